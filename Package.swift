@@ -30,7 +30,7 @@ func tests(
 /// package for itself, the program that makes it grow.
 let fuzzImports: [Target.Dependency] = [
     "BluetoothHost", "ButtonModel", "Bytes", "Diagnostics", "Edges", "Expressions", "Flic", "FlicdProtocol",
-    "Gestures", "HomeAssistant", "Hub", "JSON", "Platform", "RuleLoader", "Rules", "Setup",
+    "Gestures", "MQTTTopics", "Hub", "JSON", "Platform", "RuleLoader", "Rules", "Setup",
 ]
 let fuzzing: Target =
     Context.environment["TRYCK_FUZZ"] == nil
@@ -79,11 +79,11 @@ let package = Package(
             "RuleTesting", "ButtonModel", "JSON", "Gestures", "Expressions", "Almanac", "Rules"),
         module(
             "RuleLoader", "ButtonModel", "JSON", "Diagnostics", "Gestures", "Expressions", "Almanac", "Rules", "CYAML"),
-        module("HomeAssistant", "ButtonModel", "JSON"),
+        module("MQTTTopics", "ButtonModel", "JSON"),
         module("Buttons", "BluetoothHost", "Flic", "ButtonModel"),
         module(
             "Hub", "Bytes", "ButtonModel", "JSON", "Diagnostics", "FlicdProtocol", "Buttons", "Gestures", "Expressions",
-            "Rules", "HomeAssistant"),
+            "Rules", "MQTTTopics"),
         module("Simulator", "Bytes", "ButtonModel", "BluetoothHost", "Flic"),
 
         // Edges
@@ -106,7 +106,7 @@ let package = Package(
             "Setup", "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "RuleTesting", "Hub", "Simulator",
             "Platform", "Edges", "CCrypto"),
         module(
-            "Daemon", "ButtonModel", "JSON", "BluetoothHost", "Rules", "RuleLoader", "HomeAssistant", "Hub",
+            "Daemon", "ButtonModel", "JSON", "BluetoothHost", "Rules", "RuleLoader", "MQTTTopics", "Hub",
             "Simulator",
             "Reactor", "Platform", "Edges", "Setup", "CLinux", .product(name: "Logging", package: "swift-log")),
         // Only this small target is compiled anew for each commit.
@@ -122,7 +122,7 @@ let package = Package(
             name: "tryck",
             dependencies: [
                 "Bytes", "ButtonModel", "JSON", "Diagnostics", "Gestures", "Expressions", "Almanac", "Rules",
-                "RuleTesting", "HomeAssistant", "Hub", "RuleLoader", "Simulator", "Reactor", "Platform", "Edges",
+                "RuleTesting", "MQTTTopics", "Hub", "RuleLoader", "Simulator", "Reactor", "Platform", "Edges",
                 "Setup", "ControlClient", "CommandSupport", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -165,10 +165,10 @@ let package = Package(
             "RuleLoaderTests", "RuleLoader", "Rules", "Gestures", "Expressions", "Almanac", "Diagnostics",
             "ButtonModel", "JSON", resources: [.copy("Golden"), .copy("Examples"), .copy("Schema")]),
         tests("RuleTestingTests", "RuleTesting", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON"),
-        tests("HomeAssistantTests", "HomeAssistant", "ButtonModel", "JSON", resources: [.copy("Golden")]),
+        tests("MQTTTopicsTests", "MQTTTopics", "ButtonModel", "JSON", resources: [.copy("Golden")]),
         tests("ButtonsTests", "Buttons", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),
         tests(
-            "HubTests", "Hub", "Buttons", "Flic", "FlicdProtocol", "HomeAssistant", "Expressions", "Gestures", "Rules",
+            "HubTests", "Hub", "Buttons", "Flic", "FlicdProtocol", "MQTTTopics", "Expressions", "Gestures", "Rules",
             "ButtonModel",
             "JSON"),
         tests("SimulatorTests", "Simulator", "BluetoothHost", "Flic", "ButtonModel", "Bytes"),

@@ -3,7 +3,7 @@ import ButtonModel
 import Flic
 
 /// One link to one button, known or being paired.
-struct Link: Sendable {
+struct ButtonLink: Sendable {
     enum Phase: Hashable, Sendable {
         case exchangingMTU
         case discovering
@@ -14,7 +14,7 @@ struct Link: Sendable {
         case closing
     }
 
-    let connection: Connection
+    let connection: LEConnection
     var phase = Phase.exchangingMTU
     var attMTU = 23
     var attributes: FlicAttributes?
@@ -57,9 +57,9 @@ enum FlicService: Hashable, Sendable, CaseIterable {
     case flic2
     case twist
 
-    var uuid: UUID { uuid(0) }
-    var write: UUID { uuid(1) }
-    var notify: UUID { uuid(2) }
+    var uuid: BluetoothUUID { uuid(0) }
+    var write: BluetoothUUID { uuid(1) }
+    var notify: BluetoothUUID { uuid(2) }
 
     var other: FlicService {
         switch self {
@@ -69,7 +69,7 @@ enum FlicService: Hashable, Sendable, CaseIterable {
     }
 
     /// `0042000N-8f59-4420-870d-84f3b617e493` and `00c9000N-2cbd-4f2a-a725-5ccd960ffb7d` in the order of the wire.
-    private func uuid(_ number: UInt8) -> UUID {
+    private func uuid(_ number: UInt8) -> BluetoothUUID {
         switch self {
         case .flic2:
             .long([
@@ -84,14 +84,14 @@ enum FlicService: Hashable, Sendable, CaseIterable {
 }
 
 extension ButtonManager {
-    mutating func linkUp(_ connection: Connection, at now: Instant) {
+    mutating func linkUp(_ connection: LEConnection, at now: Instant) {
         let button = ButtonID(connection.peer)
         let isCandidate = search?.candidate?.address == connection.peer
         guard isCandidate || isToBeConnected(button) else {
             perform(.perform(.disconnect(connection.handle, reason: .remoteUserTerminated)), at: now)
             return
         }
-        links[connection.handle] = Link(connection: connection, isPairing: isCandidate, lastActivity: now)
+        links[connection.handle] = ButtonLink(connection: connection, isPairing: isCandidate, lastActivity: now)
         if isCandidate {
             candidateConnected(connection, at: now)
         } else {

@@ -83,7 +83,7 @@ extension ButtonManager {
     /// Starts or stops scanning, as the search and the listening require.
     mutating func updateScanning(at now: Instant) {
         guard isControllerReady else { return }
-        let command: Host.Command
+        let command: LEHost.Command
         switch search?.candidate {
         case .connecting where !listening.reportsAll, .linked where !listening.reportsAll: command = .stopScanning
         case .found, .connecting, .linked: command = .startScanning(active: true)

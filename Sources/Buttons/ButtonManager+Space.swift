@@ -74,7 +74,7 @@ extension ButtonManager {
     }
 
     /// - Returns: `nil`: it is not ready, or takes firmware.
-    private func mayLeave(_ link: Link) -> Instant? {
+    private func mayLeave(_ link: ButtonLink) -> Instant? {
         guard link.phase == .inSession(isReady: true), updates[ButtonID(link.connection.peer)] == nil else {
             return nil
         }

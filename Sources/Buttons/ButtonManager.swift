@@ -134,13 +134,13 @@ package struct ButtonManager: Sendable {
         case shutDown
     }
 
-    var host: Host
+    var host: LEHost
     private let extraTrustRoots: [[UInt8]]
     var known: [ButtonID: KnownButton] = [:]
     /// The events that were delivered in this run, over all links of a button: ahead of `KnownButton.cursor` while the
     /// disk does not have them yet.
     var delivered: [ButtonID: EventCursor] = [:]
-    var links: [ConnectionHandle: Link] = [:]
+    var links: [ConnectionHandle: ButtonLink] = [:]
     /// Of buttons that were ready before, in this run.
     var attributes: [ButtonID: FlicAttributes] = [:]
     var search: ButtonSearch?
@@ -159,13 +159,13 @@ package struct ButtonManager: Sendable {
     var entropy: [UInt8] = []
     var deadlines = Deadlines<TimerKey>()
     var effects: [Effect] = []
-    private var hostInputs: [Host.Input] = []
+    private var hostInputs: [LEHost.Input] = []
 
     /// - Parameter extraTrustRoots: the keys that may have signed a button's certificate, besides Flic's own.
     /// - Parameter maximumLinks: `nil`: as many as the controller gives.
     package init(extraTrustRoots: [[UInt8]] = [], maximumLinks: Int? = nil) {
         self.extraTrustRoots = extraTrustRoots
-        host = Host(.init(maximumLinks: maximumLinks))
+        host = LEHost(.init(maximumLinks: maximumLinks))
     }
 
     package mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
@@ -247,7 +247,7 @@ package struct ButtonManager: Sendable {
 
     /// Gives the host an input and carries out what it answers. What an answer asks of the host in turn
     /// waits until all answers before it are carried out, so that the host's effects keep their order.
-    mutating func perform(_ input: Host.Input, at now: Instant) {
+    mutating func perform(_ input: LEHost.Input, at now: Instant) {
         hostInputs.append(input)
         guard hostInputs.count == 1 else { return }
         var next = 0
@@ -265,7 +265,7 @@ package struct ButtonManager: Sendable {
         hostInputs.removeAll(keepingCapacity: true)
     }
 
-    private mutating func happened(_ event: Host.Event, at now: Instant) {
+    private mutating func happened(_ event: LEHost.Event, at now: Instant) {
         switch event {
         case .ready(let info):
             isControllerReady = true

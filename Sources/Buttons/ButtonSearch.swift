@@ -138,7 +138,7 @@ extension ButtonManager {
         }
     }
 
-    mutating func candidateConnected(_ connection: Connection, at now: Instant) {
+    mutating func candidateConnected(_ connection: LEConnection, at now: Instant) {
         search?.candidate = .linked(connection.peer)
         deadlines.cancel(.candidate)
         effects.append(.pairing(.connected(connection.peer)))

@@ -1,8 +1,8 @@
 import ButtonModel
 import Edges
-import HomeAssistant
 import Hub
 import Logging
+import MQTTTopics
 import Platform
 import Reactor
 import RuleLoader

@@ -21,7 +21,7 @@ package enum SourceEffect: Hashable, Sendable {
 }
 
 /// A flicd from which buttons come.
-struct Source: Sendable {
+struct FlicdUpstream: Sendable {
     /// The URL in the configuration.
     let name: String
     var flicd = FlicdSource()

@@ -1,7 +1,7 @@
 import ButtonModel
 import Buttons
-import HomeAssistant
 import JSON
+import MQTTTopics
 import Rules
 
 // What the bridge says of itself and of each button, and what it is asked.

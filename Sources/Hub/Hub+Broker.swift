@@ -1,6 +1,6 @@
 import ButtonModel
-import HomeAssistant
 import JSON
+import MQTTTopics
 import Rules
 
 // Messages out, requests in.

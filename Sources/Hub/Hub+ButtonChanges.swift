@@ -1,8 +1,8 @@
 import ButtonModel
 import Buttons
 import FlicdProtocol
-import HomeAssistant
 import JSON
+import MQTTTopics
 import Rules
 
 // Changes of buttons, and everybody who has to know of them.

@@ -1,8 +1,8 @@
 import ButtonModel
 import Buttons
 import Bytes
-import HomeAssistant
 import JSON
+import MQTTTopics
 import Rules
 
 // What can be asked of one button. `id` is its name, id, address or serial number in all of these.

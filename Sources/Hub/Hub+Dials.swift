@@ -1,6 +1,6 @@
 import ButtonModel
 import Buttons
-import HomeAssistant
+import MQTTTopics
 import Rules
 
 // Turns of a dial, and where it stands. No button stores them: they are told once, and nothing waits for the disk.

@@ -1,7 +1,7 @@
 import ButtonModel
 import Gestures
-import HomeAssistant
 import JSON
+import MQTTTopics
 import Rules
 
 /// What was announced to Home Assistant by MQTT discovery, and what was deleted there.

@@ -1,5 +1,5 @@
 import ButtonModel
-import HomeAssistant
+import MQTTTopics
 
 // Clears messages that the broker retains for buttons, rules and variables that were removed while tryckd was not
 // running or not connected.

@@ -2,8 +2,8 @@ import ButtonModel
 import Buttons
 import FlicdProtocol
 import Gestures
-import HomeAssistant
 import JSON
+import MQTTTopics
 import Rules
 
 // One notification of a button, from its events to the acknowledgement.

@@ -1,8 +1,8 @@
 import ButtonModel
 import Buttons
 import FlicdProtocol
-import HomeAssistant
 import JSON
+import MQTTTopics
 import Rules
 
 // The adapter and what the buttons' links report; presses are in `Hub+Presses`.

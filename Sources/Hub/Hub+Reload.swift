@@ -1,6 +1,6 @@
 import ButtonModel
-import HomeAssistant
 package import JSON
+import MQTTTopics
 package import Rules
 
 /// What became of reading the rule files.

@@ -1,6 +1,6 @@
 import ButtonModel
-import HomeAssistant
 import JSON
+import MQTTTopics
 import Rules
 
 /// What a caller may ask for. Each privilege includes those before it.

@@ -1,8 +1,8 @@
 import ButtonModel
 import Buttons
 import Expressions
-import HomeAssistant
 import JSON
+import MQTTTopics
 import Rules
 
 // The retained topics. They are published after connecting to the broker and after each change.

@@ -1,7 +1,7 @@
 import ButtonModel
 import Expressions
-import HomeAssistant
 import JSON
+import MQTTTopics
 import Rules
 
 // What can be asked of rules and variables, over the control socket and, with `control.mqtt: all`, over MQTT.

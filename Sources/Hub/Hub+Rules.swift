@@ -1,7 +1,7 @@
 import ButtonModel
 import Expressions
-import HomeAssistant
 import JSON
+import MQTTTopics
 import Rules
 
 // What the rule engine decided, carried out.

@@ -1,8 +1,8 @@
 import ButtonModel
 import Buttons
 import FlicdProtocol
-import HomeAssistant
 import JSON
+import MQTTTopics
 import Rules
 
 // What is said of the whole and of each button when somebody asks.

@@ -1,6 +1,6 @@
 import ButtonModel
-import HomeAssistant
 import JSON
+import MQTTTopics
 import Rules
 
 // Publish watermarks: which messages about events have been published, so that a crash loses none without a report.

@@ -2,8 +2,8 @@ package import ButtonModel
 import Buttons
 import FlicdProtocol
 import Gestures
-package import HomeAssistant
 package import JSON
+package import MQTTTopics
 package import Rules
 
 /// The whole daemon without its I/O: radio, gestures, rules, store, broker and control socket as one machine.
@@ -163,7 +163,7 @@ package struct Hub: Sendable {
     var radio = RadioSlot()
     var journal: StoreJournal
     /// In the order of the configuration.
-    var sources: [Source] { didSet { metrics.isOutdated = true } }
+    var sources: [FlicdUpstream] { didSet { metrics.isOutdated = true } }
     var sourceDeadlines = Deadlines<Int>()
     /// Since the search for new buttons began.
     var hasPairedOne = false
@@ -233,7 +233,7 @@ package struct Hub: Sendable {
         buttonSource = ButtonSource(
             ButtonManager(
                 extraTrustRoots: configuration.extraTrustRoots, maximumLinks: configuration.maximumConnections))
-        sources = configuration.sources.map { Source(name: $0) }
+        sources = configuration.sources.map { FlicdUpstream(name: $0) }
         engine = RuleEngine(rules, state: stored.rules, nextRun: RunID(rawValue: stored.nextRun))
         redaction = Redaction(rules.confidential)
         let waiting = Set(stored.rules.waiting.map(\.run.rawValue))

@@ -1,5 +1,5 @@
 import ButtonModel
-import HomeAssistant
+import MQTTTopics
 
 /// Messages for the broker: those that wait for it, each no longer than it stays true, and those on their way.
 ///

@@ -21,11 +21,11 @@ struct ImportTests {
             "ButtonModel", "JSON", "Diagnostics", "Gestures", "Expressions", "Almanac", "Rules", "CYAML",
         ],
         "RuleTesting": ["ButtonModel", "JSON", "Gestures", "Expressions", "Almanac", "Rules"],
-        "HomeAssistant": ["ButtonModel", "JSON"],
+        "MQTTTopics": ["ButtonModel", "JSON"],
         "Buttons": ["BluetoothHost", "Flic", "ButtonModel"],
         "Hub": [
             "Bytes", "ButtonModel", "JSON", "Diagnostics", "FlicdProtocol", "Buttons", "Gestures", "Expressions",
-            "Rules", "HomeAssistant",
+            "Rules", "MQTTTopics",
         ],
         "Simulator": ["Bytes", "ButtonModel", "BluetoothHost", "Flic"],
         "Reactor": ["CLinux", "Glibc", "Synchronization"],
@@ -40,7 +40,7 @@ struct ImportTests {
             "Edges", "CCrypto", "Glibc",
         ],
         "Daemon": [
-            "ButtonModel", "JSON", "BluetoothHost", "Rules", "RuleLoader", "HomeAssistant", "Hub", "Simulator",
+            "ButtonModel", "JSON", "BluetoothHost", "Rules", "RuleLoader", "MQTTTopics", "Hub", "Simulator",
             "Reactor", "Platform", "Edges", "Setup", "CLinux", "Logging", "Glibc", "Synchronization",
         ],
         "tryckd": ["Daemon", "Glibc"],
@@ -48,7 +48,7 @@ struct ImportTests {
         "CommandSupport": ["Reactor", "Platform", "CLinux", "ArgumentParser", "Glibc"],
         "tryck": [
             "Bytes", "ButtonModel", "JSON", "Diagnostics", "Gestures", "Expressions", "Almanac", "Rules", "RuleTesting",
-            "HomeAssistant", "Hub", "RuleLoader", "Simulator", "Reactor", "Platform", "Edges", "Setup", "ControlClient",
+            "MQTTTopics", "Hub", "RuleLoader", "Simulator", "Reactor", "Platform", "Edges", "Setup", "ControlClient",
             "CommandSupport", "CLinux", "ArgumentParser", "Glibc", "Synchronization",
         ],
         "tryck-bench": [

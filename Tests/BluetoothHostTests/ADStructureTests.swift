@@ -3,7 +3,7 @@ import Testing
 
 @Suite("AD structures")
 struct ADStructureTests {
-    private static let service = UUID("00420000-8f59-4420-870d-84f3b617e493")!
+    private static let service = BluetoothUUID("00420000-8f59-4420-870d-84f3b617e493")!
     private static let manufacturer = ADStructure.ManufacturerData(company: 0x030F, data: [2, 0xDA, 0xE4, 0x80, 0])
 
     @Test("the advertisement of a public button is encoded and parsed")

@@ -4,43 +4,44 @@ import Bytes
 public import TestSupport
 import Testing
 
-extension Host: StateMachine {}
+extension LEHost: StateMachine {}
 
-extension Host.Input {
-    static func event(_ event: HCIEvent) -> Host.Input { .received(event.packet) }
+extension LEHost.Input {
+    static func event(_ event: HCIEvent) -> LEHost.Input { .received(event.packet) }
 
-    static func completed(_ opcode: HCIOpcode, _ status: HCIStatus = .success, _ parameters: [UInt8] = []) -> Host.Input
+    static func completed(_ opcode: HCIOpcode, _ status: HCIStatus = .success, _ parameters: [UInt8] = [])
+        -> LEHost.Input
     {
         .event(.commandComplete(opcode, allowance: 1, returnParameters: [status.rawValue] + parameters))
     }
 
-    static func status(_ opcode: HCIOpcode, _ status: HCIStatus = .success) -> Host.Input {
+    static func status(_ opcode: HCIOpcode, _ status: HCIStatus = .success) -> LEHost.Input {
         .event(.commandStatus(opcode, allowance: 1, status))
     }
 
     /// An L2CAP frame in a single ACL data packet.
-    static func frame(_ handle: ConnectionHandle, channel: UInt16, _ payload: [UInt8]) -> Host.Input {
+    static func frame(_ handle: ConnectionHandle, channel: UInt16, _ payload: [UInt8]) -> LEHost.Input {
         .received(
             ACLDataPacket(handle: handle, boundary: .firstFromController, data: l2cap(channel, payload)).packet)
     }
 
-    static func attribute(_ pdu: [UInt8], on handle: ConnectionHandle = link) -> Host.Input {
+    static func attribute(_ pdu: [UInt8], on handle: ConnectionHandle = link) -> LEHost.Input {
         frame(handle, channel: 4, pdu)
     }
 
-    static func freed(_ count: UInt16 = 1, of handle: ConnectionHandle = link) -> Host.Input {
+    static func freed(_ count: UInt16 = 1, of handle: ConnectionHandle = link) -> LEHost.Input {
         .event(.numberOfCompletedPackets([CompletedPackets(handle: handle, count: count)]))
     }
 }
 
-extension Host.Effect {
-    static func command(_ command: HCICommand) -> Host.Effect { .send(command.packet) }
+extension LEHost.Effect {
+    static func command(_ command: HCICommand) -> LEHost.Effect { .send(command.packet) }
 
-    static func frame(_ handle: ConnectionHandle, channel: UInt16, _ payload: [UInt8]) -> Host.Effect {
+    static func frame(_ handle: ConnectionHandle, channel: UInt16, _ payload: [UInt8]) -> LEHost.Effect {
         .send(ACLDataPacket(handle: handle, boundary: .firstFromHost, data: l2cap(channel, payload)).packet)
     }
 
-    static func attribute(_ pdu: [UInt8], on handle: ConnectionHandle = link) -> Host.Effect {
+    static func attribute(_ pdu: [UInt8], on handle: ConnectionHandle = link) -> LEHost.Effect {
         frame(handle, channel: 4, pdu)
     }
 }
@@ -61,15 +62,15 @@ func l2cap(_ channel: UInt16, _ payload: [UInt8]) -> [UInt8] {
 /// A host whose controller is the test. `given` and `when` leave timers out; tests about timers use `Transcript`
 /// itself.
 struct Bench {
-    var talk: Transcript<Host>
+    var talk: Transcript<LEHost>
 
     static let info = ControllerInfo(
         address: BluetoothAddress(rawValue: 0x0011_2233_4455), hciVersion: 12, manufacturer: 0x000F, acceptListSize: 2,
         aclDataLength: 27, aclBufferCount: 4)
 
     /// Makes a host whose controller has been set up.
-    init(_ configuration: Host.Configuration = .init(), info: ControllerInfo = Bench.info) {
-        talk = Transcript(Host(configuration))
+    init(_ configuration: LEHost.Configuration = .init(), info: ControllerInfo = Bench.info) {
+        talk = Transcript(LEHost(configuration))
         setUp(info)
     }
 
@@ -109,7 +110,7 @@ struct Bench {
 
     /// Feeds an input and asserts nothing; returns the effects without timers.
     @discardableResult
-    mutating func given(_ input: Host.Input) -> [Host.Effect] {
+    mutating func given(_ input: LEHost.Input) -> [LEHost.Effect] {
         talk.given(input).filter {
             switch $0 {
             case .setTimer, .cancelTimer: false
@@ -120,14 +121,14 @@ struct Bench {
 
     /// Feeds an input and expects exactly these effects, timers apart.
     mutating func when(
-        _ input: Host.Input, expect effects: Host.Effect..., sourceLocation: SourceLocation = #_sourceLocation
+        _ input: LEHost.Input, expect effects: LEHost.Effect..., sourceLocation: SourceLocation = #_sourceLocation
     ) {
         #expect(given(input) == effects, sourceLocation: sourceLocation)
     }
 
     /// Lets time pass, fires the timer and expects exactly these effects.
     mutating func wait(
-        _ duration: Duration, expect effects: Host.Effect..., sourceLocation: SourceLocation = #_sourceLocation
+        _ duration: Duration, expect effects: LEHost.Effect..., sourceLocation: SourceLocation = #_sourceLocation
     ) {
         talk.wait(duration)
         #expect(given(.timerFired) == effects, sourceLocation: sourceLocation)
@@ -137,13 +138,13 @@ struct Bench {
     mutating func connect(
         _ handle: ConnectionHandle = link, _ peer: BluetoothAddress = kitchen, role: LinkRole = .central
     ) {
-        let connection = Connection(handle: handle, peer: peer, role: role)
+        let connection = LEConnection(handle: handle, peer: peer, role: role)
         when(.event(.leConnectionComplete(.up(connection))), expect: .event(.connected(connection)))
     }
 }
 
 extension LEConnectionComplete {
-    static func up(_ connection: Connection) -> LEConnectionComplete {
+    static func up(_ connection: LEConnection) -> LEConnectionComplete {
         LEConnectionComplete(
             status: .success, connection: connection, interval: 40, peripheralLatency: 0, supervisionTimeout: 600)
     }
@@ -151,7 +152,7 @@ extension LEConnectionComplete {
     static func failed(_ status: HCIStatus) -> LEConnectionComplete {
         LEConnectionComplete(
             status: status,
-            connection: Connection(
+            connection: LEConnection(
                 handle: ConnectionHandle(rawValue: 0), peer: BluetoothAddress(rawValue: 0), role: .central),
             interval: 0, peripheralLatency: 0, supervisionTimeout: 0)
     }

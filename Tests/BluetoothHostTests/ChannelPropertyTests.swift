@@ -10,7 +10,7 @@ private struct TwoEnds {
     private(set) var tables: [ChannelTable]
     private var identifiers = [SignallingIdentifiers(), SignallingIdentifiers()]
     private(set) var received: [[[UInt8]]] = [[], []]
-    private(set) var channels: [Channel?] = [nil, nil]
+    private(set) var channels: [L2CAPChannel?] = [nil, nil]
     private(set) var failures: [ChannelFailure] = []
     private(set) var anomalies: [String] = []
     private(set) var frames = 0
@@ -175,7 +175,7 @@ struct ChannelPropertyTests {
                 case .send, .openFailed, .refused, .writable, .anomaly: break
                 }
             }
-            #expect(open.count <= Host.maximumChannels)
+            #expect(open.count <= LEHost.maximumChannels)
         }
         let ended = table.linkEnded()
         for case .closed(let id, .linkLost) in ended { #expect(open.remove(id) != nil) }

@@ -9,10 +9,11 @@ struct ChannelTranscriptTests {
     private let spsm = SPSM(rawValue: 0x0081)
     private let id = L2CAPChannelID(rawValue: 0x40)
     /// SDUs of at most 64 octets in K-frames of at most 30, with four credits.
-    private static let configuration = Host.Configuration(channels: ChannelConfiguration(mtu: 64, mps: 30, credits: 4))
+    private static let configuration = LEHost.Configuration(
+        channels: ChannelConfiguration(mtu: 64, mps: 30, credits: 4))
 
     /// A link with ATT_MTU 23 and buffers for every packet.
-    private func connected(_ configuration: Host.Configuration = configuration) -> Bench {
+    private func connected(_ configuration: LEHost.Configuration = configuration) -> Bench {
         var info = Bench.info
         info.aclDataLength = 251
         info.aclBufferCount = 255
@@ -23,7 +24,7 @@ struct ChannelTranscriptTests {
 
     /// A channel that the host opened. The peer's channel id is 0x55, and it takes SDUs of 100 octets in K-frames of
     /// 23.
-    private func open(credits: UInt16 = 3, _ configuration: Host.Configuration = configuration) -> Bench {
+    private func open(credits: UInt16 = 3, _ configuration: LEHost.Configuration = configuration) -> Bench {
         var bench = connected(configuration)
         bench.given(.perform(.openChannel(link, spsm)))
         bench.given(.signalling([0x15, 1, 10, 0, 0x55, 0, 100, 0, 23, 0] + octets(credits) + [0, 0]))
@@ -32,11 +33,11 @@ struct ChannelTranscriptTests {
 
     private func octets(_ value: UInt16) -> [UInt8] { [UInt8(value & 0xFF), UInt8(value >> 8)] }
 
-    private func sdu(_ octets: [UInt8]) -> Host.Input { .perform(.sendSDU(link, id, octets)) }
+    private func sdu(_ octets: [UInt8]) -> LEHost.Input { .perform(.sendSDU(link, id, octets)) }
 
     /// Expects a violation to close the channel and to send a disconnection request to the peer.
     private func expectClosed(
-        _ bench: inout Bench, _ input: Host.Input, identifier: UInt8 = 2, _ violation: ChannelViolation,
+        _ bench: inout Bench, _ input: LEHost.Input, identifier: UInt8 = 2, _ violation: ChannelViolation,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
         bench.when(
@@ -57,7 +58,7 @@ struct ChannelTranscriptTests {
             expect: .signalling([0x14, 1, 10, 0, 0x81, 0, 0x40, 0, 64, 0, 30, 0, 4, 0]))
         bench.when(
             .signalling([0x15, 1, 10, 0, 0x55, 0, 100, 0, 23, 0, 3, 0, 0, 0]),
-            expect: .event(.channelOpened(link, Channel(id: id, spsm: spsm, peerMTU: 100, isIncoming: false))))
+            expect: .event(.channelOpened(link, L2CAPChannel(id: id, spsm: spsm, peerMTU: 100, isIncoming: false))))
     }
 
     @Test(
@@ -111,7 +112,7 @@ struct ChannelTranscriptTests {
     @Test("a link has a maximum of channels; one more fails at once, and ids are used again")
     func tooMany() {
         var bench = connected()
-        for number in 0..<UInt8(Host.maximumChannels) {
+        for number in 0..<UInt8(LEHost.maximumChannels) {
             bench.when(
                 .perform(.openChannel(link, spsm)),
                 expect: .signalling([0x14, number + 1, 10, 0, 0x81, 0, 0x40 + number, 0, 64, 0, 30, 0, 4, 0]))
@@ -141,7 +142,7 @@ struct ChannelTranscriptTests {
 
     // MARK: Requests of the peer
 
-    private func request(_ identifier: UInt8, spsm: UInt8 = 0x81, _ offer: [UInt8]) -> Host.Input {
+    private func request(_ identifier: UInt8, spsm: UInt8 = 0x81, _ offer: [UInt8]) -> LEHost.Input {
         .signalling([0x14, identifier, 10, 0, spsm, 0] + offer)
     }
 
@@ -154,7 +155,7 @@ struct ChannelTranscriptTests {
         bench.when(.perform(.listen(spsm)))
         bench.when(
             request(10, offer), expect: .signalling([0x15, 10, 10, 0, 0x40, 0, 64, 0, 30, 0, 4, 0, 0, 0]),
-            .event(.channelOpened(link, Channel(id: id, spsm: spsm, peerMTU: 100, isIncoming: true))))
+            .event(.channelOpened(link, L2CAPChannel(id: id, spsm: spsm, peerMTU: 100, isIncoming: true))))
         bench.when(.perform(.stopListening(spsm)))
         bench.when(
             request(11, [0x56, 0, 100, 0, 23, 0, 3, 0]),
@@ -369,7 +370,7 @@ struct ChannelTranscriptTests {
             expect: .event(.channelClosed(link, id, .linkLost)),
             .event(.channelOpenFailed(link, spsm, .linkLost)),
             .event(
-                .disconnected(Connection(handle: link, peer: kitchen, role: .central), reason: .connectionTimeout)))
+                .disconnected(LEConnection(handle: link, peer: kitchen, role: .central), reason: .connectionTimeout)))
     }
 
     @Test("the host's own limits are brought into the range of the specification")
@@ -403,7 +404,7 @@ struct ChannelTranscriptTests {
     func attributesFirst() throws {
         var bench = busy(buffers: 2)
         bench.when(.perform(.read(link, AttributeHandle(rawValue: 3))))
-        var packets: [Host.Effect] = []
+        var packets: [LEHost.Effect] = []
         while packets.count < 100, packets.last != .attribute([0x0A, 3, 0]) { packets += bench.given(.freed()) }
         // A K-frame of 512 octets is 20 packets, of which two were already sent.
         #expect(packets.count == 19)
@@ -415,7 +416,7 @@ struct ChannelTranscriptTests {
         bench.connect(otherLink, hall)
         for _ in 0..<30 { bench.given(.freed()) }
         bench.when(.perform(.read(link, AttributeHandle(rawValue: 3))))
-        var packets: [Host.Effect] = []
+        var packets: [LEHost.Effect] = []
         while packets.count < 100, packets.last != .attribute([0x0A, 3, 0]) { packets += bench.given(.freed()) }
         #expect(packets.count <= 20)
     }
@@ -424,7 +425,7 @@ struct ChannelTranscriptTests {
     func otherLinks() {
         var bench = busy(buffers: 4)
         bench.connect(otherLink, hall)
-        let write = Host.Input.perform(.write(otherLink, AttributeHandle(rawValue: 3), [9]))
+        let write = LEHost.Input.perform(.write(otherLink, AttributeHandle(rawValue: 3), [9]))
         bench.when(write)
         bench.when(.freed(), expect: .attribute([0x52, 3, 0, 9], on: otherLink))
         // From now on the busy link leaves the fourth buffer to the other link.
@@ -456,10 +457,10 @@ struct ChannelTranscriptTests {
     }
 }
 
-extension Host.Input {
-    fileprivate static func signalling(_ packet: [UInt8]) -> Host.Input { .frame(link, channel: 5, packet) }
+extension LEHost.Input {
+    fileprivate static func signalling(_ packet: [UInt8]) -> LEHost.Input { .frame(link, channel: 5, packet) }
 }
 
-extension Host.Effect {
-    fileprivate static func signalling(_ packet: [UInt8]) -> Host.Effect { .frame(link, channel: 5, packet) }
+extension LEHost.Effect {
+    fileprivate static func signalling(_ packet: [UInt8]) -> LEHost.Effect { .frame(link, channel: 5, packet) }
 }

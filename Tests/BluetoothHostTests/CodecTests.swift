@@ -122,8 +122,8 @@ enum Samples {
         .commandStatus(.leCreateConnection, allowance: 2, .commandDisallowed), .hardwareError(7),
         .numberOfCompletedPackets([.init(handle: link, count: 2), .init(handle: otherLink, count: 1)]),
         .dataBufferOverflow(linkType: 1),
-        .leConnectionComplete(.up(Connection(handle: link, peer: random, role: .peripheral))),
-        .leEnhancedConnectionComplete(.up(Connection(handle: link, peer: kitchen, role: .central))),
+        .leConnectionComplete(.up(LEConnection(handle: link, peer: random, role: .peripheral))),
+        .leEnhancedConnectionComplete(.up(LEConnection(handle: link, peer: kitchen, role: .central))),
         .leAdvertisingReport([
             .init(kind: .connectable, address: kitchen, data: [2, 1, 6], rssi: -60),
             .init(kind: .scanResponse, address: random, data: [], rssi: nil),

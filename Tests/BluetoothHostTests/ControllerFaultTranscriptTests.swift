@@ -6,11 +6,11 @@ import Testing
 
 @Suite("Controller faults")
 struct ControllerFaultTranscriptTests {
-    private let connection = Connection(handle: link, peer: kitchen, role: .central)
-    private static let write = Host.Input.perform(.write(link, AttributeHandle(rawValue: 3), [7]))
+    private let connection = LEConnection(handle: link, peer: kitchen, role: .central)
+    private static let write = LEHost.Input.perform(.write(link, AttributeHandle(rawValue: 3), [7]))
     private static let written: [UInt8] = [0x52, 3, 0, 7]
-    private static let probe = Host.Effect.command(.readBDADDR)
-    private static let probeAnswer = Host.Input.completed(.readBDADDR, .success, Bench.info.address.wireOctets)
+    private static let probe = LEHost.Effect.command(.readBDADDR)
+    private static let probeAnswer = LEHost.Input.completed(.readBDADDR, .success, Bench.info.address.wireOctets)
 
     private func connected() -> Bench {
         var bench = Bench()
@@ -90,7 +90,7 @@ struct ControllerFaultTranscriptTests {
     @Test("a failed connection update is reported, refused by status or by event", arguments: [true, false])
     func updateFailed(isRefusedAtOnce: Bool) {
         var bench = connected()
-        let parameters = Host.Configuration().connectionParameters
+        let parameters = LEHost.Configuration().connectionParameters
         bench.given(.perform(.updateConnection(link, parameters)))
         if isRefusedAtOnce {
             bench.when(
@@ -188,7 +188,7 @@ struct ControllerFaultTranscriptTests {
     @Test("a new connection with a handle in use ends the link that had it")
     func handleAgain() {
         var bench = connected()
-        let next = Connection(handle: link, peer: hall, role: .central)
+        let next = LEConnection(handle: link, peer: hall, role: .central)
         bench.when(
             .event(.leConnectionComplete(.up(next))),
             expect: .event(.disconnected(connection, reason: .unknownConnectionIdentifier)), .event(.connected(next)))
@@ -197,7 +197,7 @@ struct ControllerFaultTranscriptTests {
     @Test("a new connection of a connected peer ends its old link, at the controller too")
     func peerAgain() {
         var bench = connected()
-        let next = Connection(handle: otherLink, peer: kitchen, role: .central)
+        let next = LEConnection(handle: otherLink, peer: kitchen, role: .central)
         bench.when(
             .event(.leConnectionComplete(.up(next))),
             expect: .command(.disconnect(link, reason: .remoteUserTerminated)),
@@ -258,7 +258,7 @@ struct ControllerFaultTranscriptTests {
     }
 }
 
-extension Host.Effect {
+extension LEHost.Effect {
     fileprivate var isFailure: Bool {
         if case .event(.failed) = self { true } else { false }
     }

@@ -191,13 +191,13 @@ struct GATTServerTranscriptTests {
     @Test("indications that are too many, too long or without a link fail at once")
     func indicationBounds() {
         var bench = serving()
-        let tooLong = Host.Input.perform(.indicate(link, indicated, Array(repeating: 0, count: 21)))
+        let tooLong = LEHost.Input.perform(.indicate(link, indicated, Array(repeating: 0, count: 21)))
         bench.when(tooLong, expect: .event(.indicationFailed(link, indicated, .valueTooLong)))
         for _ in 0...16 { bench.given(.perform(.indicate(link, indicated, []))) }
         bench.when(
             .perform(.indicate(link, indicated, [])),
             expect: .event(.indicationFailed(link, indicated, .tooManyProcedures)))
-        let failed = Host.Effect.event(.indicationFailed(link, indicated, .linkLost))
+        let failed = LEHost.Effect.event(.indicationFailed(link, indicated, .linkLost))
         let effects = bench.given(.event(.disconnectionComplete(.success, link, reason: .connectionTimeout)))
         #expect(effects.filter { $0 == failed }.count == 17)
         bench.when(.perform(.indicate(link, indicated, [])), expect: failed)

@@ -92,7 +92,7 @@ struct HostPropertyTests {
         var connected: Set<ConnectionHandle> =
             [.connected, .discovering, .reading, .channelOpen].contains(phase) ? [link] : []
         for _ in 0..<300 {
-            let input: Host.Input =
+            let input: LEHost.Input =
                 switch Int.random(in: 0..<40, using: &random) {
                 case 0: .timerFired
                 case 1: .perform(.exchangeMTU(link))
@@ -130,7 +130,7 @@ struct HostPropertyTests {
         var random = SeededGenerator(seed: seed)
         var talk = host(in: phase).talk
         var timer: Instant?
-        func note(_ effects: [Host.Effect], at now: Instant) {
+        func note(_ effects: [LEHost.Effect], at now: Instant) {
             for effect in effects {
                 switch effect {
                 case .setTimer(let deadline): timer = deadline
@@ -140,7 +140,7 @@ struct HostPropertyTests {
             }
         }
         for step in 0..<400 {
-            let input: Host.Input =
+            let input: LEHost.Input =
                 switch Int.random(in: 0..<12, using: &random) {
                 case 0: .perform(.setAcceptList([[], [kitchen], [hall, kitchen], Self.crowd][step % 4]))
                 case 1: .perform(random.next() & 1 == 0 ? .startScanning(active: true) : .stopScanning)
@@ -163,7 +163,7 @@ struct HostPropertyTests {
     func commandBound() {
         var bench = Bench()
         bench.connect()
-        let parameters = Host.Configuration().connectionParameters
+        let parameters = LEHost.Configuration().connectionParameters
         // The controller handles one of these commands at the moment.
         for _ in 0..<1025 { bench.given(.perform(.updateConnection(link, parameters))) }
         #expect(

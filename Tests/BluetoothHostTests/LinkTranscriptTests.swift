@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Links as central")
 struct LinkTranscriptTests {
-    private let connection = Connection(handle: link, peer: kitchen, role: .central)
+    private let connection = LEConnection(handle: link, peer: kitchen, role: .central)
 
     private func connected(_ info: ControllerInfo = Bench.info) -> Bench {
         var bench = Bench(info: info)
@@ -256,10 +256,10 @@ struct LinkTranscriptTests {
         var info = Bench.info
         info.aclBufferCount = 1
         var bench = connected(info)
-        let write = Host.Input.perform(.write(link, AttributeHandle(rawValue: 3), [1]))
-        for _ in 0...Host.maximumQueuedFrames { bench.given(write) }
+        let write = LEHost.Input.perform(.write(link, AttributeHandle(rawValue: 3), [1]))
+        for _ in 0...LEHost.maximumQueuedFrames { bench.given(write) }
         bench.when(write, expect: .event(.anomaly("too many frames wait on link 64; one was dropped")))
-        for _ in 0..<Host.maximumQueuedFrames { bench.when(.freed(), expect: .attribute([0x52, 3, 0, 1])) }
+        for _ in 0..<LEHost.maximumQueuedFrames { bench.when(.freed(), expect: .attribute([0x52, 3, 0, 1])) }
         bench.when(.freed())
     }
 
@@ -268,13 +268,13 @@ struct LinkTranscriptTests {
         var info = Bench.info
         info.aclBufferCount = 1
         var bench = connected(info)
-        let dropped = Host.Effect.event(.anomaly("too many frames wait on link 64; one was dropped"))
-        let write = Host.Input.perform(.write(link, AttributeHandle(rawValue: 3), [1]))
-        for _ in 0...Host.maximumQueuedFrames { bench.given(write) }
+        let dropped = LEHost.Effect.event(.anomaly("too many frames wait on link 64; one was dropped"))
+        let write = LEHost.Input.perform(.write(link, AttributeHandle(rawValue: 3), [1]))
+        for _ in 0...LEHost.maximumQueuedFrames { bench.given(write) }
         for _ in 0..<32 { bench.when(.attribute([0x0A, 3, 0])) }
         bench.when(.attribute([0x0A, 3, 0]), expect: dropped)
         bench.when(write, expect: dropped)
-        for _ in 0..<Host.maximumQueuedFrames { bench.when(.freed(), expect: .attribute([0x52, 3, 0, 1])) }
+        for _ in 0..<LEHost.maximumQueuedFrames { bench.when(.freed(), expect: .attribute([0x52, 3, 0, 1])) }
         for _ in 0..<32 { bench.when(.freed(), expect: .attribute([0x01, 0x0A, 3, 0, 0x01])) }
         bench.when(.freed())
     }
@@ -294,7 +294,7 @@ struct LinkTranscriptTests {
         var bench = connected()
         let value = Array(0..<17 as Range<UInt8>)
         let frame = l2cap(4, [0x1B, 3, 0] + value)
-        func packet(_ boundary: ACLDataPacket.Boundary, _ data: ArraySlice<UInt8>) -> Host.Input {
+        func packet(_ boundary: ACLDataPacket.Boundary, _ data: ArraySlice<UInt8>) -> LEHost.Input {
             .received(ACLDataPacket(handle: link, boundary: boundary, data: Array(data)).packet)
         }
         bench.when(packet(.firstFromController, frame[..<cut]))
@@ -305,10 +305,10 @@ struct LinkTranscriptTests {
     @Test("packets that make no frame are dropped, and the next frame is delivered")
     func badFragments() {
         var bench = connected()
-        func packet(_ boundary: ACLDataPacket.Boundary, _ data: [UInt8]) -> Host.Input {
+        func packet(_ boundary: ACLDataPacket.Boundary, _ data: [UInt8]) -> LEHost.Input {
             .received(ACLDataPacket(handle: link, boundary: boundary, data: data).packet)
         }
-        let notified = Host.Effect.event(.notified(link, AttributeHandle(rawValue: 3), []))
+        let notified = LEHost.Effect.event(.notified(link, AttributeHandle(rawValue: 3), []))
         bench.when(packet(.continuing, [1, 2]), expect: .event(.anomaly("an L2CAP fragment without its beginning")))
         bench.when(packet(.firstFromController, [9, 0, 4, 0, 1]))
         bench.when(.attribute([0x1B, 3, 0]), expect: .event(.anomaly("an L2CAP frame was not finished")), notified)
@@ -412,7 +412,7 @@ struct LinkTranscriptTests {
     @Test("a new connection with a handle in use ends the link that had it")
     func handleAgain() {
         var bench = connected()
-        let next = Connection(handle: link, peer: hall, role: .central)
+        let next = LEConnection(handle: link, peer: hall, role: .central)
         bench.when(
             .event(.leConnectionComplete(.up(next))),
             expect: .event(.disconnected(connection, reason: .unknownConnectionIdentifier)), .event(.connected(next)))

@@ -8,15 +8,15 @@ struct PendingConnectionTranscriptTests {
     private static let create = HCICommand.leCreateConnection(
         .init(
             scanInterval: 0x60, scanWindow: 0x60, peer: nil,
-            connection: Host.Configuration().connectionParameters))
-    private static let cancelled = Host.Input.event(.leConnectionComplete(.failed(.unknownConnectionIdentifier)))
+            connection: LEHost.Configuration().connectionParameters))
+    private static let cancelled = LEHost.Input.event(.leConnectionComplete(.failed(.unknownConnectionIdentifier)))
 
-    private static func connected(_ peer: BluetoothAddress, _ handle: ConnectionHandle = link) -> Host.Input {
-        .event(.leConnectionComplete(.up(Connection(handle: handle, peer: peer, role: .central))))
+    private static func connected(_ peer: BluetoothAddress, _ handle: ConnectionHandle = link) -> LEHost.Input {
+        .event(.leConnectionComplete(.up(LEConnection(handle: handle, peer: peer, role: .central))))
     }
 
-    private static func event(_ peer: BluetoothAddress, _ handle: ConnectionHandle = link) -> Host.Effect {
-        .event(.connected(Connection(handle: handle, peer: peer, role: .central)))
+    private static func event(_ peer: BluetoothAddress, _ handle: ConnectionHandle = link) -> LEHost.Effect {
+        .event(.connected(LEConnection(handle: handle, peer: peer, role: .central)))
     }
 
     /// A host with a pending connection to these peers.
@@ -56,7 +56,7 @@ struct PendingConnectionTranscriptTests {
         bench.when(
             .event(.disconnectionComplete(.success, link, reason: .connectionTimeout)),
             expect: .event(
-                .disconnected(Connection(handle: link, peer: kitchen, role: .central), reason: .connectionTimeout)),
+                .disconnected(LEConnection(handle: link, peer: kitchen, role: .central), reason: .connectionTimeout)),
             .command(.leCreateConnectionCancel))
         bench.when(.completed(.leCreateConnectionCancel))
         bench.when(Self.cancelled, expect: .command(.leAddDeviceToFilterAcceptList(kitchen)))
@@ -166,7 +166,7 @@ struct PendingConnectionTranscriptTests {
     @Test("an enhanced connection event is handled like the plain one")
     func enhanced() {
         var bench = pending([kitchen])
-        let connection = Connection(handle: link, peer: kitchen, role: .central)
+        let connection = LEConnection(handle: link, peer: kitchen, role: .central)
         bench.when(.event(.leEnhancedConnectionComplete(.up(connection))), expect: .event(.connected(connection)))
     }
 
@@ -206,7 +206,7 @@ struct PendingConnectionTranscriptTests {
         let create = HCICommand.leCreateConnection(
             .init(
                 scanInterval: 0x60, scanWindow: 0x60, peer: kitchen,
-                connection: Host.Configuration().connectionParameters))
+                connection: LEHost.Configuration().connectionParameters))
         if hasCommands {
             bench.when(.perform(.setAcceptList([kitchen])), expect: .command(.leAddDeviceToFilterAcceptList(kitchen)))
             bench.when(.status(.leAddDeviceToFilterAcceptList, .unknownCommand), expect: .command(create))
@@ -218,7 +218,7 @@ struct PendingConnectionTranscriptTests {
     @Test("a connection that fails at once is created again after waits that double")
     func pauses() {
         var bench = pending([kitchen])
-        let failure = Host.Input.event(.leConnectionComplete(.failed(.failedToBeEstablished)))
+        let failure = LEHost.Input.event(.leConnectionComplete(.failed(.failedToBeEstablished)))
         for milliseconds in [250, 500, 1000, 2000, 4000, 4000] as [Int64] {
             bench.when(failure, expect: .event(.connectionFailed(.failedToBeEstablished)))
             bench.wait(.milliseconds(milliseconds - 1))
@@ -249,7 +249,8 @@ struct PendingConnectionTranscriptTests {
         bench.when(
             .event(.disconnectionComplete(.success, otherLink, reason: .remoteUserTerminated)),
             expect: .event(
-                .disconnected(Connection(handle: otherLink, peer: hall, role: .central), reason: .remoteUserTerminated)),
+                .disconnected(
+                    LEConnection(handle: otherLink, peer: hall, role: .central), reason: .remoteUserTerminated)),
             .command(Self.create))
     }
 

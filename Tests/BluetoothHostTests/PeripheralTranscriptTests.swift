@@ -7,7 +7,7 @@ import Testing
 struct PeripheralTranscriptTests {
     private static let advertisement = Advertisement(
         data: [2, 1, 6], scanResponse: [3, 0xFF, 0x0F, 0x03], interval: 32)
-    private static let central = Connection(handle: link, peer: kitchen, role: .peripheral)
+    private static let central = LEConnection(handle: link, peer: kitchen, role: .peripheral)
 
     /// Service 0x180F at handle 1, its value at 3 with notifications at 4; a service with a 128-bit UUID at 5, its
     /// value at 7.
@@ -15,15 +15,15 @@ struct PeripheralTranscriptTests {
         LocalService(
             uuid: .short(0x180F), characteristics: [.init(uuid: .short(0x2A19), properties: 0x12, value: [99])]),
         LocalService(
-            uuid: UUID("00420000-8f59-4420-870d-84f3b617e493")!,
+            uuid: BluetoothUUID("00420000-8f59-4420-870d-84f3b617e493")!,
             characteristics: [
                 .init(
-                    uuid: UUID("00420001-8f59-4420-870d-84f3b617e493")!, properties: 0x0C,
+                    uuid: BluetoothUUID("00420001-8f59-4420-870d-84f3b617e493")!, properties: 0x0C,
                     value: Array(0..<100))
             ]),
     ]
-    private static let long = UUID("00420000-8f59-4420-870d-84f3b617e493")!.wireOctets
-    private static let longValue = UUID("00420001-8f59-4420-870d-84f3b617e493")!.wireOctets
+    private static let long = BluetoothUUID("00420000-8f59-4420-870d-84f3b617e493")!.wireOctets
+    private static let longValue = BluetoothUUID("00420001-8f59-4420-870d-84f3b617e493")!.wireOctets
 
     private func serving() -> Bench {
         var bench = Bench()
@@ -115,10 +115,12 @@ struct PeripheralTranscriptTests {
 
     @Test("attribute handles follow the order of the services")
     func handles() {
-        var host = Host()
+        var host = LEHost()
         _ = host.handle(.perform(.setServices(Self.services)), at: Instant(nanoseconds: 0))
         #expect(host.valueHandle(of: .short(0x2A19)) == AttributeHandle(rawValue: 3))
-        #expect(host.valueHandle(of: UUID("00002a19-0000-1000-8000-00805f9b34fb")!) == AttributeHandle(rawValue: 3))
+        #expect(
+            host.valueHandle(of: BluetoothUUID("00002a19-0000-1000-8000-00805f9b34fb")!) == AttributeHandle(rawValue: 3)
+        )
         #expect(host.valueHandle(of: .short(0x180F)) == nil)
     }
 

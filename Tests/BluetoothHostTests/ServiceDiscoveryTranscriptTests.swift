@@ -5,27 +5,27 @@ import Testing
 
 @Suite("Discovery of a service")
 struct ServiceDiscoveryTranscriptTests {
-    private static let service = UUID("00420000-8f59-4420-870d-84f3b617e493")!
-    private static let toPeer = UUID("00420001-8f59-4420-870d-84f3b617e493")!
-    private static let fromPeer = UUID("00420002-8f59-4420-870d-84f3b617e493")!
+    private static let service = BluetoothUUID("00420000-8f59-4420-870d-84f3b617e493")!
+    private static let toPeer = BluetoothUUID("00420001-8f59-4420-870d-84f3b617e493")!
+    private static let fromPeer = BluetoothUUID("00420002-8f59-4420-870d-84f3b617e493")!
     private static let discovery = GATTProcedure.discoverService(service)
     /// A Read By Type request for characteristics from 0x10 to 0x15.
     private static let findCharacteristics: [UInt8] = [0x08, 0x10, 0, 0x15, 0, 0x03, 0x28]
 
     private func found(
-        _ characteristics: [RemoteService.Characteristic], of uuid: UUID = service
-    ) -> Host.Effect {
+        _ characteristics: [RemoteService.Characteristic], of uuid: BluetoothUUID = service
+    ) -> LEHost.Effect {
         let handles = AttributeHandle(rawValue: 0x10)...AttributeHandle(rawValue: 0x15)
         return .event(
             .serviceDiscovered(link, RemoteService(uuid: uuid, handles: handles, characteristics: characteristics)))
     }
 
-    private func declaration(_ handle: UInt8, _ properties: UInt8, _ uuid: UUID) -> [UInt8] {
+    private func declaration(_ handle: UInt8, _ properties: UInt8, _ uuid: BluetoothUUID) -> [UInt8] {
         [handle, 0, properties, handle + 1, 0] + uuid.wireOctets
     }
 
     /// A link whose discovery has found the service at 0x10…0x15.
-    private func searching(_ uuid: UUID = service) -> Bench {
+    private func searching(_ uuid: BluetoothUUID = service) -> Bench {
         var bench = Bench()
         bench.connect()
         bench.given(.perform(.discoverService(link, uuid)))
@@ -70,7 +70,7 @@ struct ServiceDiscoveryTranscriptTests {
     func short(text: String) throws {
         var bench = Bench()
         bench.connect()
-        let uuid = try #require(UUID(text))
+        let uuid = try #require(BluetoothUUID(text))
         bench.when(
             .perform(.discoverService(link, uuid)),
             expect: .attribute([0x06, 1, 0, 0xFF, 0xFF, 0x00, 0x28, 0x0F, 0x18]))

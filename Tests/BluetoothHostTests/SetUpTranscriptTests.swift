@@ -13,14 +13,14 @@ struct SetUpTranscriptTests {
 
     /// Sends the answers of a good controller, except to the opcodes in `instead`.
     private func setUp(
-        _ info: ControllerInfo = Bench.info, instead: [HCIOpcode: Host.Input] = [:]
-    ) -> (sent: [[UInt8]], events: [Host.Event], talk: Transcript<Host>) {
-        var talk = Transcript(Host())
+        _ info: ControllerInfo = Bench.info, instead: [HCIOpcode: LEHost.Input] = [:]
+    ) -> (sent: [[UInt8]], events: [LEHost.Event], talk: Transcript<LEHost>) {
+        var talk = Transcript(LEHost())
         var effects = talk.given(.transportOpened)
         for (opcode, parameters) in Bench.setUpAnswers(info) {
             effects += talk.given(instead[opcode] ?? .completed(opcode, .success, parameters))
         }
-        var (sent, events): ([[UInt8]], [Host.Event]) = ([], [])
+        var (sent, events): ([[UInt8]], [LEHost.Event]) = ([], [])
         for effect in effects {
             switch effect {
             case .send(let packet): sent.append(packet)
@@ -40,7 +40,7 @@ struct SetUpTranscriptTests {
 
     @Test("one command is under way at a time, and each may take two seconds")
     func timing() {
-        var talk = Transcript(Host())
+        var talk = Transcript(LEHost())
         let deadline = talk.now + .seconds(2)
         talk.when(.transportOpened, expect: .command(.reset), .setTimer(deadline))
         talk.wait(.milliseconds(5))
@@ -55,7 +55,7 @@ struct SetUpTranscriptTests {
             HCIOpcode.reset, .readLocalVersionInformation, .readLocalSupportedFeatures, .readBDADDR, .leReadBufferSize,
         ])
     func silence(opcode: HCIOpcode) {
-        var talk = Transcript(Host())
+        var talk = Transcript(LEHost())
         talk.given(.transportOpened)
         for (answered, parameters) in Bench.setUpAnswers(Bench.info).prefix(while: { $0.0 != opcode }) {
             talk.given(.completed(answered, .success, parameters))
@@ -76,7 +76,7 @@ struct SetUpTranscriptTests {
             .leReadFilterAcceptListSize,
         ])
     func skipped(opcode: HCIOpcode) {
-        var talk = Transcript(Host())
+        var talk = Transcript(LEHost())
         var events = talk.given(.transportOpened)
         for (answered, parameters) in Bench.setUpAnswers(Bench.info) {
             if answered == opcode {
@@ -107,7 +107,7 @@ struct SetUpTranscriptTests {
 
     @Test("a controller without LE fails with that reason")
     func classicOnly() {
-        let answer = Host.Input.completed(
+        let answer = LEHost.Input.completed(
             .readLocalSupportedFeatures, .success, [0xFF, 0xFF, 0xFF, 0xFF, 0xBF, 0xFF, 0xFF, 0xFF])
         let (_, events, _) = setUp(instead: [.readLocalSupportedFeatures: answer])
         #expect(events == [.failed(.notLowEnergy)])
@@ -115,7 +115,7 @@ struct SetUpTranscriptTests {
 
     @Test("a controller without LE buffers of its own shares those of BR/EDR")
     func sharedBuffers() {
-        var talk = Transcript(Host())
+        var talk = Transcript(LEHost())
         talk.given(.transportOpened)
         for (opcode, parameters) in Bench.setUpAnswers(Bench.info).prefix(6) {
             talk.given(.completed(opcode, .success, parameters))
@@ -145,7 +145,7 @@ struct SetUpTranscriptTests {
 
     @Test("a command status of success does not answer a command that returns values")
     func statusFirst() {
-        var talk = Transcript(Host())
+        var talk = Transcript(LEHost())
         talk.given(.transportOpened)
         talk.wait(.milliseconds(5))
         talk.when(.status(.reset), expect: .command(.readLocalVersionInformation), .setTimer(talk.now + .seconds(2)))
@@ -156,7 +156,7 @@ struct SetUpTranscriptTests {
 
     @Test("the host waits for a controller that accepts no commands")
     func allowance() {
-        var talk = Transcript(Host())
+        var talk = Transcript(LEHost())
         talk.given(.transportOpened)
         talk.wait(.milliseconds(5))
         talk.when(
@@ -188,7 +188,7 @@ struct SetUpTranscriptTests {
     func hardwareError() {
         var bench = Bench()
         bench.connect()
-        let connection = Connection(handle: link, peer: kitchen, role: .central)
+        let connection = LEConnection(handle: link, peer: kitchen, role: .central)
         bench.given(.perform(.exchangeMTU(link)))
         bench.when(
             .event(.hardwareError(0x42)),
@@ -202,7 +202,7 @@ struct SetUpTranscriptTests {
         var bench = Bench()
         bench.connect()
         bench.given(.perform(.exchangeMTU(link)))
-        let connection = Connection(handle: link, peer: kitchen, role: .central)
+        let connection = LEConnection(handle: link, peer: kitchen, role: .central)
         bench.talk.when(
             .transportClosed,
             expect: .event(.procedureFailed(link, .exchangeMTU, .linkLost)),
@@ -210,7 +210,7 @@ struct SetUpTranscriptTests {
     }
 }
 
-extension Host.Effect {
+extension LEHost.Effect {
     fileprivate var isReady: Bool {
         if case .event(.ready) = self { true } else { false }
     }

@@ -7,7 +7,7 @@ import Testing
 struct ShortRadioTranscriptTests {
     private static let attic = BluetoothAddress(rawValue: 0x80E4_DA00_0003)
     private static let cellar = BluetoothAddress(rawValue: 0x80E4_DA00_0004)
-    private static let cancelled = Host.Input.event(.leConnectionComplete(.failed(.unknownConnectionIdentifier)))
+    private static let cancelled = LEHost.Input.event(.leConnectionComplete(.failed(.unknownConnectionIdentifier)))
     private static let scan: [HCICommand] = [
         .leSetScanParameters(.init(isActive: true, interval: 0x60, window: 0x60)),
         .leSetScanEnable(true, filterDuplicates: false),
@@ -18,14 +18,14 @@ struct ShortRadioTranscriptTests {
         .leCreateConnection(
             .init(
                 scanInterval: 0x60, scanWindow: 0x60, peer: peer,
-                connection: Host.Configuration().connectionParameters))
+                connection: LEHost.Configuration().connectionParameters))
     }
 
     private func connected(
-        _ bench: inout Bench, _ peer: BluetoothAddress, _ handle: ConnectionHandle, expect effects: Host.Effect...,
+        _ bench: inout Bench, _ peer: BluetoothAddress, _ handle: ConnectionHandle, expect effects: LEHost.Effect...,
         sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        let connection = Connection(handle: handle, peer: peer, role: .central)
+        let connection = LEConnection(handle: handle, peer: peer, role: .central)
         let got = bench.given(.event(.leConnectionComplete(.up(connection))))
         #expect(got == [.event(.connected(connection))] + effects, sourceLocation: sourceLocation)
     }
@@ -122,7 +122,8 @@ struct ShortRadioTranscriptTests {
         bench.when(
             .event(.disconnectionComplete(.success, otherLink, reason: .remoteUserTerminated)),
             expect: .event(
-                .disconnected(Connection(handle: otherLink, peer: hall, role: .central), reason: .remoteUserTerminated)),
+                .disconnected(
+                    LEConnection(handle: otherLink, peer: hall, role: .central), reason: .remoteUserTerminated)),
             .command(Self.create()))
     }
 
@@ -157,7 +158,7 @@ struct ShortRadioTranscriptTests {
         bench.when(
             .event(.disconnectionComplete(.success, link, reason: .connectionTimeout)),
             expect: .event(
-                .disconnected(Connection(handle: link, peer: kitchen, role: .central), reason: .connectionTimeout)),
+                .disconnected(LEConnection(handle: link, peer: kitchen, role: .central), reason: .connectionTimeout)),
             .command(.leRemoveDeviceFromFilterAcceptList(hall)))
     }
 

@@ -5,11 +5,11 @@ import Testing
 
 @Suite("RSSI of a link")
 struct SignalTranscriptTests {
-    private static let ask = Host.Input.perform(.readRSSI(link))
-    private static let question = Host.Effect.command(.readRSSI(link))
-    private static let probe = Host.Effect.command(.readBDADDR)
+    private static let ask = LEHost.Input.perform(.readRSSI(link))
+    private static let question = LEHost.Effect.command(.readRSSI(link))
+    private static let probe = LEHost.Effect.command(.readBDADDR)
 
-    private static func answered(_ rssi: Int8, _ handle: UInt8 = 0x40, _ status: HCIStatus = .success) -> Host.Input {
+    private static func answered(_ rssi: Int8, _ handle: UInt8 = 0x40, _ status: HCIStatus = .success) -> LEHost.Input {
         .completed(.readRSSI, status, [handle, 0, UInt8(bitPattern: rssi)])
     }
 

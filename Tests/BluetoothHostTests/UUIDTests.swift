@@ -5,7 +5,7 @@ import Testing
 struct UUIDTests {
     @Test("the octets on the wire are those of the text in reverse")
     func order() throws {
-        let uuid = try #require(UUID("00420000-8F59-4420-870d-84f3b617e493"))
+        let uuid = try #require(BluetoothUUID("00420000-8F59-4420-870d-84f3b617e493"))
         #expect(
             uuid == .long([0x93, 0xE4, 0x17, 0xB6, 0xF3, 0x84, 0x0D, 0x87, 0x20, 0x44, 0x59, 0x8F, 0, 0, 0x42, 0]))
         #expect(uuid.description == "00420000-8f59-4420-870d-84f3b617e493")
@@ -15,13 +15,13 @@ struct UUIDTests {
         "a 16-bit UUID is the same in its short and its long form",
         arguments: ["180f", "180F", "0000180F-0000-1000-8000-00805F9B34FB"])
     func short(text: String) {
-        #expect(UUID(text) == .short(0x180F))
-        #expect(UUID(text)?.description == "180f")
+        #expect(BluetoothUUID(text) == .short(0x180F))
+        #expect(BluetoothUUID(text)?.description == "180f")
     }
 
     @Test("a 32-bit UUID is kept in its 128-bit form")
     func middle() {
-        #expect(UUID("12345678-0000-1000-8000-00805f9b34fb")?.wireOctets.count == 16)
+        #expect(BluetoothUUID("12345678-0000-1000-8000-00805f9b34fb")?.wireOctets.count == 16)
     }
 
     @Test(
@@ -31,12 +31,12 @@ struct UUIDTests {
             "00420000-8f59-4420-870d84f3b617-e493", "-180f", "0042-0000",
         ])
     func refused(text: String) {
-        #expect(UUID(text) == nil)
+        #expect(BluetoothUUID(text) == nil)
     }
 
     @Test("a UUID of another number of octets is printed without a trap")
     func odd() {
-        #expect(UUID.long([1]).description == "01")
-        #expect(UUID(wireOctets: [1, 2, 3]) == nil)
+        #expect(BluetoothUUID.long([1]).description == "01")
+        #expect(BluetoothUUID(wireOctets: [1, 2, 3]) == nil)
     }
 }

@@ -50,7 +50,7 @@ struct ValueTranscriptTests {
     @Test("an error fails the read with its procedure, at the first request and at later ones")
     func readRefused() {
         var bench = connected()
-        func refused(_ code: UInt8) -> Host.Effect {
+        func refused(_ code: UInt8) -> LEHost.Effect {
             .event(.procedureFailed(link, .read(attribute), .errorResponse(code: code, attributeHandle: 3)))
         }
         bench.given(.perform(.read(link, attribute)))
@@ -147,7 +147,7 @@ struct ValueTranscriptTests {
     func prepareRefused() {
         var bench = connected()
         let value = Array(0..<21 as Range<UInt8>)
-        func refused(_ code: UInt8) -> Host.Effect {
+        func refused(_ code: UInt8) -> LEHost.Effect {
             .event(.procedureFailed(link, .write(attribute, value), .errorResponse(code: code, attributeHandle: 3)))
         }
         bench.given(.perform(.writeWithResponse(link, attribute, value)))
@@ -180,7 +180,7 @@ struct ValueTranscriptTests {
     @Test("all primary services are listed, with 16-bit and 128-bit UUIDs")
     func services() {
         var bench = connected()
-        let long = UUID("00420000-8f59-4420-870d-84f3b617e493")!
+        let long = BluetoothUUID("00420000-8f59-4420-870d-84f3b617e493")!
         bench.when(
             .perform(.discoverServices(link)), expect: .attribute([0x10, 1, 0, 0xFF, 0xFF, 0x00, 0x28]))
         bench.when(
@@ -239,7 +239,7 @@ struct ValueTranscriptTests {
                 count = services.count
             }
         }
-        #expect(count == Host.maximumServices)
+        #expect(count == LEHost.maximumServices)
     }
 
     @Test("the characteristics of a listed service are discovered by its handles")
@@ -311,7 +311,7 @@ struct ValueTranscriptTests {
     @Test("Service Changed is reported with its handles once it was discovered, and before as an indication")
     func serviceChanged() {
         var bench = connected()
-        let indication = Host.Input.attribute([0x1D, 3, 0, 8, 0, 0xFF, 0xFF])
+        let indication = LEHost.Input.attribute([0x1D, 3, 0, 8, 0, 0xFF, 0xFF])
         bench.when(
             indication, expect: .event(.indicated(link, attribute, [8, 0, 0xFF, 0xFF])), .attribute([0x1E]))
         bench.given(.perform(.discoverService(link, .short(0x1801))))

@@ -1,8 +1,8 @@
 import ButtonModel
 import Flic
 import FlicdProtocol
-import HomeAssistant
 import JSON
+import MQTTTopics
 import Rules
 import Testing
 

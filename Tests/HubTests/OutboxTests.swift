@@ -1,5 +1,5 @@
 import ButtonModel
-import HomeAssistant
+import MQTTTopics
 import Testing
 
 @testable import Hub

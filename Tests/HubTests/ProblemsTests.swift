@@ -1,6 +1,6 @@
 #if DEBUG
     import ButtonModel
-    import HomeAssistant
+    import MQTTTopics
     import Rules
     import Testing
 

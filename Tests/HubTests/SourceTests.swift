@@ -2,8 +2,8 @@ import ButtonModel
 import Expressions
 import FlicdProtocol
 import Gestures
-import HomeAssistant
 import JSON
+import MQTTTopics
 import Rules
 import TestSupport
 import Testing

@@ -44,7 +44,7 @@ private final class Radio<App: Application & Sendable> {
         }
     }
 
-    private func deliver(_ input: Host.Input) {
+    private func deliver(_ input: LEHost.Input) {
         let effects = application.handle(input, at: Instant(nanoseconds: run.loop.nanosecondsSinceBoot))
         for effect in effects {
             switch effect {

@@ -1,4 +1,4 @@
-import HomeAssistant
+import MQTTTopics
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import ButtonModel
 import Foundation
-import HomeAssistant
 import JSON
+import MQTTTopics
 import Testing
 
 /// A button and a bridge, and their form in `Golden/`.

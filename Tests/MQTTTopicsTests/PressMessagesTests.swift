@@ -1,6 +1,6 @@
 import ButtonModel
-import HomeAssistant
 import JSON
+import MQTTTopics
 import TestSupport
 import Testing
 

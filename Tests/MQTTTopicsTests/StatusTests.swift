@@ -1,6 +1,6 @@
 import ButtonModel
-import HomeAssistant
 import JSON
+import MQTTTopics
 import Testing
 
 @Suite("Retained messages about the bridge and its buttons")

@@ -1,5 +1,5 @@
-import HomeAssistant
 import JSON
+import MQTTTopics
 import TestSupport
 import Testing
 

@@ -15,8 +15,8 @@ public struct PictureReceiver: Application, Sendable {
     public private(set) var anomalies: [String] = []
     public private(set) var isConnected = false
 
-    public init(_ configuration: Host.Configuration, name: String, details: String) {
-        desk = HostDesk(Host(configuration))
+    public init(_ configuration: LEHost.Configuration, name: String, details: String) {
+        desk = HostDesk(LEHost(configuration))
         advertisement = PictureService.advertisement(name)
         self.details = details
     }
@@ -24,7 +24,7 @@ public struct PictureReceiver: Application, Sendable {
     private var length: Int? { PictureService.count(decoding: receipt) }
     public var isComplete: Bool { received.count == length }
 
-    public mutating func happened(_ event: Host.Event, at now: Instant) {
+    public mutating func happened(_ event: LEHost.Event, at now: Instant) {
         switch event {
         case .ready:
             perform(.setServices(PictureService.service(details: details, spsm: spsm)), at: now)

@@ -6,10 +6,10 @@ public struct PictureSender: Application, Sendable {
     /// The transfer over the present link; it ends when the link is lost.
     private struct Transfer: Sendable {
         var link: ConnectionHandle
-        var handles: [UUID: AttributeHandle] = [:]
+        var handles: [BluetoothUUID: AttributeHandle] = [:]
         /// How many octets the receiver already has or were handed to the channel.
         var sent: Int?
-        var channel: Channel?
+        var channel: L2CAPChannel?
     }
 
     public var desk: HostDesk
@@ -25,13 +25,13 @@ public struct PictureSender: Application, Sendable {
     public private(set) var isDone = false
     public private(set) var anomalies: [String] = []
 
-    public init(_ configuration: Host.Configuration, picture: [UInt8], name: String) {
-        desk = HostDesk(Host(configuration))
+    public init(_ configuration: LEHost.Configuration, picture: [UInt8], name: String) {
+        desk = HostDesk(LEHost(configuration))
         self.picture = picture
         receipt = PictureService.count(picture.count) + Array(name.utf8)
     }
 
-    public mutating func happened(_ event: Host.Event, at now: Instant) {
+    public mutating func happened(_ event: LEHost.Event, at now: Instant) {
         switch event {
         case .ready:
             perform(.startScanning(active: false), at: now)

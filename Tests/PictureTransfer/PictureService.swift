@@ -41,7 +41,7 @@ public enum PictureService {
     }
 
     /// `50490000-7470-4b8e-9a3c-000000000000` and the UUIDs that follow it, in the octet order of the wire.
-    private static func characteristic(_ number: UInt8) -> UUID {
+    private static func characteristic(_ number: UInt8) -> BluetoothUUID {
         .long([0, 0, 0, 0, 0, 0, 0x3C, 0x9A, 0x8E, 0x4B, 0x70, 0x74, number, 0, 0x49, 0x50])
     }
 

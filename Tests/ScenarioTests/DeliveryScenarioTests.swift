@@ -1,7 +1,7 @@
 import ButtonModel
 import Flic
-import HomeAssistant
 import Hub
+import MQTTTopics
 import Simulator
 import TestSupport
 import Testing

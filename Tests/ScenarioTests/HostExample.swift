@@ -3,11 +3,11 @@ import ButtonModel
 
 /// Finds a thermometer, reads it once and disconnects.
 struct ThermometerReader {
-    private var host = Host()
+    private var host = LEHost()
     private(set) var temperature: [UInt8]?
 
-    mutating func handle(_ input: Host.Input, at now: Instant) -> [Host.Effect] {
-        var effects: [Host.Effect] = []
+    mutating func handle(_ input: LEHost.Input, at now: Instant) -> [LEHost.Effect] {
+        var effects: [LEHost.Effect] = []
         var inputs = [input]
         while !inputs.isEmpty {
             for effect in host.handle(inputs.removeFirst(), at: now) {
@@ -22,7 +22,7 @@ struct ThermometerReader {
         return effects
     }
 
-    private mutating func commands(after event: Host.Event) -> [Host.Command] {
+    private mutating func commands(after event: LEHost.Event) -> [LEHost.Command] {
         switch event {
         case .ready:
             return [.startScanning(active: false)]
@@ -44,12 +44,12 @@ struct ThermometerReader {
 
 /// Serves a temperature as a readable characteristic.
 struct Thermometer {
-    private var host = Host()
+    private var host = LEHost()
     private(set) var temperature: [UInt8]
 
     init(_ temperature: [UInt8]) { self.temperature = temperature }
 
-    mutating func handle(_ input: Host.Input, at now: Instant) -> [Host.Effect] {
+    mutating func handle(_ input: LEHost.Input, at now: Instant) -> [LEHost.Effect] {
         var effects = host.handle(input, at: now)
         if effects.contains(where: { if case .event(.ready) = $0 { true } else { false } }) {
             effects += host.handle(.perform(.setServices([service])), at: now)

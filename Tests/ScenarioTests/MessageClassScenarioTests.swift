@@ -1,7 +1,7 @@
 import ButtonModel
-import HomeAssistant
 import Hub
 import JSON
+import MQTTTopics
 import Simulator
 import Testing
 

@@ -66,7 +66,7 @@ struct PictureTransferTests {
                 aclBufferCount: UInt8.random(in: 1...12, using: &random))
         }
         let configurations = (1...2).map { _ in
-            Host.Configuration(
+            LEHost.Configuration(
                 attMTU: UInt16.random(in: 23...517, using: &random),
                 channels: ChannelConfiguration(
                     mtu: UInt16.random(in: 200...8000, using: &random),

@@ -4,7 +4,7 @@ import Simulator
 
 /// An owner of a host, which handles the events and returns the other effects.
 protocol Station {
-    mutating func handle(_ input: Host.Input, at now: Instant) -> [Host.Effect]
+    mutating func handle(_ input: LEHost.Input, at now: Instant) -> [LEHost.Effect]
 }
 
 /// Two hosts, each on a controller of its own, and the air between them, on one clock wound by hand.
@@ -21,7 +21,7 @@ struct TwoHosts<First: Station, Second: Station> {
 
     private enum Letter {
         case air(Air.Input)
-        case host(Host.Input, Air.Station)
+        case host(LEHost.Input, Air.Station)
     }
 
     init(
@@ -89,7 +89,7 @@ struct TwoHosts<First: Station, Second: Station> {
         }
     }
 
-    private mutating func take(_ effect: Host.Effect, of station: Air.Station) {
+    private mutating func take(_ effect: LEHost.Effect, of station: Air.Station) {
         switch effect {
         case .send(let packet): letters.append(.air(.received(packet, from: station)))
         case .setTimer(let instant): hostTimers[station] = instant

@@ -11,26 +11,26 @@ import TestSupport
 struct Bench {
     private(set) var now = Instant(sinceBoot: .seconds(1000))
     private(set) var world: SimulatedWorld
-    private(set) var host: Host
+    private(set) var host: LEHost
     private var worldTimer, hostTimer, sessionTimer: Instant?
     private var random: SeededGenerator
     private let runsSessions: Bool
 
     private enum Letter {
-        case host(Host.Input)
+        case host(LEHost.Input)
         case world(SimulatedWorld.Input)
         case session(ButtonSession.Input)
     }
     private var letters: [Letter] = []
 
     private var session: ButtonSession?
-    private var link: Connection?
+    private var link: LEConnection?
     private var attMTU: UInt16 = 23
     private var service: RemoteService?
 
     /// The events of the host, except notifications.
-    private(set) var hostEvents: [Host.Event] = []
-    private(set) var links: [Connection] = []
+    private(set) var hostEvents: [LEHost.Event] = []
+    private(set) var links: [LEConnection] = []
     private(set) var sessionEffects: [ButtonSession.Effect] = []
     private(set) var buttonEvents: [ButtonEvent] = []
     private(set) var notes: [String] = []
@@ -43,15 +43,15 @@ struct Bench {
     init(
         _ buttons: [SimulatedButtonDescription], seed: UInt64 = 1,
         controller: VirtualController.Configuration = .init(address: centralAddress),
-        air: Air.Configuration = .init(), host: Host.Configuration = .init(), runsSessions: Bool = true
+        air: Air.Configuration = .init(), host: LEHost.Configuration = .init(), runsSessions: Bool = true
     ) {
         self.runsSessions = runsSessions
         world = SimulatedWorld(buttons, seed: seed, at: now, controller: controller, air: air)
-        self.host = Host(host)
+        self.host = LEHost(host)
         random = SeededGenerator(seed: seed)
     }
 
-    mutating func tell(_ input: Host.Input) { carry(.host(input)) }
+    mutating func tell(_ input: LEHost.Input) { carry(.host(input)) }
 
     mutating func perform(_ command: ButtonSession.Command) { carry(.session(.perform(command))) }
 
@@ -72,7 +72,7 @@ struct Bench {
         }
     }
 
-    private mutating func take(_ effect: Host.Effect) {
+    private mutating func take(_ effect: LEHost.Effect) {
         switch effect {
         case .send(let packet): tell(world: .received(packet))
         case .setTimer(let instant): hostTimer = instant
@@ -125,7 +125,7 @@ struct Bench {
 // MARK: - What a daemon would do
 
 extension Bench {
-    private mutating func take(_ event: Host.Event) {
+    private mutating func take(_ event: LEHost.Event) {
         if case .notified(let handle, _, let value) = event {
             if handle == link?.handle { tell(session: .received(value)) }
             return
@@ -207,12 +207,12 @@ extension Bench {
         }
     }
 
-    static func connected(_ event: Host.Event) -> BluetoothAddress? {
+    static func connected(_ event: LEHost.Event) -> BluetoothAddress? {
         if case .connected(let connection) = event { connection.peer } else { nil }
     }
 
     /// `00420000-8f59-4420-870d-84f3b617e493`.
-    static let flicService = UUID.long([
+    static let flicService = BluetoothUUID.long([
         0x93, 0xE4, 0x17, 0xB6, 0xF3, 0x84, 0x0D, 0x87, 0x20, 0x44, 0x59, 0x8F, 0x00, 0x00, 0x42, 0x00,
     ])
 }

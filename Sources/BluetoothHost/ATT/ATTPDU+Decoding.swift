@@ -69,9 +69,9 @@ extension ByteReader {
     }
 
     /// A UUID of 2 or 16 octets that takes up the rest of the PDU.
-    fileprivate mutating func uuid() throws(Truncated) -> UUID {
+    fileprivate mutating func uuid() throws(Truncated) -> BluetoothUUID {
         let available = remainingCount
-        guard let uuid = UUID(wireOctets: remainder()) else {
+        guard let uuid = BluetoothUUID(wireOctets: remainder()) else {
             throw Truncated(needed: available < 2 ? 2 : 16, available: available)
         }
         return uuid
@@ -98,7 +98,9 @@ extension ByteReader {
         repeat {
             let handle = try uint16()
             let octets = try bytes(length)
-            guard let type = UUID(wireOctets: octets) else { throw Truncated(needed: length, available: octets.count) }
+            guard let type = BluetoothUUID(wireOctets: octets) else {
+                throw Truncated(needed: length, available: octets.count)
+            }
             list.append(AttributeInformation(handle: handle, type: type))
         } while !isAtEnd
         return list

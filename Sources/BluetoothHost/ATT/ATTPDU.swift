@@ -27,14 +27,14 @@ enum ATTPDU: Hashable, Sendable {
     case findInformationResponse([AttributeInformation])
     case findByTypeValueRequest(HandleRange, type: UInt16, value: [UInt8])
     case findByTypeValueResponse([HandleRange])
-    case readByTypeRequest(HandleRange, type: UUID)
+    case readByTypeRequest(HandleRange, type: BluetoothUUID)
     /// All values have the same length.
     case readByTypeResponse([AttributeData])
     case readRequest(UInt16)
     case readResponse([UInt8])
     case readBlobRequest(UInt16, offset: UInt16)
     case readBlobResponse([UInt8])
-    case readByGroupTypeRequest(HandleRange, type: UUID)
+    case readByGroupTypeRequest(HandleRange, type: BluetoothUUID)
     /// All values have the same length.
     case readByGroupTypeResponse([AttributeGroup])
     case writeRequest(UInt16, [UInt8])
@@ -136,7 +136,7 @@ enum ATTPDU: Hashable, Sendable {
 /// An attribute's handle and type.
 struct AttributeInformation: Hashable, Sendable {
     var handle: UInt16
-    var type: UUID
+    var type: BluetoothUUID
 }
 
 /// An element of a Read By Group Type Response: a service's range of handles, and its UUID as `value`.

@@ -47,7 +47,7 @@ extension ADStructure {
     public static func flags(_ flags: UInt8) -> ADStructure { ADStructure(type: Kind.flags, data: [flags]) }
 
     /// A complete list of service UUIDs of the same length as the first; UUIDs of the other length are left out.
-    public static func completeServiceUUIDs(_ uuids: [UUID]) -> ADStructure {
+    public static func completeServiceUUIDs(_ uuids: [BluetoothUUID]) -> ADStructure {
         let length = uuids.first?.wireOctets.count ?? 2
         return ADStructure(
             type: length == 2 ? Kind.completeShortUUIDs : Kind.completeLongUUIDs,
@@ -66,7 +66,7 @@ extension ADStructure {
     }
 
     /// The service UUIDs of a complete or incomplete list; empty for other types.
-    public var serviceUUIDs: [UUID] {
+    public var serviceUUIDs: [BluetoothUUID] {
         let length: Int
         switch type {
         case Kind.incompleteShortUUIDs, Kind.completeShortUUIDs: length = 2
@@ -74,8 +74,10 @@ extension ADStructure {
         default: return []
         }
         var reader = ByteReader(data)
-        var uuids: [UUID] = []
-        while let octets = try? reader.bytes(length), let uuid = UUID(wireOctets: octets) { uuids.append(uuid) }
+        var uuids: [BluetoothUUID] = []
+        while let octets = try? reader.bytes(length), let uuid = BluetoothUUID(wireOctets: octets) {
+            uuids.append(uuid)
+        }
         return uuids
     }
 
@@ -113,7 +115,7 @@ extension ADStructure {
 }
 
 extension Sequence<ADStructure> {
-    public var serviceUUIDs: [UUID] { flatMap(\.serviceUUIDs) }
+    public var serviceUUIDs: [BluetoothUUID] { flatMap(\.serviceUUIDs) }
     /// The name in the first structure that has a name.
     public var localName: String? { lazy.compactMap(\.localName).first }
     /// The data of the first structure of this type.

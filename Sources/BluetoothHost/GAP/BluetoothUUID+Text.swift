@@ -1,6 +1,6 @@
 import Bytes
 
-extension UUID: CustomStringConvertible {
+extension BluetoothUUID: CustomStringConvertible {
     /// The upper 12 octets, in wire order, of a 128-bit UUID that stands for a 16-bit UUID:
     /// 00000000-0000-1000-8000-00805F9B34FB.
     ///

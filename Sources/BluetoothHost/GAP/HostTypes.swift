@@ -14,7 +14,7 @@ public struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable 
 }
 
 /// A 128-bit or 16-bit Bluetooth UUID.
-public enum UUID: Hashable, Sendable {
+public enum BluetoothUUID: Hashable, Sendable {
     case short(UInt16)
     /// 16 octets in wire order, the reverse of the printed form.
     case long([UInt8])
@@ -47,7 +47,7 @@ public struct ConnectionParameters: Hashable, Sendable {
 }
 
 /// An established link.
-public struct Connection: Hashable, Sendable {
+public struct LEConnection: Hashable, Sendable {
     public var handle: ConnectionHandle
     public var peer: BluetoothAddress
     public var role: LinkRole
@@ -130,7 +130,7 @@ public enum ControllerFailure: Error, Hashable, Sendable {
 /// A service of a peer, with the characteristics discovered so far.
 public struct RemoteService: Hashable, Sendable {
     public struct Characteristic: Hashable, Sendable {
-        public var uuid: UUID
+        public var uuid: BluetoothUUID
         public var valueHandle: AttributeHandle
         /// The Characteristic Properties bit field.
         public var properties: UInt8
@@ -141,7 +141,7 @@ public struct RemoteService: Hashable, Sendable {
 
         /// - Parameter lastHandle: `nil`: the configuration descriptor's handle, or else the value's.
         public init(
-            uuid: UUID, valueHandle: AttributeHandle, properties: UInt8, configurationHandle: AttributeHandle?,
+            uuid: BluetoothUUID, valueHandle: AttributeHandle, properties: UInt8, configurationHandle: AttributeHandle?,
             lastHandle: AttributeHandle? = nil
         ) {
             self.uuid = uuid
@@ -153,20 +153,20 @@ public struct RemoteService: Hashable, Sendable {
     }
 
     public struct Descriptor: Hashable, Sendable {
-        public var uuid: UUID
+        public var uuid: BluetoothUUID
         public var handle: AttributeHandle
 
-        public init(uuid: UUID, handle: AttributeHandle) {
+        public init(uuid: BluetoothUUID, handle: AttributeHandle) {
             self.uuid = uuid
             self.handle = handle
         }
     }
 
-    public var uuid: UUID
+    public var uuid: BluetoothUUID
     public var handles: ClosedRange<AttributeHandle>
     public var characteristics: [Characteristic]
 
-    public init(uuid: UUID, handles: ClosedRange<AttributeHandle>, characteristics: [Characteristic]) {
+    public init(uuid: BluetoothUUID, handles: ClosedRange<AttributeHandle>, characteristics: [Characteristic]) {
         self.uuid = uuid
         self.handles = handles
         self.characteristics = characteristics
@@ -197,17 +197,17 @@ public enum ATTFailure: Error, Hashable, Sendable {
 /// A service this host offers as a GATT server. Handles are assigned from 0x0001 in order.
 public struct LocalService: Hashable, Sendable {
     public struct Characteristic: Hashable, Sendable {
-        public var uuid: UUID
+        public var uuid: BluetoothUUID
         /// The Characteristic Properties bit field: 0x02 read, 0x04 write without response, 0x08 write, 0x10 notify,
         /// 0x20 indicate.
         public var properties: UInt8
-        /// The value that peers read, at most 512 octets. `Host.Command.setValue` changes it; a peer's write does not.
+        /// The value that peers read, at most 512 octets. `LEHost.Command.setValue` changes it; a peer's write does not.
         public var value: [UInt8]
         /// Further descriptors. A characteristic that notifies or indicates gets its Client Characteristic
         /// Configuration descriptor automatically.
         public var descriptors: [Descriptor]
 
-        public init(uuid: UUID, properties: UInt8, value: [UInt8] = [], descriptors: [Descriptor] = []) {
+        public init(uuid: BluetoothUUID, properties: UInt8, value: [UInt8] = [], descriptors: [Descriptor] = []) {
             self.uuid = uuid
             self.properties = properties
             self.value = value
@@ -216,12 +216,12 @@ public struct LocalService: Hashable, Sendable {
     }
 
     public struct Descriptor: Hashable, Sendable {
-        public var uuid: UUID
+        public var uuid: BluetoothUUID
         /// The value that peers read, at most 512 octets.
         public var value: [UInt8]
         public var isWritable: Bool
 
-        public init(uuid: UUID, value: [UInt8], isWritable: Bool = false) {
+        public init(uuid: BluetoothUUID, value: [UInt8], isWritable: Bool = false) {
             self.uuid = uuid
             self.value = value
             self.isWritable = isWritable
@@ -236,10 +236,10 @@ public struct LocalService: Hashable, Sendable {
             .init(uuid: .short(GATTType.serviceChanged), properties: CharacteristicProperty.indicate)
         ])
 
-    public var uuid: UUID
+    public var uuid: BluetoothUUID
     public var characteristics: [Characteristic]
 
-    public init(uuid: UUID, characteristics: [Characteristic]) {
+    public init(uuid: BluetoothUUID, characteristics: [Characteristic]) {
         self.uuid = uuid
         self.characteristics = characteristics
     }

@@ -2,7 +2,7 @@ import ButtonModel
 import Bytes
 
 // The controller: its packets, the answers to commands, and its loss.
-extension Host {
+extension LEHost {
     mutating func open(at now: Instant) -> [Effect] {
         let setup = ControllerSetup()
         let effects = lose(becoming: .settingUp(setup))
@@ -79,7 +79,7 @@ extension Host {
 
     /// Ends older links to the same peer. There is only one link between two devices, so an older link has ended
     /// without an event; the disconnect command covers the case that the controller still keeps it.
-    mutating func endLinks(replacedBy connection: Connection, at now: Instant) -> [Effect] {
+    mutating func endLinks(replacedBy connection: LEConnection, at now: Instant) -> [Effect] {
         let replaced = links.filter { $0.value.connection.peer == connection.peer }.keys
         return replaced.sorted { $0.rawValue < $1.rawValue }.flatMap {
             send(.disconnect($0, reason: .remoteUserTerminated), at: now)

@@ -2,7 +2,7 @@ import ButtonModel
 import Bytes
 
 // Links: their beginning and end, commands for them, and their data.
-extension Host {
+extension LEHost {
     mutating func perform(_ command: Command, at now: Instant) -> [Effect] {
         switch command {
         case .startScanning(let isActive):
@@ -133,7 +133,8 @@ extension Host {
         var effects = endLink(connection.handle, reason: .unknownConnectionIdentifier, at: now)
         effects += endLinks(replacedBy: connection, at: now)
         flow.setSupervisionTimeout(complete.supervisionTimeout, of: connection.handle)
-        links[connection.handle] = Link(connection, offeredMTU: configuration.attMTU, channels: configuration.channels)
+        links[connection.handle] = LELink(
+            connection, offeredMTU: configuration.attMTU, channels: configuration.channels)
         effects.append(.event(.connected(connection)))
         switch connection.role {
         case .central:
@@ -162,7 +163,7 @@ extension Host {
 
     /// Applies `body` to a link and carries out the effects; `nil` when there is no such link.
     mutating func onLink(
-        _ handle: ConnectionHandle, at now: Instant, _ body: (inout Link) -> [Link.Effect]
+        _ handle: ConnectionHandle, at now: Instant, _ body: (inout LELink) -> [LELink.Effect]
     ) -> [Effect]? {
         guard let index = links.index(forKey: handle) else { return nil }
         let deadline = links.values[index].deadline
@@ -173,7 +174,8 @@ extension Host {
         return channelSenders.isEmpty ? result : result + sendData(at: now)
     }
 
-    private mutating func carryOut(_ effects: [Link.Effect], of handle: ConnectionHandle, at now: Instant) -> [Effect] {
+    private mutating func carryOut(_ effects: [LELink.Effect], of handle: ConnectionHandle, at now: Instant) -> [Effect]
+    {
         var result: [Effect] = []
         result.reserveCapacity(effects.count)
         for effect in effects {

@@ -17,11 +17,11 @@ import Bytes
 /// not exist fails with `.linkLost`; other commands for such a link do nothing.
 ///
 /// The host is composed of values, none of which calls the layers above it: `CommandQueue`, `ControllerSetup`,
-/// `ControllerWatch`, `ACLFlow` and `EarlyData` for the controller; a `Link` for each connection, with
+/// `ControllerWatch`, `ACLFlow` and `EarlyData` for the controller; a `LELink` for each connection, with
 /// `L2CAPReassembler`, `SignallingChannel`, `ChannelTable`, `GATTClient`, `GATTServer` and `IndicationQueue`;
 /// `Initiator` with its `AcceptListTurns`, `Scanner` and `Advertiser` for the radio. Their deadlines share the host's
 /// one timer.
-public struct Host: Sendable {
+public struct LEHost: Sendable {
     public struct Configuration: Hashable, Sendable {
         /// The ATT_MTU that we offer, 23…517.
         public var attMTU: UInt16
@@ -74,7 +74,7 @@ public struct Host: Sendable {
         case readRSSI(ConnectionHandle)
         case exchangeMTU(ConnectionHandle)
         /// Finds a primary service by UUID, its characteristics and their configuration descriptors.
-        case discoverService(ConnectionHandle, UUID)
+        case discoverService(ConnectionHandle, BluetoothUUID)
         /// Writes the Client Characteristic Configuration descriptor, with response.
         case setNotifications(ConnectionHandle, configuration: AttributeHandle, enabled: Bool)
         // GATT client: each link runs one procedure at a time and queues `GATTClient.maximumWaitingProcedures`.
@@ -90,7 +90,7 @@ public struct Host: Sendable {
         /// Writes the Client Characteristic Configuration descriptor, with response. Notifications and indications
         /// exclude each other: whichever is not set is switched off.
         case setIndications(ConnectionHandle, configuration: AttributeHandle, enabled: Bool)
-        /// Writes without response, in order. At most `Host.maximumQueuedFrames` wait for the controller's buffers on
+        /// Writes without response, in order. At most `LEHost.maximumQueuedFrames` wait for the controller's buffers on
         /// each link.
         case write(ConnectionHandle, AttributeHandle, [UInt8])
 
@@ -138,7 +138,7 @@ public struct Host: Sendable {
         /// The controller cannot be used until the transport is opened again.
         case failed(ControllerFailure)
         case advertised(AdvertisingReport)
-        case connected(Connection)
+        case connected(LEConnection)
         case connectionFailed(HCIStatus)
         /// The wanted peers that wait for a turn in the controller's filter accept list, which is too short for all.
         /// Sent on each change; empty when no peer waits any more.
@@ -151,7 +151,7 @@ public struct Host: Sendable {
         case scanningFailed(HCIStatus)
         /// A link ended; `disconnected` follows every `connected`. `reason` is the controller's, or `connectionTimeout`
         /// when the controller itself was lost. The link's procedures failed with `.linkLost` before this event.
-        case disconnected(Connection, reason: HCIStatus)
+        case disconnected(LEConnection, reason: HCIStatus)
         case parametersUpdated(
             ConnectionHandle, interval: UInt16, peripheralLatency: UInt16, supervisionTimeout: UInt16)
         /// The signal strength in dBm.
@@ -192,7 +192,7 @@ public struct Host: Sendable {
         case indicationFailed(ConnectionHandle, AttributeHandle, ATTFailure)
 
         // L2CAP
-        case channelOpened(ConnectionHandle, Channel)
+        case channelOpened(ConnectionHandle, L2CAPChannel)
         case channelOpenFailed(ConnectionHandle, SPSM, ChannelFailure)
         /// A channel closed. `channelClosed` follows every `channelOpened`, before the link's `disconnected`.
         case channelClosed(ConnectionHandle, L2CAPChannelID, ChannelFailure)
@@ -225,7 +225,7 @@ public struct Host: Sendable {
     var flow = ACLFlow(packetLength: 0, bufferCount: 0)
     var early = EarlyData()
     var watch = ControllerWatch()
-    var links: [ConnectionHandle: Link] = [:]
+    var links: [ConnectionHandle: LELink] = [:]
     var scanner = Scanner()
     var initiator: Initiator
     var advertiser = Advertiser()
@@ -266,7 +266,9 @@ public struct Host: Sendable {
     public func holdsBackData(for handle: ConnectionHandle) -> Bool { flow.holdsBack(handle) }
 
     /// The handle that `setServices` assigned to a characteristic's value; `nil` when there is no such characteristic.
-    public func valueHandle(of characteristic: UUID) -> AttributeHandle? { table.valueHandle(of: characteristic) }
+    public func valueHandle(of characteristic: BluetoothUUID) -> AttributeHandle? {
+        table.valueHandle(of: characteristic)
+    }
 
     private mutating func timerFired(at now: Instant) -> [Effect] {
         timer = nil

@@ -2,18 +2,18 @@ import ButtonModel
 import Bytes
 
 /// The protocol layers above ACL for one link, from Connection Complete to its end.
-struct Link: Sendable {
+struct LELink: Sendable {
     enum Effect: Hashable, Sendable {
         /// Send a frame to the peer.
         case send([UInt8])
         /// Send a frame unless the queue is full. Write commands and notifications use it; they must not take the room
         /// reserved for responses.
         case sendIfRoom([UInt8])
-        case event(Host.Event)
+        case event(LEHost.Event)
         case command(HCICommand)
     }
 
-    let connection: Connection
+    let connection: LEConnection
     /// Whether HCI_Read_RSSI is in progress.
     var isReadingRSSI = false
     /// The ATT_MTU that we offer.
@@ -32,7 +32,7 @@ struct Link: Sendable {
         earlier(client.deadline, earlier(indications.deadline, channels.deadline))
     }
 
-    init(_ connection: Connection, offeredMTU: UInt16, channels configuration: ChannelConfiguration) {
+    init(_ connection: LEConnection, offeredMTU: UInt16, channels configuration: ChannelConfiguration) {
         self.connection = connection
         self.offeredMTU = offeredMTU
         signalling = SignallingChannel(role: connection.role)
@@ -131,7 +131,7 @@ struct Link: Sendable {
         case .handleValueIndication(let attribute, let value):
             let attribute = AttributeHandle(rawValue: attribute)
             let changed = client.changedServices(attribute, value)
-            let event = changed.map { Host.Event.servicesChanged(handle, $0) } ?? .indicated(handle, attribute, value)
+            let event = changed.map { LEHost.Event.servicesChanged(handle, $0) } ?? .indicated(handle, attribute, value)
             return [.event(event), frame(ATTPDU.handleValueConfirmation.encoded)]
         case .errorResponse, .exchangeMTUResponse, .findInformationResponse, .findByTypeValueResponse,
             .readByTypeResponse, .readResponse, .readBlobResponse, .readByGroupTypeResponse, .writeResponse,

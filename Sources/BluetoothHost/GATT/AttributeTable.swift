@@ -18,7 +18,7 @@ struct AttributeTable: Hashable, Sendable {
         }
 
         var handle: UInt16
-        var type: UUID
+        var type: BluetoothUUID
         var kind: Kind
         var value: [UInt8]
     }
@@ -47,8 +47,8 @@ struct AttributeTable: Hashable, Sendable {
     }
 
     /// The handle of the value of the first characteristic with this UUID.
-    func valueHandle(of characteristic: UUID) -> AttributeHandle? {
-        let uuid = UUID(wireOctets: characteristic.wireOctets) ?? characteristic
+    func valueHandle(of characteristic: BluetoothUUID) -> AttributeHandle? {
+        let uuid = BluetoothUUID(wireOctets: characteristic.wireOctets) ?? characteristic
         let value = attributes.first {
             if case .value = $0.kind { $0.type == uuid } else { false }
         }
@@ -79,7 +79,7 @@ struct AttributeTable: Hashable, Sendable {
     private mutating func append(_ characteristic: LocalService.Characteristic) {
         guard attributes.count + 3 + characteristic.descriptors.count < Int(UInt16.max) else { return }
         let valueHandle = UInt16(attributes.count + 2)
-        let uuid = UUID(wireOctets: characteristic.uuid.wireOctets) ?? characteristic.uuid
+        let uuid = BluetoothUUID(wireOctets: characteristic.uuid.wireOctets) ?? characteristic.uuid
         let declaration = CharacteristicDeclaration(
             properties: characteristic.properties, valueHandle: valueHandle, uuid: uuid)
         append(.short(GATTType.characteristic), .characteristic, declaration.encoded)
@@ -91,7 +91,7 @@ struct AttributeTable: Hashable, Sendable {
                 [0, 0])
         }
         for descriptor in characteristic.descriptors {
-            let uuid = UUID(wireOctets: descriptor.uuid.wireOctets) ?? descriptor.uuid
+            let uuid = BluetoothUUID(wireOctets: descriptor.uuid.wireOctets) ?? descriptor.uuid
             append(uuid, .descriptor(isWritable: descriptor.isWritable), limited(descriptor.value))
         }
     }
@@ -100,7 +100,7 @@ struct AttributeTable: Hashable, Sendable {
 
     /// - Returns: the attribute's index; `nil` when no handle is left.
     @discardableResult
-    private mutating func append(_ type: UUID, _ kind: Attribute.Kind, _ value: [UInt8]) -> Int? {
+    private mutating func append(_ type: BluetoothUUID, _ kind: Attribute.Kind, _ value: [UInt8]) -> Int? {
         guard attributes.count < Int(UInt16.max) else { return nil }
         attributes.append(Attribute(handle: UInt16(attributes.count + 1), type: type, kind: kind, value: value))
         return attributes.count - 1

@@ -3,10 +3,10 @@
 /// - Source: Bluetooth Core 5.4, Vol 3, Part G, 4.
 public enum GATTProcedure: Hashable, Sendable {
     case exchangeMTU
-    /// Discovers all primary services, at most `Host.maximumServices`.
+    /// Discovers all primary services, at most `LEHost.maximumServices`.
     case discoverServices
     /// Discovers the first primary service with this UUID, and its characteristics.
-    case discoverService(UUID)
+    case discoverService(BluetoothUUID)
     /// Discovers the characteristics within the handles of a service.
     case discoverCharacteristics(RemoteService)
     case discoverDescriptors(RemoteService.Characteristic)

@@ -106,7 +106,7 @@ struct GATTServer: Hashable, Sendable {
     }
 
     private func readByType(
-        _ request: ATTPDU, _ type: UUID, in attributes: ArraySlice<AttributeTable.Attribute>, mtu: Int
+        _ request: ATTPDU, _ type: BluetoothUUID, in attributes: ArraySlice<AttributeTable.Attribute>, mtu: Int
     ) -> ATTPDU? {
         let matching = attributes.filter { $0.type == type }
         guard let first = matching.first else { return nil }
@@ -123,7 +123,7 @@ struct GATTServer: Hashable, Sendable {
     }
 
     private func readByGroupType(
-        _ request: ATTPDU, _ type: UUID, in attributes: ArraySlice<AttributeTable.Attribute>, mtu: Int
+        _ request: ATTPDU, _ type: BluetoothUUID, in attributes: ArraySlice<AttributeTable.Attribute>, mtu: Int
     ) -> ATTPDU? {
         guard type == .short(GATTType.primaryService) || type == .short(GATTType.secondaryService) else {
             let start = attributes.first?.handle ?? 0

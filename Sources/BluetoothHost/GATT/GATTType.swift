@@ -65,9 +65,9 @@ struct ServiceChanged: Hashable, Sendable {
 struct CharacteristicDeclaration: Hashable, Sendable {
     var properties: UInt8
     var valueHandle: UInt16
-    var uuid: UUID
+    var uuid: BluetoothUUID
 
-    init(properties: UInt8, valueHandle: UInt16, uuid: UUID) {
+    init(properties: UInt8, valueHandle: UInt16, uuid: BluetoothUUID) {
         self.properties = properties
         self.valueHandle = valueHandle
         self.uuid = uuid
@@ -77,7 +77,7 @@ struct CharacteristicDeclaration: Hashable, Sendable {
     init?(decoding value: [UInt8]) {
         var reader = ByteReader(value)
         guard let properties = try? reader.uint8(), let valueHandle = try? reader.uint16(),
-            let uuid = UUID(wireOctets: reader.remainder())
+            let uuid = BluetoothUUID(wireOctets: reader.remainder())
         else { return nil }
         self.init(properties: properties, valueHandle: valueHandle, uuid: uuid)
     }

@@ -30,7 +30,7 @@ struct PrimaryServiceDiscovery: Hashable, Sendable {
         var last = start - 1
         for group in groups {
             guard group.range.start > last, group.range.start <= group.range.end,
-                let uuid = UUID(wireOctets: group.value)
+                let uuid = BluetoothUUID(wireOctets: group.value)
             else { return .failed(.malformedResponse) }
             last = group.range.end
             found.append(
@@ -38,7 +38,7 @@ struct PrimaryServiceDiscovery: Hashable, Sendable {
                     uuid: uuid,
                     handles: AttributeHandle(rawValue: group.range.start)...AttributeHandle(rawValue: last),
                     characteristics: []))
-            guard found.count < Host.maximumServices else { return .done(found) }
+            guard found.count < LEHost.maximumServices else { return .done(found) }
         }
         guard last < .max else { return .done(found) }
         start = last + 1

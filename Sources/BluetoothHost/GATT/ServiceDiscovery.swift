@@ -38,14 +38,14 @@ struct ServiceDiscovery: Hashable, Sendable {
         var end: UInt16
     }
 
-    private let uuid: UUID
+    private let uuid: BluetoothUUID
     private var state = State.service
     private var range = HandleRange(start: 1, end: .max)
     private var found: [Found] = []
     /// The range of the outstanding request.
     private var asked = HandleRange(start: 1, end: .max)
 
-    init(_ uuid: UUID) { self.uuid = UUID(wireOctets: uuid.wireOctets) ?? uuid }
+    init(_ uuid: BluetoothUUID) { self.uuid = BluetoothUUID(wireOctets: uuid.wireOctets) ?? uuid }
 
     /// Discovers the characteristics of a service whose handles are known.
     init(_ service: RemoteService) {

@@ -39,7 +39,7 @@ struct ACLFlow: Sendable {
         case stuck(ConnectionHandle)
     }
 
-    /// The number of frames beyond `Host.maximumQueuedFrames` that may wait if they are reserved.
+    /// The number of frames beyond `LEHost.maximumQueuedFrames` that may wait if they are reserved.
     static let reservedFrames = 32
     /// Time allowed beyond the supervision timeout.
     static let margin: Duration = .seconds(4)
@@ -114,7 +114,7 @@ struct ACLFlow: Sendable {
         deadline = min(deadline ?? end, end)
     }
 
-    /// Queues a frame. At most `Host.maximumQueuedFrames` frames of a link wait, and `reservedFrames` more that are
+    /// Queues a frame. At most `LEHost.maximumQueuedFrames` frames of a link wait, and `reservedFrames` more that are
     /// reserved.
     ///
     /// - Parameter isReserved: for responses, confirmations and credits, without which the peer cannot go on: they have
@@ -123,7 +123,7 @@ struct ACLFlow: Sendable {
     mutating func enqueue(_ frame: [UInt8], for handle: ConnectionHandle, isReserved: Bool) -> Bool {
         var queue = queues.removeValue(forKey: handle) ?? LinkQueue()
         defer { queues[handle] = queue }
-        let limit = Host.maximumQueuedFrames + (isReserved ? Self.reservedFrames : 0)
+        let limit = LEHost.maximumQueuedFrames + (isReserved ? Self.reservedFrames : 0)
         guard queue.waiting.count < limit else { return false }
         if queue.isEmpty { turns.append(handle) }
         queue.waiting.append(frame)

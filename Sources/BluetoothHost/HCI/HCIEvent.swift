@@ -47,7 +47,7 @@ public struct CompletedPackets: Hashable, Sendable {
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.7.65.1.
 public struct LEConnectionComplete: Hashable, Sendable {
     public var status: HCIStatus
-    public var connection: Connection
+    public var connection: LEConnection
     /// In units of 1.25 ms.
     public var interval: UInt16
     public var peripheralLatency: UInt16
@@ -55,7 +55,7 @@ public struct LEConnectionComplete: Hashable, Sendable {
     public var supervisionTimeout: UInt16
 
     public init(
-        status: HCIStatus, connection: Connection, interval: UInt16, peripheralLatency: UInt16,
+        status: HCIStatus, connection: LEConnection, interval: UInt16, peripheralLatency: UInt16,
         supervisionTimeout: UInt16
     ) {
         self.status = status
@@ -143,7 +143,7 @@ extension LEConnectionComplete {
         status = HCIStatus(rawValue: try fields.uint8())
         let handle = try fields.connectionHandle()
         let role = LinkRole(rawValue: try fields.uint8() & 1) ?? .central
-        connection = Connection(handle: handle, peer: try fields.typedAddress(), role: role)
+        connection = LEConnection(handle: handle, peer: try fields.typedAddress(), role: role)
         if isEnhanced { try fields.skip(12) }
         interval = try fields.uint16()
         peripheralLatency = try fields.uint16()

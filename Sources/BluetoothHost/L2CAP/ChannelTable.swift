@@ -27,7 +27,7 @@ struct ChannelTable: Sendable {
         case send(SignallingPacket)
         /// A K-frame for the peer's channel identifier.
         case sendFrame([UInt8], on: L2CAPChannelID)
-        case opened(Channel)
+        case opened(L2CAPChannel)
         case openFailed(SPSM, ChannelFailure)
         case closed(L2CAPChannelID, ChannelFailure)
         case received(L2CAPChannelID, [UInt8])
@@ -164,7 +164,7 @@ struct ChannelTable: Sendable {
         entries[id] = .open(CreditBasedChannel(configuration, peer: offer))
         let response = SignallingPacket.creditBasedConnectionResponse(
             identifier: identifier, ChannelOffer(configuration, id: id), result: Result.success)
-        return [.send(response), .opened(Channel(id: id, spsm: spsm, peerMTU: offer.mtu, isIncoming: true))]
+        return [.send(response), .opened(L2CAPChannel(id: id, spsm: spsm, peerMTU: offer.mtu, isIncoming: true))]
     }
 
     private func refusal(of spsm: SPSM, _ offer: ChannelOffer, listening: Set<SPSM>) -> UInt16? {
@@ -190,7 +190,7 @@ struct ChannelTable: Sendable {
             return [.openFailed(spsm, .malformedResponse)]
         }
         entries[id] = .open(CreditBasedChannel(configuration, peer: offer))
-        return [.opened(Channel(id: id, spsm: spsm, peerMTU: offer.mtu, isIncoming: false))]
+        return [.opened(L2CAPChannel(id: id, spsm: spsm, peerMTU: offer.mtu, isIncoming: false))]
     }
 
     private mutating func receiveDisconnection(
@@ -274,7 +274,7 @@ struct ChannelTable: Sendable {
 
 extension ChannelTable {
     private var freeID: L2CAPChannelID? {
-        guard entries.count < Host.maximumChannels else { return nil }
+        guard entries.count < LEHost.maximumChannels else { return nil }
         return (L2CAPChannelID.dynamic.lowerBound.rawValue...L2CAPChannelID.dynamic.upperBound.rawValue).lazy
             .map(L2CAPChannelID.init(rawValue:)).first { entries[$0] == nil }
     }

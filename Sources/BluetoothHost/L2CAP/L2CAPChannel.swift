@@ -52,7 +52,7 @@ public struct ChannelConfiguration: Hashable, Sendable {
 }
 
 /// An open credit-based channel.
-public struct Channel: Hashable, Sendable {
+public struct L2CAPChannel: Hashable, Sendable {
     /// Our identifier of the channel, unique on its link until the channel is closed.
     public var id: L2CAPChannelID
     public var spsm: SPSM
@@ -86,7 +86,7 @@ public enum ChannelFailure: Error, Hashable, Sendable {
     /// The peer did not answer for 30 seconds.
     case noAnswer
     case malformedResponse
-    /// The link has `Host.maximumChannels` channels.
+    /// The link has `LEHost.maximumChannels` channels.
     case tooManyChannels
     case violation(ChannelViolation)
 }

@@ -5,9 +5,9 @@ import Bytes
 /// The GATT service and the advertising data of a button.
 enum FlicGATT {
     /// The characteristic that the host writes, without response.
-    static func toButton(_ model: FlicModel) -> UUID { .long(octets(1, of: model)) }
+    static func toButton(_ model: FlicModel) -> BluetoothUUID { .long(octets(1, of: model)) }
     /// The characteristic that the button notifies.
-    static func fromButton(_ model: FlicModel) -> UUID { .long(octets(2, of: model)) }
+    static func fromButton(_ model: FlicModel) -> BluetoothUUID { .long(octets(2, of: model)) }
 
     static func services(_ model: FlicModel) -> [LocalService] {
         [

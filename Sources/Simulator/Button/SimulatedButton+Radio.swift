@@ -43,7 +43,7 @@ extension SimulatedButton {
 }
 
 extension SimulatedButton {
-    mutating func perform(_ input: Host.Input, at now: Instant, _ effects: inout [Effect]) {
+    mutating func perform(_ input: LEHost.Input, at now: Instant, _ effects: inout [Effect]) {
         for effect in host.handle(input, at: now) {
             switch effect {
             case .send(let packet): effects.append(.send(packet))
@@ -54,7 +54,7 @@ extension SimulatedButton {
         }
     }
 
-    private mutating func take(_ event: Host.Event, at now: Instant, _ effects: inout [Effect]) {
+    private mutating func take(_ event: LEHost.Event, at now: Instant, _ effects: inout [Effect]) {
         switch event {
         case .ready(let controller):
             begin(behind: controller.address, at: now, &effects)

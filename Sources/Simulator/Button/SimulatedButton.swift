@@ -3,7 +3,7 @@ public import ButtonModel
 import Bytes
 import Flic
 
-/// A simulated button behind any controller: a `Host`, a `FlicPeripheral` on top of it, and a `Finger` that presses it.
+/// A simulated button behind any controller: a `LEHost`, a `FlicPeripheral` on top of it, and a `Finger` that presses it.
 ///
 /// | on                          | we                                                                   |
 /// |-----------------------------|----------------------------------------------------------------------|
@@ -61,7 +61,7 @@ public struct SimulatedButton: Sendable {
     public internal(set) var address: BluetoothAddress?
     public let description: SimulatedButtonDescription
 
-    var host = Host(.init(attMTU: FlicGATT.attMTU))
+    var host = LEHost(.init(attMTU: FlicGATT.attMTU))
     var hostDeadline: Instant?
     var peripheral: FlicPeripheral?
     var peripheralDeadline: Instant?
@@ -81,7 +81,7 @@ public struct SimulatedButton: Sendable {
     /// The advertising mode that was last requested from the host.
     var mode = AdvertisingPlan.Mode.silent
     var isUp = false
-    var link: Connection?
+    var link: LEConnection?
     var advertisesAgain = false
     /// Whether the disconnection that was requested simulates a lost link.
     var losesLink = false

@@ -1,6 +1,6 @@
 import CommandSupport
-import HomeAssistant
 import JSON
+import MQTTTopics
 import Setup
 
 /// Formats the lines of the daemon's live stream: kind, name, and what happened.

@@ -22,7 +22,7 @@ private struct HostBench {
     ]
     private static let spsm = SPSM(rawValue: 0x80)
 
-    private var host = Host()
+    private var host = LEHost()
     private var now = Instant(sinceBoot: .seconds(100))
     private var isOpen = false
     private var links: Set<ConnectionHandle> = []
@@ -107,7 +107,7 @@ private struct HostBench {
         let kind = input.octet()
         let attribute = AttributeHandle(rawValue: UInt16(kind >> 4))
         let channel = L2CAPChannelID(rawValue: 0x40 + UInt16(kind >> 6))
-        let command: Host.Command =
+        let command: LEHost.Command =
             switch kind & 0xF {
             case 0: .discoverServices(link)
             case 1: .read(link, attribute)
@@ -128,7 +128,7 @@ private struct HostBench {
         try give(.perform(command))
     }
 
-    private mutating func give(_ input: Host.Input) throws(BrokenPromise) {
+    private mutating func give(_ input: LEHost.Input) throws(BrokenPromise) {
         let effects = host.handle(input, at: now)
         remember(effects)
         for effect in effects {
@@ -148,7 +148,7 @@ private struct HostBench {
         try promise("no link outlives the transport", links.isEmpty)
     }
 
-    private mutating func remember(_ effects: [Host.Effect]) {
+    private mutating func remember(_ effects: [LEHost.Effect]) {
         for case .send(let packet) in effects where packet.first == 1 && packet.count >= 3 {
             opcode = Array(packet[1...2])
         }

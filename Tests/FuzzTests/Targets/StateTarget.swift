@@ -1,7 +1,7 @@
 import ButtonModel
 import Bytes
-import HomeAssistant
 import JSON
+import MQTTTopics
 import RuleLoader
 import Rules
 

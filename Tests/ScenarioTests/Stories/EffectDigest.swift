@@ -1,9 +1,9 @@
 import ButtonModel
 import FlicdProtocol
 import Glibc
-import HomeAssistant
 import Hub
 import JSON
+import MQTTTopics
 import Rules
 
 /// A digest (FNV-1a, 64 bits) of all effects of a hub, in order.

@@ -1,7 +1,7 @@
 import Glibc
-import HomeAssistant
 import Hub
 import JSON
+import MQTTTopics
 import Rules
 
 /// Everything that leaves the house, searched for what must not.

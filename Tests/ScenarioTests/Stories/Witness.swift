@@ -1,8 +1,8 @@
 import ButtonModel
 import Flic
-import HomeAssistant
 import Hub
 import JSON
+import MQTTTopics
 import Rules
 import Simulator
 

@@ -4,23 +4,23 @@ import Flic
 import Simulator
 
 /// Finds a simulated button, connects to it, pairs with it and waits for a click. It uses Tryck's libraries only: a
-/// `Host`, a `ButtonSession`, and a `SimulatedWorld` that holds the controller and the button.
+/// `LEHost`, a `ButtonSession`, and a `SimulatedWorld` that holds the controller and the button.
 @main
 struct PairAButton {
     static let address = BluetoothAddress(rawValue: 0x80E4_DA00_0001)
     /// `0042000N-8f59-4420-870d-84f3b617e493`, in the octet order of the wire.
-    static func flicUUID(_ number: UInt8) -> UUID {
+    static func flicUUID(_ number: UInt8) -> BluetoothUUID {
         .long([0x93, 0xE4, 0x17, 0xB6, 0xF3, 0x84, 0x0D, 0x87, 0x20, 0x44, 0x59, 0x8F, number, 0x00, 0x42, 0x00])
     }
 
     var now = Instant(sinceBoot: .seconds(1))
-    var host = Host()
+    var host = LEHost()
     var world: SimulatedWorld
     var session = ButtonSession(
         .init(address: address, purpose: .pair, trustRoots: [SimulatorRoot.publicKey]))
     /// Deadlines of the host (0), the session (1) and the world (2).
     var timers: [Int: Instant] = [:]
-    var toHost: [Host.Input] = [.transportOpened, .perform(.setAcceptList([address]))]
+    var toHost: [LEHost.Input] = [.transportOpened, .perform(.setAcceptList([address]))]
     var toWorld: [SimulatedWorld.Input] = []
     var link: ConnectionHandle?
     var attMTU = 23
@@ -57,7 +57,7 @@ struct PairAButton {
         }
     }
 
-    mutating func took(_ effect: Host.Effect) {
+    mutating func took(_ effect: LEHost.Effect) {
         switch effect {
         case .send(let packet): toWorld.append(.received(packet))
         case .setTimer(let deadline): timers[0] = deadline
