@@ -202,7 +202,8 @@ public struct LocalService: Hashable, Sendable {
         /// The Characteristic Properties bit field: 0x02 read, 0x04 write without response, 0x08 write, 0x10 notify,
         /// 0x20 indicate.
         public var properties: UInt8
-        /// The value that peers read, at most 512 octets. `LEHost.Command.setValue` changes it; a peer's write does not.
+        /// The value that peers read, at most 512 octets. `LEHost.Command.setValue` changes it; a peer's write does
+        /// not.
         public var value: [UInt8]
         /// Further descriptors. A characteristic that notifies or indicates gets its Client Characteristic
         /// Configuration descriptor automatically.

@@ -2,8 +2,8 @@ public import ButtonModel
 
 /// The button's end of the protocol, for simulators: GATT values in, GATT values out.
 ///
-/// It owns everything a Flic 2 or a Duo keeps (static key, pairings, name, event counter, queue, half an image), one link at a
-/// time, and the logical connections on it. Each of those lives by itself:
+/// It owns everything a Flic 2 or a Duo keeps (static key, pairings, name, event counter, queue, half an image), one
+/// link at a time, and the logical connections on it. Each of those lives by itself:
 ///
 /// | logical connection | on                                   | becomes | and it                                        |
 /// |--------------------|--------------------------------------|---------|-----------------------------------------------|
@@ -24,8 +24,8 @@ public import ButtonModel
 /// | session            | FactoryResetRequest                  | none    | answers, forgets all pairings                 |
 /// | any                | disconnect, link down                | none    |                                               |
 ///
-/// A Duo answers a host that knows of Duos with packets of its own for init, events, acknowledgement and turns; to others
-/// it is a Flic 2 with its big button.
+/// A Duo answers a host that knows of Duos with packets of its own for init, events, acknowledgement and turns; to
+/// others it is a Flic 2 with its big button.
 ///
 /// Presses count and are stored in every state; in a session past init each goes out at once as well. What was neither
 /// acknowledged nor covered by the counters of the next init request is sent again as queued after that init.
@@ -90,8 +90,8 @@ public struct FlicPeripheral: Sendable {
         /// The same of one of a Duo's two buttons; `pressed` is its big one. With a swipe the hand moved meanwhile.
         case partPressed(ButtonPart)
         case partReleased(ButtonPart, swipe: SwipeDirection?)
-        /// The user's hand at the dial of a Twist, or at a Duo, in `Dial.unitsPerTurn` to a turn; positive: clockwise. A
-        /// Duo notices only while one of its buttons is down.
+        /// The user's hand at the dial of a Twist, or at a Duo, in `Dial.unitsPerTurn` to a turn; positive: clockwise.
+        /// A Duo notices only while one of its buttons is down.
         case turned(units: Int)
         case setPublicMode(Bool)
         case timerFired
