@@ -50,9 +50,7 @@ struct FlicAttributes: Hashable, Sendable {
     }
 }
 
-/// The two GATT services of Flic buttons, with the UUIDs of their characteristics.
-///
-/// - Source: protocol notes, 2.
+/// The two GATT services of Flic buttons, with the UUIDs of their characteristics (protocol notes, 2).
 enum FlicService: Hashable, Sendable, CaseIterable {
     /// The service of a Flic 2 and of a Duo.
     case flic2
@@ -192,9 +190,8 @@ extension ButtonManager {
         close(handle, at: now)
     }
 
-    /// Disconnects a link. A known button is then left out of the accept list for `retryDelay`, unless the link only
-    /// failed to verify and fewer than `maximumFailedVerifications` did so in a row: one corrupt packet must not delay
-    /// the next press.
+    /// Disconnects a link. A known button then stays out of the accept list for `retryDelay`, but not after the first
+    /// failed verifications (`maximumFailedVerifications`): one corrupt packet must not delay the next press.
     mutating func close(_ handle: ConnectionHandle, at now: Instant) {
         guard let link = links[handle], link.phase != .closing else { return }
         links[handle]?.phase = .closing

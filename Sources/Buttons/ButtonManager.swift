@@ -94,8 +94,7 @@ package struct ButtonManager: Sendable {
         /// The buttons without a link, if the adapter does not have room for all. Sent on each change; empty only when
         /// it has room for all.
         case waitingForSpace(Set<ButtonID>)
-        /// The size of the adapter's accept list, and the number of links at which it refuses another. Sent on each
-        /// change.
+        /// The size of the adapter's accept list, and the number of links if it refuses another. Sent on each change.
         case capacity(acceptListSize: Int, linkLimit: Int?)
         /// An advertisement, as far as `ButtonListening` requests it.
         case advertised(HeardAdvertisement)
@@ -163,9 +162,8 @@ package struct ButtonManager: Sendable {
     var effects: [Effect] = []
     private var hostInputs: [LEHost.Input] = []
 
-    /// - Parameters:
-    ///   - extraTrustRoots: Ed25519 public keys that may have signed a button's certificate, besides Flic's own.
-    ///   - maximumLinks: `nil`: as many as the controller supports.
+    /// - Parameter extraTrustRoots: Ed25519 public keys that may sign a button's certificate, besides Flic's own.
+    /// - Parameter maximumLinks: `nil`: as many as the controller supports.
     package init(extraTrustRoots: [[UInt8]] = [], maximumLinks: Int? = nil) {
         self.extraTrustRoots = extraTrustRoots
         host = LEHost(.init(maximumLinks: maximumLinks))

@@ -36,9 +36,7 @@ struct AcceptListTurns: Hashable, Sendable {
 
     /// The peers that are listed in this turn.
     ///
-    /// - Parameters:
-    ///   - places: the number of entries of the list, at least 1.
-    ///   - connected: the peers that need no entry because they have a link.
+    /// - Parameter places: the number of entries of the list, at least 1.
     func placed(_ places: Int, without connected: Set<BluetoothAddress>) -> Set<BluetoothAddress> {
         let others = others.lazy.filter { !connected.contains($0) }
         guard let first, !connected.contains(first) else { return Set(others.prefix(places)) }

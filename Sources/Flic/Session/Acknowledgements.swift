@@ -4,8 +4,7 @@ import ButtonModel
 struct Acknowledgements: Sendable {
     private var pending: [EventCursor] = []
 
-    /// The bound of the list. Beyond it the oldest notification is dropped, because the acknowledgement of a later one
-    /// covers it.
+    /// Beyond this number the oldest is dropped: the acknowledgement of a later notification covers it.
     static let maximumPendingCount = 64
 
     var isEmpty: Bool { pending.isEmpty }

@@ -20,8 +20,7 @@ extension ButtonSession {
         /// Ed25519 public keys, 32 octets each, that may have signed the certificate.
         public var trustRoots: [[UInt8]]
         public var latencyMode: LatencyMode
-        /// The version known from an earlier session. Without it the advertising settings are sent after the button has
-        /// reported its version.
+        /// The version known from an earlier session. Without it the advertising settings wait for the button's report.
         public var firmwareVersion: UInt32?
         /// A name that was chosen and has not reached the button yet.
         public var pendingNickname: Nickname?
@@ -56,9 +55,7 @@ extension ButtonSession {
         }
     }
 
-    /// The Ed25519 public key of the root that signs the certificates of Flic 2 and Duo.
-    ///
-    /// - Source: protocol notes, 5.1.
+    /// The Ed25519 public key of the root that signs the certificates of Flic 2 and Duo (protocol notes, 5.1).
     public static let flicRoot: [UInt8] = [
         0xD3, 0x3F, 0x24, 0x40, 0xDD, 0x54, 0xB3, 0x1B, 0x2E, 0x1D, 0xCF, 0x40, 0x13, 0x2E, 0xFA, 0x41,
         0xD8, 0xF8, 0xA7, 0x47, 0x41, 0x68, 0xDF, 0x40, 0x08, 0xF5, 0xA9, 0x5F, 0xB3, 0xB0, 0xD0, 0x22,

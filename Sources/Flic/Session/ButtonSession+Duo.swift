@@ -36,8 +36,7 @@ extension ButtonSession {
         guard !steps.isEmpty else { return effects.append(.ignored(reason: "events that end too early")) }
         let events = intake.take(steps, at: now)
         pushTwist.take(events, at: now)
-        // The acknowledgement contains the delivered counters and not those of the stream: the stream begins with the
-        // counts of the init response, which may be above those of all events that arrived.
+        // The counters of `stream` begin with the init response and may be above those of all events that arrived.
         tell(
             events, upTo: intake.cursor, needsAcknowledgement: steps.contains(where: \.kind.code.needsAcknowledgement),
             endsQueue: stream.isDrained, at: now, &effects)

@@ -104,9 +104,7 @@ extension ButtonSession {
             endsQueue: notification.items.contains(where: \.wasQueuedLast), at: now, &effects)
     }
 
-    /// Reports the new events of a notification, and acknowledges a notification that is on disk already.
-    ///
-    /// - Parameter last: the cursor that an acknowledgement of the notification contains.
+    /// Reports the new events of a notification, whose acknowledgement contains the cursor `last`.
     mutating func tell(
         _ events: [ButtonEvent], upTo last: EventCursor, needsAcknowledgement: Bool, endsQueue: Bool, at now: Instant,
         _ effects: inout [Effect]

@@ -90,8 +90,7 @@ extension ButtonSession {
         }
     }
 
-    /// Checks the certificate, derives the master secret, and continues with the pairing, or with the test whether the
-    /// button really does not know the pairing `doubted`.
+    /// Checks the certificate and derives the master secret, for a pairing or for the test of the pairing `doubted`.
     private mutating func answer(
         _ response: ButtonPacket.FullVerifyResponse1, _ entropy: SessionEntropy, doubted: Pairing?, deadline: Instant,
         _ effects: inout [Effect]

@@ -130,18 +130,12 @@ public struct ButtonSession: Sendable {
         case ignored(reason: String)
     }
 
-    /// The time limit from the first request of a new pairing to the init response.
-    ///
-    /// - Source: protocol notes, 10.
+    /// The time limit from the first request of a new pairing to the init response (protocol notes, 10).
     static let pairingTimeout = Duration.seconds(31)
-    /// The time limit for each response in the verification of a known pairing. A button normally responds within a few
-    /// connection intervals.
-    ///
-    /// - Source: protocol notes, 6.3.
+    /// The time limit for each response in the verification of a known pairing (protocol notes, 6.3). A button normally
+    /// responds within a few connection intervals.
     static let verifyPatience = Duration.seconds(5)
-    /// The smallest ATT_MTU for a Twist. Its `FullVerifyResponse1` is a GATT value of 117 octets.
-    ///
-    /// - Source: protocol notes, 8.2.
+    /// The smallest ATT_MTU for a Twist: its `FullVerifyResponse1` is a GATT value of 117 octets (protocol notes, 8.2).
     static let minimumTwistMTU = 120
     static let pauseAfterSessionEnd = Duration.seconds(1)
     static let pauseAfterWrongSignature = Duration.seconds(5)

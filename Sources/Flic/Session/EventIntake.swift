@@ -32,9 +32,8 @@ struct EventIntake: Sendable {
         processedSmallCount = cursor.smallEventCount
     }
 
-    /// Handles the init response.
+    /// Handles the init response, with the event count of a Duo's small button.
     ///
-    /// - Parameter smallEventCount: the event count of a Duo's small button.
     /// - Returns: whether the button has rebooted since the last session.
     mutating func begin(
         with response: ButtonPacket.InitButtonEventsResponse, smallEventCount: UInt32 = 0, at now: Instant
@@ -64,20 +63,20 @@ struct EventIntake: Sendable {
     }
 
     /// Adds the age to an event from a notification; `nil` if the event is not new.
-    mutating func admit(_ told: ButtonEvent, at now: Instant) -> ButtonEvent? {
-        if told.part == .small {
-            guard told.counter > processedSmallCount else { return nil }
-            processedSmallCount = told.counter
-            cursor.smallEventCount = max(cursor.smallEventCount, told.counter)
+    mutating func admit(_ reported: ButtonEvent, at now: Instant) -> ButtonEvent? {
+        if reported.part == .small {
+            guard reported.counter > processedSmallCount else { return nil }
+            processedSmallCount = reported.counter
+            cursor.smallEventCount = max(cursor.smallEventCount, reported.counter)
         } else {
-            guard told.counter > processedCount else { return nil }
-            processedCount = told.counter
-            cursor.eventCount = max(cursor.eventCount, told.counter)
+            guard reported.counter > processedCount else { return nil }
+            processedCount = reported.counter
+            cursor.eventCount = max(cursor.eventCount, reported.counter)
         }
-        var event = told
-        let delay = told.wasQueued ? .zero : delay(of: told.ticks, at: now)
-        let stored = told.wasQueued && clock > told.ticks ? Duration(ticks: clock - told.ticks) : .zero
-        event.wasQueued = told.wasQueued || delay > .zero
+        var event = reported
+        let delay = reported.wasQueued ? .zero : delay(of: reported.ticks, at: now)
+        let stored = reported.wasQueued && clock > reported.ticks ? Duration(ticks: clock - reported.ticks) : .zero
+        event.wasQueued = reported.wasQueued || delay > .zero
         event.age = max(stored, delay)
         return event
     }
