@@ -65,8 +65,8 @@ extension ButtonManager {
         if !isWanted, let handle = link(to: button) { part(from: handle, at: now) }
     }
 
-    /// Disconnects all buttons gracefully, so that they advertise at once. Otherwise the next reset of the adapter would
-    /// end the links without notice, and presses would be late by up to the supervision timeout.
+    /// Disconnects all buttons gracefully, so that they advertise at once. Otherwise the next reset of the adapter
+    /// would end the links without notice, and presses would be late by up to the supervision timeout.
     mutating func shutDown(at now: Instant) {
         guard !isShuttingDown else { return }
         isShuttingDown = true

@@ -21,7 +21,7 @@ struct Space: Hashable, Sendable {
 extension ButtonManager {
     /// How long a button must be idle before it is disconnected for another.
     package static let quietTime = Duration.seconds(1)
-    /// The same for a button whose session is not at rest, for example because a press or an acknowledgement is
+    /// `quietTime` for a button whose session is not at rest, for example because a press or an acknowledgement is
     /// unfinished, and for a Twist, which reports rotation only while it has a link.
     package static let longQuietTime = Duration.seconds(20)
     /// With as many links as `shortage`, an adapter without further links refuses another one within this time.

@@ -31,7 +31,7 @@ package struct ButtonManager: Sendable {
         /// The known buttons from the store. Sent once, at the start.
         case restored([KnownButton])
         case transportOpened
-        /// One HCI packet with its H4 indicator.
+        /// An HCI packet with its H4 indicator.
         case received([UInt8])
         case transportClosed
         /// Random octets, requested by `needsEntropy`.

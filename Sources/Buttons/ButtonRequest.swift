@@ -32,6 +32,6 @@ package enum FirmwareProgress: Hashable, Sendable {
     case transferring(percentage: Int)
     /// The button restarts with the new version and connects again.
     case finished
-    /// The failure's name, and a sentence that says what the user can do.
+    /// The update failed, with the failure's name and advice for the user.
     case failed(word: String, advice: String)
 }

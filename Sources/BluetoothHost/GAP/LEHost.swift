@@ -6,7 +6,7 @@ import Bytes
 /// | state     | on                                   | becomes   | and we                                       |
 /// |-----------|--------------------------------------|-----------|----------------------------------------------|
 /// | any       | `transportOpened`                    | settingUp | HCI_Reset                                    |
-/// | settingUp | the last answer of `ControllerSetup` | ready     | `.ready`, then commands given meanwhile      |
+/// | settingUp | the last answer of `ControllerSetup` | ready     | `.ready`, then the remembered requests       |
 /// | settingUp | an answer that prevents set-up       | failed    | `.failed`                                    |
 /// | ready     | no answer to an indispensable command, Hardware Error | failed | end all links, `.failed`       |
 /// | ready     | a fault found by `ControllerWatch`   | failed    | end all links, `.failed`                     |
@@ -48,7 +48,7 @@ public struct LEHost: Sendable {
     public enum Input: Hashable, Sendable {
         /// The transport is open. The host sets the controller up, beginning with HCI_Reset.
         case transportOpened
-        /// One complete HCI packet, beginning with its H4 indicator octet.
+        /// A complete HCI packet, beginning with its H4 indicator octet.
         case received([UInt8])
         /// The transport is closed. All links end, and nothing is sent until the next `transportOpened`.
         case transportClosed
@@ -125,7 +125,7 @@ public struct LEHost: Sendable {
     }
 
     public enum Effect: Hashable, Sendable {
-        /// Send one HCI packet with its H4 indicator to the controller.
+        /// Send this HCI packet, with its H4 indicator, to the controller.
         case send([UInt8])
         case setTimer(Instant)
         case cancelTimer
