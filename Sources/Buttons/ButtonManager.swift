@@ -39,7 +39,7 @@ package struct ButtonManager: Sendable {
         /// Searches for new buttons for this time, or makes a search in progress end after this time.
         case permitJoin(Duration)
         case stopJoin
-        /// Replaces the `ButtonListening`. Pairing a button that failed is tried again.
+        /// Replaces the `ButtonListening`. Buttons whose pairing failed may be tried again.
         case listen(ButtonListening)
         /// Sets the `LinkWish` for a button, or removes it.
         case want(ButtonID, LinkWish?)
