@@ -2,14 +2,14 @@ import BluetoothHost
 import ButtonModel
 import Flic
 
-/// One link to one button, known or being paired.
+/// A link to a button that is known or being paired: its phase, its GATT attributes and its session.
 struct ButtonLink: Sendable {
     enum Phase: Hashable, Sendable {
         case exchangingMTU
         case discovering
         case subscribing
         case inSession(isReady: Bool)
-        /// The button was asked to end the link.
+        /// A graceful disconnect is in progress: the button was asked to end the link, or the host ends it.
         case parting
         case closing
     }
@@ -18,25 +18,24 @@ struct ButtonLink: Sendable {
     var phase = Phase.exchangingMTU
     var attMTU = 23
     var attributes: FlicAttributes?
-    /// The service to look for when the one that was expected is not there.
+    /// The service to discover if the expected service is missing; `nil` after that attempt.
     var otherService: FlicService?
     var session: ButtonSession?
-    /// This link is there to make a pairing, and has not made it yet.
+    /// Whether the link serves a pairing that is not complete yet.
     var isPairing: Bool
-    /// A session was ready on this link.
+    /// Whether a session on this link has been ready.
     var wasReady = false
-    /// When the button last did something.
+    /// When the button last sent events or movements, or its session or link began.
     var lastActivity: Instant
 }
 
-/// Where in a button's attribute table its service is. Kept from link to link: looking for it takes three round trips,
-/// which a press would have to wait for.
+/// The attribute handles of a button's Flic service. They are kept from link to link, because discovery takes three
+/// round trips, which would delay the press that connects the button.
 struct FlicAttributes: Hashable, Sendable {
-    /// Which of the two it is.
     var service: FlicService
-    /// Where the button takes our packets, and where its own come from.
+    /// The value handles of the characteristics for packets to the button and from it.
     var write, notify: AttributeHandle
-    /// The notifications' switch; `nil` where there is none.
+    /// The Client Characteristic Configuration descriptor of `notify`; `nil` if there is none.
     var configuration: AttributeHandle?
 
     init?(_ remote: RemoteService) {
@@ -51,9 +50,9 @@ struct FlicAttributes: Hashable, Sendable {
     }
 }
 
-/// The GATT names of a Flic (protocol notes, "GATT link").
+/// The two GATT services of Flic buttons, with the UUIDs of their characteristics (protocol notes, 2).
 enum FlicService: Hashable, Sendable, CaseIterable {
-    /// Of a Duo, too.
+    /// The service of a Flic 2 and of a Duo.
     case flic2
     case twist
 
@@ -68,7 +67,7 @@ enum FlicService: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// `0042000N-8f59-4420-870d-84f3b617e493` and `00c9000N-2cbd-4f2a-a725-5ccd960ffb7d` in the order of the wire.
+    /// `0042000N-8f59-4420-870d-84f3b617e493` or `00c9000N-2cbd-4f2a-a725-5ccd960ffb7d`, in wire order.
     private func uuid(_ number: UInt8) -> BluetoothUUID {
         switch self {
         case .flic2:
@@ -180,7 +179,7 @@ extension ButtonManager {
         if link.phase == .subscribing, attributes.removeValue(forKey: ButtonID(link.connection.peer)) != nil,
             failure != .transactionTimedOut
         {
-            // What was known of its attributes is not so any more.
+            // The attributes from an earlier link are outdated.
             return discover(handle, at: now)
         }
         if link.phase == .discovering, failure == .serviceNotFound, let other = link.otherService {
@@ -191,8 +190,8 @@ extension ButtonManager {
         close(handle, at: now)
     }
 
-    /// Drops the link. A known button is left alone for a while, but keeps its place in the accept list after the first
-    /// verifications that failed: one packet that arrives broken must not make the next press late.
+    /// Disconnects a link. A known button then stays out of the accept list for `retryDelay`, but not after the first
+    /// failed verifications (`maximumFailedVerifications`): one corrupt packet must not delay the next press.
     mutating func close(_ handle: ConnectionHandle, at now: Instant) {
         guard let link = links[handle], link.phase != .closing else { return }
         links[handle]?.phase = .closing
@@ -214,7 +213,7 @@ extension ButtonManager {
         perform(.perform(.disconnect(handle, reason: .remoteUserTerminated)), at: now)
     }
 
-    /// Takes a button out of all that is known of it; its link has to be closed afterwards.
+    /// Deletes a known button and all state about it. The caller must close its link afterwards.
     private mutating func remove(_ button: ButtonID, at now: Instant) {
         guard let removed = known.removeValue(forKey: button) else { return }
         delivered[button] = nil
@@ -225,7 +224,7 @@ extension ButtonManager {
         deadlines.cancel(.retry(button))
         endUpdate(of: button)
         attributes[button] = nil
-        // In a search it is as good as new.
+        // A search in progress may report the button and pair it again.
         search?.reported.remove(removed.identity.address)
         search?.failed.remove(removed.identity.address)
         updateAcceptList(at: now)
@@ -236,7 +235,7 @@ extension ButtonManager {
         effects.append(.forgotten(button))
         remove(button, at: now)
         guard let handle = link(to: button) else { return }
-        // What the session has still to say is nobody's business.
+        // Effects of the session are no longer wanted, because its button is not known any more.
         links[handle]?.session = nil
         deadlines.cancel(.session(handle))
         close(handle, at: now)
@@ -256,8 +255,8 @@ extension ButtonManager {
         linkEndedAtShutDown()
     }
 
-    /// A verification does not time out while the controller holds back our request: ending the link would leave the
-    /// button silent until it is pressed again, with a press that it has stored.
+    /// Passes the timer to the session. A verification does not time out while the controller holds back our request:
+    /// ending the link would leave the button silent, with a stored press, until it is pressed again.
     mutating func sessionTimerFired(_ handle: ConnectionHandle, at now: Instant) {
         if let link = links[handle], case .inSession(isReady: false) = link.phase, host.holdsBackData(for: handle) {
             return deadlines.set(.session(handle), at: now + Self.heldBackCheck)
@@ -265,7 +264,7 @@ extension ButtonManager {
         advanceSession(handle, .timerFired, at: now)
     }
 
-    /// How long a session whose request the controller held back waits before its time limit is looked at again.
+    /// The extension of a verification's time limit while the controller holds back our request.
     private static let heldBackCheck = Duration.seconds(1)
 
     private mutating func restartSession(_ handle: ConnectionHandle, at now: Instant) {
@@ -274,10 +273,10 @@ extension ButtonManager {
         advanceSession(handle, .restart(entropy), at: now)
     }
 
-    /// Gives a link's session an input and carries out what it answers.
+    /// Passes an input to a link's session and carries out its effects.
     mutating func advanceSession(_ handle: ConnectionHandle, _ input: ButtonSession.Input, at now: Instant) {
         guard let answers = links[handle]?.session?.handle(input, at: now) else { return }
-        // What leads to another input of the same session waits until all its answers are carried out.
+        // An effect that leads to another input of the same session is handled after all other effects.
         var isToRestart = false
         var isToResumeUpdate = false
         for answer in answers {
@@ -356,7 +355,7 @@ extension ButtonManager {
         }
         if isToRestart { restartSession(handle, at: now) }
         if isToResumeUpdate { resumeUpdate(handle, at: now) }
-        // What it waited for may have come, so that it can give way now.
+        // The session may have come to rest, so that its link can be ended for another button.
         makeRoom(at: now)
     }
 }

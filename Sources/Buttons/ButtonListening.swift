@@ -61,8 +61,8 @@ struct Capacity: Hashable, Sendable {
     var linkLimit: Int?
 }
 
-// Listening may go on without end, so it scans with a tenth of the radio's time, and paired buttons connect as fast as
-// without it. When a button in public mode is found, scanning is as in a search until it is paired.
+// Listening for buttons to pair has no time limit. It therefore scans with a duty cycle of 10 %, which does not delay
+// paired buttons. When a button in public mode is found, scanning is as in a search until it is paired.
 extension ButtonManager {
     mutating func listen(_ wish: ButtonListening, at now: Instant) {
         guard !isShuttingDown else { return }

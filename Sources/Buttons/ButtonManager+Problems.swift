@@ -3,7 +3,7 @@
     import ButtonModel
 
     extension ButtonManager {
-        /// Statements about the state between two inputs that are false; empty unless this type has a fault.
+        /// The invariants that the state violates between two inputs; empty unless this type has a bug.
         package func problems() -> [String] {
             var problems = deadlines.problems()
             func expect(_ holds: Bool, _ problem: @autoclosure () -> String) {

@@ -2,11 +2,11 @@ import BluetoothHost
 import ButtonModel
 import Flic
 
-// What somebody wants of a known button, and firmware updates, which outlive links.
+// Users' requests for known buttons, graceful disconnects, and firmware updates, which may take several links.
 extension ButtonManager {
-    /// Images on their way at once; each is up to 256 KiB.
+    /// The maximum number of firmware updates at a time; each keeps an image of up to 1 MiB.
     package static let maximumUpdates = 8
-    /// How long a button that was asked to end its link may take; a command reaches it within about 2 s.
+    /// The time limit for a button that was asked to end its link; a packet reaches it within about 2 s.
     static let partingLimit = Duration.seconds(3)
 
     mutating func handle(_ request: ButtonRequest, for button: ButtonID, at now: Instant) {
@@ -57,7 +57,7 @@ extension ButtonManager {
     private mutating func setConnectionWanted(_ isWanted: Bool, _ button: ButtonID, at now: Instant) {
         known[button]?.settings.isConnectionWanted = isWanted
         if isWanted {
-            // Whoever asks does not want to wait for what went wrong before.
+            // The user's request ends the delay after an earlier failure.
             resting.remove(button)
             deadlines.cancel(.retry(button))
         }
@@ -65,8 +65,8 @@ extension ButtonManager {
         if !isWanted, let handle = link(to: button) { part(from: handle, at: now) }
     }
 
-    /// Whoever opens the adapter next resets it, and that is no end of a link: a button would believe in it until the
-    /// supervision timeout, and its presses would come late. Let go, it advertises at once for who comes after us.
+    /// Disconnects all buttons gracefully, so that they advertise at once. Otherwise the next reset of the adapter
+    /// would end the links without notice, and presses would be late by up to the supervision timeout.
     mutating func shutDown(at now: Instant) {
         guard !isShuttingDown else { return }
         isShuttingDown = true
@@ -87,7 +87,7 @@ extension ButtonManager {
         effects.append(.allDisconnected)
     }
 
-    /// Ends a link in the button's own way, so that it knows that it was not lost.
+    /// Disconnects gracefully: asks a button in a session to end the link, so that it does not treat the link as lost.
     mutating func part(from handle: ConnectionHandle, advertiseAgain: Bool = false, at now: Instant) {
         guard let link = links[handle] else { return }
         switch link.phase {
@@ -132,7 +132,7 @@ extension ButtonManager {
         updateState(of: button)
     }
 
-    /// An update that was cut off goes on as soon as the button is ready again.
+    /// Resumes an interrupted firmware update when the session is ready.
     mutating func resumeUpdate(_ handle: ConnectionHandle, at now: Instant) {
         guard let link = links[handle], let image = updates[ButtonID(link.connection.peer)] else { return }
         advanceSession(handle, .perform(.updateFirmware(image)), at: now)
@@ -159,7 +159,7 @@ extension ButtonManager {
 }
 
 extension KnownButton {
-    /// The nickname that the button has not taken yet.
+    /// The nickname that the button has not accepted yet; `nil` if there is none.
     var pendingNickname: Nickname? { settings.nicknameChosenAt.map { Nickname(identity.nickname, chosenAt: $0) } }
 }
 

@@ -2,29 +2,29 @@ import BluetoothHost
 import ButtonModel
 import Flic
 
-/// What the adapter has no room for: accept lists and numbers of links are limited.
+/// The shortage of links and of accept list entries, if more buttons are known than the adapter has room for.
 ///
-/// A list that is too short turns by itself. Links do not: a button stays connected for days. So when the last one is
-/// taken and a button is known that has none, the button that has been quiet longest gives way at once: one link is kept
-/// free, and the next press that needs it finds it. A button that gave way is silent until it is pressed; its place in the
-/// accept list is there, so it connects again, and brings what it stored meanwhile.
+/// The host lets the buttons take turns in a list that is too short. Links do not become free by themselves, because a
+/// button stays connected for days. Therefore, when the last link is in use and a button has none, the button that has
+/// been idle longest is disconnected at once, so that a link is free for the next press. The disconnected button is
+/// silent until it is pressed. As it is still in the accept list, it then connects and sends the events that it stored.
 struct Space: Hashable, Sendable {
-    /// How many links there are while the adapter makes no more; `nil` while it does.
+    /// The number of links while the adapter refuses another one; else `nil`.
     var linkLimit: Int?
-    /// How many links the adapter makes, where more buttons are known: from the first time that it made no more until
-    /// there is room for all. Nothing is said of space each time that a link becomes free.
+    /// The adapter's number of links, from its first refusal until there is room for all wanted buttons. Unlike
+    /// `linkLimit` it is kept when a link becomes free, so that this alone does not change the report.
     var shortage: Int?
     var waitingForTurn: Set<ButtonID> = []
     var reported: Set<ButtonID> = []
 }
 
 extension ButtonManager {
-    /// A button that is asked to give way has done nothing for this long.
+    /// How long a button must be idle before it is disconnected for another.
     package static let quietTime = Duration.seconds(1)
-    /// The same for a button whose session is not at rest, because a press is under way or an acknowledgement waits for
-    /// the disk, and for a Twist, which tells its turns only while it has a link.
+    /// `quietTime` for a button whose session is not at rest, for example because a press or an acknowledgement is
+    /// unfinished, and for a Twist, which reports rotation only while it has a link.
     package static let longQuietTime = Duration.seconds(20)
-    /// An adapter that makes as many links as the shortage says refuses the next one within this time; else it has more.
+    /// With as many links as `shortage`, an adapter without further links refuses another one within this time.
     static let limitCheck = Duration.seconds(5)
 
     mutating func linkCountChanged(at now: Instant) {
@@ -61,10 +61,10 @@ extension ButtonManager {
         deadlines.cancel(.makeRoom)
     }
 
-    /// Asks the button that may leave first to end its link, or waits until one may.
+    /// Disconnects the button that has been idle long enough, or sets a timer for the first that will be.
     mutating func makeRoom(at now: Instant) {
         guard space.linkLimit != nil, isLinkMissing else { return }
-        // One is leaving already.
+        // A link is being ended already.
         guard !links.values.contains(where: { $0.phase == .parting || $0.phase == .closing }) else { return }
         let next = links.compactMap { handle, link in mayLeave(link).map { (at: $0, handle: handle) } }
             .min { ($0.at, $0.handle.rawValue) < ($1.at, $1.handle.rawValue) }
@@ -73,7 +73,7 @@ extension ButtonManager {
         part(from: next.handle, at: now)
     }
 
-    /// - Returns: `nil`: it is not ready, or takes firmware.
+    /// When a link may be ended for another button; `nil` while the button is not ready or receives firmware.
     private func mayLeave(_ link: ButtonLink) -> Instant? {
         guard link.phase == .inSession(isReady: true), updates[ButtonID(link.connection.peer)] == nil else {
             return nil
@@ -88,7 +88,7 @@ extension ButtonManager {
     }
 
     mutating func reportSpace() {
-        // An adapter that is away has no links at all, and the next one may well be the same.
+        // Without an adapter there are no links; the shortage is kept, because the same adapter may return.
         guard isControllerReady, !isShuttingDown else { return }
         var waiting = space.waitingForTurn
         if let shortage = space.shortage {
@@ -107,12 +107,12 @@ extension ButtonManager {
 }
 
 extension ButtonManager {
-    /// The reason of a link that was silent for the supervision timeout.
+    /// The reason for the end of a link whose supervision timeout expired.
     package static let timeoutReason = HCIStatus.connectionTimeout.word
 }
 
 extension HCIStatus {
-    /// `connection_timeout`, …: why a link ended.
+    /// The reason for the end of a link in snake_case, such as `connection_timeout`.
     var word: String {
         switch self {
         case .connectionTimeout: "connection_timeout"

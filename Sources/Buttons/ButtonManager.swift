@@ -2,54 +2,54 @@ import BluetoothHost
 package import ButtonModel
 import Flic
 
-/// Which buttons are known, which are connected, what each session is doing, and pairing.
+/// Manages the known buttons, their links and sessions, and the pairing of new buttons.
 ///
-/// It owns the Bluetooth host. Every known button is in the filter accept list all the time, so a press
-/// connects it; the button being paired joins them there. A link then takes the same way each time:
+/// The manager owns the Bluetooth host. Every known button stays in the filter accept list, so that a press connects
+/// it; a button that is being paired is in the list, too. Each link passes through these phases:
 ///
-/// | link           | on                         | becomes        | and we                          |
-/// |----------------|----------------------------|----------------|---------------------------------|
-/// |                | connected                  | exchangingMTU  | exchange the MTU                |
-/// | exchangingMTU  | MTU known                  | discovering    | look for its kind's service     |
-/// | discovering    | not there                  | discovering    | look for the other kind's, once |
-/// | exchangingMTU  | the same, service known    | subscribing    | switch notifications on         |
-/// | discovering    | service found              | subscribing    | switch notifications on         |
-/// | subscribing    | refused, service was known | discovering    | look for the Flic service       |
-/// | subscribing    | notifications on           | inSession      | start the session               |
-/// | inSession      | notifications              | inSession      | hand them to the session        |
-/// | any            | procedure failed           | closing        | disconnect                      |
-/// | inSession      | no longer wanted           | parting        | ask the button to disconnect    |
-/// | parting        | 3 s                        | parting        | disconnect                      |
-/// | any            | disconnected               |                | tell the session, forget both   |
+/// | link           | on                             | becomes        | and we                              |
+/// |----------------|--------------------------------|----------------|-------------------------------------|
+/// | –              | connected                      | exchangingMTU  | exchange the MTU                    |
+/// | exchangingMTU  | MTU exchanged                  | discovering    | discover the service of its model   |
+/// | exchangingMTU  | MTU exchanged, handles known   | subscribing    | enable notifications                |
+/// | discovering    | service not found              | discovering    | discover the other service, once    |
+/// | discovering    | service found                  | subscribing    | enable notifications                |
+/// | subscribing    | refused, with known handles    | discovering    | discover the service of its model   |
+/// | subscribing    | notifications enabled          | inSession      | start the session                   |
+/// | inSession      | a notification                 | inSession      | pass it to the session              |
+/// | any            | another procedure failed       | closing        | disconnect                          |
+/// | inSession      | the link is no longer wanted   | parting        | ask the button to disconnect        |
+/// | parting        | 3 s                            | parting        | disconnect                          |
+/// | any            | disconnected                   | –              | end the session                     |
 ///
-/// A button that proves that it does not know us any more, or that we are asked to forget, is gone at once, with its
-/// link; it can be paired anew right away. A button whose session failed is left out of the accept list for a while,
-/// so that a broken one cannot keep the radio busy; for one whose verification failed that begins with the third failure
-/// in a row. When the adapter has no link left, `Space` decides which button gives way.
+/// A button that a user forgets, or that proves that it has deleted the pairing, is deleted at once, with its link, and
+/// can be paired again immediately. A button whose link failed is left out of the accept list for `retryDelay`, so that
+/// a defective button does not keep the radio busy; after failed verifications this begins with the third in a row.
+/// When the adapter has no link left, `Space` determines which button is disconnected for another.
 package struct ButtonManager: Sendable {
     package enum Input: Hashable, Sendable {
-        /// The buttons that were paired before; once, at the start.
+        /// The known buttons from the store. Sent once, at the start.
         case restored([KnownButton])
         case transportOpened
-        /// One HCI packet with its H4 indicator.
+        /// An HCI packet with its H4 indicator.
         case received([UInt8])
         case transportClosed
-        /// Random octets, asked for by `needsEntropy`.
+        /// Random octets, requested by `needsEntropy`.
         case entropy([UInt8])
-        /// Look for new buttons this long; again while searching: from now this long.
+        /// Searches for new buttons for this time, or makes a search in progress end after this time.
         case permitJoin(Duration)
         case stopJoin
-        /// What is to be heard of the radio until the next of these. A button that failed to be paired may be tried again.
+        /// Replaces the `ButtonListening`. Buttons whose pairing failed may be tried again.
         case listen(ButtonListening)
-        /// What others wish of a button's link; it counts for what people have not set. `nil`: nothing any more.
+        /// Sets the `LinkWish` for a button, or removes it.
         case want(ButtonID, LinkWish?)
-        /// The events up to this cursor are safely on disk.
+        /// The events up to this cursor are on disk.
         case synced(ButtonID, EventCursor)
-        /// Give up the pairing. Nothing happens to a button that is not known.
+        /// Deletes a known button and its pairing. Ignored if the button is not known.
         case forget(ButtonID)
-        /// Nothing happens to a button that is not known.
+        /// Ignored if the button is not known.
         case request(ButtonID, ButtonRequest)
-        /// We are about to end: let the buttons go, and answer with `allDisconnected`. Nothing is connected any more.
+        /// The program is about to end: disconnects all buttons, connects none, and answers with `allDisconnected`.
         case shutDown
         case timerFired
     }
@@ -59,63 +59,63 @@ package struct ButtonManager: Sendable {
         case setTimer(Instant)
         case cancelTimer
         case controllerReady(BluetoothAddress)
-        /// The transport has to be closed and opened again; a sentence for people. Or it never will do:
-        /// `isUnsupported`.
+        /// The controller cannot be used until the transport is reopened, or never, if `isUnsupported`. The text is a
+        /// sentence for the user.
         case controllerFailed(String, isUnsupported: Bool)
         case pairing(PairingProgress)
-        /// A button that was found is not to be paired any more.
+        /// The search ended before the button that it had found was paired.
         case abandoned(BluetoothAddress)
-        /// A new pairing; to be stored before anything else.
+        /// A new pairing, which must be stored before any further effect is carried out.
         case paired(KnownButton, batteryMillivolts: Int)
-        /// The button has proved that it does not know us any more: it is not known from here on.
+        /// The button has deleted the pairing, and is not known any more.
         case unpaired(ButtonID)
-        /// Answers `forget`: the button is not known from here on.
+        /// Answers `forget`: the button is not known any more.
         case forgotten(ButtonID)
         case state(ButtonID, ButtonState)
-        /// The link to a known button has ended; why, in a word or two.
+        /// The link to a known button has ended, for a reason such as `connection_timeout`.
         case disconnected(ButtonID, reason: String)
-        /// How strongly the adapter hears a known button, in dBm: when it is ready, when its battery has been measured, when
-        /// somebody asks, and once in a search when it advertises.
+        /// The signal strength of a known button in dBm. Measured when the session is ready, after each battery
+        /// reading, on `measureSignal`, and once in each search, from an advertisement.
         case signal(ButtonID, rssi: Int8)
         case rebooted(ButtonID, EventCursor)
-        /// One notification's events in order. With `needsAcknowledgement`, answer with `synced`.
+        /// The events of a notification, in order. With `needsAcknowledgement` the owner must answer with `synced`.
         case events(ButtonID, [ButtonEvent], EventCursor, needsAcknowledgement: Bool)
-        /// Turns. Nobody waits for an answer.
+        /// Rotation, which needs no acknowledgement.
         case moved(ButtonID, [ButtonMovement])
         case queueDrained(ButtonID)
         case advertisingConfigured(ButtonID)
         case battery(ButtonID, millivolts: Int)
         case firmware(ButtonID, version: UInt32)
-        /// It is another kind of button than was known.
+        /// The button has another model than was recorded.
         case model(ButtonID, FlicModel)
-        /// What the button calls itself; nothing else is on its way to it any more.
+        /// The name that the button now has. No other name is pending.
         case nickname(ButtonID, String)
         case firmwareUpdate(ButtonID, FirmwareProgress)
-        /// The buttons that have no link where the adapter has no room for all; said on each change, and empty only when
+        /// The buttons without a link, if the adapter does not have room for all. Sent on each change; empty only when
         /// it has room for all.
         case waitingForSpace(Set<ButtonID>)
-        /// The entries of the adapter's accept list, and the links there are when it makes no more; said on each change.
+        /// The size of the adapter's accept list, and the number of links if it refuses another. Sent on each change.
         case capacity(acceptListSize: Int, linkLimit: Int?)
-        /// While somebody listens.
+        /// An advertisement, as far as `ButtonListening` requests it.
         case advertised(HeardAdvertisement)
-        /// A known button's session failed: the failure's name, and what to do. Its pairing is kept.
+        /// The session of a known button failed, with the failure's name and advice for the user. The pairing is kept.
         case sessionFailed(ButtonID, word: String, advice: String)
         case needsEntropy
-        /// Answers `shutDown`: no link is left, or those that are take too long to end.
+        /// Answers `shutDown`: no link is left, or the remaining links did not end in time.
         case allDisconnected
-        /// Something outside misbehaved; worth a line in the log.
+        /// An unexpected event, for the log.
         case anomaly(String)
     }
 
-    /// How long a link to a button being paired may take to come up (protocol notes, time limits).
+    /// The time limit for connecting to a button that is being paired.
     package static let connectLimit = Duration.seconds(31)
-    /// How long a button whose session failed is left alone.
+    /// How long a button whose link failed is left out of the accept list.
     package static let retryDelay = Duration.seconds(20)
-    /// A verification that failed costs the button its link; after so many in a row it is left alone for `retryDelay`.
+    /// The number of failed verifications in a row after which a button is left out of the accept list.
     package static let maximumFailedVerifications = 3
-    /// How long a public advertisement waits for its scan response, which tells whether the button is taken.
+    /// The time limit for a scan response, which says whether the button is connected to another device.
     static let scanResponseLimit = Duration.milliseconds(300)
-    /// Addresses remembered during one search, so that each is reported once.
+    /// The maximum number of addresses remembered in a search, so that each is reported once.
     static let maximumReported = 256
 
     enum TimerKey: Hashable, Sendable {
@@ -124,12 +124,12 @@ package struct ButtonManager: Sendable {
         case searchEnds
         case candidate
         case retry(ButtonID)
-        /// A button that failed to be paired may be tried again, where nobody waits for it.
+        /// Buttons whose pairing failed may be tried again, in a search that no user started.
         case retryCandidates
-        /// A button was asked to end its link.
+        /// A graceful disconnect has exceeded `partingLimit`.
         case parting(ConnectionHandle)
         case makeRoom
-        /// The adapter has made as many links as it made at most, and has not refused another one.
+        /// The adapter has as many links as `Space.shortage`, and has not refused another one.
         case limitCheck
         case shutDown
     }
@@ -137,21 +137,22 @@ package struct ButtonManager: Sendable {
     var host: LEHost
     private let extraTrustRoots: [[UInt8]]
     var known: [ButtonID: KnownButton] = [:]
-    /// The events that were delivered in this run, over all links of a button: ahead of `KnownButton.cursor` while the
-    /// disk does not have them yet.
+    /// The last delivered events of each button, over all its links; later than `KnownButton.cursor` while events are
+    /// not on disk yet.
     var delivered: [ButtonID: EventCursor] = [:]
     var links: [ConnectionHandle: ButtonLink] = [:]
-    /// Of buttons that were ready before, in this run.
+    /// The attribute handles of buttons that were ready before, since the start of the program.
     var attributes: [ButtonID: FlicAttributes] = [:]
     var search: ButtonSearch?
     var listening = ButtonListening()
     var linkWishes: [ButtonID: LinkWish] = [:]
     var capacity = Capacity()
     var states: [ButtonID: ButtonState] = [:]
+    /// The buttons that are left out of the accept list until their `retry` deadline.
     var resting: Set<ButtonID> = []
-    /// Verifications in a row that failed, fewer than `maximumFailedVerifications`.
+    /// The failed verifications in a row, fewer than `maximumFailedVerifications`.
     var failedVerifications: [ButtonID: Int] = [:]
-    /// Images on their way, at most `maximumUpdates`.
+    /// The images of unfinished firmware updates, at most `maximumUpdates`.
     var updates: [ButtonID: FirmwareImage] = [:]
     var space = Space()
     var isControllerReady = false
@@ -161,8 +162,8 @@ package struct ButtonManager: Sendable {
     var effects: [Effect] = []
     private var hostInputs: [LEHost.Input] = []
 
-    /// - Parameter extraTrustRoots: the keys that may have signed a button's certificate, besides Flic's own.
-    /// - Parameter maximumLinks: `nil`: as many as the controller gives.
+    /// - Parameter extraTrustRoots: Ed25519 public keys that may sign a button's certificate, besides Flic's own.
+    /// - Parameter maximumLinks: `nil`: as many as the controller supports.
     package init(extraTrustRoots: [[UInt8]] = [], maximumLinks: Int? = nil) {
         self.extraTrustRoots = extraTrustRoots
         host = LEHost(.init(maximumLinks: maximumLinks))
@@ -212,17 +213,17 @@ package struct ButtonManager: Sendable {
         return effects
     }
 
-    /// Who may have signed its certificate.
+    /// The Ed25519 public keys that may have signed a button's certificate.
     func trustRoots(ofTwist isTwist: Bool) -> [[UInt8]] {
         [isTwist ? ButtonSession.twistRoot : ButtonSession.flicRoot] + extraTrustRoots
     }
 
-    /// The buttons that are paired, in no order.
+    /// The paired buttons, in no particular order.
     package var knownButtons: [KnownButton] { Array(known.values) }
     package func knownButton(_ button: ButtonID) -> KnownButton? { known[button] }
     package func state(of button: ButtonID) -> ButtonState { states[button] ?? .disconnected }
     package var isSearching: Bool { search?.isAsked == true }
-    /// When the search for new buttons ends.
+    /// When the search that a user started ends; `nil` if there is none.
     package var searchEnd: Instant? { !isSearching ? nil : deadlines.deadline(of: .searchEnds) }
 
     private mutating func expire(_ key: TimerKey, at now: Instant) {
@@ -245,8 +246,8 @@ package struct ButtonManager: Sendable {
 
     // MARK: The host
 
-    /// Gives the host an input and carries out what it answers. What an answer asks of the host in turn
-    /// waits until all answers before it are carried out, so that the host's effects keep their order.
+    /// Passes an input to the host and carries out its effects. An effect may lead to further inputs, which wait until
+    /// all earlier effects are carried out, so that packets stay in order.
     mutating func perform(_ input: LEHost.Input, at now: Instant) {
         hostInputs.append(input)
         guard hostInputs.count == 1 else { return }
@@ -326,7 +327,7 @@ package struct ButtonManager: Sendable {
         for button in known.keys.sorted() { updateState(of: button) }
     }
 
-    /// Everybody we want to be connected to: the button being paired first, then those known.
+    /// Sends the accept list to the host: first the button that is being paired, then the known buttons.
     mutating func updateAcceptList(at now: Instant) {
         var addresses: [BluetoothAddress] = []
         if let address = search?.candidate?.address { addresses.append(address) }
@@ -346,7 +347,7 @@ package struct ButtonManager: Sendable {
         links.first { ButtonID($0.value.connection.peer) == button }?.key
     }
 
-    /// Works the state of a known button out afresh and reports it when it changed.
+    /// Recomputes the state of a known button, and reports a change.
     mutating func updateState(of button: ButtonID) {
         guard known[button] != nil else { return }
         let state = currentState(of: button)
@@ -369,11 +370,11 @@ package struct ButtonManager: Sendable {
 }
 
 extension ButtonManager {
-    /// The pool is asked to be filled below this many octets; a session takes 44.
+    /// More octets are requested when fewer than this remain; a session takes 44.
     static let entropyLowWater = 512
     static let maximumEntropy = 4096
 
-    /// Randomness for one session; `nil` only when many sessions begin before the pool was filled again.
+    /// Random values for a session; `nil` only if many sessions begin before more octets arrive.
     mutating func takeEntropy() -> SessionEntropy? {
         guard let taken = SessionEntropy(Array(entropy.prefix(SessionEntropy.octetCount))) else { return nil }
         entropy.removeFirst(SessionEntropy.octetCount)

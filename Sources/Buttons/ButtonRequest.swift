@@ -1,9 +1,9 @@
 package import ButtonModel
 import Flic
 
-/// A request for a known button. What the button cannot be told now is sent when its session is ready.
+/// A user's request for a known button. What cannot be sent to the button now is sent when its session is ready.
 package enum ButtonRequest: Hashable, Sendable {
-    /// Cut to 23 octets. Of two names that were set at different places, the name with the later time is kept.
+    /// Sets the name of the button, cut to 23 octets. If another program has set a name, too, the later one is kept.
     case setNickname(String, at: UTCTime)
     case setLatencyMode(LatencyMode)
     /// Seconds without a press after which the button ends the link, 40…510; `nil`: never.
@@ -17,7 +17,7 @@ package enum ButtonRequest: Hashable, Sendable {
     /// update is resumed after lost links.
     case updateFirmware([UInt8])
     case cancelFirmwareUpdate
-    /// Makes the button delete all its pairings. Has no effect unless the session is ready.
+    /// Makes the button delete all its pairings. Without a session the request has no effect.
     case factoryReset
     /// Sets the position of a dial, 0…`Dial.unitsPerTurn`.
     case setDial(Dial, units: Int)
@@ -32,6 +32,6 @@ package enum FirmwareProgress: Hashable, Sendable {
     case transferring(percentage: Int)
     /// The button restarts with the new version and connects again.
     case finished
-    /// The failure's name, and a sentence that says what the user can do.
+    /// The update failed, with the failure's name and advice for the user.
     case failed(word: String, advice: String)
 }

@@ -1,17 +1,17 @@
 package import ButtonModel
 
-/// A paired button: who it is, the secret shared with it, and up to where its events are on the disk.
+/// A paired button: its identity, its pairing, its settings, and the last of its events on disk.
 package struct KnownButton: Hashable, Sendable {
     package var identity: ButtonIdentity
     package var pairing: Pairing
-    /// What is on the disk, at the start or because `.synced` said so. A new session asks for everything after it.
+    /// The last events on disk, as restored or as reported by `.synced`. A new session requests the events after it.
     package var cursor: EventCursor
-    /// What was delivered before this run, if that is more than `cursor`.
+    /// The last events delivered before the program started, if later than `cursor`.
     package var delivered: EventCursor?
-    /// The button took our advertising settings since it booted last.
+    /// Whether the button has accepted our advertising settings since its last boot.
     package var advertisingConfigured: Bool
     package var settings: ButtonSettings
-    /// Where its dials stand, 0…`Dial.unitsPerTurn`.
+    /// The shown positions of its dials, 0…`Dial.unitsPerTurn`.
     package var dials: [Dial: Int]
 
     package var id: ButtonID { identity.id }
@@ -31,13 +31,13 @@ package struct KnownButton: Hashable, Sendable {
     }
 }
 
-/// How far the link to a button is. The raw value is the word used everywhere.
+/// The state of the link to a button. The raw value is its name in messages and on the command line.
 package enum ButtonState: String, Hashable, Sendable {
     case disconnected
     /// A connection is pending: the button will be connected when it advertises.
     case connecting
     case connected
-    /// Verified; events arrive.
+    /// The session is verified, and events can arrive.
     case ready
     case disconnecting
 }

@@ -3,17 +3,17 @@ import ButtonModel
 /// A rotation of wanted peers through a filter accept list that is too short for all of them.
 ///
 /// The rotation is first in, first out: at the end of a turn the peers that have waited longest replace those that have
-/// been listed longest, as many as possible. A peer whose link ends goes to the end of the queue. The most important
-/// peer, the first, is always listed; if there is only one place, it is listed every other turn.
+/// been listed longest, as many as possible. A peer whose link ends goes to the end of the queue. The first wanted peer
+/// is the most important and always listed; if the list has one entry, it is listed every other turn.
 struct AcceptListTurns: Hashable, Sendable {
     /// The duration of a turn. A pressed button advertises at its fastest for 10 s, so up to five times as many peers
-    /// as places are each listed once within that time.
+    /// as entries are each listed once within that time.
     static let length: Duration = .seconds(2)
 
     private var first: BluetoothAddress?
     /// The other peers, in the order of their turns.
     private var others: [BluetoothAddress] = []
-    /// Whether, with only one place, the current turn belongs to another peer than `first`.
+    /// Whether, in a list with one entry, the current turn belongs to another peer than `first`.
     private var isOthersTurn = false
 
     var wanted: [BluetoothAddress] { (first.map { [$0] } ?? []) + others }
@@ -36,7 +36,7 @@ struct AcceptListTurns: Hashable, Sendable {
 
     /// The peers that are listed in this turn.
     ///
-    /// - Parameter places: at least 1.
+    /// - Parameter places: the number of entries of the list, at least 1.
     func placed(_ places: Int, without connected: Set<BluetoothAddress>) -> Set<BluetoothAddress> {
         let others = others.lazy.filter { !connected.contains($0) }
         guard let first, !connected.contains(first) else { return Set(others.prefix(places)) }
@@ -50,6 +50,7 @@ struct AcceptListTurns: Hashable, Sendable {
         return wanted.filter { !connected.contains($0) && !placed.contains($0) }
     }
 
+    /// Ends the turn: the peers that wait longest replace those that have been listed longest.
     mutating func turn(_ places: Int, without connected: Set<BluetoothAddress>) {
         let placed = placed(places, without: connected)
         var leaving = min(places, waiting(places, without: connected).count)

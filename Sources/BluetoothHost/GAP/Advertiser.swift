@@ -1,15 +1,15 @@
 import ButtonModel
 
-/// Legacy connectable advertising.
+/// Switches the controller's legacy connectable advertising on and off.
 ///
 /// | state      | on                          | becomes  | and we                                            |
 /// |------------|-----------------------------|----------|---------------------------------------------------|
 /// | off        | wanted                      | starting | random address, parameters, data, response, enable|
 /// | starting   | all answered with success   | on       | started                                           |
 /// | starting   | all answered, one error     | off      | failed with the first error; no retry             |
-/// | on         | something else wanted       | stopping | disable                                           |
+/// | on         | another advertisement or none wanted | stopping | disable                                  |
 /// | on         | a central connected         | off      | nothing: the controller has stopped by itself     |
-/// | stopping   | answered                    | off      | start again if that is wanted                     |
+/// | stopping   | answered                    | off      | start again if an advertisement is wanted         |
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.8.4 to 7.8.9.
 struct Advertiser: Hashable, Sendable {

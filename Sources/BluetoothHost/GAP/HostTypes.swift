@@ -1,6 +1,6 @@
 public import ButtonModel
 
-/// The controller's number of a link, 0x0000…0x0EFF.
+/// An HCI connection handle: the controller's number for a link, 0x0000…0x0EFF.
 public struct ConnectionHandle: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt16
     public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -20,6 +20,7 @@ public enum BluetoothUUID: Hashable, Sendable {
     case long([UInt8])
 }
 
+/// This host's role on a link, with the values of HCI.
 public enum LinkRole: UInt8, Hashable, Sendable {
     case central = 0
     case peripheral = 1
@@ -123,7 +124,7 @@ public enum ControllerFailure: Error, Hashable, Sendable {
     case hardwareError(UInt8)
     /// The controller sent an invalid answer during set-up.
     case malformed(String)
-    /// The controller answers commands, but does not complete what it has accepted; the text says what.
+    /// The controller answers commands, but does not complete an operation that it has accepted; the text names it.
     case stopped(String)
 }
 
@@ -190,7 +191,7 @@ public enum ATTFailure: Error, Hashable, Sendable {
     case tooManyProcedures
     /// The value is longer than 512 octets, or, for an indication, does not fit into one PDU.
     case valueTooLong
-    /// A long write was cancelled because the peer's Prepare Write Response repeated other octets than were sent.
+    /// A long write was cancelled because the peer's Prepare Write Response did not repeat the octets that were sent.
     case preparedValueDiffers
 }
 
@@ -201,7 +202,8 @@ public struct LocalService: Hashable, Sendable {
         /// The Characteristic Properties bit field: 0x02 read, 0x04 write without response, 0x08 write, 0x10 notify,
         /// 0x20 indicate.
         public var properties: UInt8
-        /// The value that peers read, at most 512 octets. `LEHost.Command.setValue` changes it; a peer's write does not.
+        /// The value that peers read, at most 512 octets. `LEHost.Command.setValue` changes it; a peer's write does
+        /// not.
         public var value: [UInt8]
         /// Further descriptors. A characteristic that notifies or indicates gets its Client Characteristic
         /// Configuration descriptor automatically.

@@ -4,22 +4,22 @@ import ButtonModel
 ///
 /// The controller's filter accept list holds the wanted peers that are not connected. If they do not all fit,
 /// `AcceptListTurns` chooses; the end of a turn is a change of the list like any other. The list may be changed only
-/// while no connection is pending; only the differences are sent. A controller without such a list is given one peer at
-/// a time.
+/// while no connection is pending; only the differences are sent. On a controller without such a list, each LE Create
+/// Connection names one peer.
 ///
 /// | state              | on                                    | becomes            | and we                      |
 /// |--------------------|---------------------------------------|--------------------|-----------------------------|
 /// | idle               | peers wanted, list differs            | changingList       | remove and add              |
-/// | idle               | peers wanted, list right              | creating           | LE Create Connection        |
+/// | idle               | peers wanted, list correct            | creating           | LE Create Connection        |
 /// | changingList       | the last answer                       | idle               | continue from idle          |
 /// | changingList       | "unknown command"                     | changingList       | use no list from now on     |
 /// | creating           | status 0                              | pending            |                             |
 /// | creating           | connection complete, before status    | creating, completed| wait for the status         |
 /// | creating, completed| any status                            | idle               | continue from idle          |
-/// | creating, pending  | connection limit, with links there    | idle, blocked      | wait for a link to end, or a minute |
-/// | changingList       | disallowed                            | cancelling         | cancel what must be pending |
+/// | creating, pending  | connection limit, while links exist   | idle, blocked      | wait for a link to end, or a minute |
+/// | changingList       | disallowed                            | cancelling         | cancel the connection that must be pending |
 /// | creating           | disallowed while scanning             | idle, waiting      | wait for the end of scanning |
-/// | creating           | disallowed otherwise                  | cancelling         | cancel what must be pending |
+/// | creating           | disallowed otherwise                  | cancelling         | cancel the connection that must be pending |
 /// | creating           | another error                         | idle, after a pause| failed                      |
 /// | pending            | connection complete                   | idle               | continue from idle; after an error, after a pause |
 /// | pending            | other peers wanted, a turn's end, or radio needed | cancelling | LE Create Connection Cancel |
@@ -37,18 +37,18 @@ struct Initiator: Hashable, Sendable {
         /// The controller cannot initiate while it scans.
         case waitsForScanner
         case failed(HCIStatus)
-        /// Other peers than before wait for a place in the list.
+        /// The peers that wait for an entry in the list have changed.
         case turned(waiting: [BluetoothAddress])
-        /// Peers are wanted, but no link beyond these is allowed.
+        /// Peers are wanted, but neither the controller nor `maximumLinks` allows more than these links.
         case limitReached(links: Int)
     }
 
     /// How long to wait for the end of a cancellation: some controllers answer the command and never send Connection
     /// Complete.
     static let cancelTimeout: Duration = .seconds(2)
-    /// The pause after a connection that failed at once; it doubles.
+    /// The pause after a connection attempt that failed soon; it doubles with each failure.
     static let pauses: ClosedRange<Duration> = .milliseconds(250)...(.seconds(4))
-    /// How long a controller's report that it has no room for another link is respected, unless a link ends before.
+    /// How long no connection is attempted after the controller had no room for another link, unless a link ends first.
     static let limitPause: Duration = .seconds(60)
     /// 60 ms in units of 0.625 ms; the window is equal, so that the first advertisement of a press is received.
     static let scanInterval: UInt16 = 0x0060
@@ -65,7 +65,7 @@ struct Initiator: Hashable, Sendable {
     /// The maximum number of links as a central; `nil`: until the controller refuses.
     private let maximumLinks: Int?
     private var state = State.idle
-    /// All wanted peers.
+    /// All wanted peers, and the order in which they enter the list.
     private var turns = AcceptListTurns()
     private var turnEnd: Instant?
     /// The peers last reported by `turned`.
@@ -84,7 +84,7 @@ struct Initiator: Hashable, Sendable {
     /// Whether the controller has no room for another link.
     private var isBlocked = false
     /// The number of links when `limitReached` was last sent; `nil` once a connection was pending again.
-    private var toldLimit: Int?
+    private var reportedLimit: Int?
     /// Whether the controller refused to change its list.
     private var isListLocked = false
     private var pause = BackOff(Self.pauses)
@@ -217,7 +217,7 @@ struct Initiator: Hashable, Sendable {
     /// Compares what the controller does with what is wanted, and takes the next step towards it.
     private mutating func settle(at now: Instant) -> [Effect] {
         takeTurn(at: now)
-        let effects = tell()
+        let effects = reportChanges()
         let target = target
         switch state {
         case .changingList, .creating, .cancelling:
@@ -253,7 +253,7 @@ struct Initiator: Hashable, Sendable {
         isBlocked || maximumLinks.map { connected.count - centrals.count >= $0 } ?? false
     }
 
-    /// Advances the turn. A turn that ends while no connection can be pending is advanced when that is possible again.
+    /// Ends a turn whose time is over. While no connection can be pending, the turn continues.
     private mutating func takeTurn(at now: Instant) {
         guard let end = turnEnd, now >= end, !isPaused, !isFull else { return }
         switch state {
@@ -265,8 +265,8 @@ struct Initiator: Hashable, Sendable {
         }
     }
 
-    /// Reports changes that the owner does not know yet.
-    private mutating func tell() -> [Effect] {
+    /// Reports the waiting peers and the link limit if they have changed since the last report.
+    private mutating func reportChanges() -> [Effect] {
         guard listSize != nil else { return [] }
         var effects: [Effect] = []
         let waiting = turns.waiting(places, without: connected)
@@ -274,8 +274,8 @@ struct Initiator: Hashable, Sendable {
             self.waiting = waiting
             effects.append(.turned(waiting: waiting))
         }
-        if isFull, !placed.isEmpty, toldLimit != connected.count {
-            toldLimit = connected.count
+        if isFull, !placed.isEmpty, reportedLimit != connected.count {
+            reportedLimit = connected.count
             effects.append(.limitReached(links: connected.count))
         }
         return effects
@@ -336,7 +336,7 @@ struct Initiator: Hashable, Sendable {
     ) -> [Effect] {
         guard !isCompleted, let status, status != .success else {
             state = isCompleted ? .idle : .pending(peers)
-            toldLimit = nil
+            reportedLimit = nil
             return settle(at: now)
         }
         state = .idle
@@ -358,8 +358,8 @@ struct Initiator: Hashable, Sendable {
         return [.command(.leCreateConnectionCancel)]
     }
 
-    /// Reports a failure. The next attempt follows a pause, unless the connection was pending for long: then the peer
-    /// is in range now.
+    /// Reports a failed connection attempt. The next attempt follows a pause, unless the connection was pending for at
+    /// least the longest pause: the peer has then just come into range.
     private mutating func failed(_ status: HCIStatus, at now: Instant) -> [Effect] {
         if now - createdAt >= Self.pauses.upperBound {
             pause.reset()

@@ -1,7 +1,7 @@
 import ButtonModel
 import Bytes
 
-// The controller: its packets, the answers to commands, and its loss.
+// The controller: packets from it, answers to commands, faults, and its loss.
 extension LEHost {
     mutating func open(at now: Instant) -> [Effect] {
         let setup = ControllerSetup()
@@ -73,7 +73,7 @@ extension LEHost {
         early.take(handle, at: now).flatMap { receive($0.header, $0.data, at: now) }
     }
 
-    private mutating func startEnd(of handle: ConnectionHandle, at now: Instant) -> [Effect] {
+    private mutating func disconnectOnce(_ handle: ConnectionHandle, at now: Instant) -> [Effect] {
         watch.isEnding(handle) ? [] : send(.disconnect(handle, reason: .remoteUserTerminated), at: now)
     }
 
@@ -135,10 +135,10 @@ extension LEHost {
         case .leConnectionUpdateComplete(let status, let handle, _, _, _):
             return links[handle] == nil ? [] : [.event(.connectionUpdateFailed(handle, status))]
         case .dataBufferOverflow:
-            // Data of these links was lost, and the event does not say which: the links are ended, so that they can
-            // start again.
+            // The event does not say which link lost data, so all links with data at the controller are ended and can
+            // be established again.
             return [.event(.anomaly("the controller's data buffers overflowed"))]
-                + flow.busyLinks.flatMap { startEnd(of: $0, at: now) }
+                + flow.busyLinks.flatMap { disconnectOnce($0, at: now) }
         case .commandComplete, .commandStatus, .hardwareError, .unknown, .unknownLE:
             return []
         }
@@ -192,8 +192,7 @@ extension LEHost {
         if answer.status == nil {
             guard !command.isIndispensable else { return fail(.noAnswer(command.opcode)) }
             effects.append(.event(.anomaly("no answer to \(command.opcode)")))
-            // The probe distinguishes a controller that does not know this command from one that answers nothing any
-            // more.
+            // The probe shows whether the controller only does not know this command, or has stopped answering.
             effects += probe(at: now)
         }
         return effects + distribute(command, answer, at: now)
@@ -261,7 +260,7 @@ extension LEHost {
                 effects.append(.event(.anomaly(text)))
             case .stuck(let handle):
                 effects.append(.event(.anomaly("link \(handle.rawValue) takes no data")))
-                effects += startEnd(of: handle, at: now)
+                effects += disconnectOnce(handle, at: now)
             }
         }
         effects += sendData(at: now)

@@ -1,7 +1,7 @@
 import ButtonModel
 import Bytes
 
-// Links: their beginning and end, commands for them, and their data.
+// Links: commands of the application, the beginning and end of links, and their data.
 extension LEHost {
     mutating func perform(_ command: Command, at now: Instant) -> [Effect] {
         switch command {

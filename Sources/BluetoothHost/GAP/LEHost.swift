@@ -6,7 +6,7 @@ import Bytes
 /// | state     | on                                   | becomes   | and we                                       |
 /// |-----------|--------------------------------------|-----------|----------------------------------------------|
 /// | any       | `transportOpened`                    | settingUp | HCI_Reset                                    |
-/// | settingUp | the last answer of `ControllerSetup` | ready     | `.ready`, then commands given meanwhile      |
+/// | settingUp | the last answer of `ControllerSetup` | ready     | `.ready`, then the remembered requests       |
 /// | settingUp | an answer that prevents set-up       | failed    | `.failed`                                    |
 /// | ready     | no answer to an indispensable command, Hardware Error | failed | end all links, `.failed`       |
 /// | ready     | a fault found by `ControllerWatch`   | failed    | end all links, `.failed`                     |
@@ -48,7 +48,7 @@ public struct LEHost: Sendable {
     public enum Input: Hashable, Sendable {
         /// The transport is open. The host sets the controller up, beginning with HCI_Reset.
         case transportOpened
-        /// One complete HCI packet, beginning with its H4 indicator octet.
+        /// A complete HCI packet, beginning with its H4 indicator octet.
         case received([UInt8])
         /// The transport is closed. All links end, and nothing is sent until the next `transportOpened`.
         case transportClosed
@@ -96,7 +96,7 @@ public struct LEHost: Sendable {
 
         // Peripheral
         /// Replaces the services. Subscriptions of connected peers remain for handles below the first handle that
-        /// changed; the others are removed, without `subscribed`.
+        /// changed; the others are removed, and no `subscribed` event is sent for them.
         case setServices([LocalService])
         case startAdvertising(Advertisement)
         case stopAdvertising
@@ -120,12 +120,12 @@ public struct LEHost: Sendable {
         case closeChannel(ConnectionHandle, L2CAPChannelID)
         /// Queues an SDU. It is accepted unless `sduRefused` follows at once.
         case sendSDU(ConnectionHandle, L2CAPChannelID, [UInt8])
-        /// Whether the peer is given new credits; true when a channel opens.
+        /// Starts or stops granting credits to the peer. A channel grants them when it opens.
         case setReceiving(ConnectionHandle, L2CAPChannelID, Bool)
     }
 
     public enum Effect: Hashable, Sendable {
-        /// Send one HCI packet with its H4 indicator to the controller.
+        /// Send this HCI packet, with its H4 indicator, to the controller.
         case send([UInt8])
         case setTimer(Instant)
         case cancelTimer
@@ -261,8 +261,8 @@ public struct LEHost: Sendable {
         return effects
     }
 
-    /// Whether data for a link waits until the controller completes packets: its peer cannot answer what it has not got.
-    /// That ends by itself, at the latest when the controller is reset because it completes none.
+    /// Whether data for a link is queued because the controller's buffers are full, so that the peer has not received
+    /// it. `ACLFlow` and `ControllerWatch` bound this time: a link or a controller that takes no data is ended.
     public func holdsBackData(for handle: ConnectionHandle) -> Bool { flow.holdsBack(handle) }
 
     /// The handle that `setServices` assigned to a characteristic's value; `nil` when there is no such characteristic.

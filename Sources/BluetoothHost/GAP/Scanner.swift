@@ -1,6 +1,6 @@
 import ButtonModel
 
-/// Legacy scanning.
+/// Switches the controller's legacy scanning on and off, in turns with pending connections where necessary.
 ///
 /// | state           | on                                      | becomes         | and we                     |
 /// |-----------------|-----------------------------------------|-----------------|----------------------------|
@@ -13,10 +13,10 @@ import ButtonModel
 /// | on              | another mode or nothing wanted          | stopping        | disable                    |
 /// | on              | end of the turn, and peers wanted       | stopping        | disable                    |
 /// | stopping        | answered                                | off or yielding | stopped                    |
-/// | yielding        | end of the initiator's turn             | waitingForRadio | ask for the radio          |
+/// | yielding        | end of the pending connection's turn    | waitingForRadio | ask for the radio          |
 ///
 /// The radio is exclusive if the controller cannot scan while a connection is pending. The controller reports this in
-/// its LE Supported States, or by refusing a command. Scanner and initiator then take turns.
+/// its LE Supported States, or by refusing a command. `Scanner` and `Initiator` then take turns.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.8.10, 7.8.11 and 7.8.27.
 struct Scanner: Hashable, Sendable {

@@ -18,7 +18,7 @@ public enum GATTProcedure: Hashable, Sendable {
     case setIndications(configuration: AttributeHandle, enabled: Bool)
 }
 
-/// What a procedure does after a response.
+/// The next step of a GATT procedure after a response: another request, the result or a failure.
 enum GATTStep<Result: Hashable & Sendable>: Hashable, Sendable {
     case request(ATTPDU)
     case done(Result)

@@ -39,7 +39,7 @@ struct ServiceChanged: Hashable, Sendable {
 
     init(from first: UInt16) { handles = AttributeHandle(rawValue: first)...AttributeHandle(rawValue: .max) }
 
-    /// `nil` unless the value has four octets, and its range does not run backwards.
+    /// `nil` unless the value has four octets, and the first handle does not exceed the last.
     init?(decoding value: [UInt8]) {
         var reader = ByteReader(value)
         guard let start = try? reader.uint16(), let end = try? reader.uint16(), start <= end, reader.isAtEnd else {

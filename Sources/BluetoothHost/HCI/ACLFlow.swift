@@ -10,8 +10,8 @@ import Bytes
 ///
 /// The controller completes a packet, or discards it with its link when the supervision timeout expires. If none of a
 /// link's packets is completed within that time and `margin`, and the link still exists, the completion events were
-/// lost: the buffers are considered free. If that happens again without a completion between, the link is `stuck`. The
-/// timer is checked when it fires and not moved with every packet, so that a press does not set a timer.
+/// lost: the buffers are considered free. If that happens again without a completion between, the link is `stuck`. A
+/// completed packet does not move `deadline`; `timerFired` computes it anew, so that a press does not set a timer.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 4.1.1.
 struct ACLFlow: Sendable {
@@ -22,10 +22,10 @@ struct ACLFlow: Sendable {
         var current: ByteReader?
         /// The number of packets at the controller that are not completed.
         var inFlight = 0
-        /// When a packet was last completed, or, since then, the first was sent.
+        /// When a packet was last completed, or when the first packet after that was sent.
         var movedAt = Instant(nanoseconds: 0)
         /// How long packets may remain without a completion.
-        var patience = ACLFlow.longestSupervisionTimeout + ACLFlow.margin
+        var completionTimeout = ACLFlow.longestSupervisionTimeout + ACLFlow.margin
         /// Whether buffers were considered free after a time-out, and no packet was completed since.
         var hasForgotten = false
 
@@ -76,12 +76,13 @@ struct ACLFlow: Sendable {
 
     /// - Parameter supervisionTimeout: in units of 10 ms.
     mutating func setSupervisionTimeout(_ supervisionTimeout: UInt16, of handle: ConnectionHandle) {
-        queues[handle, default: LinkQueue()].patience = .milliseconds(10 * Int64(supervisionTimeout)) + Self.margin
+        queues[handle, default: LinkQueue()].completionTimeout =
+            .milliseconds(10 * Int64(supervisionTimeout)) + Self.margin
     }
 
     /// How long a disconnection may take after it was requested.
     func patience(with handle: ConnectionHandle) -> Duration {
-        queues[handle]?.patience ?? Self.longestSupervisionTimeout + Self.margin
+        queues[handle]?.completionTimeout ?? Self.longestSupervisionTimeout + Self.margin
     }
 
     /// Links with packets at the controller, lowest handle first.
@@ -95,7 +96,7 @@ struct ACLFlow: Sendable {
         var faults: [Fault] = []
         for handle in busyLinks {
             guard var queue = queues[handle] else { continue }
-            if now >= queue.movedAt + queue.patience {
+            if now >= queue.movedAt + queue.completionTimeout {
                 faults.append(queue.hasForgotten ? .stuck(handle) : .forgotten(handle, packets: queue.inFlight))
                 queue.hasForgotten = true
                 queue.movedAt = now
@@ -110,15 +111,14 @@ struct ACLFlow: Sendable {
     }
 
     private mutating func watch(_ queue: LinkQueue) {
-        let end = queue.movedAt + queue.patience
+        let end = queue.movedAt + queue.completionTimeout
         deadline = min(deadline ?? end, end)
     }
 
     /// Queues a frame. At most `LEHost.maximumQueuedFrames` frames of a link wait, and `reservedFrames` more that are
     /// reserved.
     ///
-    /// - Parameter isReserved: for responses, confirmations and credits, without which the peer cannot go on: they have
-    ///   extra room.
+    /// - Parameter isReserved: true for responses, confirmations and credits, for which the peer waits.
     /// - Returns: false: there is no room, and the frame is dropped.
     mutating func enqueue(_ frame: [UInt8], for handle: ConnectionHandle, isReserved: Bool) -> Bool {
         var queue = queues.removeValue(forKey: handle) ?? LinkQueue()

@@ -5,12 +5,12 @@
 ///
 /// followed by each packet as
 ///
-///     octet  0…3      4…7       8…11    12…15   16…23  24…
-///            length   of which  flags   drops   time   the packet with its H4 indicator
-///                     included
+///     octet  0…3     4…7       8…11   12…15  16…23  24…
+///            length  included  flags  drops  time   the packet with its H4 indicator
 ///
-/// Integers are big endian. Bit 0 of the flags is set for packets from the controller, bit 1 for commands and events.
-/// The time is in microseconds since the beginning of the year 0.
+/// Integers are big endian. `included` is the number of octets in the file, here always all of them. Bit 0 of the flags
+/// is set for packets from the controller, bit 1 for commands and events. The time is in microseconds since the
+/// beginning of the year 0.
 ///
 /// The file contains no secret beyond what was sent over the air: this host does not encrypt links, so no key passes
 /// through HCI.

@@ -19,8 +19,8 @@ struct CommandAnswer: Hashable, Sendable {
 /// | awaiting            | 2 s                                 | idle      | answered with `nil`; send the next |
 /// | blocked             | allowance > 0, or 2 s               | awaiting  | send                            |
 ///
-/// A command that the controller called unknown is not sent again, nor is a command that is not indispensable and was
-/// not answered. Such a command is answered with "unknown command" at once.
+/// A command that the controller called unknown is not sent again, nor is a command that was not answered unless it
+/// `isIndispensable`. Such a command is answered with "unknown command" at once.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 4.4.
 struct CommandQueue: Hashable, Sendable {

@@ -49,7 +49,7 @@ struct ControllerSetup: Hashable, Sendable {
         address: BluetoothAddress(rawValue: 0), hciVersion: 0, manufacturer: 0, acceptListSize: 0, aclDataLength: 0,
         aclBufferCount: 0)
 
-    /// The command of the current stage: to be sent first, and after each `.send`.
+    /// The command of the current stage. The first one must be sent by the caller; `.send` contains the later ones.
     var command: HCICommand {
         switch stage {
         case .reset: .reset

@@ -8,7 +8,7 @@ import ButtonModel
 /// | any packet, while it is busy                  | its last packet        | `silenceLimit`                       | send `probe`      |
 ///
 /// Answers to commands are supervised by `CommandQueue`, data by `ACLFlow`. The probe is a command that every
-/// controller answers; in quiet times it costs two wakeups every two minutes.
+/// controller answers; on an idle link it costs two wakeups every two minutes.
 struct ControllerWatch: Hashable, Sendable {
     enum Effect: Hashable, Sendable {
         case probe

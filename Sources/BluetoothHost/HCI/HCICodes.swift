@@ -62,7 +62,7 @@ public enum LESubeventCode: UInt8, Hashable, Sendable {
     case enhancedConnectionComplete = 0x0A
 }
 
-/// The first octet of an H4 packet, which tells the packet's type.
+/// The first octet of an H4 packet: the packet's type.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part A, 2.
 public enum H4Indicator: UInt8, Hashable, Sendable {

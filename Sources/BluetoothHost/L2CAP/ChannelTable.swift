@@ -297,7 +297,7 @@ extension ChannelTable {
         _ id: L2CAPChannelID, _ body: (inout CreditBasedChannel) -> Outcome
     ) -> Outcome? {
         guard case .open(var channel) = entries[id] else { return nil }
-        // A second copy of the channel would cause its queues to be copied when they change.
+        // While `entries` holds a reference to the channel's queues, changing them would copy them.
         entries[id] = nil
         defer { entries[id] = .open(channel) }
         return body(&channel)

@@ -118,7 +118,7 @@ struct CreditBasedChannel: Sendable {
             guard announced <= configuration.mtu else { return [.violated(.sduTooLong)] }
             length = Int(announced)
         }
-        // A second copy of the octets would cause them to be copied when more are appended.
+        // While `partial` holds a reference to the octets, appending would copy them.
         partial = nil
         guard sdu.count + payload.remainingCount <= length else { return [.violated(.sduOverrun)] }
         sdu.append(contentsOf: payload.remainder())

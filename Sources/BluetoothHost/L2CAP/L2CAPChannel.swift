@@ -25,7 +25,7 @@ public struct SPSM: RawRepresentable, Hashable, Sendable {
 ///
 /// - Source: Bluetooth Core 5.4, Vol 3, Part A, 4.22.
 public struct ChannelConfiguration: Hashable, Sendable {
-    /// The longest SDU that is received, 23…65535 octets. Each channel buffers up to so many octets.
+    /// The longest SDU that is received, and so the size of each channel's receive buffer: 23…65535 octets.
     public var mtu: UInt16
     /// The longest K-frame payload that is received, 23…517 octets.
     public var mps: UInt16
@@ -41,7 +41,7 @@ public struct ChannelConfiguration: Hashable, Sendable {
     static let shortestMTU: UInt16 = 23
     static let shortestMPS: UInt16 = 23
     /// The longest K-frame payload that `L2CAPReassembler` accepts. Sent K-frames are not longer, either, so that an
-    /// attribute PDU does not wait for more than the length of an attribute PDU.
+    /// attribute PDU never waits for a frame longer than the longest attribute PDU.
     static let longestMPS = ATTPDU.maximumMTU
 
     var limited: ChannelConfiguration {
@@ -80,8 +80,7 @@ public enum ChannelFailure: Error, Hashable, Sendable {
     ///
     /// - Source: Bluetooth Core 5.4, Vol 3, Part A, 4.23.
     case refused(result: UInt16)
-    /// The peer rejected the command, which means that it does not support credit-based channels; with the reason of
-    /// its Command Reject.
+    /// The peer does not support credit-based channels: it answered with a Command Reject, with this reason.
     case rejected(reason: UInt16)
     /// The peer did not answer for 30 seconds.
     case noAnswer

@@ -52,7 +52,7 @@ struct L2CAPReassembler: Hashable, Sendable {
         case .idle: return Outcome(fault: "an L2CAP fragment without its beginning")
         case .discarding: return Outcome()
         case .collecting(let collected):
-            // A second copy of the octets would cause them to be copied when more are appended.
+            // While `state` holds a reference to the octets, appending would copy them.
             state = .idle
             return collect(collected, fragment)
         }

@@ -14,7 +14,7 @@ struct BitReader {
     /// - Parameter count: 0…64.
     mutating func bits(_ count: Int) throws(Truncated) -> UInt64 {
         var value: UInt64 = 0
-        for place in 0..<count where try bit() { value |= 1 << UInt64(place) }
+        for index in 0..<count where try bit() { value |= 1 << UInt64(index) }
         return value
     }
 
@@ -40,7 +40,7 @@ struct BitWriter {
     ///
     /// - Parameter count: 0…64.
     mutating func bits(_ value: UInt64, _ count: Int) {
-        for place in 0..<count { bit(value >> UInt64(place) & 1 != 0) }
+        for index in 0..<count { bit(value >> UInt64(index) & 1 != 0) }
     }
 
     mutating func bit(_ isSet: Bool) {

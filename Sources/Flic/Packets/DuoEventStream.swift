@@ -11,10 +11,10 @@ import Bytes
 /// | 1                | 0 the big button, 1 the small one                                                 |
 /// | 1; 2; 4 + n      | of a button's first item: the counter's difference, see below                     |
 /// | 3 + n            | milliseconds since the item before; n is 8, 10, 13, 16, 24, 32, 40 or 48          |
-/// | 1, 2             | while stored items come: 0 stored; 1, 0 stored and the last; 1, 1 there is no more |
+/// | 1; 2             | until the last stored item: 0 stored; 1, 0 stored and the last; 1, 1 live         |
 /// | 3                | kind                                                                              |
 /// | 1                | of kinds 4 and 7: marked                                                          |
-/// | 1; 2; 4          | of kinds 0 to 4 and 6: 0 no gesture; 1, 0 some; 1, 1 and two bits: a swipe        |
+/// | 1; 2; 4          | of kinds 0 to 4 and 6: 0 no gesture; 1, 0 unrecognised; 1, 1 and two bits: a swipe |
 /// | 3 × 8            | acceleration                                                                      |
 ///
 /// The counter's difference is encoded as 0 for 1; 1, 0 for 2; else 1, 1, two bits that choose n from 2, 4, 8, 32, and

@@ -1,16 +1,16 @@
 import ButtonModel
 
-/// What a button knows of its events, for those who want to see from outside what a host has done with them.
+/// The event counters and stored events of a simulated button, for inspection from outside.
 public struct EventMemory: Hashable, Sendable {
     public var bootID: UInt32
-    /// Of the last event there was.
+    /// The counter of the last event.
     public var eventCount: UInt32
-    /// The counters of those it keeps, the oldest first; the oldest are lost when there is no more room.
+    /// The counters of the stored events, oldest first; at most `EventQueue.maximumCount`.
     public var stored: [UInt32]
-    /// Up to where a host has let the button forget them since the boot, with an acknowledgement or an init request;
-    /// 0: none.
+    /// The counter up to which a host has received the events since the boot, as said in an acknowledgement or an init
+    /// request; 0: none.
     public var acknowledged: UInt32
-    /// The same of a Duo's small button.
+    /// The same for a Duo's small button.
     public var smallEventCount: UInt32 = 0
     public var smallStored: [UInt32] = []
     public var smallAcknowledged: UInt32 = 0

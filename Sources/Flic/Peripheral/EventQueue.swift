@@ -1,24 +1,24 @@
 import ButtonModel
 
-/// The events a button keeps until a host acknowledges them or names a later counter in its init request; when there is
-/// no room, the oldest are lost first.
+/// The events that a simulated button stores until a host acknowledges them or sends a later counter in an init
+/// request. If there is no room, the oldest event is lost.
 struct EventQueue: Sendable {
     struct Entry: Hashable, Sendable {
         var counter: UInt32
         var code: EventCode
-        /// 1/32768 s since boot.
+        /// The time since the boot in ticks of 1/32768 s.
         var ticks: UInt64
-        /// The same time, since boot.
+        /// The same time in milliseconds.
         var milliseconds: UInt64
         var part = ButtonPart.big
         var gesture = DuoEvent.Gesture.none
     }
 
-    /// That of a Twist; a Flic 2's is not known.
+    /// The number of events that a Twist stores; that of a Flic 2 is not known.
     static let maximumCount = 16
 
     private(set) var entries: [Entry] = []
-    /// The host has everything up to here, of each button.
+    /// The counters up to which the host has received the events, for the big (or only) and for the small button.
     private(set) var acknowledged: UInt32 = 0
     private(set) var acknowledgedSmall: UInt32 = 0
 
@@ -27,7 +27,7 @@ struct EventQueue: Sendable {
         entries.append(entry)
     }
 
-    /// The host has everything up to this counter.
+    /// Deletes the events of a button up to this counter, which the host has received.
     mutating func forget(upTo counter: UInt32, of part: ButtonPart = .big) {
         if part == .small {
             acknowledgedSmall = max(acknowledgedSmall, counter)
@@ -39,9 +39,8 @@ struct EventQueue: Sendable {
 
     mutating func keep(_ part: ButtonPart) { entries.removeAll { $0.part != part } }
 
-    /// Keeps what a host wants to hear of.
-    ///
-    /// - Parameter maximumAge: in seconds; `nil` for no limit.
+    /// Applies the limits of an init request: keeps the newest `count` events that are at most `maximumAge` seconds old.
+    /// `nil`: no limit.
     mutating func limit(count: Int?, maximumAge: UInt32?, now: UInt64) {
         if let count { entries = entries.suffix(count) }
         if let maximumAge {
@@ -49,9 +48,7 @@ struct EventQueue: Sendable {
         }
     }
 
-    /// The entries as the notifications that deliver them.
-    ///
-    /// - Parameter count: as many as fit into one, 1 or more.
+    /// The notifications that deliver the events, with at most `count` events each; `count` is at least 1.
     func notifications(of count: Int = EventNotification.maximumItemCount) -> [EventNotification] {
         stride(from: 0, to: entries.count, by: count).map { start in
             let part = entries[start...].prefix(count)

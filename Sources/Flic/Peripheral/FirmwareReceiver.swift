@@ -21,7 +21,7 @@ struct FirmwareReceiver: Sendable {
     /// The logical connection that sends the image.
     private var sender: UInt8?
     /// The words (Flic 2) or packets (else) received since the last progress notification.
-    private var untoldCount = 0
+    private var unreportedCount = 0
     /// Whether the button has a valid image, with which it will restart.
     private(set) var isVerified = false
 
@@ -42,7 +42,7 @@ struct FirmwareReceiver: Sendable {
         if announcement?.unitCount != new.unitCount || announcement?.header != new.header { data = [] }
         announcement = new
         sender = connection
-        untoldCount = 0
+        unreportedCount = 0
         return Int32(data.count / format.unitLength)
     }
 
@@ -58,9 +58,9 @@ struct FirmwareReceiver: Sendable {
             forget()
             return isVerified ? Int32(count) : 0
         }
-        untoldCount += announcement.model == .flic2 ? octets.count / length : 1
-        guard untoldCount >= announcement.statusInterval else { return nil }
-        untoldCount = 0
+        unreportedCount += announcement.model == .flic2 ? octets.count / length : 1
+        guard unreportedCount >= announcement.statusInterval else { return nil }
+        unreportedCount = 0
         return Int32(count)
     }
 

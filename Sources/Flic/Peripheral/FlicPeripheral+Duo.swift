@@ -1,16 +1,17 @@
 import ButtonModel
 
-/// What a Duo does in its own way, for hosts that know of them. To others it is a Flic 2 with the big button.
+/// The behaviour of a simulated Duo that differs from a Flic 2, for hosts that support Duo. To other hosts it is a
+/// Flic 2 with only the big button.
 ///
-/// Its two buttons are pressed, count and are acknowledged apart; what they stored is one queue.
+/// The presses, counters and acknowledgements of its two buttons are separate; their stored events are one queue.
 ///
 /// - Source: protocol notes, 8.1.
 extension FlicPeripheral {
-    /// What a session with such a host has besides.
+    /// The additional state of a session with a host that supports Duo.
     struct DuoTalk: Sendable {
         /// `nil` before init.
         var stream: DuoEventStream?
-        /// The buttons whose turns the host wants to hear of.
+        /// The buttons for which the host has enabled reports of rotation.
         var pushTwist: ButtonPacket.PushTwistNotification.Parts = []
     }
 
@@ -37,7 +38,7 @@ extension FlicPeripheral {
         sendDuoEvents(wanted.duoEvents, on: id, &effects)
     }
 
-    /// As many notifications as these events need.
+    /// Sends events in as many notifications as they need.
     mutating func sendDuoEvents(_ events: [DuoEvent], on id: UInt8, _ effects: inout [Effect]) {
         var rest = events[...]
         while !rest.isEmpty, var stream = connections[id]?.duo?.stream {
@@ -50,7 +51,7 @@ extension FlicPeripheral {
 
     var turnedPart: ButtonPart? { press.downSince != nil ? .big : smallPress.downSince != nil ? .small : nil }
 
-    /// Tells every host that wants to know.
+    /// Reports a rotation to every host that has enabled this for a pressed button.
     ///
     /// - Parameter units: `Dial.unitsPerTurn` to a turn; clockwise is positive.
     mutating func turnDuo(units: Int, at now: Instant, _ effects: inout [Effect]) {
@@ -74,7 +75,8 @@ extension FlicPeripheral {
         }
     }
 
-    /// Four of its units are three of a dial's. What is rounded, away from zero, is missing from the next turn.
+    /// Converts dial units to a Duo's units, four for three. The result is rounded away from zero, and the excess is
+    /// subtracted from the next rotation.
     private mutating func angle(of units: Int) -> Int32 {
         guard let part = turnedPart else { return 0 }
         let thirds = 4 * min(max(units, -Self.maximumTurn), Self.maximumTurn) - turnSurplus[part, default: 0]
@@ -83,12 +85,12 @@ extension FlicPeripheral {
         return Int32(clamping: angle)
     }
 
-    /// Since boot, 47 bits.
+    /// The time since the boot in milliseconds, 47 bits.
     func milliseconds(at time: Instant) -> UInt64 { UInt64(max(0, (time - boot).milliseconds)) & (1 << 47 - 1) }
 
-    /// What a packet has room for besides opcode and signature.
+    /// The longest bit stream in a packet, in octets.
     private static let maximumStreamLength = 120
-    /// A hundred whole turns at once.
+    /// The largest rotation at once: a hundred turns.
     private static let maximumTurn = 100 * Dial.unitsPerTurn
     private static let longPress = Duration.milliseconds(500)
 }
@@ -109,7 +111,7 @@ extension EventQueue {
         }
     }
 
-    /// The count of a button just before its oldest entry; `nil` where it has none.
+    /// The counter of a button before its oldest entry; `nil` if it has none.
     fileprivate func countBefore(_ part: ButtonPart) -> UInt32? {
         entries.first { $0.part == part }.map { $0.counter &- 1 }
     }

@@ -1,13 +1,13 @@
 import ButtonModel
 
-/// Presses on their way out: stored, sent, and sent again.
+/// The events of presses of a simulated button: storing, sending, and repeating them after init.
 extension FlicPeripheral {
     mutating func startEvents(
         _ request: HostPacket.InitButtonEventsRequest, on id: UInt8, at now: Instant, _ effects: inout [Effect]
     ) {
         let isKnownBoot = request.bootID == bootID
         if isKnownBoot { queue.forget(upTo: request.eventCount) }
-        // The limits of this request hold for this session only: another host may want what this one does not.
+        // The limits of this request apply to this session only; another host may request the other events.
         var wanted = queue
         wanted.keep(.big)
         begin(request, wanted: &wanted, on: id, at: now)
@@ -25,13 +25,14 @@ extension FlicPeripheral {
         }
     }
 
-    /// A Twist cannot cut its packets.
+    /// The maximum number of events in a notification, limited by the ATT_MTU for a Twist, which cannot fragment
+    /// packets.
     private var maximumItemCount: Int {
         guard dialect == .twist, let link else { return EventNotification.maximumItemCount }
         return TwistEventNotification.maximumItemCount(attMTU: link.attMTU)
     }
 
-    /// What every init does, whatever is sent after it.
+    /// Handles the part of an init request that is the same for all models.
     mutating func begin(
         _ request: HostPacket.InitButtonEventsRequest, wanted: inout EventQueue, on id: UInt8, at now: Instant
     ) {
@@ -46,7 +47,7 @@ extension FlicPeripheral {
 
     mutating func press(_ part: ButtonPart, at now: Instant, _ effects: inout [Effect]) {
         guard part == .big || part == .small && configuration.model == .duo else { return }
-        // A second press exactly at the end of the window still counts.
+        // A second press exactly at the end of the double click window still belongs to the double click.
         reportPressSteps(before: now, &effects)
         lastActivity = now
         if part == .big { dial.pressed() }
@@ -65,7 +66,7 @@ extension FlicPeripheral {
         if let step { report(step, of: part, &effects) }
     }
 
-    /// In the order of their times.
+    /// Reports the steps that are due before `now`, in the order of their times.
     mutating func reportPressSteps(before now: Instant, _ effects: inout [Effect]) {
         while let deadline = pressDeadline, deadline < now {
             if press.deadline == deadline, let step = press.timePassed() {
@@ -94,7 +95,7 @@ extension FlicPeripheral {
         }
     }
 
-    /// 1/32768 s since boot, 47 bits.
+    /// The time since the boot in ticks of 1/32768 s, 47 bits.
     func ticks(at time: Instant) -> UInt64 {
         let nanoseconds = UInt64(max(0, (time - boot).nanoseconds))
         let second: UInt64 = 1_000_000_000

@@ -1,37 +1,37 @@
 public import ButtonModel
 
-/// The button's end of the protocol, for simulators: GATT values in, GATT values out.
+/// A simulated button: the button's side of the protocol, for simulators and tests. GATT values in, GATT values out.
 ///
-/// It owns everything a Flic 2 or a Duo keeps (static key, pairings, name, event counter, queue, half an image), one link at a
-/// time, and the logical connections on it. Each of those lives by itself:
+/// It has the memory of a Flic 2, Duo or Twist (static key, pairings, name, event counters, stored events, partial
+/// firmware image), one link at a time, and the logical connections on the link. Each of these has its own state:
 ///
-/// | logical connection | on                                   | becomes | and it                                        |
+/// | logical connection | on                                   | becomes | and the button                                |
 /// |--------------------|--------------------------------------|---------|-----------------------------------------------|
-/// | none               | FullVerifyRequest1                   | offered | shows its certificate                         |
-/// | none               | the same, no slot left               | none    | says so                                       |
-/// | offered            | FullVerifyRequest2, verifier wrong   | none    | refuses, 0                                    |
-/// | offered            | FullVerifyRequest2, not public       | none    | refuses, 1                                    |
-/// | offered            | FullVerifyRequest2                   | session | stores the pairing, answers signed            |
+/// | none               | FullVerifyRequest1                   | offered | FullVerifyResponse1, with its certificate     |
+/// | none               | FullVerifyRequest1, no slot left     | none    | NoLogicalConnectionSlotsInd                   |
+/// | offered            | FullVerifyRequest2, verifier wrong   | none    | FullVerifyFailResponse 0                      |
+/// | offered            | FullVerifyRequest2, not public       | none    | FullVerifyFailResponse 1                      |
+/// | offered            | FullVerifyRequest2                   | session | stores the pairing, FullVerifyResponse2       |
 /// | offered            | TestIfReallyUnpairedRequest          | offered | proves whether it knows the pairing           |
 /// | offered            | FullVerifyAbortInd                   | none    |                                               |
-/// | none               | QuickVerifyRequest, pairing unknown  | none    | says so                                       |
-/// | none               | QuickVerifyRequest                   | session | answers signed; ends the pairing's other one  |
-/// | session            | init request                         | session | forgets what the request covers, answers,     |
-/// |                    |                                      |         | sends what it still has                       |
-/// | session            | acknowledgement                      | session | forgets what it stored up to there            |
-/// | session            | any other request                    | session | answers                                       |
-/// | session            | wrong signature, no answer to a ping | none    | says so                                       |
-/// | session            | FactoryResetRequest                  | none    | answers, forgets all pairings                 |
+/// | none               | QuickVerifyRequest, pairing unknown  | none    | QuickVerifyNegativeResponse                   |
+/// | none               | QuickVerifyRequest                   | session | QuickVerifyResponse; ends the pairing's other session |
+/// | session            | init request                         | session | deletes the events that it covers, responds, sends the others |
+/// | session            | acknowledgement                      | session | deletes the events that it covers             |
+/// | session            | any other request                    | session | responds                                      |
+/// | session            | wrong signature, no answer to a ping | none    | DisconnectedVerifiedLinkInd                   |
+/// | session            | FactoryResetRequest                  | none    | responds, deletes all pairings                |
 /// | any                | disconnect, link down                | none    |                                               |
 ///
-/// A Duo answers a host that knows of Duos with packets of its own for init, events, acknowledgement and turns; to others
-/// it is a Flic 2 with its big button.
+/// With a host that supports Duo, a Duo uses other packets for init, events, acknowledgement and rotation. To other
+/// hosts it is a Flic 2 with only the big button.
 ///
-/// Presses count and are stored in every state; in a session past init each goes out at once as well. What was neither
-/// acknowledged nor covered by the counters of the next init request is sent again as queued after that init.
+/// Presses are counted and stored in every state; after init each step is also sent at once. Events that are neither
+/// acknowledged nor covered by the next init request are sent again after it, marked as queued.
 ///
-/// It drops a link on which there was no session for `sessionPatience`, and one without presses for the longest auto
-/// disconnect time of its sessions. With a verified image it restarts when the link ends, one version later.
+/// The button ends a link that has had no session for `sessionPatience`, and a link without presses for the longest
+/// auto disconnect time of its sessions. With a verified firmware image it reboots when the link ends, and its version
+/// increases by one.
 ///
 /// - Source: protocol notes, 6.9.
 public struct FlicPeripheral: Sendable {
@@ -42,18 +42,18 @@ public struct FlicPeripheral: Sendable {
         public var nickname: String
         public var firmwareVersion: UInt32
         public var batteryMillivolts: Int
-        /// 32 octets: static X25519 private key. Its certificate is made here, signed by `rootSeed`.
+        /// The static X25519 private key, 32 octets. The certificate is issued for it, signed with `rootSeed`.
         public var privateKey: [UInt8]
-        /// 32 octets: the Ed25519 seed of the root that signs.
+        /// The Ed25519 seed of the root key, 32 octets.
         public var rootSeed: [UInt8]
         public var bootID: UInt32
-        /// Hosts it knows already.
+        /// The initial pairings.
         public var pairings: [Pairing]
-        /// How often it asks whether the host is still there; `nil` for never.
+        /// The interval between pings to the host; `nil`: no pings.
         public var pingPeriod: Duration?
-        /// Logical connections on a link, 1…31. How many a real button has is not known.
+        /// The maximum number of logical connections on a link, 1…31. That of a real button is not known.
         public var maximumLogicalConnections: Int
-        /// A Twist has one logical connection, and speaks its own dialect.
+        /// The model; a Twist has one logical connection, and its own `PacketDialect`.
         public var model: FlicModel
 
         public init(
@@ -78,73 +78,71 @@ public struct FlicPeripheral: Sendable {
     }
 
     public enum Input: Hashable, Sendable {
-        /// A central connected; `attMTU` is the effective one (it may change until the first packet).
+        /// A central connected, with this effective ATT_MTU, which may change until the first packet.
         case linkUp(attMTU: Int)
         case mtuChanged(attMTU: Int)
-        /// A central wrote this GATT value. `random`: 8 fresh octets in case this begins a session.
+        /// A central wrote this GATT value. `random`: 8 fresh random octets, used if the value begins a session.
         case received([UInt8], random: [UInt8])
         case linkDown
-        /// The user's finger.
+        /// A user presses or releases the button; of a Duo, the big button.
         case pressed
         case released
-        /// The same of one of a Duo's two buttons; `pressed` is its big one. With a swipe the hand moved meanwhile.
+        /// A user presses or releases one of the buttons of a Duo. `swipe`: the movement during the press.
         case partPressed(ButtonPart)
         case partReleased(ButtonPart, swipe: SwipeDirection?)
-        /// The user's hand at the dial of a Twist, or at a Duo, in `Dial.unitsPerTurn` to a turn; positive: clockwise. A
-        /// Duo notices only while one of its buttons is down.
+        /// A user turns the dial of a Twist, or a Duo, which notices it only while one of its buttons is down.
+        /// `Dial.unitsPerTurn` units are a turn; clockwise is positive.
         case turned(units: Int)
         case setPublicMode(Bool)
         case timerFired
-        /// The battery was taken out and put back: link, clock, counter, stored events and advertising settings are
-        /// gone; pairings and name are not.
+        /// The battery was taken out and put back: link, clock, counters, stored events and advertising settings are
+        /// lost; pairings and name are kept.
         case rebooted(bootID: UInt32)
         case batteryChanged(millivolts: Int)
         case fault(Fault)
     }
 
-    /// What a button should not do, for tests of those who talk to it.
+    /// A fault of the button, for tests of hosts.
     public enum Fault: Hashable, Sendable {
         /// The next signed packet carries a wrong signature.
         case wrongSignature
-        /// The next acknowledgement is lost on it: the events come again.
+        /// The button ignores the next acknowledgement, so it sends the events again.
         case lostAcknowledgement
-        /// Requests after init get no answer, until this is taken back.
+        /// Whether requests after init remain unanswered.
         case ignoresRequests(Bool)
     }
 
     public enum Effect: Hashable, Sendable {
-        /// One GATT value to notify.
+        /// A GATT value to notify.
         case send([UInt8])
         case setTimer(Instant)
         case cancelTimer
-        /// The button asks the central for these (SetConnectionParametersInd passed them on).
+        /// The button requests these connection parameters from the central, as set by a SetConnectionParametersInd.
         case requestParameters(intervalMinimum: UInt16, intervalMaximum: UInt16, latency: UInt16, timeout: UInt16)
         case paired
         case sessionReady
-        /// The button drops the link. `advertiseAgain` as the host asked.
+        /// The button ends the link. `advertiseAgain`: whether it shall advertise afterwards.
         case disconnect(advertiseAgain: Bool)
-        /// A host lets the light pulse, or stops that.
+        /// A host starts a pattern of the LED, or, with `nil`, stops it.
         case light(LEDPattern?)
-        /// All pairings are gone.
+        /// All pairings are deleted.
         case factoryReset
-        /// It has restarted with new firmware.
+        /// The button has rebooted with new firmware.
         case updated(firmwareVersion: UInt32)
     }
 
     static let ticksPerSecond: UInt64 = 32_768
     /// The auto disconnect time that means never.
     static let never: UInt16 = 511
-    /// How long a link may be without a session.
-    ///
-    /// - Source: protocol notes, 1; it is known of a Twist.
+    /// How long a link may be without a session, as known from a Twist (protocol notes, 6.9).
     static let sessionPatience = Duration.seconds(40)
 
     struct Link: Sendable {
         var attMTU: Int
         var assembler = FrameAssembler()
-        /// Since when there is no session on it.
+        /// When the last session on the link ended, or else the link began; `nil` while there is a session.
         var idleSince: Instant?
-        /// The button has dropped it, and waits for word of that.
+        /// Whether the button has ended the link, and `linkDown` has not arrived yet.
         var isEnding = false
     }
 
@@ -162,11 +160,12 @@ public struct FlicPeripheral: Sendable {
     var advertising = AdvertisingMemory()
     var firmware = FirmwareReceiver()
     var press = PressEncoder()
-    /// Of a Duo: its other button, what the hand did during the last press of each, and those whose turns were told.
+    /// The state of a Duo: its small button, the gesture during the last press of each button, and the buttons whose
+    /// rotation was reported during the current press.
     var smallPress = PressEncoder()
     var gestures: [ButtonPart: DuoEvent.Gesture] = [:]
     var toldTurns: ButtonPacket.PushTwistNotification.Parts = []
-    /// In thirds of what it tells: by how much that was more than it was turned.
+    /// The rotation that was reported in excess, because of rounding, in thirds of a Duo's unit.
     var turnSurplus: [ButtonPart: Int] = [:]
     var queue = EventQueue()
     var dial = TwistDial()
@@ -175,7 +174,7 @@ public struct FlicPeripheral: Sendable {
     var connections: LogicalConnections
     var faults = Faults()
     private var timer: Instant?
-    /// True while it would accept a new pairing.
+    /// Whether the button accepts a new pairing.
     public private(set) var isInPublicMode = false
 
     struct Faults: Sendable {
@@ -184,7 +183,7 @@ public struct FlicPeripheral: Sendable {
         var ignoresRequests = false
     }
 
-    /// With keys of a wrong length it has no certificate, and answers no full verify.
+    /// Creates a button. With keys of a wrong length it has no certificate, and does not answer a full verify.
     public init(_ configuration: Configuration, at boot: Instant) {
         self.configuration = configuration
         let issued = Curve25519.agreementPublicKey(privateKey: configuration.privateKey).flatMap {
@@ -204,13 +203,14 @@ public struct FlicPeripheral: Sendable {
     }
 
     public var isPaired: Bool { !pairingTable.pairings.isEmpty }
-    /// The one used last comes last.
+    /// The pairings in the order of their last use, the most recent last.
     public var pairings: [Pairing] { pairingTable.pairings }
     public var nickname: String { String(decoding: name, as: UTF8.self) }
-    /// What its hosts want after a lost link; `nil`: it stays silent then.
+    /// How the button advertises after a lost link, as set by its hosts; `nil`: it does not advertise.
     public var advertisingSettings: AdvertisingSettings? { advertising.settings }
 
-    /// Simulators ship this root; real hosts trust it only when told to. Empty unless the seed has 32 octets.
+    /// The Ed25519 public key of a simulator's root, which a host trusts only if configured to. Empty unless the seed
+    /// has 32 octets.
     public static func rootPublicKey(seed: [UInt8]) -> [UInt8] { Curve25519.signingPublicKey(seed: seed) ?? [] }
 
     public mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
@@ -257,7 +257,7 @@ public struct FlicPeripheral: Sendable {
         link = nil
         connections.closeAll()
         firmware.linkEnded()
-        // A real button draws it; this one's next is as new, and known beforehand.
+        // A real button draws a random boot id. This one is new as well, but predictable, so that runs can be repeated.
         if firmware.isVerified { reboot(bootID: bootID &+ 0x9E37_79B9, at: now, &effects) }
     }
 
@@ -286,7 +286,7 @@ public struct FlicPeripheral: Sendable {
         effects.append(.disconnect(advertiseAgain: advertiseAgain))
     }
 
-    /// When it gives the link up.
+    /// When the button ends the link by itself.
     private var linkDeadline: Instant? {
         guard let link, !link.isEnding else { return nil }
         if let idleSince = link.idleSince { return idleSince + Self.sessionPatience }

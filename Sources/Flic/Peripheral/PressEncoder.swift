@@ -6,11 +6,11 @@ import ButtonModel
 /// |----------|-----------------------------|----------|---------------------------------------------------------|
 /// | idle     | pressed                     | down     | 1 down                                                  |
 /// | released | pressed                     | down     | 1 down, the second of a double click                    |
-/// | down     | 1 s                         | down     | 3 hold, or 7 of a second press                          |
+/// | down     | 1 s                         | down     | 3 hold, or 7 hold of a second press                     |
 /// | down     | released, first, ≤ 0.5 s    | released | 8 up, single or double click still open                 |
 /// | down     | released, first, > 0.5 s    | idle     | 10 up, a single click                                   |
 /// | down     | released, first, held       | idle     | 14 up, a single click for programs that do not use holds|
-/// | down     | released, second            | idle     | 11 up, a double click; 15 when it was held              |
+/// | down     | released, second            | idle     | 11 up, a double click; 15 if it was held                |
 /// | released | 0.5 s after the first down  | idle     | 2 single click timeout                                  |
 ///
 /// - Source: protocol notes, 6.6 and 7.

@@ -1,18 +1,18 @@
 import ButtonModel
 
-/// What a session with a Duo says and hears in its own way. Everything else of it is that of a Flic 2.
+/// The parts of a session with a Duo that differ from a Flic 2.
 ///
-/// It is found to be one by what its last response of a verification says to a host that knows of them.
+/// A Duo declares itself in the last response of a verification, if the host has declared support for Duo.
 ///
 /// - Source: protocol notes, 8.1.
 extension ButtonSession {
-    /// Of the FullVerifyRequest2 that makes a pairing.
+    /// The flags of the FullVerifyRequest2 in a pairing.
     var pairingFlags: UInt8 { offersDuo ? HostPacket.FullVerifyRequest2.supportsDuo : 0 }
     var quickVerifyFlags: UInt8 { offersDuo ? HostPacket.QuickVerifyRequest.supportsDuo : 0 }
 
     var offersDuo: Bool { configuration.supportsDuo && !configuration.isTwist }
 
-    /// As far as the verification has shown it.
+    /// The button's model, as shown by its GATT service and the verification.
     var model: FlicModel { configuration.isTwist ? .twist : isDuo ? .duo : .flic2 }
 
     func initRequest(_ common: HostPacket.InitButtonEventsRequest) -> HostPacket {
@@ -36,7 +36,7 @@ extension ButtonSession {
         guard !steps.isEmpty else { return effects.append(.ignored(reason: "events that end too early")) }
         let events = intake.take(steps, at: now)
         pushTwist.take(events, at: now)
-        // The counts of the stream may be above what ever came: those of a button that has nothing to send.
+        // The counters of `stream` begin with the init response and may be above those of all events that arrived.
         tell(
             events, upTo: intake.cursor, needsAcknowledgement: steps.contains(where: \.kind.code.needsAcknowledgement),
             endsQueue: stream.isDrained, at: now, &effects)
@@ -70,7 +70,7 @@ extension EventIntake {
 }
 
 extension ButtonPacket.InitButtonEventsResponse {
-    /// What a Duo's says of its big button, by the clock of a Flic 2.
+    /// Converts a Duo's response to that of a Flic 2: the event count of the big button, and the clock in ticks.
     init(_ response: ButtonPacket.InitButtonEventsDuoResponse) {
         self.init(
             hasQueuedEvents: response.hasQueuedEvents, ticks: UInt64(ticksOfMilliseconds: response.milliseconds),
@@ -79,7 +79,7 @@ extension ButtonPacket.InitButtonEventsResponse {
 }
 
 extension DuoEventStream {
-    /// Of a session that begins with this response.
+    /// Creates the decoder of a session that begins with this response.
     init(_ response: ButtonPacket.InitButtonEventsDuoResponse) {
         self.init(
             bigCount: response.eventCount, smallCount: response.smallEventCount, isDrained: !response.hasQueuedEvents)
@@ -87,9 +87,7 @@ extension DuoEventStream {
 }
 
 extension UInt64 {
-    /// 1/32768 s, at most 48 bits.
-    ///
-    /// - Parameter milliseconds: at most 47 bits.
+    /// Converts milliseconds, of which the low 47 bits are used, to ticks of 1/32768 s, at most 48 bits.
     init(ticksOfMilliseconds milliseconds: UInt64) {
         self = Swift.min((milliseconds & (1 << 47 - 1)) * 32_768 / 1000, 1 << 48 - 1)
     }

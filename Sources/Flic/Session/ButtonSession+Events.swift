@@ -1,6 +1,6 @@
 import ButtonModel
 
-/// The established session: init, events and their acknowledgements, and what the button says of itself.
+/// Packets received in a session: the init response, events and their acknowledgements, and responses to requests.
 extension ButtonSession {
     mutating func receiveSigned(_ opened: [UInt8]?, at now: Instant, _ effects: inout [Effect]) {
         guard let opened else { return rejectSignature(at: now, &effects) }
@@ -96,7 +96,7 @@ extension ButtonSession {
             return
         }
         var events = intake.take(notification, at: now)
-        // A Twist cannot be asked to keep to itself what it stored before it was ours.
+        // The init request of a Twist cannot exclude the events that it stored before the pairing.
         if configuration.isTwist, ready.afterPairing, ready.hasStoredEvents { events.removeAll(where: \.wasQueued) }
         tell(
             events, upTo: EventCursor(bootID: intake.cursor.bootID, eventCount: notification.eventCount),
@@ -104,13 +104,13 @@ extension ButtonSession {
             endsQueue: notification.items.contains(where: \.wasQueuedLast), at: now, &effects)
     }
 
-    /// - Parameter last: what an acknowledgement would name.
+    /// Reports the new events of a notification, whose acknowledgement contains the cursor `last`.
     mutating func tell(
         _ events: [ButtonEvent], upTo last: EventCursor, needsAcknowledgement: Bool, endsQueue: Bool, at now: Instant,
         _ effects: inout [Effect]
     ) {
         guard case .ready(var ready) = state else { return }
-        // What is sent again after it reached the disk needs no other sync.
+        // Repeated events that are on disk already are acknowledged without another sync.
         let isSafe = events.isEmpty && syncedCursor.covers(last)
         if needsAcknowledgement { ready.acknowledgements.expect(last) }
         for event in events {
@@ -134,8 +134,8 @@ extension ButtonSession {
         followUpIfSettled(at: now, &effects)
     }
 
-    /// The button is ready, every event that it told is acknowledged, no press is under way, and no request is
-    /// unanswered: neither side needs the link now.
+    /// Whether neither side needs the link now: the session is ready, all events are acknowledged, no press is open,
+    /// and no request is unanswered.
     package var isAtRest: Bool {
         guard case .ready(let ready) = state else { return false }
         return !ready.hasStoredEvents && ready.acknowledgements.isEmpty && ready.openPresses == 0
@@ -167,7 +167,7 @@ extension ButtonSession {
         sendRequests(at: now, &effects)
     }
 
-    /// Takes a request for answered; an answer that nobody waits for is ignored.
+    /// Completes an outstanding request. If it is not outstanding, reports an ignored packet and returns false.
     mutating func isAnswer(to request: RequestQueue.Request, _ effects: inout [Effect]) -> Bool {
         guard case .ready(var ready) = state, ready.requests.answered(request) else {
             effects.append(.ignored(reason: Self.unasked))
@@ -181,7 +181,7 @@ extension ButtonSession {
 }
 
 extension PressStep {
-    /// The same press has more to tell, after the finger has moved or the time of a double click is over.
+    /// Whether further steps of the same press, or of the same double click, follow.
     fileprivate var leavesPressOpen: Bool {
         switch self {
         case .down, .hold, .up(.open): true

@@ -1,6 +1,6 @@
 import ButtonModel
 
-/// GATT values to packets and back, with the signatures of an established session.
+/// The conversion between GATT values and packets, with the signatures of an established session.
 extension ButtonSession {
     mutating func receive(_ value: [UInt8], at now: Instant, _ effects: inout [Effect]) {
         guard dialect == .flic2 else {
@@ -36,20 +36,21 @@ extension ButtonSession {
         }
     }
 
-    /// Whether the frame must carry our signature. The two packets for everybody come too late to mean anything.
+    /// Whether the frame belongs to this session and so must be signed. A frame for all logical connections is ignored,
+    /// because the two packets that are sent so only matter during verification.
     private func isSigned(_ frame: Frame, _ effects: inout [Effect]) -> Bool {
         guard frame.header.connectionID == 0 else { return true }
         effects.append(.ignored(reason: "packet \(frame.packet.first ?? 0) for everybody"))
         return false
     }
 
-    /// Frames of other programs on this machine reach us too.
+    /// Whether a frame is for this session. Frames for other programs on this machine arrive, too.
     private static func accepts(_ header: FrameHeader, ownID: UInt8) -> Bool {
         if ownID == 0 { return header.connectionID == 0 || header.isNewlyAssigned }
         return header.connectionID == 0 || header.connectionID == ownID && !header.isNewlyAssigned
     }
 
-    /// Signs what a session sends, and cuts it into values.
+    /// Sends a packet: signs it in an established session, and splits it into GATT values.
     mutating func send(_ packet: HostPacket, _ effects: inout [Effect]) {
         guard let plain = packet.octets(in: dialect) else { return }
         let octets: [UInt8]

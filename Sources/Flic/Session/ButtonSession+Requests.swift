@@ -1,6 +1,6 @@
 import ButtonModel
 
-/// What a session asks of the button: what every session needs, and what somebody wants of it.
+/// Requests to the button: those that every session sends, and those of the application's commands.
 extension ButtonSession {
     mutating func perform(_ command: Command, at now: Instant, _ effects: inout [Effect]) {
         switch command {
@@ -49,7 +49,7 @@ extension ButtonSession {
         }
     }
 
-    /// The requests after init are on their way, and the link is to stay.
+    /// Whether the requests after init were sent and the link is not being ended.
     var isSettled: Bool {
         guard case .ready(let ready) = state else { return false }
         return ready.followUpDeadline == nil && ready.departureDeadline == nil
@@ -66,7 +66,7 @@ extension ButtonSession {
         followUp(at: now, &effects)
     }
 
-    /// What every session asks for and sets once, and what waited for it.
+    /// Sends the requests that every session sends after init (6.5), and the commands that waited for them.
     mutating func followUp(at now: Instant, _ effects: inout [Effect]) {
         guard case .ready(var ready) = state else { return }
         ready.followUpDeadline = nil
@@ -78,7 +78,7 @@ extension ButtonSession {
         if let packet = wishes.light { send(packet, &effects) }
         tellDials(&effects)
         addAdvertisingRequest()
-        // The responses of a full verify have told the battery and the version.
+        // FullVerifyResponse2 has reported battery and firmware version.
         if !ready.afterPairing { add(.getBatteryLevel) }
         add(.name)
         if !ready.afterPairing { add(.getFirmwareVersion) }
@@ -149,14 +149,14 @@ extension ButtonSession {
             switch answer {
             case .send(let packet): send(packet, &effects)
             case .progress(let progress):
-                // It takes the new firmware when the link ends, and shall be found with it.
+                // The button installs the firmware when the link ends, and must advertise to be connected again.
                 if progress == .finished { depart(advertiseAgain: true, at: now, &effects) }
                 effects.append(.firmwareUpdate(progress))
             }
         }
     }
 
-    /// Asks the button to end the link. Until it does, everything it says still counts.
+    /// Asks the button to end the link. Until it does, its packets are still handled.
     mutating func depart(advertiseAgain: Bool, at now: Instant, _ effects: inout [Effect]) {
         guard case .ready(var ready) = state, ready.departureDeadline == nil else { return }
         ready.departureDeadline = now + Self.departurePatience
@@ -187,6 +187,6 @@ extension ButtonSession {
         send(.setAutoDisconnectTime(seconds: autoDisconnectTime), &effects)
     }
 
-    /// As the button counts it: 511 is never.
+    /// The auto disconnect time as in a packet: 40…510 seconds, or 511 for never.
     static func autoDisconnectTime(_ seconds: UInt16?) -> UInt16 { seconds.map { min(max($0, 40), 510) } ?? 511 }
 }

@@ -1,6 +1,6 @@
 import ButtonModel
 
-/// What a session with a Twist does otherwise: its dials, and their lights.
+/// The parts of a session with a Twist that differ from a Flic 2: its packets, dials and LEDs.
 extension ButtonSession {
     var dialect: PacketDialect { configuration.isTwist ? .twist : .flic2 }
 
@@ -10,7 +10,7 @@ extension ButtonSession {
     mutating func receiveTwist(_ packet: TwistButtonPacket, at now: Instant, _ effects: inout [Effect]) {
         switch packet {
         case .buttonEventNotification(let notification):
-            // Of a press that began before this session was, the init response has counted the hold.
+            // If a press began before this session, the event count of the init response includes its hold.
             receiveEvents(notification.common(after: intake.cursor.eventCount), at: now, &effects)
         case .rotationNotification(let rotation):
             guard case .ready = state else {
@@ -36,7 +36,7 @@ extension ButtonSession {
                         bootID: syncedCursor.bootID))), &effects)
     }
 
-    /// Until the session is ready the init request, or what follows its answer, has all of it.
+    /// Sends changed positions of the dials. Before the session is settled the init request or `followUp` sends them.
     mutating func tellDials(_ effects: inout [Effect]) {
         guard configuration.isTwist, isSettled else { return }
         for update in dials.updates() { send(.twist(.updatePosition(update)), &effects) }

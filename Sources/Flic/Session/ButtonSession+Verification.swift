@@ -82,7 +82,7 @@ extension ButtonSession {
 
         case (.awaitingFullVerifyResponse1, _), (.awaitingFullVerifyResponse2, _), (.awaitingQuickVerifyResponse, _),
             (.awaitingUnpairedResponse, _):
-            // Packets for other programs, and late ones for our last session, are everyday.
+            // Packets for other programs, and late packets of the previous session, are normal.
             effects.append(.ignored(reason: "packet \(packet.opcode) during verification"))
 
         case (.idle, _), (.awaitingInitResponse, _), (.ready, _), (.pausing, _), (.awaitingEntropy, _), (.closed, _):
@@ -90,13 +90,13 @@ extension ButtonSession {
         }
     }
 
-    /// Checks the certificate, and uses the secret it leads to for what it was asked for.
+    /// Checks the certificate and derives the master secret, for a pairing or for the test of the pairing `doubted`.
     private mutating func answer(
         _ response: ButtonPacket.FullVerifyResponse1, _ entropy: SessionEntropy, doubted: Pairing?, deadline: Instant,
         _ effects: inout [Effect]
     ) {
         guard response.certificate.names(configuration.address) else { return giveUp(.unexpectedAddress, &effects) }
-        // Of a doubt the flags are 0, whatever the host knows.
+        // The test uses flags 0, even if the host supports Duo.
         let flags = doubted == nil ? pairingFlags : 0
         guard let variant = response.certificate.variant(signedBy: configuration.trustRoots),
             let master = MasterSecret(
@@ -117,7 +117,7 @@ extension ButtonSession {
                         token: proof.token)), &effects)
         }
         state = .awaitingFullVerifyResponse2(master, deadline: deadline)
-        // The button itself refuses when it is not in public mode; it is the one that knows.
+        // The host does not check `isInPublicMode`, because the button itself refuses unless it is in public mode.
         send(
             .fullVerifyRequest2(.init(publicKey: publicKey, random: entropy.random, flags: flags, verifier: verifier)),
             &effects)
@@ -171,7 +171,7 @@ extension ButtonSession {
                 .init(
                     eventCount: syncedCursor.eventCount, bootID: syncedCursor.bootID,
                     autoDisconnectSeconds: autoDisconnectTime,
-                    // What a new button stored before it was ours is nobody's business.
+                    // Events that the button stored before the pairing are not requested.
                     maximumQueuedPackets: afterPairing ? 0 : 31, maximumQueuedAge: 0xFFFFF)), &effects)
     }
 }

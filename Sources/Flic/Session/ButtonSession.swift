@@ -1,159 +1,157 @@
 public import ButtonModel
 
-/// One link to one button, from link-up to link-down: verification, then events.
+/// The host's side of a link to a button, from link-up to link-down: verification, then events.
 ///
-/// | state                       | on                          | becomes                    | and we                                  |
-/// |-----------------------------|-----------------------------|----------------------------|-----------------------------------------|
-/// | idle                        | link ready, to pair         | awaitingFullVerifyResponse1| ask, set timer                          |
-/// | idle                        | link ready, to reconnect    | awaitingQuickVerifyResponse| ask, set timer                          |
-/// | idle                        | link ready, MTU too small   | closed                     | failed, disconnect                      |
-/// | awaitingFullVerifyResponse1 | its certificate is genuine  | awaitingFullVerifyResponse2| prove that we know the secret           |
-/// | awaitingFullVerifyResponse2 | its signature is right      | awaitingInitResponse       | paired, ask for events                  |
-/// | awaitingQuickVerifyResponse | its signature is right      | awaitingInitResponse       | ask for events                          |
-/// | awaitingQuickVerifyResponse | it does not know the pairing| awaitingFullVerifyResponse1| doubt it, and ask for the certificate   |
-/// | awaitingFullVerifyResponse1 | it is genuine, in doubt     | awaitingUnpairedResponse   | ask for a proof                         |
-/// | awaitingUnpairedResponse    | proof that it forgot us     | closed                     | unpaired, disconnect                    |
-/// | awaitingUnpairedResponse    | proof that it did not       | closed                     | failed, disconnect                      |
-/// | awaitingInitResponse        | the response                | ready                      | ready; what is stored comes first       |
-/// | ready                       | events                      | ready                      | events; acknowledge when they are synced|
-/// | ready                       | a turn of a Duo or a Twist  | ready                      | moved                                   |
-/// | ready                       | a command                   | ready                      | ask, two requests at a time             |
-/// | ready                       | disconnect, firmware taken  | ready, leaving             | tell it to end the link; ask no more    |
-/// | ready                       | no answer in time           | ready                      | unanswered, and on with the next request|
-/// | ready                       | the button forgot all       | closed                     | factory reset, disconnect               |
-/// | ready, leaving              | the session ends, or time   | closed                     | disconnect                              |
-/// | ready, awaitingInitResponse | a ping, a name from another | as it is                   | answer, nickname                        |
-/// | ready, awaitingInitResponse | the button ends the session | pausing                    | failed                                  |
-/// | ready, awaitingInitResponse | a wrong signature           | pausing                    | end the session, failed                 |
-/// | ready, awaitingInitResponse | a second wrong signature    | closed                     | end the session, failed, disconnect     |
-/// | awaiting its first response | too many hosts, and known   | pausing                    | failed                                  |
-/// | pausing                     | timer                       | awaitingEntropy            | ask for entropy                         |
-/// | awaitingEntropy             | restart                     | awaitingQuickVerifyResponse| ask, set timer                          |
-/// | awaiting a response         | timer, or a refusal         | closed                     | failed, disconnect                      |
-/// | any                         | link lost                   | closed                     | cancel timer                            |
+/// | state                       | on                              | becomes                    | and we                              |
+/// |-----------------------------|---------------------------------|----------------------------|-------------------------------------|
+/// | idle                        | link ready, to pair             | awaitingFullVerifyResponse1| FullVerifyRequest1, set timer       |
+/// | idle                        | link ready, to reconnect        | awaitingQuickVerifyResponse| QuickVerifyRequest, set timer       |
+/// | idle                        | link ready, MTU too small       | closed                     | failed, disconnect                  |
+/// | awaitingFullVerifyResponse1 | genuine certificate             | awaitingFullVerifyResponse2| FullVerifyRequest2                  |
+/// | awaitingFullVerifyResponse2 | valid signature                 | awaitingInitResponse       | paired, init request                |
+/// | awaitingQuickVerifyResponse | valid signature                 | awaitingInitResponse       | init request                        |
+/// | awaitingQuickVerifyResponse | QuickVerifyNegativeResponse     | awaitingFullVerifyResponse1| FullVerifyRequest1, to test the pairing |
+/// | awaitingFullVerifyResponse1 | genuine certificate, in a test  | awaitingUnpairedResponse   | TestIfReallyUnpairedRequest         |
+/// | awaitingUnpairedResponse    | proof that it is unpaired       | closed                     | unpaired, disconnect                |
+/// | awaitingUnpairedResponse    | proof that it is paired, or no proof | closed                | failed, disconnect                  |
+/// | awaitingInitResponse        | the response                    | ready                      | ready                               |
+/// | ready                       | events                          | ready                      | events; acknowledge them when synced |
+/// | ready                       | rotation of a Duo or a Twist    | ready                      | moved                               |
+/// | ready                       | a command                       | ready                      | send it, two requests at a time     |
+/// | ready                       | disconnect, or firmware complete | ready, leaving            | ask the button to end the link; send no more requests |
+/// | ready                       | no response in time             | ready                      | unanswered; send the next request   |
+/// | ready                       | FactoryResetResponse            | closed                     | factoryReset, disconnect            |
+/// | ready, leaving              | the session ends, or 15 s       | closed                     | disconnect                          |
+/// | ready, awaitingInitResponse | a ping; a name of another host  | unchanged                  | respond; nickname                   |
+/// | ready, awaitingInitResponse | the button ends the session     | pausing                    | failed                              |
+/// | ready, awaitingInitResponse | a wrong signature               | pausing                    | end the session, failed             |
+/// | ready, awaitingInitResponse | a second wrong signature        | closed                     | end the session, failed, disconnect |
+/// | awaiting its first response | no logical connection, if paired | pausing                   | failed                              |
+/// | pausing                     | timer                           | awaitingEntropy            | needsEntropy                        |
+/// | awaitingEntropy             | restart                         | awaitingQuickVerifyResponse| QuickVerifyRequest, set timer       |
+/// | awaiting a response         | timer, or a refusal             | closed                     | failed, disconnect                  |
+/// | any                         | link lost                       | closed                     | cancel timer                        |
 ///
-/// Every other pair is ignored. `closed` is final. A golden file among the tests has the whole table, packet by packet.
+/// Every other pair is ignored. `closed` is final. `Tests/FlicTests/Golden/transitions.md` lists the transitions packet
+/// by packet.
 ///
-/// What a session says of itself comes before what it asks for: after init the stored events, their acknowledgement,
-/// and only then the requests of 6.5, or after `followUpPatience` when the disk takes its time. Acknowledgements wait
-/// for `.synced`, and the init request names what was synced and not what was delivered: both let the button forget. What
-/// was delivered and not synced is told again by the button after the next init, passed over, and acknowledged when it is
-/// synced. That keeps the promise that a press is neither forgotten nor handled twice.
+/// After init the session first receives and acknowledges the stored events, and then sends the requests of 6.5, at the
+/// latest after `followUpPatience`. The button deletes the events that an acknowledgement or an init request covers.
+/// Therefore acknowledgements wait for `.synced`, and the init request contains the synced cursor, not the delivered
+/// one. Events that were delivered and not synced are repeated by the button after the next init; the session does not
+/// deliver them again, and acknowledges them when they are synced. So a press is neither lost nor handled twice.
 ///
-/// A command that comes before those requests goes out with them, of each kind the last; only `disconnect` does not wait
-/// for the events. What was not answered when a session ends waits for the next one if it is a nickname, or ends.
+/// A command given before those requests is sent with them; a later command of the same kind replaces it. Only
+/// `disconnect` does not wait for the stored events. When a session ends, an unanswered nickname waits for the next
+/// session; other unanswered requests are dropped.
 ///
-/// That a button does not know the pairing is said without a signature, so it alone costs nothing: only a proof made
-/// with the key of its certificate does.
+/// A QuickVerifyNegativeResponse is not signed, so it does not invalidate a pairing. Only a proof made with the key in
+/// the button's certificate does.
 ///
 /// - Source: protocol notes, 3 (frames, counters), 5 (keys), 6 (order of packets), 8.1 (Duo), 10 (failures).
 public struct ButtonSession: Sendable {
     public enum Input: Hashable, Sendable {
-        /// Notifications are on; the first packet may be sent. `attMTU` 23…517 (used up to 130).
+        /// Notifications are enabled, and the first packet may be sent. `attMTU`: 23…517, of which up to 130 are used.
         case linkReady(attMTU: Int, SessionEntropy)
-        /// One GATT value the button notified.
+        /// A GATT value that the button notified.
         case received([UInt8])
-        /// Everything up to this counter is safely on disk.
+        /// All events up to this cursor are on disk.
         case synced(EventCursor)
-        /// Answers `needsEntropy`: start a new session on the same link.
+        /// Answers `needsEntropy`: starts a new session on the same link.
         case restart(SessionEntropy)
-        /// Somebody wants something of the button.
         case perform(Command)
         case timerFired
         case linkLost
     }
 
-    /// What can be asked of a button. What a session cannot do now, it does when it is ready; what has no time to
-    /// happen before the link ends is forgotten, the nickname excepted, which its owner keeps as pending.
+    /// A command to the button. If the session is not ready, the command waits. If the link ends before it is sent, it
+    /// is dropped; a nickname is kept by the application as pending.
     public enum Command: Hashable, Sendable {
         /// Replaces a nickname that is still pending.
         case setNickname(Nickname)
         case setLatencyMode(LatencyMode)
-        /// Seconds, 40…510; `nil` is never.
+        /// Seconds without a press after which the button ends the link, 40…510; `nil`: never.
         case setAutoDisconnectTime(UInt16?)
-        /// Ends with `.firmwareUpdate(.finished)` or `.failed`; one at a time, another one fails as `busy`.
+        /// Ends with `.firmwareUpdate(.finished)` or `.failed`. Another update at the same time fails as `busy`.
         case updateFirmware(FirmwareImage)
         case cancelFirmwareUpdate
         case executeLEDPattern(LEDPattern)
         case abortLEDPattern
-        /// The button forgets all its pairings.
+        /// Makes the button delete all its pairings.
         case factoryReset
-        /// 0…`Dial.unitsPerTurn`, of a dial that the button has; nothing else happens to others.
+        /// Sets the shown position, 0…`Dial.unitsPerTurn`. Ignored for a dial that the button does not have.
         case setDial(Dial, units: Int)
-        /// Of a Twist.
+        /// Sets what the LEDs of a Twist show. Ignored for other models.
         case setLEDMode(LEDMode)
-        /// The button ends the link, as soon as there is a session; it advertises again at once or at its next press.
+        /// Makes the button end the link as soon as the session is ready. It then advertises at once, or when pressed.
         case disconnect(advertiseAgain: Bool)
     }
 
     public enum Effect: Hashable, Sendable {
-        /// One GATT value for the write characteristic, in order, without response.
+        /// A GATT value for the write characteristic, to be written without response, in order.
         case send([UInt8])
         case setTimer(Instant)
         case cancelTimer
-        /// A pairing was made; store it before anything else. Battery is known at once.
+        /// A new pairing, which must be stored before any further effect is carried out.
         case paired(ButtonIdentity, Pairing, batteryMillivolts: Int)
-        /// Verified and past init: events will follow. `rebooted`: the boot id is a new one.
-        /// `clock`: the button's ticks (1/32768 s) now.
+        /// The session is ready for events. `rebooted`: whether the boot id is new. `clock`: the button's clock in
+        /// ticks of 1/32768 s.
         case ready(EventCursor, rebooted: Bool, clock: UInt64, hasQueuedEvents: Bool)
-        /// What one notification carried, in order, and the cursor after it. When `needsAcknowledgement`
-        /// the button waits for `.synced` of that cursor, also where the events are none because we had them all.
+        /// The new events of a notification, in order, and the cursor after them. If `needsAcknowledgement`, answer
+        /// with `.synced` of that cursor, even if there are no events because all were delivered before.
         case events([ButtonEvent], EventCursor, needsAcknowledgement: Bool)
-        /// Turns, in order. They are told once and never stored by the button.
+        /// Rotation, in order. The button reports it once and never stores it.
         case moved([ButtonMovement])
-        /// The button has no more stored events. Once a session, right after `ready` where there were none.
+        /// The button has no more stored events. Sent once in a session, directly after `ready` if there are none.
         case queueDrained
-        /// The button took the advertising settings; they last until it reboots.
+        /// The button has accepted the advertising settings, which last until it reboots.
         case advertisingConfigured
         case battery(millivolts: Int)
         case firmware(version: UInt32)
-        /// It is no Flic 2. Said in each session that begins without a pairing: one may have been paired as a Flic 2.
+        /// The button is not a Flic 2. Sent after each quick verify, because a Duo may have been paired as a Flic 2.
         case model(FlicModel)
-        /// What the button holds; no nickname is pending any more.
+        /// The name that the button now has. No nickname is pending any more.
         case nickname(String)
         case firmwareUpdate(FirmwareUpdateProgress)
-        /// The button has forgotten us, as asked for.
+        /// The button has deleted all its pairings, as the command requested.
         case factoryReset
-        /// A request was not answered in time, by its name in the protocol notes. A nickname in it is still pending.
+        /// A request was not answered in time; its name is that in the protocol notes. A nickname in it is still
+        /// pending.
         case unanswered(String)
-        /// The button has proved that it does not know the pairing any more: forget it.
+        /// The button has proved that it does not know the pairing any more. The pairing must be deleted.
         case unpaired
-        /// The session is over for this reason; a pairing is kept.
+        /// The session has ended for this reason. The pairing must be kept.
         case failed(SessionFailure)
-        /// A new session on the same link may start now: answer with `.restart`.
+        /// A new session on the same link may start now. Answer with `.restart`.
         case needsEntropy
-        /// The link is of no more use.
+        /// The link is of no further use and must be ended.
         case disconnect
-        /// A packet that changes nothing, such as an unknown opcode with a good MAC. Counted, at most logged.
+        /// A packet had no effect, such as an unknown opcode with a valid signature; for the log.
         case ignored(reason: String)
     }
 
-    /// From the first request of a new pairing to the init response.
-    ///
-    /// - Source: protocol notes, 1 ("Time limits") and 6.10, as for the pauses.
+    /// The time limit from the first request of a new pairing to the init response (protocol notes, 10).
     static let pairingTimeout = Duration.seconds(31)
-    /// From a request to its response in the verification of a known pairing. A button answers within a few connection
-    /// intervals, and one that does not is of no use on this link.
+    /// The time limit for each response in the verification of a known pairing (protocol notes, 6.3). A button normally
+    /// responds within a few connection intervals.
     static let verifyPatience = Duration.seconds(5)
-    /// The certificate, the longest packet that a session cannot do without, is one value of 117 octets.
-    ///
-    /// - Source: protocol notes, 8.2.
+    /// The smallest ATT_MTU for a Twist: its `FullVerifyResponse1` is a GATT value of 117 octets (protocol notes, 8.2).
     static let minimumTwistMTU = 120
     static let pauseAfterSessionEnd = Duration.seconds(1)
     static let pauseAfterWrongSignature = Duration.seconds(5)
     static let pauseAfterTooManyApps = Duration.seconds(30)
-    /// Wrong signatures on one link until it is given up.
+    /// The number of wrong signatures on a link at which the link is ended.
     static let maximumWrongSignatures = 2
-    /// How long the requests after init wait for the stored events and their acknowledgement.
+    /// How long the requests after init wait at most for the stored events and their acknowledgement.
     static let followUpPatience = Duration.seconds(5)
     static let batteryPeriod = Duration.seconds(3 * 60 * 60)
 
-    /// How long a button that was asked to end the link may take to do so.
+    /// The time limit for a button that was asked to end the link.
     static let departurePatience = Duration.seconds(15)
 
     enum State: Sendable {
         case idle
-        /// `doubted`: a pairing that the button is said not to know. Without one a new pairing is made.
+        /// `doubted`: the pairing that the button seems not to know, to be tested; `nil`: a new pairing is made.
         case awaitingFullVerifyResponse1(SessionEntropy, doubted: Pairing?, deadline: Instant)
         case awaitingFullVerifyResponse2(MasterSecret, deadline: Instant)
         case awaitingQuickVerifyResponse(SessionEntropy, Pairing, deadline: Instant)
@@ -165,21 +163,21 @@ public struct ButtonSession: Sendable {
         case closed
     }
 
-    /// What only an established session has.
+    /// The state of an established session.
     struct Ready: Sendable {
         var channel: SignedChannel
         var afterPairing: Bool
         var hasStoredEvents: Bool
         var requests = RequestQueue()
         var acknowledgements = Acknowledgements()
-        /// When the requests after init are sent at the latest; `nil` once they are.
+        /// When the requests after init are sent at the latest; `nil` once they were sent.
         var followUpDeadline: Instant?
         var nextBatteryRequest: Instant
-        /// Presses that have begun and have not ended, one bit for each part of the button.
+        /// The presses that have begun and not ended: bit 0 for the big or only button, bit 1 for a Duo's small one.
         var openPresses: UInt8 = 0
-        /// Of a Duo.
+        /// The decoder of the events of a Duo; `nil` for other models.
         var duoStream: DuoEventStream?
-        /// The button was asked to end the link, and has until then.
+        /// When the link is ended although the button, which was asked to, has not ended it; `nil` if it was not asked.
         var departureDeadline: Instant?
 
         var deadline: Instant {
@@ -196,24 +194,24 @@ public struct ButtonSession: Sendable {
     var connectionID: UInt8 = 0
     var assembler = FrameAssembler()
 
-    // What outlives a session on the same link.
+    // State that is kept between the sessions of a link.
     var pairing: Pairing?
     var intake: EventIntake
-    /// What is on the disk. The init request says this one and not `intake.cursor`, because the button forgets
-    /// everything that the request covers.
+    /// The last events on disk. The init request contains this cursor and not `intake.cursor`, because the button
+    /// deletes the events that the request covers.
     var syncedCursor: EventCursor
     var isAdvertisingConfigured: Bool
     var firmwareVersion: UInt32?
     var latencyMode: LatencyMode
-    /// As the button counts it; `told` is what it was told last.
+    /// The auto disconnect time as in a packet, and the time that was last sent to the button.
     var autoDisconnectTime, toldAutoDisconnectTime: UInt16
     var names: NameExchange
     var wishes = Wishes()
     var transfer: FirmwareTransfer?
-    /// The button has said so.
+    /// Whether the button has declared itself a Duo.
     var isDuo = false
     var pushTwist: PushTwist
-    /// Of a Twist.
+    /// The dials of a Twist; unused for other models.
     var dials: TwistDials
     var toldLEDMode: LEDMode
     private var wrongSignatureCount = 0
@@ -261,7 +259,7 @@ public struct ButtonSession: Sendable {
         case .perform(let command):
             perform(command, at: now, &effects)
         case .timerFired:
-            // One that fires early was meant for an older deadline.
+            // A timer that fires early was set for an earlier deadline that does not hold any more.
             guard let deadline, now >= deadline else { break }
             timer = nil
             deadlinePassed(at: now, &effects)
@@ -312,7 +310,7 @@ public struct ButtonSession: Sendable {
     }
 }
 
-/// How a session ends, and how one goes on after it.
+/// The end of a session, and the pause before the next one.
 extension ButtonSession {
     mutating func rejectSignature(at now: Instant, _ effects: inout [Effect]) {
         wrongSignatureCount += 1
@@ -324,7 +322,7 @@ extension ButtonSession {
         }
     }
 
-    /// The session is over, the link and the pairing are not.
+    /// Ends the session and keeps the link, on which a new session starts after `duration`.
     mutating func pause(
         _ duration: Duration, _ failure: SessionFailure, at now: Instant, _ effects: inout [Effect]
     ) {

@@ -2,28 +2,27 @@ import ButtonModel
 
 /// Decides which events of a button are new, and gives them their boot id, counter and age.
 ///
-/// What was delivered is the only filter: not what is on the disk, for a button repeats events that were delivered and
-/// are not on the disk yet. The count in a button's init response says where its next events begin, exactly how is not
-/// known; an event above what was delivered is therefore never dropped because of it.
+/// An event is new if its counter is above that of the last delivered event. Events on disk are not the criterion,
+/// because a button repeats events that were delivered and are not on disk yet. Neither is the event count in the init
+/// response, because its exact meaning is not known.
 ///
-/// What a button sends as it happens may be long on its way: where the radio is bad, a packet is sent again until the
-/// link is given up. An event that came late by the button's own clock has waited, as a stored one has, and is told as
-/// one.
+/// A live event may be delayed on a bad link, where a packet is repeated until the supervision timeout. An event that
+/// is late by the button's own clock is reported as queued, like a stored event.
 struct EventIntake: Sendable {
     let button: ButtonID
-    /// What was delivered, and is to be stored. It never runs backwards within one boot id.
+    /// The last delivered events. The counters never decrease within a boot id.
     private(set) var cursor: EventCursor
-    /// The last events of this boot that came through here; of a Duo's small button apart.
+    /// The counters of the last new events since the boot; a Duo's small button has its own.
     private var processedCount, processedSmallCount: UInt32
-    /// The button's clock when the session began; ages count back from it.
+    /// The button's clock at the init response, in ticks. The ages of stored events are relative to it.
     private var clock: UInt64 = 0
-    /// A moment by both clocks: of the quickest packet lately.
+    /// The same instant by the button's and by the host's clock: that of the recent packet with the shortest delay.
     private var reference: (ticks: UInt64, at: Instant)?
 
-    /// What is later counts as stored.
+    /// The delay above which a live event is reported as queued.
     static let longestWay: Duration = .seconds(1)
-    /// How far two clocks may have run apart, as a part of the time between: 500 ppm, the most that Bluetooth allows
-    /// (Core 5.3, Vol 6, Part B, 4.2.2).
+    /// The reciprocal of the permitted drift between the two clocks: 500 ppm, the most that Bluetooth allows (Core 5.3,
+    /// Vol 6, Part B, 4.2.2).
     private static let drift = 2000
 
     init(button: ButtonID, cursor: EventCursor) {
@@ -33,8 +32,9 @@ struct EventIntake: Sendable {
         processedSmallCount = cursor.smallEventCount
     }
 
-    /// - Parameter smallEventCount: of a Duo.
-    /// - Returns: whether the button booted since we last knew it.
+    /// Handles the init response, with the event count of a Duo's small button.
+    ///
+    /// - Returns: whether the button has rebooted since the last session.
     mutating func begin(
         with response: ButtonPacket.InitButtonEventsResponse, smallEventCount: UInt32 = 0, at now: Instant
     ) -> Bool {
@@ -43,7 +43,7 @@ struct EventIntake: Sendable {
         guard let bootID = response.bootID, bootID != cursor.bootID else { return false }
         processedCount = 0
         processedSmallCount = 0
-        // With nothing stored everything up to the count is past; otherwise the stored events may lie below it.
+        // Without stored events, all events up to the count are past; stored events may have lower counters.
         cursor = EventCursor(bootID: bootID)
         if !response.hasQueuedEvents {
             cursor.eventCount = response.eventCount
@@ -62,26 +62,26 @@ struct EventIntake: Sendable {
         }
     }
 
-    /// An event as its notification tells it, with its age; `nil` if it is not new.
-    mutating func admit(_ told: ButtonEvent, at now: Instant) -> ButtonEvent? {
-        if told.part == .small {
-            guard told.counter > processedSmallCount else { return nil }
-            processedSmallCount = told.counter
-            cursor.smallEventCount = max(cursor.smallEventCount, told.counter)
+    /// Adds the age to an event from a notification; `nil` if the event is not new.
+    mutating func admit(_ reported: ButtonEvent, at now: Instant) -> ButtonEvent? {
+        if reported.part == .small {
+            guard reported.counter > processedSmallCount else { return nil }
+            processedSmallCount = reported.counter
+            cursor.smallEventCount = max(cursor.smallEventCount, reported.counter)
         } else {
-            guard told.counter > processedCount else { return nil }
-            processedCount = told.counter
-            cursor.eventCount = max(cursor.eventCount, told.counter)
+            guard reported.counter > processedCount else { return nil }
+            processedCount = reported.counter
+            cursor.eventCount = max(cursor.eventCount, reported.counter)
         }
-        var event = told
-        let delay = told.wasQueued ? .zero : delay(of: told.ticks, at: now)
-        let stored = told.wasQueued && clock > told.ticks ? Duration(ticks: clock - told.ticks) : .zero
-        event.wasQueued = told.wasQueued || delay > .zero
+        var event = reported
+        let delay = reported.wasQueued ? .zero : delay(of: reported.ticks, at: now)
+        let stored = reported.wasQueued && clock > reported.ticks ? Duration(ticks: clock - reported.ticks) : .zero
+        event.wasQueued = reported.wasQueued || delay > .zero
         event.age = max(stored, delay)
         return event
     }
 
-    /// How long an event was on its way, at least; zero for what came in time.
+    /// The minimum delay of a live event on the link; zero unless it exceeds `longestWay`.
     private mutating func delay(of ticks: UInt64, at now: Instant) -> Duration {
         guard let reference, ticks >= reference.ticks, now > reference.at else { return .zero }
         let elapsed = now - reference.at

@@ -84,7 +84,7 @@ public enum FirmwareUpdateFailure: Error, Hashable, Sendable {
         }
     }
 
-    /// What the user can do about the failure.
+    /// Advice for the user, in one or two sentences.
     public var advice: String {
         switch self {
         case .invalidParameters: "The button does not take this image. Make sure that it is one for its kind."

@@ -5,7 +5,7 @@ import ButtonModel
 /// | state    | on                                  | becomes | and we                                           |
 /// |----------|-------------------------------------|---------|--------------------------------------------------|
 /// | waiting  | the request may be sent             | asking  | ask with length and header                       |
-/// | asking   | a position from 0 to the length     | sending | started; data from there, as much as may be      |
+/// | asking   | a position from 0 to the length     | sending | started; data from there to the end of the window |
 /// | asking   | a negative position                 | ended   | failed: parameters, busy, or reboot pending      |
 /// | sending  | units received, some missing        | sending | received; data to the end of the window          |
 /// | sending  | units received, all of them         | ended   | finished; the button must be disconnected now    |
@@ -36,7 +36,7 @@ struct FirmwareTransfer: Sendable {
         case progress(FirmwareUpdateProgress)
     }
 
-    /// The transfer fails if the button does not report new units for so long.
+    /// The transfer fails if the button does not report new units for this long.
     static let patience = Duration.seconds(30)
 
     private enum State: Sendable {

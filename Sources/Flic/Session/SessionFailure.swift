@@ -56,7 +56,7 @@ public enum SessionFailure: Error, Hashable, Sendable {
         }
     }
 
-    /// What the user can do about the failure, in one or two sentences.
+    /// Advice for the user, in one or two sentences.
     public var advice: String {
         switch self {
         case .verifyTimedOut:

@@ -12,17 +12,17 @@ struct TwistDials: Sendable {
     private struct Mode: Sendable {
         var dial: BoundedDial
         /// The rotation that is not a whole step yet, in hundredths of units.
-        var rest = 0
+        var remainder = 0
     }
 
     private var modes: [Mode]
     var ledMode: LEDMode
     /// The number of rotation packets in this session.
     private var receivedCount: UInt32 = 0
-    /// Modes whose range the host moved and has not sent.
-    private var untold: Set<Int> = []
+    /// Modes whose range the host has moved and not sent.
+    private var unsent: Set<Int> = []
     /// Modes whose range was sent and may still be rejected as too old: the rejection does not name the mode.
-    private var told: Set<Int> = []
+    private var sent: Set<Int> = []
 
     init(_ positions: [Dial: Int], ledMode: LEDMode) {
         modes = (0..<TwistModeConfiguration.count).map {
@@ -35,8 +35,8 @@ struct TwistDials: Sendable {
     mutating func begin() -> [TwistModeConfiguration] {
         modes = modes.map { Mode(dial: BoundedDial(shown: $0.dial.shown)) }
         receivedCount = 0
-        untold = []
-        told = []
+        unsent = []
+        sent = []
         return configurations
     }
 
@@ -56,11 +56,11 @@ struct TwistDials: Sendable {
         let before = modes[rotation.mode].dial.shown
         modes[rotation.mode].dial.turn(rotation)
         if rotation.lastUpdateWasTooOld {
-            untold.formUnion(told.isEmpty ? [rotation.mode] : told)
-            told = []
+            unsent.formUnion(sent.isEmpty ? [rotation.mode] : sent)
+            sent = []
         }
-        let turned = modes[rotation.mode].rest + 100 * rotation.totalDelta
-        modes[rotation.mode].rest = turned % Dial.unitsPerTurn
+        let turned = modes[rotation.mode].remainder + 100 * rotation.totalDelta
+        modes[rotation.mode].remainder = turned % Dial.unitsPerTurn
         let units = modes[rotation.mode].dial.shown
         guard turned / Dial.unitsPerTurn != 0 || units != before else { return nil }
         let isPush = rotation.mode == TwistModeConfiguration.pushMode
@@ -74,17 +74,17 @@ struct TwistDials: Sendable {
     mutating func show(_ units: Int, on dial: Dial) {
         guard let mode = modes.indices.first(where: { Dial(mode: $0) == dial }) else { return }
         modes[mode].dial.show(units)
-        untold.insert(mode)
+        unsent.insert(mode)
     }
 
     /// The new ranges that must be sent to the Twist now.
     mutating func updates() -> [TwistHostPacket.UpdatePosition] {
-        let updates = untold.sorted().map {
+        let updates = unsent.sorted().map {
             TwistHostPacket.UpdatePosition(
                 mode: $0, newMinimum: modes[$0].dial.minimum, receivedCount: receivedCount)
         }
-        told.formUnion(untold)
-        untold = []
+        sent.formUnion(unsent)
+        unsent = []
         return updates
     }
 
