@@ -33,6 +33,7 @@ package struct Scope: Sendable {
         case removeQuotes
     }
 
+    /// How certain it is that a step before this one saved a result.
     package enum Saved: Hashable, Sendable {
         case always(slot: Int)
         /// The step that saves the result is not executed on every path to this step.
