@@ -1,11 +1,11 @@
 extension Diagnostic {
-    /// Renders the diagnostic for a person, as several lines, each with a line feed.
+    /// The diagnostic as lines of text for a terminal or a file; each line ends with a line feed.
     ///
     /// - Parameter line: the source line that contains `start`; `nil` when it is not available.
     func rendered(line: ArraySlice<UInt8>?, style: Style) -> String {
-        let place = "\(file):\(start.line):\(start.column):"
+        let location = "\(file):\(start.line):\(start.column):"
         let kind = style.severity("\(severity.rawValue)[\(code)]:", severity)
-        var text = "\(style.bold(place)) \(kind) \(Terminal.line(message))\n"
+        var text = "\(style.bold(location)) \(kind) \(Terminal.line(message))\n"
         if let line, !isConfidential {
             let excerpt = Excerpt(line: line, from: start.column, to: start.line == end.line ? end.column : .max)
             let number = String(start.line)
@@ -86,7 +86,8 @@ struct Excerpt {
 
 /// How a terminal displays Unicode scalars.
 enum Terminal {
-    /// Replaces control and direction characters, so that text from a file cannot move the cursor or leave its line.
+    /// Replaces control characters and bidirectional format characters by U+FFFD, so that text from a file cannot move
+    /// the cursor or leave its line.
     static func line(_ text: String) -> String {
         guard !text.unicodeScalars.allSatisfy(isShown) else { return text }
         var line = ""
@@ -94,8 +95,8 @@ enum Terminal {
         return line
     }
 
-    /// Whether a terminal may receive this scalar: not a control character, line separator, byte order mark, or
-    /// character that changes the direction of text.
+    /// False for scalars that a terminal must not receive: control characters, line separators, the byte order mark,
+    /// and bidirectional format characters.
     static func isShown(_ scalar: UnicodeScalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F..<0xA0, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: false

@@ -45,12 +45,12 @@ public struct Diagnostic: Hashable, Sendable {
     public var code: String
     public var file: String
     public var start, end: SourcePosition
-    /// One sentence in lower case, without full stop, which quotes what the user typed.
+    /// A sentence in lower case, without full stop, which quotes what the user typed.
     public var message: String
-    /// A suggestion how to fix it, when there is one.
+    /// How to fix it; `nil` without a suggestion.
     public var hint: String?
     public var related: [Note]
-    /// Whether the source line is hidden, because it may hold secrets.
+    /// True if the source line must not be shown, because it may hold a secret.
     public var isConfidential: Bool
 
     public init(

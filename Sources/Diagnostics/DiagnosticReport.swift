@@ -9,7 +9,7 @@
 /// file are shown; the summary counts all.
 public struct DiagnosticReport: Sendable {
     public static let maximumErrorsPerFile = 20
-    /// In Unicode scalars. Of a longer line only the part around the caret is shown.
+    /// In Unicode scalars. A longer line is cut to the part around the caret.
     static let maximumLineLength = 160
 
     private let diagnostics: [Diagnostic]
@@ -88,6 +88,7 @@ private struct SourceLines {
     }
 }
 
+/// The colours of a report, as terminal escape sequences.
 struct Style {
     var colour: Bool
 

@@ -58,14 +58,14 @@ extension Compiler {
         let most = description.isVariadic ? Limits.listCount : description.parameters.count
         guard !(least...most).contains(count) else { return true }
         let wanted = least == most ? "\(least)" : description.isVariadic ? "at least \(least)" : "\(least) or \(most)"
-        let word = least == 1 && most == 1 ? "argument" : "arguments"
+        let noun = least == 1 && most == 1 ? "argument" : "arguments"
         report(
-            "E404", at: range, "\(function.rawValue) takes \(wanted) \(word), not \(count)",
+            "E404", at: range, "\(function.rawValue) takes \(wanted) \(noun), not \(count)",
             hint: "write \(function.usage)")
         return false
     }
 
-    /// Whether the argument is of this kind; reports a problem if not.
+    /// Checks that an argument is of the required kind, and reports a problem if not.
     private mutating func takes(
         _ argument: Checked, _ kind: FunctionDescription.Kind, _ function: Function
     ) -> Bool {
@@ -96,7 +96,7 @@ extension Compiler {
         return isKnown(argument)
     }
 
-    /// Whether a JSON pointer given as a literal is well-formed; reports a problem if not.
+    /// Checks that a JSON pointer is well-formed if it is a literal, and reports a problem if not.
     private mutating func isPointer(_ argument: Checked) -> Bool {
         guard case .string(let text)? = program.constant(at: argument.node), JSONPointer(text) == nil else {
             return true
@@ -131,8 +131,8 @@ extension Compiler {
             return nil
         }
         guard let scalar = declared.type.scalar, !declared.values.isEmpty else {
-            let place = declared.place.map { " (\($0))" } ?? ""
-            report("E404", argument, "variable \"\(name)\" has no values", hint: "give \(name)\(place) values: […]")
+            let location = declared.place.map { " (\($0))" } ?? ""
+            report("E404", argument, "variable \"\(name)\" has no values", hint: "give \(name)\(location) values: […]")
             return nil
         }
         let values = scalar == .number ? declared.values.map(\.asNumber) : declared.values
@@ -161,8 +161,8 @@ extension Compiler {
     private mutating func clock(_ syntax: Syntax) -> Clock? {
         let written = syntax.withoutBrackets
         guard case .literal(.string(let text), _) = written else {
-            if case .name(let word, _) = written, Clock.Mark(rawValue: word) != nil {
-                report("E402", syntax, "unknown name \(word)", hint: "write '\(word)' for text")
+            if case .name(let name, _) = written, Clock.Mark(rawValue: name) != nil {
+                report("E402", syntax, "unknown name \(name)", hint: "write '\(name)' for text")
             } else {
                 report(
                     "E404", syntax, "in_time takes times that are written out, not \(source(syntax))",
@@ -185,7 +185,7 @@ extension Compiler {
 }
 
 extension FunctionDescription.Kind {
-    /// The kind as messages name it.
+    /// The kind with its article, for messages.
     var noun: String {
         switch self {
         case .anything, .value: "a value"

@@ -9,33 +9,34 @@ extension Compiler {
             base = inner
         }
         path.reverse()
-        guard case .name(let word, let wordRange) = base else {
+        guard case .name(let rootName, let rootRange) = base else {
             if let field = path.first, let checked = check(base) {
                 report("E402", at: field.range, "\(checked.type) has no field \"\(field.name)\"")
             }
             return nil
         }
-        guard let root = Root(rawValue: word) else {
-            unknownRoot(word, wordRange, isAlone: path.isEmpty)
+        guard let root = Root(rawValue: rootName) else {
+            unknownRoot(rootName, rootRange, isAlone: path.isEmpty)
             return nil
         }
         if let reason = scope.absent[root] {
             if root == .sun {
-                report("E512", at: wordRange, "sun \(reason)")
+                report("E512", at: rootRange, "sun \(reason)")
             } else {
-                report("E402", at: wordRange, "there is no \"\(word)\" here", hint: reason)
+                report("E402", at: rootRange, "there is no \"\(rootName)\" here", hint: reason)
             }
             return nil
         }
         guard let first = path.first else {
-            report("E402", at: wordRange, "\"\(word)\" is not a value", hint: "write \(root.example)")
+            report("E402", at: rootRange, "\"\(rootName)\" is not a value", hint: "write \(root.example)")
             return nil
         }
-        guard let (slot, type, length) = place(root, first, path.dropFirst().first, wordRange) else { return nil }
+        guard let (slot, type, length) = resolve(root, first, path.dropFirst().first, rootRange) else { return nil }
         if path.count > length {
             let known = path[..<length].map { ".\($0.name)" }.joined()
             report(
-                "E402", at: path[length].range, "\(word)\(known) is a value and has no field \"\(path[length].name)\"")
+                "E402", at: path[length].range,
+                "\(rootName)\(known) is a value and has no field \"\(path[length].name)\"")
             return nil
         }
         reads.insert(slot)
@@ -45,8 +46,8 @@ extension Compiler {
     private typealias Part = (name: String, range: Range<Int>)
 
     /// The slot that a name refers to, its type, and the number of path components that it uses after the root.
-    private mutating func place(
-        _ root: Root, _ first: Part, _ second: Part?, _ wordRange: Range<Int>
+    private mutating func resolve(
+        _ root: Root, _ first: Part, _ second: Part?, _ rootRange: Range<Int>
     ) -> (Slot, ExpressionType, Int)? {
         switch root {
         case .trigger: return field(first, of: "trigger", TriggerField.self) { .trigger($0) }
@@ -66,14 +67,14 @@ extension Compiler {
             return (.input(declared.slot), declared.type, 1)
         case .buttons:
             guard let index = scope.buttons[first.name] else { return unknown(first, of: root) }
-            return field(second, after: first, root, wordRange, ButtonField.self) { .button(index, $0) }
+            return field(second, after: first, root, rootRange, ButtonField.self) { .button(index, $0) }
         case .rules:
             guard let index = scope.rules[first.name] else { return unknown(first, of: root) }
-            return field(second, after: first, root, wordRange, RuleField.self) { .rule(index, $0) }
+            return field(second, after: first, root, rootRange, RuleField.self) { .rule(index, $0) }
         case .results:
             switch scope.results[first.name] {
             case .always(let index):
-                return field(second, after: first, root, wordRange, ResultField.self) { .result(index, $0) }
+                return field(second, after: first, root, rootRange, ResultField.self) { .result(index, $0) }
             case .notOnEveryPath:
                 report("E402", at: first.range, "not every way to this step saves \"\(first.name)\"")
                 return nil
@@ -95,12 +96,12 @@ extension Compiler {
     }
 
     private mutating func field<Field: NamedField>(
-        _ part: Part?, after declared: Part, _ root: Root, _ wordRange: Range<Int>, _ fields: Field.Type,
+        _ part: Part?, after declared: Part, _ root: Root, _ rootRange: Range<Int>, _ fields: Field.Type,
         _ slot: (Field) -> Slot
     ) -> (Slot, ExpressionType, Int)? {
         let owner = "\(root.rawValue).\(declared.name)"
         guard let part else {
-            let range = wordRange.lowerBound..<declared.range.upperBound
+            let range = rootRange.lowerBound..<declared.range.upperBound
             let example = Field.allCases.first.map { "write \(owner).\($0.rawValue)" }
             report("E402", at: range, "\"\(owner)\" is not a value", hint: example)
             return nil
@@ -125,25 +126,25 @@ extension Compiler {
         return nil
     }
 
-    /// Reports a name that is not a root: a misspelt root, a declared name without its root, another language's word
-    /// for a value, or text without quotes.
-    private mutating func unknownRoot(_ word: String, _ range: Range<Int>, isAlone: Bool) {
-        let message = "unknown name \(word)"
-        if let hint = ForeignWords.hint(forName: word) {
+    /// Reports a name that is not a root: a misspelt root, a declared name without its root, a name for a value in
+    /// another language, or text without quotes.
+    private mutating func unknownRoot(_ name: String, _ range: Range<Int>, isAlone: Bool) {
+        let message = "unknown name \(name)"
+        if let hint = ForeignWords.hint(forName: name) {
             return report("E402", at: range, message, hint: hint)
         }
-        let root = Suggestions.nearest(to: word, among: Root.allCases.map(\.rawValue))
+        let root = Suggestions.nearest(to: name, among: Root.allCases.map(\.rawValue))
         guard isAlone else {
             return report("E402", at: range, message, suggestion: root)
         }
-        if let function = Function(rawValue: word) {
-            return report("E402", at: range, "\(word) is a function", hint: "write \(function.usage)")
+        if let function = Function(rawValue: name) {
+            return report("E402", at: range, "\(name) is a function", hint: "write \(function.usage)")
         }
-        for root in [Root.variables, .states, .inputs] where scope.names(of: root).contains(word) {
+        for root in [Root.variables, .states, .inputs] where scope.names(of: root).contains(name) {
             return report(
-                "E402", at: range, message, hint: "write \(root.rawValue).\(word), or '\(word)' for text",
-                suggestion: "\(root.rawValue).\(word)")
+                "E402", at: range, message, hint: "write \(root.rawValue).\(name), or '\(name)' for text",
+                suggestion: "\(root.rawValue).\(name)")
         }
-        report("E402", at: range, message, hint: "write '\(word)' for text", suggestion: "'\(word)'")
+        report("E402", at: range, message, hint: "write '\(name)' for text", suggestion: "'\(name)'")
     }
 }

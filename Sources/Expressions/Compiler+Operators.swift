@@ -3,22 +3,22 @@ extension Compiler {
 
     /// Checks an operand that must be a boolean. No other type is converted to a boolean: the language has no
     /// truthiness.
-    mutating func boolean(_ syntax: Syntax, of word: String) -> Checked? {
-        guard let checked = check(syntax), isBoolean(checked, of: word) else { return nil }
+    mutating func boolean(_ syntax: Syntax, of name: String) -> Checked? {
+        guard let checked = check(syntax), isBoolean(checked, of: name) else { return nil }
         return checked
     }
 
-    mutating func booleans(_ syntaxes: [Syntax], of word: String) -> Program.Operands? {
-        let checked = syntaxes.compactMap { boolean($0, of: word) }
+    mutating func booleans(_ syntaxes: [Syntax], of name: String) -> Program.Operands? {
+        let checked = syntaxes.compactMap { boolean($0, of: name) }
         guard checked.count == syntaxes.count else { return nil }
         return program.append(operands: checked.map(\.node))
     }
 
-    private mutating func isBoolean(_ checked: Checked, of word: String) -> Bool {
+    private mutating func isBoolean(_ checked: Checked, of name: String) -> Bool {
         guard checked.type.scalar == .boolean || checked.type.kind == .null else {
             report(
                 "E404", checked.syntax,
-                "\(word) needs a boolean, not \(checked.type): \(source(checked.syntax))", hint: comparisonHint(checked)
+                "\(name) needs a boolean, not \(checked.type): \(source(checked.syntax))", hint: comparisonHint(checked)
             )
             return false
         }
@@ -44,8 +44,8 @@ extension Compiler {
         return fallback(checked, of: "??", syntax)
     }
 
-    mutating func fallback(_ operands: [Checked], of word: String, _ syntax: Syntax) -> Checked? {
-        guard var type = merged(operands, "\(word) needs one type") else { return nil }
+    mutating func fallback(_ operands: [Checked], of name: String, _ syntax: Syntax) -> Checked? {
+        guard var type = merged(operands, "\(name) needs one type") else { return nil }
         type.isOptional = operands.last?.type.isOptional ?? true
         let nodes = operands.map { node($0, as: type) }
         return checked(.fallback(program.append(operands: nodes)), type, syntax)
@@ -243,8 +243,8 @@ extension Compiler {
         return checked(.join(program.append(operands: nodes)), .string, syntax)
     }
 
-    /// Whether the value can be converted to text; reports a problem if not. An optional type can: evaluation fails if
-    /// the value is unknown.
+    /// Checks that a value can be converted to text, and reports a problem if not. Optional types are accepted:
+    /// evaluation fails if the value is unknown.
     mutating func hasText(_ checked: Checked) -> Bool {
         switch checked.type.kind {
         case .scalar: return true
@@ -261,7 +261,7 @@ extension Compiler {
 }
 
 extension ExpressionType {
-    /// The type without "or unknown", for messages about another mistake.
+    /// The type without its optionality, for messages about another mistake.
     var certain: ExpressionType { kind == .null ? self : ExpressionType(kind) }
 }
 

@@ -11,7 +11,7 @@ extension Compiler {
 
     func source(_ syntax: Syntax) -> String { Excerpt.of(octets, syntax.range) }
 
-    /// Whether a value is certainly known; reports a problem if it is optional.
+    /// Checks that a value cannot be unknown, and reports a problem if its type is optional.
     mutating func isKnown(_ checked: Checked) -> Bool {
         guard checked.type.isOptional else { return true }
         let written = source(checked.syntax)
@@ -26,8 +26,8 @@ extension Compiler {
         return false
     }
 
-    /// The declaration that an expression refers to, if the expression is only the name of a state, variable or input
-    /// of this root.
+    /// The declaration that an expression refers to, if the expression is only a name below `root`: a state, a variable
+    /// or an input.
     func declaration(of syntax: Syntax, in root: Root) -> (name: String, declared: Scope.Declared)? {
         guard case .field(.name(root.rawValue, _), let name, _) = syntax.withoutBrackets else { return nil }
         let declared =
@@ -49,10 +49,10 @@ extension Compiler {
             guard let (name, declared) = declaration(of: checked.syntax, in: root), let remedy = declared.remedy else {
                 continue
             }
-            let place = declared.place.map { " (\($0))" } ?? ""
+            let location = declared.place.map { " (\($0))" } ?? ""
             switch remedy {
-            case .giveType: return "give \(name)\(place) type: \(type.rawValue)"
-            case .removeQuotes: return "remove the quotes from \(name)\(place)"
+            case .giveType: return "give \(name)\(location) type: \(type.rawValue)"
+            case .removeQuotes: return "remove the quotes from \(name)\(location)"
             }
         }
         return nil

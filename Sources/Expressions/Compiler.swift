@@ -1,4 +1,4 @@
-/// Compiles syntax to a program: resolves names, checks types, and reports every mistake once.
+/// Compiles a `Syntax` tree to a `Program`: resolves names, checks types, and reports every mistake once.
 ///
 /// An expression with a mistake has no `Checked` value, and expressions that contain it are not reported.
 struct Compiler {

@@ -1,6 +1,6 @@
 /// The text form of durations, such as `1h30m`: whole numbers with units in descending order.
 package enum DurationText {
-    /// Why a text is not a duration. The message continues a sentence that begins with the text.
+    /// Why a text is not a duration. The message follows the quoted text, as in `"5x" is not a duration`.
     package struct Fault: Error, Hashable, Sendable {
         package var message: String
         package var hint: String?
@@ -13,6 +13,7 @@ package enum DurationText {
         ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
     ]
 
+    /// Parses a duration of at most `longestMilliseconds`.
     package static func milliseconds(_ text: String) throws(Fault) -> Int64 {
         var total: Int64 = 0
         var rest = text.utf8[...]
@@ -24,20 +25,20 @@ package enum DurationText {
             rest = rest.dropFirst(letters.count)
             let unit = String(Substring(letters))
             guard let number = Int64(String(Substring(digits))),
-                let place = unitsLeft.firstIndex(where: { $0.name == unit })
+                let index = unitsLeft.firstIndex(where: { $0.name == unit })
             else {
                 guard rest.isEmpty, !digits.isEmpty, digits.count == text.utf8.count else {
                     throw Fault(message: "is not a duration", hint: hint(for: text))
                 }
                 throw Fault(message: "needs a unit: \(text)s or \(text)ms?")
             }
-            let (product, isTooLarge) = number.multipliedReportingOverflow(by: units[place].milliseconds)
+            let (product, isTooLarge) = number.multipliedReportingOverflow(by: units[index].milliseconds)
             let (sum, overflow) = total.addingReportingOverflow(product)
             guard !isTooLarge, !overflow, sum <= longestMilliseconds else {
                 throw Fault(message: "is longer than a hundred years")
             }
             total = sum
-            unitsLeft = units[(place + 1)...]
+            unitsLeft = units[(index + 1)...]
         } while !rest.isEmpty
         return total
     }

@@ -14,7 +14,7 @@ package struct Environment: Hashable, Sendable {
     package var inputs: [Value] = []
     package var error = ErrorFacts()
     package var now = LocalTime()
-    /// Whether the wall clock shows a plausible time. If not, `in_time` is false.
+    /// False if the wall clock shows an implausible time; `in_time` is then false.
     package var clockIsBelievable = true
     package var sun = SunFacts()
     package var brokerIsConnected = false
@@ -36,7 +36,7 @@ package struct TriggerFacts: Hashable, Sendable {
     package var press = PressFacts()
     package var clicks: Int64 = 0
     package var steps: Int64 = 0
-    /// RFC 3339 with the zone's offset.
+    /// When the button was pressed, in RFC 3339 with the offset of the time zone.
     package var at = ""
     package var isManual = false
 
@@ -48,6 +48,7 @@ package struct TriggerFacts: Hashable, Sendable {
     }
 }
 
+/// The state of a declared button, which expressions read as `buttons.NAME`.
 package struct ButtonFacts: Hashable, Sendable {
     package var isConnected = false
     package var isHeld = false
@@ -59,6 +60,7 @@ package struct ButtonFacts: Hashable, Sendable {
     package init() {}
 }
 
+/// The state of a rule, which expressions read as `rules.ID`.
 package struct RuleFacts: Hashable, Sendable {
     package var isEnabled = true
     package var running: Int64 = 0
@@ -68,6 +70,7 @@ package struct RuleFacts: Hashable, Sendable {
     package init() {}
 }
 
+/// The result of an earlier step, which expressions read as `results.NAME`.
 package struct ResultFacts: Hashable, Sendable {
     package var isOK = false
     package var status: Int64 = 0
@@ -79,6 +82,7 @@ package struct ResultFacts: Hashable, Sendable {
     package init() {}
 }
 
+/// The failure that `on_error` handles, which expressions read as `error`.
 package struct ErrorFacts: Hashable, Sendable {
     package var code = ""
     package var message = ""
@@ -87,6 +91,7 @@ package struct ErrorFacts: Hashable, Sendable {
     package init() {}
 }
 
+/// The running iteration of a repeat step, which expressions read as `repeat`.
 package struct RepeatFacts: Hashable, Sendable {
     package var index: Int64 = 0
     package var elapsed = Duration.zero
@@ -95,7 +100,6 @@ package struct RepeatFacts: Hashable, Sendable {
 }
 
 extension Environment {
-    /// The value of a slot.
     package func value(of slot: Slot) -> Value {
         switch slot {
         case .trigger(let field): trigger.value(of: field)

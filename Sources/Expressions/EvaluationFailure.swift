@@ -8,6 +8,7 @@ package struct EvaluationFailure: Error, Hashable, Sendable {
         case arithmetic = "R802"
         /// Text that is not a number, or a value of another type than declared.
         case conversion = "R803"
+        /// A text is longer than `Limits.textLength`, or a pattern than `Limits.patternLength`.
         case tooLong = "R804"
         /// A value contains a character that is not allowed in a topic, or is empty.
         case topic = "R831"
@@ -18,7 +19,7 @@ package struct EvaluationFailure: Error, Hashable, Sendable {
     package var code: Code
     /// The part of the expression's or template's text that failed, in octets of UTF-8.
     package var range: Range<Int>
-    /// One sentence in lower case, without full stop.
+    /// A sentence in lower case, without full stop.
     package var message: String
 
     package init(_ code: Code, _ range: Range<Int>, _ message: String) {

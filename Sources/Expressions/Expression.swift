@@ -8,7 +8,6 @@ package enum WantedType: Hashable, Sendable {
     case text
     /// A type that can be a leaf of JSON: text, lists, and optional types as for `text`.
     case json
-    /// Any type.
     case anything
 }
 
@@ -58,7 +57,7 @@ package struct Expression: Hashable, Sendable {
     /// The expression's text, for traces.
     package var source: String { String(decoding: program.octets[range], as: UTF8.self).trimmed }
 
-    /// Whether the expression depends on the time of day, by `in_time`.
+    /// True if the expression calls `in_time`, so that its value changes with the time of day.
     package var hasTimeWindow: Bool { !program.windows.isEmpty }
 
     package func evaluate(in environment: Environment) throws(EvaluationFailure) -> Value {
@@ -72,7 +71,6 @@ package struct Expression: Hashable, Sendable {
         try program.boolean(at: program.root, in: environment)
     }
 
-    /// The value converted to text.
     package func text(in environment: Environment) throws(EvaluationFailure) -> String {
         try program.text(at: program.root, in: environment)
     }
@@ -80,8 +78,8 @@ package struct Expression: Hashable, Sendable {
 
 extension Compiler {
     /// The result converted to the required type; reports a problem if that is impossible.
-    mutating func fit(_ result: Checked, _ place: WantedType) -> Checked? {
-        switch place {
+    mutating func fit(_ result: Checked, _ wantedType: WantedType) -> Checked? {
+        switch wantedType {
         case .anything: return result
         case .text: return hasText(result) ? result : nil
         case .json:

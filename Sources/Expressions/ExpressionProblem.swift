@@ -6,9 +6,9 @@ package struct ExpressionProblem: Error, Hashable, Sendable {
     package var code: String
     /// The position in octets of UTF-8 from the start of the text. Empty for a mistake at the end of the text.
     package var range: Range<Int>
-    /// One sentence in lower case, without full stop, which quotes what the user typed.
+    /// A sentence in lower case, without full stop, which quotes what the user typed.
     package var message: String
-    /// A suggestion how to fix it, when there is one.
+    /// How to fix it; `nil` without a suggestion.
     package var hint: String?
     /// The replacement for `range`, if the suggestion is a single word.
     package var suggestion: String?

@@ -48,7 +48,6 @@ extension ExpressionType {
         if case .list = kind { true } else { false }
     }
 
-    /// Whether the type is integer or number.
     var isNumeric: Bool { scalar == .integer || scalar == .number }
 
     /// The common type of both, where number is the common type of integer and number; `nil` if there is none.
@@ -89,12 +88,12 @@ extension ExpressionType.Scalar {
 extension ExpressionType: CustomStringConvertible {
     /// The type's name in messages and in the reference: `number`, `list of string`, `integer or unknown`.
     package var description: String {
-        let word =
+        let name =
             switch kind {
             case .scalar(let scalar): scalar.rawValue
             case .list(let element): element.map { "list of \($0.rawValue)" } ?? "list"
             case .null: "null"
             }
-        return isOptional && kind != .null ? word + " or unknown" : word
+        return isOptional && kind != .null ? name + " or unknown" : name
     }
 }

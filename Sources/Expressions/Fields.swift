@@ -1,4 +1,4 @@
-/// A field of a name, for the compiler, the reference and completion.
+/// A field in a name, such as `button` in `trigger.button`; for the compiler, the reference and completion.
 package struct FieldDescription: Hashable, Sendable {
     package var name: String
     package var type: ExpressionType
@@ -6,7 +6,7 @@ package struct FieldDescription: Hashable, Sendable {
     package var summary: String
 }
 
-/// The fields of a root. The raw value is the field's name in the language.
+/// The fields of one `Root`. The raw value is the field's name in the language.
 protocol NamedField: CaseIterable, RawRepresentable<String> {
     var row: (type: ExpressionType, summary: String) { get }
 }

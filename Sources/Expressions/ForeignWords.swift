@@ -1,4 +1,4 @@
-/// Words of other template languages, and their equivalents in this language.
+/// Names and operators of other template languages, and hints what to write instead.
 enum ForeignWords {
     /// The hint for an unknown function.
     static func hint(forFunction name: String) -> String? {

@@ -49,7 +49,7 @@ package struct FunctionDescription: Hashable, Sendable {
     }
 
     package var parameters: [Parameter]
-    /// Whether the last parameter may be repeated, up to `Limits.listCount` arguments in all.
+    /// True if the last parameter may be repeated, up to `Limits.listCount` arguments in all.
     package var isVariadic = false
     package var outcome: Outcome
     /// A description in one line.

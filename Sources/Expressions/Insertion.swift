@@ -35,7 +35,7 @@ package enum Insertion: Hashable, Sendable {
 }
 
 extension Insertion {
-    /// The problems of the literal parts and of the position of the expressions.
+    /// Problems in the literal parts, and problems with the positions of expressions.
     func problems(in octets: [UInt8], _ pieces: [TemplateScanner.Piece]) -> [ExpressionProblem] {
         switch self {
         case .plain, .header: []
@@ -49,8 +49,8 @@ extension Insertion {
     ) -> [ExpressionProblem] {
         for case .literal(let range) in pieces {
             let isWildcard = { (octet: UInt8) in octet == UInt8(ascii: "#") || octet == UInt8(ascii: "+") }
-            if let place = octets[range].firstIndex(where: isWildcard) {
-                return [ExpressionProblem("E508", place..<place + 1, "a publish topic cannot contain # or +")]
+            if let index = octets[range].firstIndex(where: isWildcard) {
+                return [ExpressionProblem("E508", index..<index + 1, "a publish topic cannot contain # or +")]
             }
         }
         return []
@@ -68,7 +68,7 @@ extension Insertion {
         return []
     }
 
-    /// Whether the text contains `scheme://host` and the character that ends the host.
+    /// True if the text contains `scheme://host` and the character that ends the host.
     private static func hasHost(_ octets: ArraySlice<UInt8>) -> Bool {
         guard let colon = octets.firstIndex(of: UInt8(ascii: ":")), colon > octets.startIndex else { return false }
         let rest = octets[(colon + 1)...]

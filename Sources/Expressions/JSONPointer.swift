@@ -38,6 +38,7 @@ package struct JSONPointer: Hashable, Sendable {
         return String(decoding: octets, as: UTF8.self)
     }
 
+    /// The value to which the pointer refers; `nil` if there is none.
     package func value(in json: JSONValue) -> JSONValue? {
         var value = json
         for token in tokens {

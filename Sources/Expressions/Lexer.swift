@@ -35,9 +35,9 @@ struct Lexer {
     private mutating func name() -> Token {
         let start = position
         while let octet = peek(), octet.isNameStart || octet.isDigit { position += 1 }
-        let word = text(from: start)
-        let keyword = Token.Keyword(rawValue: word)
-        return Token(kind: keyword.map(Token.Kind.keyword) ?? .name(word), range: start..<position)
+        let name = text(from: start)
+        let keyword = Token.Keyword(rawValue: name)
+        return Token(kind: keyword.map(Token.Kind.keyword) ?? .name(name), range: start..<position)
     }
 
     private mutating func symbol(_ octet: UInt8) throws(ExpressionProblem) -> Token {
@@ -229,7 +229,7 @@ struct Lexer {
 }
 
 extension UInt8 {
-    /// Whether a name may begin with this character. Names are `[A-Za-z_][A-Za-z0-9_]*`.
+    /// True if a name may begin with this octet. Names are `[A-Za-z_][A-Za-z0-9_]*`.
     var isNameStart: Bool {
         (0x61...0x7A).contains(self) || (0x41...0x5A).contains(self) || self == UInt8(ascii: "_")
     }

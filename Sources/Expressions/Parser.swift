@@ -1,4 +1,4 @@
-/// Parses an expression.
+/// Parses an expression into a `Syntax` tree.
 ///
 ///     expr    = or [ "if" or "else" expr ]
 ///     or      = and { "or" and }
@@ -25,7 +25,7 @@ struct Parser {
     var depth = 0
     /// The greatest depth within the current atom; each `|` after the atom nests it one level deeper.
     var deepest = 0
-    /// Whether the token before is a minus, after which `Int64.min` is allowed.
+    /// True if the token before is a minus sign, after which the magnitude of `Int64.min` is allowed.
     var followsMinus = false
 
     /// - Parameters:

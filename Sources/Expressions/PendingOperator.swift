@@ -1,6 +1,6 @@
 /// An operator whose right operand has not been parsed yet, with the operands before it.
 struct PendingOperator {
-    /// The precedence of operators, loosest first.
+    /// The precedence of operators, in ascending order.
     enum Tightness: Int, Comparable {
         case conditional, or, and, not, test, fallback, sum, product, negate
 
@@ -26,14 +26,14 @@ struct PendingOperator {
         case conditional
         case or, and, not
         case test(Test)
-        /// A second comparison, which is not allowed; the hint lacks the right operand.
+        /// A second comparison, as in `a < b < c`, which is not allowed. The hint still lacks the last operand.
         case chain(hint: String)
         case fallback
         /// The last operator parsed; all of them are in `operations`.
         case sum(Arithmetic)
         case join
         case product(Arithmetic)
-        /// `isNumber`: the minus belongs to the number literal that follows.
+        /// A minus sign. If `isNumber` is true, it becomes part of the number literal that follows.
         case negate(isNumber: Bool)
 
         var tightness: Tightness {

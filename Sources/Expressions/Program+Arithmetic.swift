@@ -4,15 +4,15 @@ extension Program {
     func arithmetic(
         _ operands: Operands, _ index: Int, in environment: Environment
     ) throws(EvaluationFailure) -> Value {
-        var place = operands.start
+        var position = operands.start
         let end = operands.indices.upperBound
-        guard place < end else { return .unknown }
-        var result = try value(at: self.operands[place], in: environment)
-        if result == .unknown { throw mismatch(result, self.operands[place], "a number") }
-        place += 1
-        while place + 1 < end {
-            let operation = Arithmetic.allCases[self.operands[place]]
-            let node = self.operands[place + 1]
+        guard position < end else { return .unknown }
+        var result = try value(at: self.operands[position], in: environment)
+        if result == .unknown { throw mismatch(result, self.operands[position], "a number") }
+        position += 1
+        while position + 1 < end {
+            let operation = Arithmetic.allCases[self.operands[position]]
+            let node = self.operands[position + 1]
             let right = try value(at: node, in: environment)
             if right == .unknown { throw mismatch(right, node, "a number") }
             do {
@@ -20,7 +20,7 @@ extension Program {
             } catch {
                 throw EvaluationFailure(error.code, ranges[index], error.message)
             }
-            place += 2
+            position += 2
         }
         return result
     }

@@ -17,29 +17,29 @@ extension Program {
         case .negate(let operand): return try negated(operand, index, in: environment)
         case .not(let operand): return .boolean(try !boolean(at: operand, in: environment))
         case .and(let operands):
-            for place in operands.indices where try !boolean(at: self.operands[place], in: environment) {
+            for position in operands.indices where try !boolean(at: self.operands[position], in: environment) {
                 return .boolean(false)
             }
             return .boolean(true)
         case .or(let operands):
-            for place in operands.indices where try boolean(at: self.operands[place], in: environment) {
+            for position in operands.indices where try boolean(at: self.operands[position], in: environment) {
                 return .boolean(true)
             }
             return .boolean(false)
         case .fallback(let operands):
             var value = Value.unknown
-            for place in operands.indices {
-                value = try self.value(at: self.operands[place], in: environment)
+            for position in operands.indices {
+                value = try self.value(at: self.operands[position], in: environment)
                 if value != .unknown { break }
             }
             return value
         case .conditional(let operands):
-            var place = operands.start
-            while place + 2 < operands.indices.upperBound {
-                if try boolean(at: self.operands[place + 1], in: environment) { break }
-                place += 2
+            var position = operands.start
+            while position + 2 < operands.indices.upperBound {
+                if try boolean(at: self.operands[position + 1], in: environment) { break }
+                position += 2
             }
-            return try value(at: self.operands[place], in: environment)
+            return try value(at: self.operands[position], in: environment)
         case .compare(let comparison, let left, let right):
             return .boolean(try compare(comparison, left, right, index, in: environment))
         case .contains(let isNegated, let value, let container):
@@ -56,8 +56,8 @@ extension Program {
 
     // MARK: Operands of a type
 
-    /// The value of a node that must be a boolean. Types were checked at compile time; a value in `Environment` that
-    /// has another type than declared fails like an unknown value.
+    /// The value of a node that must be a boolean. The compiler checked the types, so evaluation fails here only if the
+    /// value is unknown (R801), or if a value in `Environment` has another type than declared (R803).
     func boolean(at index: Int, in environment: Environment) throws(EvaluationFailure) -> Bool {
         let value = try value(at: index, in: environment)
         guard case .boolean(let truth) = value else { throw mismatch(value, index, "a boolean") }
@@ -112,8 +112,8 @@ extension Program {
     private func list(_ entries: Operands, in environment: Environment) throws(EvaluationFailure) -> Value {
         var values: [Value] = []
         values.reserveCapacity(entries.count)
-        for place in entries.indices {
-            let node = operands[place]
+        for position in entries.indices {
+            let node = operands[position]
             let value = try value(at: node, in: environment)
             guard value != .unknown else { throw mismatch(value, node, "a value") }
             values.append(value)
@@ -125,8 +125,8 @@ extension Program {
         _ parts: Operands, _ index: Int, in environment: Environment
     ) throws(EvaluationFailure) -> String {
         var text = ""
-        for place in parts.indices {
-            text += try self.text(at: operands[place], in: environment)
+        for position in parts.indices {
+            text += try self.text(at: operands[position], in: environment)
             guard text.utf8.count <= Limits.textLength else { throw tooLong(index) }
         }
         return text

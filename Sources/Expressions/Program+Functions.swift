@@ -147,8 +147,8 @@ extension Program {
             return try less(false, try less(true, value, high, index), low, index)
         }
         var result = try value(at: node(operands, 0), in: environment)
-        for place in operands.indices.dropFirst() {
-            let other = try value(at: self.operands[place], in: environment)
+        for position in operands.indices.dropFirst() {
+            let other = try value(at: self.operands[position], in: environment)
             result = try less(function == .min, result, other, index)
         }
         return result
@@ -173,9 +173,9 @@ extension Program {
             throw mismatch(list, node(operands, 0), "a list with entries")
         }
         guard value != .unknown else { throw mismatch(value, node(operands, 1), "known") }
-        guard let place = entries.firstIndex(where: { $0.isSame(as: value) }), place + 1 < entries.count else {
+        guard let index = entries.firstIndex(where: { $0.isSame(as: value) }), index + 1 < entries.count else {
             return first
         }
-        return entries[place + 1]
+        return entries[index + 1]
     }
 }

@@ -1,4 +1,4 @@
-/// The names with which an expression's name path may begin. The raw value is the name in the language.
+/// The first component of a name, such as `states` in `states.lux`. The raw value is the name in the language.
 package enum Root: String, CaseIterable, Hashable, Sendable {
     case trigger, states, variables, buttons, rules, results, inputs, error, now, sun, broker, `repeat`
 }

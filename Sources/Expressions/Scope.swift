@@ -10,7 +10,7 @@ package struct Scope: Sendable {
         package var type: ExpressionType
         /// The permitted values of a variable, in order; empty if any value is permitted.
         package var values: [Value]
-        /// The line and column of the declaration, such as `7:3`.
+        /// The position of the declaration for messages: `7:3`, with the file if the rule set has several.
         package var place: String?
         /// How to change the declaration so that a value that is text now becomes a number.
         package var remedy: Remedy?
@@ -33,6 +33,7 @@ package struct Scope: Sendable {
         case removeQuotes
     }
 
+    /// How certain it is that a step before this one saved a result.
     package enum Saved: Hashable, Sendable {
         case always(slot: Int)
         /// The step that saves the result is not executed on every path to this step.
@@ -49,11 +50,11 @@ package struct Scope: Sendable {
     /// Roots that are not available here, each with the reason as a sentence for the user.
     package var absent: [Root: String]
 
-    /// Whether unknown names get a suggestion. With many names and many mistakes the search takes long.
+    /// False to report unknown names without suggestions, because the search is slow with many names and mistakes.
     package var suggestsNames = true
     /// Names with an invalid declaration. The declaration was reported already, so expressions with these names are
     /// not.
-    private var left: [Root: LeftOut] = [:]
+    private var leftOut: [Root: LeftOut] = [:]
 
     private enum LeftOut {
         case names(Set<String>)
@@ -72,22 +73,22 @@ package struct Scope: Sendable {
 
     /// Marks a name as having an invalid declaration.
     package mutating func leaveOut(_ name: String, of root: Root) {
-        switch left[root] {
-        case nil: left[root] = .names([name])
+        switch leftOut[root] {
+        case nil: leftOut[root] = .names([name])
         case .names(var names):
-            left[root] = nil
+            leftOut[root] = nil
             names.insert(name)
-            left[root] = .names(names)
+            leftOut[root] = .names(names)
         case .everything: break
         }
     }
 
     /// Marks a root whose declarations could not be read completely, so that no name of it is reported as unknown.
-    package mutating func leaveOutAll(of root: Root) { left[root] = .everything }
+    package mutating func leaveOutAll(of root: Root) { leftOut[root] = .everything }
 
-    /// Whether an unknown name may be one with an invalid declaration.
+    /// True if an unknown name may be declared, but with an invalid declaration.
     package func isLeftOut(_ name: String, of root: Root) -> Bool {
-        switch left[root] {
+        switch leftOut[root] {
         case nil: false
         case .names(let names): names.contains(name)
         case .everything: true

@@ -1,22 +1,22 @@
-/// Finds the allowed word that was probably meant by a misspelt word.
+/// Finds the name or keyword that was probably meant by a misspelt one.
 package enum Suggestions {
-    /// The nearest candidate with at most two edits, the first of equally near ones; else the only candidate that
-    /// begins with the word.
-    package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
-        let limit = min(2, word.unicodeScalars.count - 1)
-        var best: (word: String, distance: Int)?
+    /// The nearest candidate with at most two edits (the first if several are equally near); else the only candidate
+    /// that begins with `name`.
+    package static func nearest(to name: String, among candidates: some Sequence<String>) -> String? {
+        let limit = min(2, name.unicodeScalars.count - 1)
+        var best: (name: String, distance: Int)?
         for candidate in candidates {
-            let distance = distance(word, candidate, limit: best.map { $0.distance - 1 } ?? limit)
+            let distance = distance(name, candidate, limit: best.map { $0.distance - 1 } ?? limit)
             if let distance { best = (candidate, distance) }
             if best?.distance == 0 { break }
         }
-        guard best == nil, word.utf8.count >= 3 else { return best?.word }
-        let longer = candidates.filter { $0.hasPrefix(word) }
+        guard best == nil, name.utf8.count >= 3 else { return best?.name }
+        let longer = candidates.filter { $0.hasPrefix(name) }
         return longer.count == 1 ? longer.first : nil
     }
 
-    /// The edit distance, counting insertions, deletions, replacements and transpositions of neighbours; `nil` beyond
-    /// the limit.
+    /// The edit distance (optimal string alignment: insertions, deletions, replacements, transpositions of neighbours);
+    /// `nil` beyond the limit.
     package static func distance(_ left: String, _ right: String, limit: Int) -> Int? {
         let a = Array(left.unicodeScalars)
         let b = Array(right.unicodeScalars)

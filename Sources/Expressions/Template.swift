@@ -91,7 +91,6 @@ extension Template {
         }
     }
 
-    /// The slots that the expressions read.
     package var reads: Set<Slot> {
         parts.reduce(into: []) { reads, part in
             if case .expression(let expression, _) = part { reads.formUnion(expression.reads) }

@@ -1,6 +1,6 @@
-/// Searches for a text, in time linear in the lengths of both texts.
+/// Searches for a text in time linear in the lengths of both texts (Knuth-Morris-Pratt).
 ///
-/// - Source: Knuth, Morris, Pratt: Fast pattern matching in strings, 1977.
+/// - Source: D. E. Knuth, J. H. Morris, V. R. Pratt: Fast pattern matching in strings, 1977.
 struct TextSearch {
     private let wanted: [UInt8]
     /// The failure function: for each index, the length of the longest proper prefix of `wanted` that is a suffix of
@@ -20,7 +20,7 @@ struct TextSearch {
         self.borders = borders
     }
 
-    /// Whether the text contains `wanted`; an empty `wanted` is contained in every text.
+    /// True if the text contains `wanted`; every text contains an empty `wanted`.
     func isFound(in text: String) -> Bool {
         guard !wanted.isEmpty else { return true }
         var length = 0
@@ -46,7 +46,7 @@ struct TextSearch {
         return result.count <= limit ? String(decoding: result, as: UTF8.self) : nil
     }
 
-    /// Whether the octet completes an occurrence.
+    /// Advances the search by one octet. Returns true if the octet completes an occurrence.
     ///
     /// - Parameter length: the length of the longest proper prefix of `wanted` with which the text before the octet
     ///   ends.

@@ -1,6 +1,6 @@
 extension Value {
-    /// The value as a number, if it is a number, or text with a decimal number that may have a sign, a fraction and an
-    /// exponent.
+    /// The value as a number, if it is a number, or text with a finite decimal number; its sign, fraction and exponent
+    /// are optional.
     package var anyNumber: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -10,7 +10,7 @@ extension Value {
         }
     }
 
-    /// The value as an integer, if it is like `anyNumber` and has no fraction other than zeros.
+    /// The value as an integer, if `anyNumber` would be a number without a fraction other than zeros.
     package var wholeNumber: Int64? {
         switch self {
         case .integer(let value): value
@@ -25,7 +25,7 @@ extension Value {
         return value
     }
 
-    /// Whether the text matches `[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?`.
+    /// True if the text matches `[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?`.
     private static func isNumber(_ text: String) -> Bool {
         var rest = text.utf8[...]
         func takeSign() {

@@ -49,15 +49,15 @@ struct Wildcards {
         let wordCount = (piece.count + 63) / 64
         var anywhere = [UInt64](repeating: 0, count: wordCount)
         for (index, scalar) in piece.enumerated() where scalar == nil { anywhere[index / 64] |= 1 << (index % 64) }
-        var places: [UnicodeScalar: [UInt64]] = [:]
+        var masks: [UnicodeScalar: [UInt64]] = [:]
         for (index, scalar) in piece.enumerated() {
             guard let scalar else { continue }
-            places[scalar, default: anywhere][index / 64] |= 1 << (index % 64)
+            masks[scalar, default: anywhere][index / 64] |= 1 << (index % 64)
         }
         let last = (word: (piece.count - 1) / 64, bit: UInt64(1) << ((piece.count - 1) % 64))
         var row = [UInt64](repeating: 0, count: wordCount)
         for index in text.indices {
-            let fitting = places[text[index]] ?? anywhere
+            let fitting = masks[text[index]] ?? anywhere
             var carry: UInt64 = 1
             for word in row.indices {
                 let next = row[word] >> 63

@@ -6,12 +6,12 @@ import Rules
 /// The button events that the rules of a set use, by button, each with the first rule that uses it.
 struct ButtonUses {
     struct Use {
-        /// An index in `RuleSet.rules`; `nil` for a rule that has no name.
+        /// An index in `RuleSet.rules`; `nil` for a rule without a valid id, or with that of an earlier rule.
         var rule: Int?
         /// Where the event is written; `nil` when the table is made from a set that is already loaded.
         var source: Source?
 
-        /// Whether this use stands before the other in the set.
+        /// True if this use comes before the other one in the order of the set.
         func isBefore(_ other: Use) -> Bool {
             let (left, right) = (rule ?? .max, other.rule ?? .max)
             guard left == right, let source, let before = other.source else { return left < right }
@@ -28,7 +28,7 @@ struct ButtonUses {
     struct Wanted {
         var isUsed = false
         var patterns: [[PressLength]: Use] = [:]
-        /// Holds by their `for`; `nil` stands for the button's `hold_after`.
+        /// `hold` triggers by their `for`; the key is `nil` where the button's `hold_after` applies.
         var stages: [Duration?: Use] = [:]
         var holdRelease: Use?
     }
@@ -59,7 +59,7 @@ struct ButtonUses {
         }
     }
 
-    /// Marks buttons as used that a chord or an expression names, and no button trigger.
+    /// Marks the buttons of a chord as used.
     mutating func use(_ members: [Int]) {
         for button in members { buttons[button, default: Wanted()].isUsed = true }
     }
@@ -111,7 +111,7 @@ extension ButtonUses.Wanted {
         }
     }
 
-    /// Every proper prefix of a pattern, with the first rule whose longer pattern makes the recogniser wait after it.
+    /// The proper prefixes of all patterns, after which the recogniser waits, each with its first longer pattern.
     var beginnings: [[PressLength]: (pattern: [PressLength], use: ButtonUses.Use)] {
         var beginnings: [[PressLength]: (pattern: [PressLength], use: ButtonUses.Use)] = [:]
         for (pattern, use) in patterns {

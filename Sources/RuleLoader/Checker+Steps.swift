@@ -2,8 +2,8 @@ import Diagnostics
 
 /// Checks that several kinds of steps share.
 extension Checker {
-    /// Returns the only key of a mapping that is in `names`, the keys of actions. Reports `code` when there is none or
-    /// more than one.
+    /// Returns the key that names the action of a mapping: the only one of its keys in `names`. Reports `code` when
+    /// there is none or more than one.
     mutating func action(
         of names: Set<String>, in fields: Fields, _ owner: String, code: String = "E213",
         hint: @autoclosure () -> String?

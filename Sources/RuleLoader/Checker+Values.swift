@@ -33,8 +33,7 @@ extension Checker {
         }
     }
 
-    /// Reads a word of the language or a declared name. The text is compared with known words, so tags and templates
-    /// are refused.
+    /// Reads a keyword or a declared name, in which tags and templates are refused.
     mutating func plainText(_ node: YAMLNode, key: String, wanted: String) -> String? {
         guard let (text, _) = plainScalar(node, key: key, wanted: wanted),
             !rejectsTemplate(text, node, key: key, .areForbidden)
@@ -284,7 +283,7 @@ enum NameRules {
         "rules", "results", "inputs", "error", "now", "sun", "broker", "repeat",
     ]
 
-    /// Whether `checkName` accepts the text without an error.
+    /// True if `checkName` accepts the text without an error.
     static func isDeclarable(_ text: String) -> Bool {
         isName(text) && !reserved.contains(text) && otherMeaning(of: text) == nil
     }
@@ -294,7 +293,7 @@ enum NameRules {
         return text.utf8.allSatisfy { (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5F }
     }
 
-    /// What YAML 1.1 reads from a plain word: `true` for `yes`. `nil` when it reads a text.
+    /// The value that YAML 1.1 reads from a plain scalar, such as `true` from `yes`; `nil` when it reads a text.
     static func otherMeaning(of text: String) -> String? {
         switch text.lowercased() {
         case "true", "yes", "on": "true"

@@ -9,26 +9,26 @@ struct Checker {
     let secrets: Secrets
     private(set) var diagnostics: [Diagnostic]
     private(set) var hasErrors: Bool
-    /// The values that `!secret` and `!env_var` brought in.
+    /// The values of all `!secret` and `!env_var` in the file.
     private(set) var confidential: Set<String> = []
-    /// `confidential` as messages show it, split at quotation marks: what `masked` looks for.
+    /// The confidential values as messages would show them, split at quotation marks, for `masked`.
     private var confidentialWords: Set<String> = []
-    private var reported: Set<Place> = []
-    /// W702 for each program that the file names without a slash, to be reported unless the program is found.
+    private var reported: Set<ReportKey> = []
+    /// The warning W702 for each program named without a slash, reported later if the program is not found.
     private(set) var programs: [String: Diagnostic] = [:]
 
-    private struct Place: Hashable {
+    private struct ReportKey: Hashable {
         var start: SourcePosition
         var message: String
     }
 
-    /// From this number of messages on, suggestions and positions inside a text are not worked out, so that a file full
-    /// of mistakes is refused quickly.
+    /// After this number of messages, suggestions and positions inside a text are not computed, so that a file full of
+    /// mistakes is refused quickly.
     static let maximumExactReports = 100
     /// The most messages that are kept for one file.
     static let maximumReports = 10_000
 
-    /// - Parameter diagnostics: what was found while the YAML of the file, and `secrets.yaml`, was read.
+    /// - Parameter diagnostics: those from parsing the YAML of the file and from reading `secrets.yaml`.
     init(
         _ source: SourceText, in environment: LoadEnvironment, secrets: Secrets = Secrets(),
         diagnostics: [Diagnostic] = []
@@ -61,7 +61,7 @@ struct Checker {
             return nil
         }
         var fields = Fields(node: node, entries: entries)
-        for (place, entry) in entries.enumerated() {
+        for (index, entry) in entries.enumerated() {
             guard let key = table.key(entry.key.text) else {
                 unknown(entry.key, table, &fields)
                 continue
@@ -70,7 +70,7 @@ struct Checker {
             if !entry.value.isInvalid, !reportsNull(entry) {
                 value = self.value(entry.value, key.type, key: key.name)
             }
-            fields.add(place, value)
+            fields.add(index, value)
         }
         for key in table.keys where key.isRequired && !fields.isWritten(key.name) {
             missing(key.name, in: fields, owner: owner.map { description(of: $0) } ?? table.name)
@@ -78,7 +78,7 @@ struct Checker {
         return fields
     }
 
-    /// What messages call the mapping whose keys are checked. The text is put together only when there is a message.
+    /// The name of a mapping in messages about its keys. Its text is built only when there is a message.
     struct Owner: ExpressibleByStringInterpolation {
         var kind: String
         var name: String?
@@ -112,27 +112,27 @@ struct Checker {
     }
 
     private mutating func unknown(_ key: YAMLNode.Key, _ table: MappingTable, _ fields: inout Fields) {
-        let word = key.text
-        if let prefix = table.ignoredPrefix, word.hasPrefix(prefix) { return }
-        if table.planned.contains(word) {
-            error("E201", at: key, notYet(word))
-            fields.misspelt.insert(table.standIns[word] ?? word)
+        let name = key.text
+        if let prefix = table.ignoredPrefix, name.hasPrefix(prefix) { return }
+        if table.planned.contains(name) {
+            error("E201", at: key, notYet(name))
+            fields.misspelt.insert(table.standIns[name] ?? name)
             return
         }
-        let message = "unknown key \"\(shown(word))\" in \(table.name)"
-        if let hint = table.foreign[word] {
+        let message = "unknown key \"\(shown(name))\" in \(table.name)"
+        if let hint = table.foreign[name] {
             for name in table.keys.map(\.name) where hint.contains("\(name):") { fields.misspelt.insert(name) }
             error("E201", at: key, message, hint: hint)
-        } else if let near = nearest(to: word, among: table.keys.map(\.name) + table.planned) {
+        } else if let near = nearest(to: name, among: table.keys.map(\.name) + table.planned) {
             fields.misspelt.insert(near)
             error("E201", at: key, message, hint: "did you mean \"\(near)\"?")
         } else {
-            error("E201", at: key, message, hint: MappingTable.place(of: word, besides: table.name))
+            error("E201", at: key, message, hint: MappingTable.place(of: name, besides: table.name))
         }
     }
 
-    func notYet(_ word: String) -> String {
-        "\"\(shown(word))\" is reserved for a later version and does not work yet"
+    func notYet(_ name: String) -> String {
+        "\"\(shown(name))\" is reserved for a later version and does not work yet"
     }
 
     /// Reports E114 and returns true when a key has no value.
@@ -197,8 +197,8 @@ struct Checker {
         add(.warning, code, start, end, nil, message, hint, [])
     }
 
-    /// Records a program that has to be looked for, with the warning for the case that it is not found (W702). Only the
-    /// first mention of a program is recorded.
+    /// Records a program to look for, with the warning for the case that it is not found (W702). Only the first mention
+    /// of a program is recorded.
     mutating func mention(program name: String, at node: YAMLNode) {
         guard programs[name] == nil else { return }
         let before = diagnostics.count
@@ -213,8 +213,8 @@ struct Checker {
     ) {
         if severity == .error { hasErrors = true }
         guard diagnostics.count < Checker.maximumReports else { return }
-        // A node that several aliases lead to is reported once.
-        guard reported.insert(Place(start: start, message: message)).inserted else { return }
+        // A node that several aliases use is reported once.
+        guard reported.insert(ReportKey(start: start, message: message)).inserted else { return }
         var notes = notes
         if let alias {
             notes.append(.init(message: "used as *\(alias.name)", file: source.name, position: alias.start))
@@ -225,16 +225,16 @@ struct Checker {
                 hint: hint.map(masked), related: notes))
     }
 
-    /// Replaces each quoted word of a message by `***` if a tag brought it in.
+    /// Replaces quoted text in a message by `***` if it is the value of a `!secret` or `!env_var`.
     private func masked(_ message: String) -> String {
         guard !confidentialWords.isEmpty else { return message }
         let words = message.split(separator: "\"", omittingEmptySubsequences: false)
         return words.map { confidentialWords.contains(String($0)) ? "***" : $0 }.joined(separator: "\"")
     }
 
-    func nearest(to word: String, among candidates: @autoclosure () -> some Sequence<String>) -> String? {
+    func nearest(to name: String, among candidates: @autoclosure () -> some Sequence<String>) -> String? {
         guard diagnostics.count < Checker.maximumExactReports else { return nil }
-        return Suggestions.nearest(to: word, among: candidates())
+        return Suggestions.nearest(to: name, among: candidates())
     }
 
     /// The position of `mark` inside a node; the node's start when `maximumExactReports` is reached or the mark is not
@@ -258,7 +258,7 @@ struct Checker {
 
     func shown(_ text: String) -> String { Checker.shown(text) }
 
-    /// The value of a node as messages show it: `***` when `!secret` or `!env_var` brought it in.
+    /// The value of a node as messages show it: `***` for `!secret` and `!env_var`.
     func shown(_ text: String, of node: YAMLNode) -> String {
         node.tag == nil || node.tag == .literal ? shown(text) : "***"
     }

@@ -1,7 +1,7 @@
 import Rules
 
 extension Configuration {
-    /// The keys whose values differ from those of `before`, written as `mqtt.tls.ca`, in the order of the fields.
+    /// The keys whose values differ from those of `before`, as paths such as `mqtt.tls.ca`, in the order of the fields.
     package func keys(changedSince before: Configuration) -> [String] {
         var keys: [String] = []
         func compare(_ key: String, _ value: (Configuration) -> some Equatable) {

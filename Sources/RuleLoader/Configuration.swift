@@ -1,7 +1,7 @@
 package import ButtonModel
 package import Rules
 
-/// A text whose descriptions never show it: a password.
+/// A password, which descriptions, debug output and reflection do not show.
 package struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     package let value: String
 
@@ -33,7 +33,7 @@ package struct Configuration: Hashable, Sendable {
     package enum Broker: Hashable, Sendable {
         case tcp(host: String, port: Int, tls: Bool)
         case unix(path: String)
-        /// A broker of our own, started and stopped with the daemon.
+        /// The embedded broker, which starts and stops with the daemon.
         case embedded
         case none
     }
@@ -44,7 +44,7 @@ package struct Configuration: Hashable, Sendable {
     }
 
     package struct TLS: Hashable, Sendable {
-        /// A file with the authorities to trust; `nil`: the system's.
+        /// A file with the certificate authorities to trust; `nil`: those of the system.
         package var authorityPath: String?
         package var certificatePath: String?
         package var keyPath: String?

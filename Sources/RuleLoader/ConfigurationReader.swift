@@ -17,7 +17,7 @@ struct ConfigurationReader {
             reader.checker.diagnostics.map { lines.contains($0.start.line) ? $0.withoutContent : $0 })
     }
 
-    /// The `control_socket`, also where other keys have errors or name secrets that the caller may not read.
+    /// The `control_socket`, even if other keys have errors or use secrets that the caller cannot read.
     static func controlSocket(of file: SourceFile, in environment: LoadEnvironment) -> String? {
         let document = Document(file, in: environment)
         var reader = ConfigurationReader(checker: document.checker)
@@ -168,7 +168,7 @@ struct ConfigurationReader {
     }
 
     /// Why a text cannot be `base_topic`, `prefix` or `status_topic`; `nil` when it can. All other topics are made from
-    /// these, so a fault in them would be in every topic.
+    /// these, so a mistake in one of them would be in every topic.
     private func fault(ofTopic text: String) -> (sentence: String, hint: String?)? {
         let isPlain = !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
         // Octets are compared, because a # with a combining accent is another `Character` but still a # to the broker.
@@ -187,7 +187,7 @@ struct ConfigurationReader {
     }
 }
 
-/// A host and a TCP port, written `HOST:PORT`. An IPv6 address stands in brackets: `[::1]:5551`.
+/// A host and a TCP port, written `HOST:PORT`. An IPv6 address is in brackets: `[::1]:5551`.
 package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
     package var host: String
     /// 1…65535.

@@ -4,12 +4,12 @@ import Expressions
 /// The names of one kind that a rule set declares, each with its position. A name whose declaration is faulty is
 /// included, so that its uses are not reported, too.
 struct DeclaredNames {
-    /// What messages call a declaration of this kind: `button`.
+    /// The noun for this kind in messages, such as `button`.
     let noun: String
     private(set) var places: [String: Place] = [:]
     /// The first declaration of this kind, for notes.
     private(set) var first: Place?
-    /// Whether all declarations could be read. If not, an unknown name may be declared in what is missing.
+    /// False if some declarations could not be read. An unknown name may then be one of theirs.
     var isComplete = true
 
     struct Place {
@@ -23,9 +23,7 @@ struct DeclaredNames {
 
     init(_ noun: String) { self.noun = noun }
 
-    /// Declares a name, unless it is declared already.
-    ///
-    /// - Returns: the earlier declaration, which stays.
+    /// Declares a name. If the name is declared already, returns the earlier declaration, which stays.
     mutating func declare(_ name: String, as noun: String? = nil, in file: String, at position: SourcePosition)
         -> Place?
     {
@@ -36,6 +34,6 @@ struct DeclaredNames {
         return nil
     }
 
-    /// Whether a name is certainly not declared, so that its use is to be reported.
+    /// True if a name is certainly not declared, so that its use is an error.
     func isUnknown(_ name: String) -> Bool { isComplete && places[name] == nil }
 }

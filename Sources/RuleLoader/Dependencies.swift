@@ -1,15 +1,15 @@
-/// A topological order of numbered items that need one another, and the circles among them.
+/// Sorts numbered items topologically, so that each comes after the items it needs, and finds dependency cycles.
 struct Dependencies {
-    /// Every item once, after the items it needs. In a circle one item comes before an item it needs.
+    /// Every item once, after the items it needs. In a cycle, one item comes before an item it needs.
     private(set) var order: [Int] = []
-    /// Each circle begins and ends with the same item.
+    /// The cycles. Each begins and ends with the same item.
     private(set) var circles: [[Int]] = []
 
     /// - Parameter needs: for each item, the items it needs. Numbers out of range are ignored.
     init(_ needs: [[Int]]) {
         enum Mark { case new, begun, done }
         var marks = [Mark](repeating: .new, count: needs.count)
-        // The search does not recurse, because chains may be as long as a file allows.
+        // The depth-first search does not recurse, because chains may be as long as a file allows.
         var path: [(node: Int, next: Int)] = []
         order.reserveCapacity(needs.count)
         for first in needs.indices where marks[first] == .new {

@@ -1,20 +1,20 @@
 import Diagnostics
 import Rules
 
-/// One YAML file, read into a tree.
+/// A YAML file, parsed into a tree of nodes.
 struct Document {
     /// `nil` when the file is empty or cannot be read.
     var root: YAMLNode?
     var checker: Checker
     private(set) var nodeCount = 0
-    /// Whether this is the file that the program was given; false for an included file.
+    /// True for the entry file, false for an included file.
     var isEntry = true
-    /// Whether the file and all files it includes were read. If not, unknown names are not reported, because a missing
-    /// file may declare them.
+    /// False if the file or a file that it includes could not be read. Unknown names are then not reported, because the
+    /// missing file may declare them.
     var isWhole = true
-    /// The rule sets that the tests of this file reload, by the path as they write it; `.hasErrors` for a file that was
-    /// not found. Paths beyond `RuleSetLoader.maximumReloads` are absent, which is reported, and all paths of a set that
-    /// is itself reloaded.
+    /// The rule sets that `reload` steps in the tests of this file load, by path as written; `.hasErrors` for a file
+    /// that was not found. Paths beyond `RuleSetLoader.maximumReloads` are absent (E205), and so are all paths in a set
+    /// that a test reloads.
     var reloads: [String: ReloadedSet] = [:]
 
     /// - Parameter secrets: the content of `secrets.yaml`. The first file of a set that uses `!secret` reads it.

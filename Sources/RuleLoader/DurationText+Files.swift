@@ -1,12 +1,12 @@
 import Expressions
 
-/// Why a text is not a duration. The message begins with a verb and follows the quoted text.
+/// Why a text is not a duration. The message follows the quoted text, as in `"5x" is not a duration`.
 struct DurationFault: Error {
     var message: String
     var hint: String?
 }
 
-/// Durations as files have them: `1h30m`.
+/// Parses and writes durations in files, such as `1h30m`.
 extension DurationText {
     static let longest = Duration.milliseconds(longestMilliseconds)
 

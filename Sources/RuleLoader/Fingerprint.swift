@@ -1,8 +1,8 @@
 /// A hash of the content of a YAML tree: independent of its position and of aliases, and equal in every process. It is
-/// FNV-1a over words of 64 bits, each folded so that the high half counts, too.
+/// FNV-1a over 64-bit words; after each word, the high half of the hash is folded into the low half.
 ///
-/// The order of keys counts, because JSON texts that are made from mappings keep it. Comments, block style and the kind
-/// of quotes do not count.
+/// The order of keys affects the hash, because JSON texts that are made from mappings keep that order. Comments, block
+/// style and the kind of quotes do not.
 struct Fingerprint: Hashable, Sendable {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
@@ -42,9 +42,9 @@ struct Fingerprint: Hashable, Sendable {
         text.withUTF8 { octets in
             combine(word: UInt64(octets.count))
             var word: UInt64 = 0
-            for (place, octet) in octets.enumerated() {
+            for (index, octet) in octets.enumerated() {
                 word = word << 8 | UInt64(octet)
-                if place % 8 == 7 || place == octets.count - 1 {
+                if index % 8 == 7 || index == octets.count - 1 {
                     combine(word: word)
                     word = 0
                 }
@@ -61,7 +61,7 @@ struct Fingerprint: Hashable, Sendable {
 }
 
 extension YAMLNode {
-    /// The fingerprint of the node's content. A tag counts as it is written, not with the value it brings in.
+    /// The fingerprint of the node's content, in which a tag is hashed as written, not the value that it refers to.
     var fingerprint: Fingerprint {
         var fingerprint = Fingerprint()
         fingerprint.combine(self)

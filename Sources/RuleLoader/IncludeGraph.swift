@@ -2,10 +2,9 @@ import Diagnostics
 
 /// The files of one rule set and which file includes which.
 ///
-/// Files are read in the order in which they are found; `documents()` puts them in the order of the set when all are
-/// read. A set has at most `RuleSetLoader.maximumFiles` files and as many entries of `include`, and at most
-/// `maximumSize` octets and `maximumNodes` nodes in all files together. Reading stops at the first bound that is
-/// exceeded.
+/// Files are read in the order in which they are found; `documents()` then puts them in the order of the set. A set has
+/// at most `RuleSetLoader.maximumFiles` files and as many entries of `include`, and at most `maximumSize` octets and
+/// `maximumNodes` nodes in all files together. Reading stops at the first bound that is exceeded.
 struct IncludeGraph {
     static let maximumSize = 64 << 20
     static let maximumNodes = 2 * YAMLComposer.maximumNodes
@@ -31,6 +30,7 @@ struct IncludeGraph {
         var isGlob: Bool
     }
 
+    /// Equal requests find the same files: the pattern and the directory to which it is relative.
     private struct Request: Hashable {
         var pattern: PathPattern
         var directory: Substring
@@ -38,8 +38,10 @@ struct IncludeGraph {
 
     private let environment: LoadEnvironment
     private var files: [File] = []
+    /// Indices in `files`, by the identity of the file.
     private var numbers: [String: Int] = [:]
     private var inclusions: [Inclusion] = []
+    /// The number of `inclusions` whose files are found.
     private var answered = 0
     /// The files found for each request, for entries that occur in several files of one directory.
     private var found: [Request: [Int]] = [:]
@@ -52,10 +54,10 @@ struct IncludeGraph {
         _ = add(entry, isEntry: true)
     }
 
-    /// The entry whose files are to be found next; `nil` when all files are read.
+    /// The `include` entry whose files are needed next; `nil` when all files are read.
     var next: Inclusion? { answered < inclusions.count ? inclusions[answered] : nil }
 
-    /// Takes the files that were found for `next`, and adds them to the set.
+    /// Adds the files that were found for `next` to the set.
     mutating func answer(_ answer: RuleSetLoader.Answer) {
         guard let inclusion = next else { return }
         answered += 1
@@ -73,7 +75,7 @@ struct IncludeGraph {
         case .cannotBeRead(let reason): fail(inclusion, "E308", "\(text) cannot be read: \(reason)")
         case .timeZone: preconditionFailure("no zone was asked for")
         }
-        skipWhatIsKnown()
+        answerKnownRequests()
     }
 
     // MARK: Reading
@@ -98,7 +100,7 @@ struct IncludeGraph {
         files[inclusion.file].children += children.map { Child(file: $0, node: inclusion.node, isGlob: isGlob) }
     }
 
-    private mutating func skipWhatIsKnown() {
+    private mutating func answerKnownRequests() {
         while let inclusion = next, let children = found[request(for: inclusion)] {
             answered += 1
             connect(inclusion, to: children)
@@ -158,31 +160,30 @@ struct IncludeGraph {
 
     // MARK: Order
 
-    /// Returns each file once: a file comes before those it includes, which are sorted by the octets of their names.
+    /// Returns each file once, before the files that it includes; these are sorted by the octets of their names.
     /// Reports files that include each other (E307).
     consuming func documents() -> [Document] {
         var order = [0]
         var isPlaced = files.map { _ in false }
         isPlaced[0] = true
-        // The path from the entry file to the file that is being visited, each with the children that are not yet
-        // visited.
-        var way: [(file: Int, children: ArraySlice<Child>)] = [(0, children(of: 0))]
-        while let (file, children) = way.last {
+        // The path from the entry file to the visited file, each file with its children that are not visited yet.
+        var path: [(file: Int, children: ArraySlice<Child>)] = [(0, children(of: 0))]
+        while let (file, children) = path.last {
             guard let child = children.first else {
-                way.removeLast()
+                path.removeLast()
                 continue
             }
-            way[way.count - 1].children = children.dropFirst()
-            if let start = way.firstIndex(where: { $0.file == child.file }) {
+            path[path.count - 1].children = children.dropFirst()
+            if let start = path.firstIndex(where: { $0.file == child.file }) {
                 guard !child.isGlob else { continue }
-                let names = (way[start...].map(\.file) + [child.file]).map { files[$0].name }
+                let names = (path[start...].map(\.file) + [child.file]).map { files[$0].name }
                 let shown = names.count <= 6 ? names : names.prefix(3) + ["…"] + names.suffix(2)
                 files[file].document.checker.error(
                     "E307", at: child.node, "files include each other: " + shown.joined(separator: " → "))
             } else if !isPlaced[child.file] {
                 isPlaced[child.file] = true
                 order.append(child.file)
-                way.append((child.file, self.children(of: child.file)))
+                path.append((child.file, self.children(of: child.file)))
             }
         }
         return order.map { files[$0].document }

@@ -13,8 +13,8 @@ struct LineStarts: Sendable {
     /// Finds the lines of valid UTF-8. Stops at the first character that a file may not contain and returns it as the
     /// fault.
     ///
-    /// U+2028 and U+2029 are among these, because some programs end a line there and some do not, and line numbers
-    /// would depend on the program.
+    /// U+2028 and U+2029 are forbidden, because only some programs end a line there, so that line numbers would depend
+    /// on the program.
     static func scan(_ octets: ArraySlice<UInt8>) -> (LineStarts, fault: (offset: Int, message: String)?) {
         var lines = LineStarts()
         var fault: (offset: Int, message: String)?
@@ -45,7 +45,7 @@ struct LineStarts: Sendable {
         return (lines, fault)
     }
 
-    /// Why the character at the start of `octets` is forbidden; `nil` if it may stand in a file.
+    /// Why the character at the start of `octets` is forbidden; `nil` if it is allowed.
     private static func message(about octets: Slice<UnsafeBufferPointer<UInt8>>) -> String? {
         var rest = octets.makeIterator()
         var decoder = Unicode.UTF8.ForwardParser()
@@ -110,7 +110,7 @@ extension ArraySlice<UInt8> {
         }
     }
 
-    /// What follows the first `count` Unicode scalars of valid UTF-8, or the end of the line if that comes first.
+    /// Drops the first `count` Unicode scalars of valid UTF-8, but stops at the end of the first line.
     func dropScalars(_ count: Int) -> ArraySlice<UInt8> {
         withUnsafeBufferPointer { octets in
             var offset = 0

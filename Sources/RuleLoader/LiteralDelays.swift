@@ -1,7 +1,7 @@
 import Expressions
 import Rules
 
-/// How long steps wait in literal delays, along the longest path through them.
+/// The total of the literal delays on the longest path through a list of steps.
 struct LiteralDelays {
     private(set) var total = Duration.zero
     /// The longest single delay and its step, for the position of a message.
@@ -26,8 +26,8 @@ struct LiteralDelays {
                     add(min(inner.total, repetition.limit), inner)
                 }
             case .cycle, .choose:
-                let ways = step.inner.map { LiteralDelays(of: $0, scripts: scripts) }
-                if let way = ways.max(by: { $0.total < $1.total }) { add(way.total, way) }
+                let branches = step.inner.map { LiteralDelays(of: $0, scripts: scripts) }
+                if let branch = branches.max(by: { $0.total < $1.total }) { add(branch.total, branch) }
             case .perform, .wait, .set, .enable, .log, .stop: break
             }
         }

@@ -1,21 +1,21 @@
-/// The keys of one kind of mapping in a file, and hints for keys that users know from elsewhere.
+/// The keys of one kind of mapping in a file, and hints for keys that users know from other systems.
 ///
 /// The tables are the only list of keys: the checker, its suggestions, the JSON Schema and `rules/README.md` follow
 /// them.
 struct MappingTable: Sendable {
-    /// The mapping as messages name it after "in": `a rule`.
+    /// The name of the mapping in messages such as `unknown key "x" in a rule`.
     let name: String
     let keys: [Key]
     /// Keys that are reserved for a later version.
     let planned: [String]
-    /// Planned keys that take the place of a required key, which is then not reported as missing.
+    /// Planned keys that replace a required key, by name. The required key is then not reported as missing.
     let standIns: [String: String]
     /// Keys from other languages or mappings, each with a hint what to write instead.
     let foreign: [String: String]
     /// Keys with this prefix are ignored.
     let ignoredPrefix: String?
     /// Indices in `keys`, by name.
-    private let places: [String: Int]
+    private let indices: [String: Int]
 
     init(
         name: String, keys: [Key], planned: [String] = [], standIns: [String: String] = [:],
@@ -27,16 +27,16 @@ struct MappingTable: Sendable {
         self.standIns = standIns
         self.foreign = foreign
         self.ignoredPrefix = ignoredPrefix
-        places = Dictionary(keys.indices.map { (keys[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
+        indices = Dictionary(keys.indices.map { (keys[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    func key(_ name: String) -> Key? { places[name].map { keys[$0] } }
+    func key(_ name: String) -> Key? { indices[name].map { keys[$0] } }
 
     struct Key: Sendable {
         var name: String
         var type: ValueType
         var isRequired = false
-        /// What the key means, for the reference.
+        /// A description of the key, for the reference and for editors.
         var text: String
 
         init(_ name: String, _ type: ValueType, required: Bool = false, _ text: String) {
@@ -48,7 +48,7 @@ struct MappingTable: Sendable {
     }
 }
 
-/// What the value of a key may be.
+/// The type of a key's value.
 enum ValueType: Sendable {
     /// A name in lower case that no other YAML tool reads as something else.
     case name
@@ -57,26 +57,26 @@ enum ValueType: Sendable {
     case integer(ClosedRange<Int>)
     case number(ClosedRange<Double>)
     case duration(ClosedRange<Duration>)
-    /// One of these words. A planned word is refused as reserved for a later version.
+    /// An enumeration of words. A planned word is refused as reserved for a later version.
     case word([String], planned: [String] = [])
     /// Text that may hold expressions. Which names they may use depends on the key.
     case template
-    /// A value that code of its own reads. `SchemaMapping.details` describes it for editors and for the reference.
+    /// A value that its reader checks itself. `SchemaMapping.details` describes it for editors and for the reference.
     case anything
 
-    /// What `{{` means in a text.
+    /// The meaning of `{{` and `{%` in a text.
     enum Templates: Sendable {
-        /// They are ordinary characters.
+        /// Braces are ordinary characters.
         case areText
-        /// They are refused with an error.
+        /// Braces are errors (E407, E408).
         case areForbidden
     }
 }
 
-/// A text, and whether messages have to mask it.
+/// A text from a file, and whether messages must mask it.
 struct LoadedText: Sendable {
     var string: String
-    /// Whether the text came from `!secret` or `!env_var`.
+    /// True for the value of a `!secret` or `!env_var`.
     var isSecret: Bool
 }
 
@@ -94,7 +94,7 @@ struct Fields {
     /// An entry whose key is in the table.
     private struct Written {
         /// Index in `entries`.
-        var place: Int
+        var index: Int
         /// `nil` when the value is faulty, which is already reported.
         var value: Value?
     }
@@ -112,13 +112,13 @@ struct Fields {
         written.reserveCapacity(entries.count)
     }
 
-    /// - Parameter place: the index of the entry in `entries`.
-    mutating func add(_ place: Int, _ value: Value?) { written.append(Written(place: place, value: value)) }
+    /// - Parameter index: the index of the entry in `entries`.
+    mutating func add(_ index: Int, _ value: Value?) { written.append(Written(index: index, value: value)) }
 
     private func first(_ key: String) -> Written? {
         written.first { written in
             // Lengths are compared first, because most keys differ in them.
-            let text = entries[written.place].key.text
+            let text = entries[written.index].key.text
             return text.utf8.count == key.utf8.count && text == key
         }
     }
@@ -144,11 +144,11 @@ struct Fields {
     /// reported.
     func node(_ key: String) -> YAMLNode? {
         guard let written = first(key), written.value != nil else { return nil }
-        return entries[written.place].value
+        return entries[written.index].value
     }
     /// The key as it is written, whether its value is valid or not.
-    func key(_ key: String) -> YAMLNode.Key? { first(key).map { entries[$0.place].key } }
-    /// The key that stands last in the file, of those that are written.
+    func key(_ key: String) -> YAMLNode.Key? { first(key).map { entries[$0.index].key } }
+    /// The last of these keys in the file; `nil` if none is written.
     func last(of keys: [String]) -> YAMLNode.Key? {
         keys.compactMap { key($0) }.max { $0.start < $1.start }
     }

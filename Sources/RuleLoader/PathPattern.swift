@@ -1,11 +1,11 @@
 /// The path in an `include` entry, in which `*`, `?` and `[a-z]` match characters of file names. None of them matches a
-/// `/`, or the dot at the beginning of a name. Matching takes at most the product of the two lengths.
+/// `/`, or the dot at the beginning of a name. Matching takes time proportional to the product of the two lengths.
 package struct PathPattern: Hashable, Sendable {
     package var text: String
 
     package init(_ text: String) { self.text = text }
 
-    /// Whether the pattern names exactly one file, which then has to exist.
+    /// True for a path without wildcards, which names one file that has to exist.
     package var isLiteral: Bool { !text.utf8.contains { $0 == 0x2A || $0 == 0x3F || $0 == 0x5B } }
 
     package func matches(_ path: String) -> Bool {
@@ -15,26 +15,26 @@ package struct PathPattern: Hashable, Sendable {
             && zip(patterns, names).allSatisfy { PathPattern.matches(name: $1, pattern: $0) }
     }
 
-    /// Whether a pattern matches one component of a path.
+    /// Matches one component of a path, in which `pattern` contains no `/`.
     package static func matches(name: Substring, pattern: Substring) -> Bool {
         guard !name.hasPrefix(".") || pattern.hasPrefix(".") else { return false }
         let scalars = Array(name.unicodeScalars)
         let pieces = Piece.pieces(of: pattern)
-        var place = 0
+        var index = 0
         var piece = 0
-        // Where to go on when the last `*` has to take one character more.
-        var retry: (place: Int, piece: Int)?
-        while place < scalars.count {
+        // Where to backtrack to, so that the last `*` matches one character more.
+        var retry: (index: Int, piece: Int)?
+        while index < scalars.count {
             if piece < pieces.count, case .many = pieces[piece] {
                 piece += 1
-                retry = (place, piece)
-            } else if piece < pieces.count, pieces[piece].matches(scalars[place]) {
-                place += 1
+                retry = (index, piece)
+            } else if piece < pieces.count, pieces[piece].matches(scalars[index]) {
+                index += 1
                 piece += 1
             } else if let last = retry {
-                place = last.place + 1
+                index = last.index + 1
                 piece = last.piece
-                retry = (place, piece)
+                retry = (index, piece)
             } else {
                 return false
             }

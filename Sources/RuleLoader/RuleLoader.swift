@@ -6,7 +6,7 @@ package struct SourceFile: Sendable {
     /// The path in messages, which the user recognises.
     package var name: String
     package var text: [UInt8]
-    /// Whether other users of the machine can read the file. It matters for `secrets.yaml`.
+    /// True if other users of the machine can read the file, which is a warning for `secrets.yaml` (W703).
     package var isReadableByOthers: Bool
     /// Equal for all names of one file, such as its path without links; `nil`: the name identifies the file.
     package var identity: String?
@@ -19,7 +19,7 @@ package struct SourceFile: Sendable {
     }
 }
 
-/// What the files of a rule set or configuration may refer to: secrets, variables, time zones, other files.
+/// The secrets, environment variables, time zones and other files that a rule set or configuration may use.
 package struct LoadEnvironment: Sendable {
     /// The name of a time zone and its compiled rules (RFC 8536).
     package struct ZoneFile: Hashable, Sendable {
@@ -36,7 +36,7 @@ package struct LoadEnvironment: Sendable {
     package var secrets: SourceFile?
     /// Environment variables, for `!env_var`.
     package var variables: [String: String]
-    /// The kinds of steps that are errors in a rule.
+    /// The kinds of steps that are refused (E204).
     package var forbiddenSteps: Set<StepKind>
     /// Compiled time zones by name (RFC 8536), as far as they are available.
     package var timeZones: [String: [UInt8]]
@@ -45,7 +45,7 @@ package struct LoadEnvironment: Sendable {
     /// Files for `include` and `reload`, by the path that results from the entry file's name. They serve rule sets that
     /// are not on a disk.
     package var files: [String: SourceFile]
-    /// Whether each `!secret name` and `!env_var name` gives `***name***`, where the real values are not available.
+    /// True to read each `!secret name` and `!env_var name` as `***name***`, because the real values are not available.
     package var hasPlaceholders: Bool
 
     package init(
@@ -63,7 +63,7 @@ package struct LoadEnvironment: Sendable {
     }
 }
 
-/// The value that files give, and the diagnostics about them.
+/// The result of loading files: a value, and diagnostics.
 package struct Loaded<Value: Sendable>: Sendable {
     /// `nil` when a diagnostic is an error; warnings leave the value.
     package var value: Value?
@@ -78,10 +78,10 @@ package struct Loaded<Value: Sendable>: Sendable {
         warnings = programs
     }
 
-    /// Programs that rules name without a slash, so that they have to be in the fixed search path.
+    /// Programs that rules name without a slash, which must be in the fixed search path.
     package var programs: Set<String> { warnings.reduce(into: []) { $0.formUnion($1.keys) } }
 
-    /// Adds the warnings about programs that were not found.
+    /// Adds the warnings about programs that were not found (W702).
     package mutating func report(missing programs: Set<String>) {
         guard !programs.isEmpty else { return }
         let found = warnings.flatMap { $0.filter { programs.contains($0.key) }.values }
@@ -89,8 +89,8 @@ package struct Loaded<Value: Sendable>: Sendable {
     }
 }
 
-/// Turns the text of files into values, or into diagnostics that point at the line. It opens no files: the environment
-/// holds all that it may read.
+/// Loads rule sets, `tryck.yaml` and simulator files from their text. It opens no files: `LoadEnvironment` holds
+/// everything that they may refer to.
 package enum RuleLoader {
     /// Loads a rule set whose files are all in the environment.
     package static func rules(_ entry: SourceFile, in environment: LoadEnvironment) -> Loaded<RuleSet> {
@@ -106,7 +106,7 @@ package enum RuleLoader {
         ConfigurationReader.load(file, in: environment)
     }
 
-    /// Reads the `control_socket` of a `tryck.yaml`, whatever is wrong with the rest of the file.
+    /// Reads the `control_socket` of a `tryck.yaml`, even if the rest of the file has errors.
     package static func controlSocket(of file: SourceFile, in environment: LoadEnvironment) -> String? {
         ConfigurationReader.controlSocket(of: file, in: environment)
     }

@@ -23,8 +23,8 @@ extension RuleReader {
         _ = reportsModel("part \(part.part.rawValue)", part.part.models, part.node, selectors)
     }
 
-    /// Reports E501 and returns true when buttons lack an event or a part. A button that is named has to have it, and
-    /// at least one button of a group.
+    /// Reports E501 and returns true when buttons lack an event or a part. A named button must have it, and so must at
+    /// least one button of a group.
     private mutating func reportsModel(
         _ name: String, _ models: [DeclaredButton.Model], _ node: YAMLNode, _ selectors: [WrittenSelector]
     ) -> Bool {
@@ -36,11 +36,11 @@ extension RuleReader {
                 !selector.isGroup || !declared.contains(where: { models.contains($0.model) })
             else { continue }
             let file = button.place.file == checker.source.name ? "" : "\(button.place.file):"
-            let place = "\(file)\(button.place.line):\(button.place.column)"
+            let location = "\(file)\(button.place.line):\(button.place.column)"
             let wanted = models.map(\.rawValue).joined(separator: " or ")
             checker.error(
                 "E501", at: node, "a \(button.model.rawValue) has no \(name)",
-                hint: "\"\(button.name)\" is declared at \(place) without model: \(wanted)")
+                hint: "\"\(button.name)\" is declared at \(location) without model: \(wanted)")
             return true
         }
         return false

@@ -55,7 +55,7 @@ extension RuleReader {
             place: place(entry.key))
     }
 
-    /// Reads a button that is declared by a text alone, whose form tells a uuid, an address and a serial number apart.
+    /// Reads a button that is declared by a single text: a uuid, an address or a serial number, told apart by form.
     private mutating func readShortForm(_ text: String, _ node: YAMLNode) -> DeclaredButton.Hardware? {
         if text.utf8.count == 32, text.utf8.allSatisfy(isHexadecimal) { return .uuid(text.lowercased()) }
         if text.contains(":") { return readAddress(text, node) }

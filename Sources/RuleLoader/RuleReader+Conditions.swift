@@ -130,14 +130,14 @@ extension RuleReader {
     }
 
     private func weekdayHint(_ text: String) -> String? {
-        let word = text.lowercased()
-        switch word {
+        let lower = text.lowercased()
+        switch lower {
         case "weekday", "weekdays", "workday", "workdays": return "write mon-fri"
         case "weekend", "weekends": return "write sat-sun"
         default: break
         }
         let days = LocalTime.Weekday.allCases.map(\.rawValue)
-        if let day = days.first(where: { word.hasPrefix($0) }), word.count > 3 || word != text {
+        if let day = days.first(where: { lower.hasPrefix($0) }), lower.count > 3 || lower != text {
             return "write \(day)"
         }
         return checker.nearest(to: text, among: days).map { "did you mean \"\($0)\"?" }

@@ -9,8 +9,8 @@ extension RuleReader {
     ///   - names: the declared names of this kind.
     ///   - root: the root under which expressions find the names; `nil` if they do not.
     ///   - example: one entry, for hints.
-    ///   - body: reads one entry and returns whether it was declared. Its name is `nil` when it is taken or not
-    ///     allowed.
+    ///   - body: reads one entry and returns whether it was declared. The name it receives is `nil` when it is used
+    ///     already or not allowed.
     mutating func forEachDeclared(
         _ node: YAMLNode, key: String, _ names: WritableKeyPath<RuleReader, DeclaredNames>, as noun: String,
         root: Root?, example: String, _ body: (inout RuleReader, YAMLNode.Entry, String?) -> Bool
@@ -45,8 +45,8 @@ extension RuleReader {
 
     /// The position of a declaration for messages, with its file when the set has several.
     func text(of key: YAMLNode.Key) -> String {
-        let place = "\(key.start.line):\(key.start.column)"
-        return documents.count == 1 ? place : "\(checker.source.name):\(place)"
+        let position = "\(key.start.line):\(key.start.column)"
+        return documents.count == 1 ? position : "\(checker.source.name):\(position)"
     }
 
     // MARK: Scripts

@@ -45,7 +45,7 @@ extension RuleReader {
         }
     }
 
-    /// Takes the system's time zone when no file sets one.
+    /// Uses the system's time zone when the entry file sets none.
     mutating func setTimeZone() {
         guard !hasTimeZone, let file = documents.first?.checker.environment.systemTimeZone else { return }
         if let zone = TimeZone(named: file.name, file.octets) { set.timeZone = zone }

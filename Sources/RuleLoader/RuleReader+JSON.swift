@@ -3,7 +3,7 @@ import JSON
 import Rules
 
 extension YAMLNode {
-    /// Whether nothing is written where the value belongs.
+    /// True if the value is missing; false for a written `null`.
     fileprivate var isEmpty: Bool { isNull && scalar == "" }
 }
 
@@ -46,7 +46,7 @@ extension RuleReader {
         return false
     }
 
-    /// Makes one value of an array when no entry holds a template.
+    /// Folds an array whose entries hold no template into one constant value.
     private static func array(_ entries: [JSONTemplate]) -> JSONTemplate {
         var values: [JSONValue] = []
         for entry in entries {

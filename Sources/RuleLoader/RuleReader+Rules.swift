@@ -2,9 +2,7 @@ import Expressions
 import Rules
 
 extension RuleReader {
-    /// Reads one rule.
-    ///
-    /// - Parameter index: the index in `set.rules`; `nil` for a rule that is read only to report its faults.
+    /// Reads a rule into `set.rules[index]`, or only to report its faults if `index` is `nil`.
     mutating func readRule(_ node: YAMLNode, index: Int?) {
         guard !node.isNull else {
             checker.error(
@@ -79,11 +77,11 @@ extension RuleReader {
     }
 }
 
-/// Whether the triggers of a rule fire only while a button is held, which `repeat: while: held` requires.
+/// Checks that all triggers of a rule fire while a button is held, as `repeat: while: held` requires.
 struct HeldTriggers {
-    /// The first event that is neither `hold` nor `down`, or a chord, which is several buttons.
+    /// The first trigger that is neither `hold` nor `down`. Chords do not count as held: they have several buttons.
     private(set) var other: String?
-    /// Whether all triggers could be read.
+    /// False if a trigger could not be read.
     var isCertain = true
 
     var allowsRepeat: Bool { other == nil || !isCertain }

@@ -4,7 +4,7 @@ import Rules
 
 extension RuleReader {
     /// Reads the steps of all scripts, each after the scripts it calls, when all names are declared. `set.scripts`
-    /// already has their names, inputs and places.
+    /// already has their names, inputs and positions.
     mutating func readScriptSteps(_ nodes: [(script: Int, document: Int, node: YAMLNode)]) {
         var calls = [[ScriptCall]](repeating: [], count: set.scripts.count)
         var unread: [Int: (document: Int, node: YAMLNode)] = [:]
@@ -117,8 +117,8 @@ extension RuleReader {
         )
     }
 
-    /// Reads a value for each input of the script, which is `nil` where the input takes its default. Returns `nil` when
-    /// an argument is faulty or missing.
+    /// Reads the arguments of a call, one for each input of the script: `nil` for an input that is left at its default.
+    /// Returns `nil` when an argument is faulty or missing.
     private mutating func arguments(
         _ fields: Fields, of script: Script, at node: YAMLNode, in scope: Scope
     ) -> [ValueTemplate?]? {
@@ -163,9 +163,9 @@ extension RuleReader {
         }
         for input in script.inputs where input.fallback == nil && !given.contains(input.name) {
             let with = fields.node("with")
-            let place = with.map { checker.firstKey(of: $0) } ?? (node.start, node.end)
+            let range = with.map { checker.firstKey(of: $0) } ?? (node.start, node.end)
             checker.error(
-                "E202", from: place.0, to: place.1, alias: with.map(\.alias) ?? node.alias,
+                "E202", from: range.0, to: range.1, alias: with.map(\.alias) ?? node.alias,
                 "script \"\(script.name)\" needs the input \"\(input.name)\"",
                 hint: "add \(with == nil ? "with: {\(input.name): …}" : "\(input.name): to it")")
             isGood = false

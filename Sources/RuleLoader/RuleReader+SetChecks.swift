@@ -6,8 +6,8 @@ import Rules
 
 /// Checks that need all rules of the set.
 extension RuleReader {
-    /// The longest delay of a rule with `mode: single` without a warning (W705): it drops the presses in that time.
-    private static let maximumSilence = Duration.seconds(10)
+    /// A rule with `mode: single` drops presses during its delays, so longer delays cause a warning (W705).
+    private static let maximumUnwarnedDelay = Duration.seconds(10)
 
     mutating func checkSet() {
         checkLongPresses()
@@ -62,7 +62,7 @@ extension RuleReader {
         }
     }
 
-    /// Warns of rules for any button that delay the clicks other rules wait for (W707).
+    /// Warns of rules with `button: any` that delay the clicks of other rules (W707).
     private mutating func warnOfSlowClicks() {
         let beginnings = uses.any.beginnings
         let hold = uses.any.hold
@@ -112,7 +112,8 @@ extension RuleReader {
         for rule in set.rules where rule.mode == .single {
             let delays = LiteralDelays(of: rule.steps, scripts: scriptDelays)
             // With a longer cooldown these presses are dropped anyway.
-            guard delays.total > RuleReader.maximumSilence, delays.total > rule.cooldown, let longest = delays.longest
+            guard delays.total > RuleReader.maximumUnwarnedDelay, delays.total > rule.cooldown,
+                let longest = delays.longest
             else { continue }
             let total = Value(delays.total).text ?? ""
             let message =
@@ -123,7 +124,7 @@ extension RuleReader {
         }
     }
 
-    // MARK: Places
+    // MARK: Source locations
 
     private mutating func warn(_ code: String, at step: Step, _ message: String, hint: String) {
         guard let document = document(of: step.place) else { return }

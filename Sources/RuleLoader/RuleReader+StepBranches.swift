@@ -3,9 +3,8 @@ import Rules
 
 /// Steps that contain other steps: `if`, `choose`, `cycle` and `repeat`.
 extension RuleReader {
-    /// Reads steps that do not always run. Returns the results they have saved at their end, for `join`; `nil` when
-    /// they always stop.
-    private mutating func way(
+    /// Reads the steps of a branch and the results that are saved at its end, which are `nil` when it always stops.
+    private mutating func readBranch(
         _ node: YAMLNode, key: String, path: String, from context: inout StepContext,
         _ change: (inout StepContext) -> Void = { _ in }
     ) -> (steps: [Step], results: [String: Scope.Saved]?) {
@@ -21,11 +20,11 @@ extension RuleReader {
 
     /// Combines the results of branches into those that the following steps may use.
     ///
-    /// - Parameter ways: the results at the end of each branch; `nil` for a branch that always stops.
-    private func join(_ ways: [[String: Scope.Saved]?], _ context: inout StepContext) {
-        let open = ways.compactMap { $0 }
+    /// - Parameter branchResults: the results at the end of each branch; `nil` for a branch that always stops.
+    private func join(_ branchResults: [[String: Scope.Saved]?], _ context: inout StepContext) {
+        let open = branchResults.compactMap { $0 }
         guard !open.isEmpty else {
-            context.isStopped = !ways.isEmpty
+            context.isStopped = !branchResults.isEmpty
             return
         }
         context.scope.results = RuleReader.results(of: open)
@@ -38,10 +37,10 @@ extension RuleReader {
             if !fields.isWritten("then") { checker.missing("then", in: fields, owner: "\"if\"") }
             return nil
         }
-        let then = way(thenNode, key: "then", path: "\(path).then", from: &context)
+        let then = readBranch(thenNode, key: "then", path: "\(path).then", from: &context)
         var otherwise: (steps: [Step], results: [String: Scope.Saved]?) = ([], context.scope.results)
         if let node = fields.node("else") {
-            otherwise = way(node, key: "else", path: "\(path).else", from: &context)
+            otherwise = readBranch(node, key: "else", path: "\(path).else", from: &context)
         }
         join([then.results, otherwise.results], &context)
         let branch = Branch(conditions: conditions, steps: then.steps, place: place(node))
@@ -59,21 +58,21 @@ extension RuleReader {
         }
         let path = context.path
         var branches: [Branch] = []
-        var ways: [[String: Scope.Saved]?] = []
+        var branchResults: [[String: Scope.Saved]?] = []
         for (index, node) in checker.oneOrMany(node, empty: "\"choose\" needs at least one branch").enumerated() {
             guard let fields = checker.fields(node, .branch) else { continue }
             let conditions = fields.node("if").map { self.conditions($0, key: "if", in: context.scope) }
             guard let thenNode = fields.node("then") else { continue }
-            let then = way(thenNode, key: "then", path: "\(path)[\(index)].then", from: &context)
-            ways.append(then.results)
+            let then = readBranch(thenNode, key: "then", path: "\(path)[\(index)].then", from: &context)
+            branchResults.append(then.results)
             guard let conditions else { continue }
             branches.append(Branch(conditions: conditions, steps: then.steps, place: place(node)))
         }
         var otherwise: (steps: [Step], results: [String: Scope.Saved]?) = ([], context.scope.results)
         if let node = fields.node("default") {
-            otherwise = way(node, key: "default", path: "\(path).default", from: &context)
+            otherwise = readBranch(node, key: "default", path: "\(path).default", from: &context)
         }
-        join(ways + [otherwise.results], &context)
+        join(branchResults + [otherwise.results], &context)
         return branches.count == nodes.count && !branches.isEmpty
             ? .choose(branches, otherwise: otherwise.steps, isIf: false) : nil
     }
@@ -99,14 +98,14 @@ extension RuleReader {
         }
         let path = context.path
         var entries: [[Step]] = []
-        var ways: [[String: Scope.Saved]?] = []
+        var branchResults: [[String: Scope.Saved]?] = []
         for (index, node) in nodes.enumerated() {
             guard !checker.reportsNullEntry(node) else { continue }
-            let entry = way(node, key: "steps", path: "\(path)[\(index)]", from: &context)
+            let entry = readBranch(node, key: "steps", path: "\(path)[\(index)]", from: &context)
             entries.append(entry.steps)
-            ways.append(entry.results)
+            branchResults.append(entry.results)
         }
-        join(ways, &context)
+        join(branchResults, &context)
         return .cycle(entries, resetAfter: fields.duration("reset_after"))
     }
 
@@ -119,7 +118,7 @@ extension RuleReader {
                 hint: context.otherEvent.map { "this rule also has \($0)" })
         }
         guard let actions = fields.node("actions") else { return nil }
-        let body = way(actions, key: "actions", path: "\(context.path).actions", from: &context) {
+        let body = readBranch(actions, key: "actions", path: "\(context.path).actions", from: &context) {
             $0.scope.absent[.repeat] = nil
         }
         switch extent {

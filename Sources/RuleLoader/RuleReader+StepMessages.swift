@@ -30,7 +30,7 @@ extension RuleReader {
         return topic
     }
 
-    /// Reads what is sent: a text, `json` or nothing. Returns `nil` when it is faulty.
+    /// Reads the content of a message: a text, `json` or nothing. Returns `nil` when it is faulty.
     private mutating func content(_ fields: Fields, text: String, in scope: Scope) -> Content? {
         switch (fields.key(text), fields.key("json")) {
         case (let written?, let json?):
@@ -123,9 +123,7 @@ extension RuleReader {
         return headers.count == entries.count ? headers : nil
     }
 
-    /// Whether a text is a token, which names of headers have to be.
-    ///
-    /// - Source: RFC 9110, 5.6.2.
+    /// True if a text is a token (RFC 9110, 5.6.2), as the name of a header must be.
     private static func isHeaderName(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy {

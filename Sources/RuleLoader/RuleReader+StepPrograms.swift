@@ -198,8 +198,8 @@ extension RuleReader {
 
     private static let literalVariables: Set<String> = ["PATH", "IFS", "ENV", "BASH_ENV"]
 
-    /// Returns whether a name can be that of an environment variable (E209), and whether its value may hold a template
-    /// (E407).
+    /// Checks that a name can be that of an environment variable (E209), and that the value of a variable such as
+    /// `PATH` holds no template (E407).
     private mutating func checkVariableName(_ entry: YAMLNode.Entry) -> Bool {
         let name = entry.key.text
         let isName =
@@ -224,7 +224,7 @@ extension RuleReader {
 }
 
 extension YAMLNode {
-    /// Whether `!secret` or `!env_var` brings the node's text in, so that it must not be shown.
+    /// True for `!secret` and `!env_var`, whose values must not be shown.
     var isSecret: Bool { tag == .secret || tag == .environmentVariable }
 }
 

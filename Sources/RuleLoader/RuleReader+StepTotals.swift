@@ -2,15 +2,15 @@ import Rules
 
 /// The properties of a script's steps that matter to its callers.
 struct ScriptEffect {
-    /// The number of steps, with those of the scripts that are called.
+    /// The number of steps, including those of the scripts that are called.
     var stepCount = 0
-    /// Whether no step after a call of the script can run.
+    /// True if no step after a call of the script can run.
     var alwaysStops = false
-    /// Whether the script repeats `while: held`, which needs a rule that is triggered by a held button.
+    /// True if the script has a `repeat: while: held`, which needs a rule that is triggered by a held button.
     var repeatsWhileHeld = false
 }
 
-/// Properties of a list of steps, including the scripts they call. These have to be read before.
+/// Properties of a list of steps, including the scripts they call, which must have been read before.
 extension RuleReader {
     func effect(of steps: [Step]) -> ScriptEffect {
         ScriptEffect(
@@ -27,7 +27,7 @@ extension RuleReader {
         }
     }
 
-    /// Whether every path through the steps stops, so that no step after them can run.
+    /// True if every path through the steps stops, so that no step after them can run.
     private func alwaysStops(_ steps: [Step]) -> Bool {
         steps.contains { step in
             guard step.isEnabled else { return false }

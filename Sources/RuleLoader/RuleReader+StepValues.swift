@@ -88,7 +88,7 @@ extension RuleReader {
         return isAmong(values, value, node, key: key) ? .value(value) : nil
     }
 
-    /// Returns whether a value is among those a variable may have, and reports E204 if not.
+    /// Checks that a value is one of the permitted values of a variable, and reports E204 if not.
     mutating func isAmong(_ values: [Value], _ value: Value, _ node: YAMLNode, key: String) -> Bool {
         guard !values.isEmpty, !values.contains(where: value.isSame) else { return true }
         let words = values.compactMap(\.text)

@@ -2,7 +2,7 @@ import Diagnostics
 import Expressions
 import Rules
 
-/// The place of the steps that are being read, and the names they may use there.
+/// The position of the steps that are being read, and the names they may use there.
 struct StepContext {
     enum Owner {
         case rule(String)
@@ -17,16 +17,16 @@ struct StepContext {
     var path: String
     /// The slot of the next `save_as`.
     var resultCount = 0
-    /// Whether all button triggers of the rule are `hold` or `down`, which `repeat: while: held` requires. `nil` in a
-    /// script, where it depends on the caller.
+    /// True if all triggers of the rule are `hold` or `down`, which `repeat: while: held` requires. `nil` in a script,
+    /// where it depends on the caller.
     var isHeld: Bool?
     /// An event of the rule other than `hold` and `down`, for the message when `isHeld` is false.
     var otherEvent: String?
     /// Slots of results by name. Two branches may save a result under the same name.
     var slots: [String: Int] = [:]
-    /// Whether every path through the steps so far stops.
+    /// True if every path through the steps so far stops.
     var isStopped = false
-    /// Scripts whose call would close a circle, which is already reported.
+    /// Scripts that must not be called here, because the calls would form a cycle, which is already reported.
     var forbiddenScripts: Set<Int> = []
 }
 
@@ -37,7 +37,7 @@ extension RuleReader {
 
     /// Reads one step or a list of at least one (E213). Faulty steps are reported and left out.
     ///
-    /// Scripts that are called have to be read before, because their `ScriptEffect` applies to their callers.
+    /// Scripts that are called must have been read before, because their `ScriptEffect` applies to their callers.
     mutating func steps(_ node: YAMLNode, key: String, _ context: inout StepContext) -> [Step] {
         context.isStopped = false
         let steps = list(node, key: key, &context)
@@ -66,14 +66,14 @@ extension RuleReader {
         var steps: [Step] = []
         steps.reserveCapacity(nodes.count)
         let path = context.path
-        var saysNever = true
+        var reportsUnreachable = true
         for (index, node) in nodes.enumerated() {
-            if context.isStopped, saysNever {
+            if context.isStopped, reportsUnreachable {
                 let (start, end) = checker.firstKey(of: node)
                 checker.error(
                     "E510", from: start, to: end, alias: node.alias,
                     "this step can never run: the one before it always stops")
-                saysNever = false
+                reportsUnreachable = false
             }
             if let step = step(node, index, &context) { steps.append(step) }
             context.path = path
@@ -235,11 +235,11 @@ extension RuleReader {
 
     /// The results that the steps after several branches may use. A result is `.notOnEveryPath` unless all branches
     /// save it in the same way.
-    static func results(of ways: [[String: Scope.Saved]]) -> [String: Scope.Saved] {
-        guard var results = ways.first else { return [:] }
-        for way in ways.dropFirst() where way != results {
-            for (name, saved) in way where results[name] != saved { results[name] = .notOnEveryPath }
-            for name in results.keys where way[name] == nil { results[name] = .notOnEveryPath }
+    static func results(of branches: [[String: Scope.Saved]]) -> [String: Scope.Saved] {
+        guard var results = branches.first else { return [:] }
+        for branch in branches.dropFirst() where branch != results {
+            for (name, saved) in branch where results[name] != saved { results[name] = .notOnEveryPath }
+            for name in results.keys where branch[name] == nil { results[name] = .notOnEveryPath }
         }
         return results
     }

@@ -62,12 +62,12 @@ extension RuleReader {
 }
 
 extension YAMLNode {
-    /// Whether the node's text has to be compiled. A text with a tag is never a template.
+    /// True if the node's text is a template. A text with a tag never is.
     var holdsTemplate: Bool { tag == nil && scalar?.hasTemplateMark == true }
 }
 
 extension String {
-    /// Whether the text contains `{{`, or `{%`, which is a template in other languages.
+    /// True if the text contains `{{`, or the `{%` of other template languages.
     var hasTemplateMark: Bool {
         var isOpen = false
         for octet in utf8 {

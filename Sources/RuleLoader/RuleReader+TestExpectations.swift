@@ -2,7 +2,7 @@ import ButtonModel
 import JSON
 import Rules
 
-/// Reads what a test expects.
+/// Reads the effects and outcomes that a test expects: `expect` and `expect_rules`.
 extension RuleReader {
     mutating func expectedEffects(_ node: YAMLNode) -> [ExpectedEffect]? {
         guard case .sequence(let nodes) = node.content else {

@@ -25,13 +25,13 @@ extension RuleReader {
 
     /// Reads `- reload` and `- restart` without a value, with or without a colon.
     private mutating func bareStep(_ node: YAMLNode) -> TestStep? {
-        var word = node.scalar
+        var name = node.scalar
         var place = place(node)
         if case .mapping(let entries) = node.content, entries.count == 1, entries[0].value.isNull {
-            word = entries[0].key.text
+            name = entries[0].key.text
             place = self.place(entries[0].key)
         }
-        switch word {
+        switch name {
         case "reload": return TestStep(.reload(nil), place: place)
         case "restart": return TestStep(.restart(stoppedFor: .zero), place: place)
         default: return nil
@@ -101,8 +101,8 @@ extension RuleReader {
             age: fields.duration("age") ?? .zero)
     }
 
-    /// The steps of a rotation, positive for clockwise. The event gives the direction: steps of a counter-clockwise
-    /// event may be written with either sign.
+    /// Reads the steps of a rotation, positive for clockwise. The event determines the direction: steps of a
+    /// counter-clockwise event may be written with either sign.
     private mutating func rotation(_ event: TriggerEvent, _ fields: Fields) -> Int? {
         guard case .rotate(let direction, _) = event else {
             for name in ["steps", "position", "slot"] {

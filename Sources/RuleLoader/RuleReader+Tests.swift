@@ -178,8 +178,8 @@ private struct WrittenTime {
         let octets = Array(text.utf8)
         let separators: [Int: Character] = [4: "-", 7: "-", 10: " ", 13: ":", 16: ":"]
         guard octets.count == 16 || octets.count == 19 else { return nil }
-        for (place, octet) in octets.enumerated() {
-            guard let separator = separators[place] else {
+        for (index, octet) in octets.enumerated() {
+            guard let separator = separators[index] else {
                 guard YAMLNumber.isDigit(octet) else { return nil }
                 continue
             }

@@ -46,7 +46,7 @@ extension RuleReader {
     /// An entry under `button` and the buttons it stands for.
     struct WrittenSelector {
         var meant: [ButtonSelector]
-        /// Whether the entry names a group, of which only one button needs to have the event.
+        /// True if the entry names a group, of which at least one button must have the event.
         var isGroup = false
         var node: YAMLNode
     }

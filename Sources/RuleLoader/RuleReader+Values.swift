@@ -13,8 +13,8 @@ extension RuleReader {
         }
     }
 
-    /// Reads a value whose spelling gives its type: `true`, `3`, `2.5`, `"3"`. A plain text that other YAML tools read
-    /// as another type is refused (E208).
+    /// Reads a value whose spelling determines its type: `true`, `3`, `2.5`, `"3"`. A plain text that other YAML tools
+    /// read as another type is refused (E208).
     ///
     /// - Parameter takesNull: whether hints may suggest `null`, which the caller then reads.
     mutating func value(_ node: YAMLNode, key: String, takesNull: Bool = false) -> Value? {
@@ -54,7 +54,7 @@ extension RuleReader {
         return nil
     }
 
-    /// Reads a number of runs in a duration: `20/1m`.
+    /// Reads a rate, the number of runs in a duration: `20/1m`.
     mutating func rate(_ node: YAMLNode, key: String) -> Rule.Rate? {
         guard let text = checker.plainText(node, key: key, wanted: "a rate such as 20/1m") else { return nil }
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)

@@ -17,7 +17,7 @@ struct RuleReader {
     /// All declared names, for expressions. The scope of a rule or a script begins as a copy.
     var scope = Scope()
     var defaults = RuleDefaults()
-    /// Whether a time zone is written, even a faulty one.
+    /// True if the entry file sets a time zone, even a faulty one.
     var hasTimeZone = false
     /// The names of buttons and groups, which share one namespace.
     var buttonNames = DeclaredNames("button")
@@ -30,14 +30,15 @@ struct RuleReader {
     var scripts: [String: Int] = [:]
     /// The inputs that could not be declared, by index of the script.
     var wrongInputs: [Int: Set<String>] = [:]
-    /// The first button that is declared for each hardware: its index, and the position of its declaration.
+    /// The first button that is declared for each piece of hardware: its index, and the position of its declaration.
     var hardware: [DeclaredButton.Hardware: (button: Int, place: DeclaredNames.Place)] = [:]
-    /// The first button that is fixed to each mode.
+    /// For each trigger mode, the first button that is fixed to it.
     var firstFixed: [TriggerMode: Int] = [:]
-    /// The number of buttons in all triggers together.
+    /// The number of buttons in all triggers together, with groups expanded.
     var memberCount = 0
     /// The events of all triggers, for the checks that need all of them.
     var uses = ButtonUses()
+    /// The nodes that are read, for the fingerprint of the set.
     var contents = SetFingerprints()
     /// By index in `set.scripts`.
     var scriptDelays: [LiteralDelays] = []
@@ -74,7 +75,7 @@ struct RuleReader {
 
     private init(documents: [Document]) {
         self.documents = documents
-        if !documents.allSatisfy(\.isWhole) { leaveOutWhatIsMissing() }
+        if !documents.allSatisfy(\.isWhole) { leaveOutEverything() }
     }
 
     private mutating func read() {
@@ -131,7 +132,7 @@ struct RuleReader {
             return nil
         }
         guard let fields = checker.fields(root, .rulesFile) else {
-            leaveOutWhatIsMissing()
+            leaveOutEverything()
             return nil
         }
         if isEntry {
@@ -204,7 +205,7 @@ struct RuleReader {
         return entries.first { $0.key.text == "id" }?.value
     }
 
-    // MARK: What could not be declared
+    // MARK: Declarations that could not be read
 
     /// Records that the declarations under a key could not be read, so that no name of that kind is reported as
     /// unknown.
@@ -226,7 +227,7 @@ struct RuleReader {
         }
     }
 
-    private mutating func leaveOutWhatIsMissing() {
+    private mutating func leaveOutEverything() {
         for key in ["buttons", "states", "variables", "scripts", "rules"] { leaveOut(key) }
         scope.absent[.sun] = nil
     }
@@ -245,7 +246,7 @@ struct RuleReader {
 struct RuleDefaults {
     var queued = QueuedPolicy.standard
     var mode = Rule.Mode.single
-    /// Whether `mode` is faulty, so that `max` cannot be checked against it.
+    /// True if `mode` is faulty, so that `max` cannot be checked against it.
     var hasWrongMode = false
     var cooldown = Duration.zero
     var rateLimit = Rule.Rate.standard

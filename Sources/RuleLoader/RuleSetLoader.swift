@@ -11,6 +11,7 @@ package import Rules
 /// A file that is included twice is read once. A glob skips the file that contains it, the files that led to that file,
 /// and `secrets.yaml`; a literal path to one of these is an error (E307, E308).
 package struct RuleSetLoader {
+    /// A file or a time zone that the loader needs.
     package enum Want: Hashable, Sendable {
         /// The file or files at a path that starts at the directory of the file `from`. The names in the answer begin
         /// with that directory as `from` has it. The files must lie in the entry file's directory after all links are
@@ -20,6 +21,7 @@ package struct RuleSetLoader {
         case timeZone(String)
     }
 
+    /// What the caller found for a `Want`.
     package enum Answer: Sendable {
         /// The files, in any order. A glob may find none.
         case files([SourceFile])
@@ -65,10 +67,10 @@ package struct RuleSetLoader {
         self.environment = environment
         self.followsReloads = followsReloads
         graph = IncludeGraph(entry, in: environment)
-        goOn()
+        proceed()
     }
 
-    /// What the loader needs next; `nil` when it has everything.
+    /// The next file or time zone that the loader needs; `nil` when it has everything.
     package var want: Want? {
         if let inclusion = graph?.next { return .files(inclusion.pattern, from: inclusion.origin) }
         if let wantedZone { return .timeZone(wantedZone) }
@@ -88,7 +90,7 @@ package struct RuleSetLoader {
         } else if let reload = reloads.first {
             begin(reload, with: answer)
         }
-        goOn()
+        proceed()
     }
 
     /// The set and the diagnostics about its files. Errors in reloaded files are not reported: a test may reload a file
@@ -101,7 +103,7 @@ package struct RuleSetLoader {
     }
 
     /// Proceeds to the next thing that needs an answer.
-    private mutating func goOn() {
+    private mutating func proceed() {
         guard graph?.next == nil else { return }
         if let complete = graph.take() {
             documents = complete.documents()
@@ -115,7 +117,7 @@ package struct RuleSetLoader {
         }
     }
 
-    // MARK: What tests reload
+    // MARK: Reloads by tests
 
     private func name(of reload: Reload) -> String { documents[reload.document].checker.source.name }
 

@@ -25,17 +25,17 @@ extension MappingTable {
             "user": processHints["user"] ?? "",
         ])
 
-    /// Keys that all kinds of steps may have, or several of them.
+    /// Keys that several or all kinds of steps may have.
     private static let commonKeys = ["alias", "enabled", "timeout", "retry", "continue_on_error", "save_as"]
 
-    /// A hint where a step's key belongs that stands in another mapping.
-    static func place(ofStepKey word: String, besides table: String) -> String? {
-        guard step.key(word) != nil, step.name != table else { return nil }
+    /// The hint for a key of a step that is written in another mapping.
+    static func place(ofStepKey key: String, besides table: String) -> String? {
+        guard step.key(key) != nil, step.name != table else { return nil }
         // Tables for mappings inside an action have quoted names.
-        if commonKeys.contains(word) {
-            return table.hasPrefix("\"") ? "\"\(word)\" belongs beside \(table)" : "\"\(word)\" belongs in a step"
+        if commonKeys.contains(key) {
+            return table.hasPrefix("\"") ? "\"\(key)\" belongs beside \(table)" : "\"\(key)\" belongs in a step"
         }
-        return "\"\(word)\" is a step; write it under actions:"
+        return "\"\(key)\" is a step; write it under actions:"
     }
 
     static let publish = MappingTable(

@@ -209,16 +209,16 @@ extension MappingTable {
             "end": "use before:", "weekdays": "use weekday:", "days": "use weekday:", "day": "use weekday:",
         ])
 
-    /// A hint where a key belongs that stands in the wrong mapping; `nil` when no mapping has it.
-    static func place(of word: String, besides table: String) -> String? {
+    /// The hint for a key that is written in the wrong mapping; `nil` when no mapping has it.
+    static func place(of key: String, besides table: String) -> String? {
         for (parent, inner) in [("publish", publish), ("log", log), ("queued", queued), ("run", run), ("shell", shell)]
-        where inner.name != table && inner.key(word) != nil {
-            return "\"\(word)\" belongs inside \"\(parent)\""
+        where inner.name != table && inner.key(key) != nil {
+            return "\"\(key)\" belongs inside \"\(parent)\""
         }
-        if let place = place(ofStepKey: word, besides: table) { return place }
+        if let place = place(ofStepKey: key, besides: table) { return place }
         for other in [rule, trigger, button, state, variable, location, rulesFile]
-        where other.name != table && other.key(word) != nil {
-            return "\"\(word)\" belongs in \(other.name)"
+        where other.name != table && other.key(key) != nil {
+            return "\"\(key)\" belongs in \(other.name)"
         }
         return nil
     }

@@ -1,13 +1,13 @@
 /// Recognises the numbers of the language, and texts that other YAML tools read as numbers.
 enum YAMLNumber {
-    /// Whether the text matches `-?(0|[1-9][0-9]*)`.
+    /// True if the text matches `-?(0|[1-9][0-9]*)`.
     static func isInteger(_ text: String) -> Bool {
         let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
         guard let first = digits.first, digits.allSatisfy(isDigit) else { return false }
         return first != UInt8(ascii: "0") || digits.count == 1
     }
 
-    /// Whether the text is an integer, with or without a point and digits after it.
+    /// True if the text is an integer, with or without a point and digits after it.
     static func isDecimal(_ text: String) -> Bool {
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard let whole = parts.first, isInteger(String(whole)) else { return false }
@@ -15,15 +15,15 @@ enum YAMLNumber {
         return !parts[1].isEmpty && parts[1].utf8.allSatisfy(isDigit)
     }
 
-    /// Whether YAML 1.1 or 1.2 reads the text as a number: `017`, `0x1f`, `1_000`, `1e3`, `.5`, `.inf`.
+    /// True if YAML 1.1 or 1.2 reads the text as a number: `017`, `0x1f`, `1_000`, `1e3`, `.5`, `.inf`.
     static func looksLikeNumber(_ text: String) -> Bool {
         var rest = Array(text.utf8)[...]
         if let sign = rest.first, sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+") { rest.removeFirst() }
-        let word = String(decoding: rest, as: UTF8.self).lowercased()
-        if word == ".inf" || word == ".nan" { return true }
+        let unsigned = String(decoding: rest, as: UTF8.self).lowercased()
+        if unsigned == ".inf" || unsigned == ".nan" { return true }
         for (prefix, digits) in [("0x", "0123456789abcdef_"), ("0o", "01234567"), ("0b", "01_")]
-        where word.hasPrefix(prefix) {
-            return word.count > 2 && word.dropFirst(2).allSatisfy(digits.contains)
+        where unsigned.hasPrefix(prefix) {
+            return unsigned.count > 2 && unsigned.dropFirst(2).allSatisfy(digits.contains)
         }
         var hasDigit = false
         var points = 0

@@ -1,6 +1,6 @@
 import Rules
 
-/// Which scripts each script and each rule calls.
+/// The call graph of a set: which scripts each script and each rule calls.
 struct ScriptGraph {
     /// By index in `RuleSet.scripts`: the scripts that this script calls, each once, in the order of its steps.
     private(set) var calls: [[Int]] = []

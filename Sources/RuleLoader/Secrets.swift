@@ -11,10 +11,10 @@ struct Secrets {
         case unreadable
     }
 
-    /// Diagnostics about the file. They contain nothing of its content.
+    /// Diagnostics about the file. They do not quote its content.
     private(set) var diagnostics: [Diagnostic] = []
     private(set) var fileName = "secrets.yaml"
-    private var isThere = false
+    private var hasFile = false
     private var values: [String: String] = [:]
     private var wrongNames: Set<String> = []
     private var isUnreadable = false
@@ -24,7 +24,7 @@ struct Secrets {
 
     init(in environment: LoadEnvironment) {
         guard let file = environment.secrets, !environment.hasPlaceholders else { return }
-        isThere = true
+        hasFile = true
         fileName = file.name
         var withoutSecrets = environment
         withoutSecrets.secrets = nil
@@ -42,7 +42,7 @@ struct Secrets {
     }
 
     func value(of name: String) -> Answer {
-        guard isThere else { return .missing(hint: "there is no secrets.yaml beside the file") }
+        guard hasFile else { return .missing(hint: "there is no secrets.yaml beside the file") }
         if let value = values[name] { return .found(value) }
         if isUnreadable || wrongNames.contains(name) { return .unreadable }
         let near = Suggestions.nearest(to: name, among: values.keys.sorted())

@@ -3,8 +3,8 @@ import Rules
 /// The parts of a set's fingerprint, collected while the set is read. Sets with equal fingerprints have the same
 /// content.
 ///
-/// Declarations count by name, whatever file and order they are in. The order of rules and of tests counts, because
-/// they run in it.
+/// Declarations are sorted by name, so their files and order do not matter. The order of rules and of tests does,
+/// because they run in it.
 struct SetFingerprints {
     var location = Fingerprint()
     var defaults = Fingerprint()
@@ -19,8 +19,8 @@ struct SetFingerprints {
 }
 
 extension RuleReader {
-    /// Sets the fingerprints of a set without errors and of its rules. The fingerprint of a rule includes the scripts
-    /// it calls, and those that these call.
+    /// Sets the fingerprints of a set without errors and of its rules. The fingerprint of a rule includes all scripts
+    /// that it calls, directly or indirectly.
     mutating func setFingerprints(_ graph: ScriptGraph) {
         var scripts: [Fingerprint] = contents.scripts.map(\.fingerprint)
         for script in graph.order {

@@ -1,7 +1,7 @@
 package import ButtonModel
 import Diagnostics
 
-/// One button of a simulator file. Values that are `nil` are derived from the name.
+/// A button of a simulator file. Values that are `nil` are derived from the name.
 package struct SimulatorButton: Hashable, Sendable {
     package var name: String
     package var model: FlicModel?
@@ -11,7 +11,7 @@ package struct SimulatorButton: Hashable, Sendable {
     package var nickname: String?
     package var firmware: UInt32?
     package var batteryMillivolts: Int?
-    /// Whether the button begins in public mode, ready to be paired.
+    /// True if the button begins in public mode, ready to be paired.
     package var isPublic: Bool?
 }
 
@@ -32,7 +32,6 @@ extension MappingTable {
         ])
 }
 
-/// Reads a simulator file.
 enum SimulatorReader {
     static func load(_ file: SourceFile) -> Loaded<[SimulatorButton]> {
         let document = Document(file, in: LoadEnvironment())

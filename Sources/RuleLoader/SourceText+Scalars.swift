@@ -1,49 +1,50 @@
 import Diagnostics
 
 extension SourceText {
-    /// The positions in the file of a range of a scalar's text. They are exact for plain, quoted and block scalars;
-    /// where they cannot be found, they are those of the scalar.
+    /// The positions in the file of a range of a scalar's text. They are exact for plain, quoted and block scalars; if
+    /// they cannot be found, the positions of the whole scalar are returned.
     ///
-    /// Text and file differ by quotes and escapes, which `InkTrail` takes into account, and by folding and indentation,
-    /// which add and remove only blanks. So the octets that are not blanks are counted on both sides.
+    /// The scalar's text and the file differ by quotes and escapes, which `ScalarWalk` takes into account, and by
+    /// folding and indentation, which add and remove only blanks. So the octets that are not blanks are counted in
+    /// both.
     ///
     /// - Parameter range: octets of the scalar's text. An empty range gives one column.
     func place(of range: Range<Int>, in node: YAMLNode) -> (start: SourcePosition, end: SourcePosition) {
         guard case .scalar(let text, let style) = node.content else { return (node.start, node.end) }
         let octets = Array(text.utf8)
         let range = range.clamped(to: octets.startIndex..<octets.endIndex)
-        func inkCount(before offset: Int) -> Int { octets[..<offset].count { !$0.isBlank } }
-        let before = inkCount(before: range.lowerBound)
-        let within = inkCount(before: range.upperBound)
-        var trail = InkTrail(source: self, node: node, style: style)
-        let ink = trail.positions(upTo: max(within, before + 1))
+        func nonBlankCount(before offset: Int) -> Int { octets[..<offset].count { !$0.isBlank } }
+        let before = nonBlankCount(before: range.lowerBound)
+        let within = nonBlankCount(before: range.upperBound)
+        var walk = ScalarWalk(source: self, node: node, style: style)
+        let nonBlanks = walk.positions(upTo: max(within, before + 1))
 
-        let isOnInk = range.lowerBound < octets.count && !octets[range.lowerBound].isBlank
+        let isOnNonBlank = range.lowerBound < octets.count && !octets[range.lowerBound].isBlank
         let start: SourcePosition
-        if isOnInk, ink.indices.contains(before) {
-            start = ink[before].start
-        } else if ink.indices.contains(before - 1) {
-            start = ink[before - 1].end
+        if isOnNonBlank, nonBlanks.indices.contains(before) {
+            start = nonBlanks[before].start
+        } else if nonBlanks.indices.contains(before - 1) {
+            start = nonBlanks[before - 1].end
         } else {
             return (node.start, node.end)
         }
-        guard ink.indices.contains(within - 1), ink[within - 1].end > start else {
+        guard nonBlanks.indices.contains(within - 1), nonBlanks[within - 1].end > start else {
             return (start, start.advanced(by: 1))
         }
-        return (start, ink[within - 1].end)
+        return (start, nonBlanks[within - 1].end)
     }
 }
 
 /// Walks through a scalar in the file and records the position of each octet of its text that is not a blank.
-private struct InkTrail {
+private struct ScalarWalk {
     let source: SourceText
     let node: YAMLNode
     let style: YAMLNode.Style
-    private var ink: [Ink] = []
+    private var nonBlanks: [OctetPosition] = []
     private var wanted = 0
 
     /// The position of one octet of the text. The octets of one character or one escape share a position.
-    struct Ink {
+    struct OctetPosition {
         var start, end: SourcePosition
 
         init(from start: SourcePosition, columns: Int = 1) {
@@ -58,11 +59,11 @@ private struct InkTrail {
         self.style = style
     }
 
-    mutating func positions(upTo count: Int) -> [Ink] {
+    mutating func positions(upTo count: Int) -> [OctetPosition] {
         wanted = count
         var position = node.start
         var rest = line(from: position)
-        // An anchor may stand before the text. A tag may not, because the text of a node with a tag is not compiled.
+        // An anchor may come before the text. A tag does not: the text of a node with a tag is not compiled.
         if rest.first == UInt8(ascii: "&") {
             skip(rest.prefix { !$0.isBlank }.count, &rest, &position)
             skip(rest.prefix(while: \.isBlank).count, &rest, &position)
@@ -73,7 +74,7 @@ private struct InkTrail {
         case (.quoted, UInt8(ascii: "'")?): singleQuoted(rest.dropFirst(), position.advanced(by: 1))
         case (.plain, _), (.quoted, _): plain(rest, position)
         }
-        return ink
+        return nonBlanks
     }
 
     private func line(from position: SourcePosition) -> ArraySlice<UInt8> {
@@ -93,9 +94,9 @@ private struct InkTrail {
 
     private mutating func note(_ octet: UInt8, _ position: inout SourcePosition) {
         if octet.isContinuation {
-            ink.append(Ink(from: position.advanced(by: -1)))
+            nonBlanks.append(OctetPosition(from: position.advanced(by: -1)))
         } else {
-            if !octet.isBlank { ink.append(Ink(from: position)) }
+            if !octet.isBlank { nonBlanks.append(OctetPosition(from: position)) }
             position.column += 1
         }
     }
@@ -104,11 +105,11 @@ private struct InkTrail {
     /// found.
     private func nextLine(_ rest: inout ArraySlice<UInt8>, _ position: inout SourcePosition) -> Bool {
         while rest.isEmpty {
-            guard position.line < min(node.end.line, source.lineCount), ink.count < wanted else { return false }
+            guard position.line < min(node.end.line, source.lineCount), nonBlanks.count < wanted else { return false }
             position = SourcePosition(line: position.line + 1, column: 1)
             rest = source.line(position.line)
         }
-        return ink.count < wanted
+        return nonBlanks.count < wanted
     }
 
     private mutating func plain(_ rest: ArraySlice<UInt8>, _ position: SourcePosition) {
@@ -126,7 +127,7 @@ private struct InkTrail {
             note(octet, &position)
             guard isQuote else { continue }
             skip(1, &rest, &position)
-            ink[ink.count - 1].end = position
+            nonBlanks[nonBlanks.count - 1].end = position
         }
     }
 
@@ -141,10 +142,10 @@ private struct InkTrail {
                 position.column += 1
                 guard let letter = rest.first else { continue }
                 skip(1, &rest, &position)
-                let digits = rest.prefix(InkTrail.digitCount(after: letter))
+                let digits = rest.prefix(ScalarWalk.digitCount(after: letter))
                 skip(digits.count, &rest, &position)
-                for _ in 0..<InkTrail.octetCount(of: letter, digits) {
-                    ink.append(Ink(from: start, columns: position.column - start.column))
+                for _ in 0..<ScalarWalk.octetCount(of: letter, digits) {
+                    nonBlanks.append(OctetPosition(from: start, columns: position.column - start.column))
                 }
             default: note(octet, &position)
             }
@@ -160,7 +161,7 @@ private struct InkTrail {
         }
     }
 
-    /// How many octets an escape stands for, blanks not counted.
+    /// The number of octets, without blanks, that an escape stands for.
     private static func octetCount(of letter: UInt8, _ digits: ArraySlice<UInt8>) -> Int {
         switch letter {
         case UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"), 0x09, 0x20: return 0
@@ -178,7 +179,7 @@ private struct InkTrail {
 }
 
 extension UInt8 {
-    /// Whether the octet is a space, a tab, LF or CR.
+    /// True for a space, a tab, LF and CR.
     fileprivate var isBlank: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
     fileprivate var isContinuation: Bool { self & 0xC0 == 0x80 }
 }

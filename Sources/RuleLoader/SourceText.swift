@@ -25,9 +25,7 @@ struct SourceText: Sendable {
 
     static func empty(named name: String) -> SourceText { SourceText(name: name, octets: [], lines: LineStarts()) }
 
-    /// Checks the text of a file.
-    ///
-    /// - Returns: the text, or why it cannot be read: too long (E112), or not text (E110).
+    /// Checks the text of a file. Fails if it is too long (E112) or not text (E110).
     static func reading(_ file: SourceFile) -> Result<SourceText, SourceFault> {
         guard file.text.count <= maximumSize else {
             return .failure(SourceFault(code: "E112", message: "longer than 16 MiB", position: .start))
@@ -76,35 +74,36 @@ struct SourceText: Sendable {
     /// The position, or the end of the text if that comes first: libyaml's last marks may lie on a line after the text.
     func clamped(_ position: SourcePosition) -> SourcePosition { position.line > lineCount ? end : position }
 
-    /// The position of the first `word` between two positions; `nil` when the first `maximumSearch` octets do not
+    /// The position of the first `wanted` between two positions; `nil` when the first `maximumSearch` octets do not
     /// contain it.
-    func find(_ word: String, from start: SourcePosition, to end: SourcePosition) -> SourcePosition? {
+    func find(_ wanted: String, from start: SourcePosition, to end: SourcePosition) -> SourcePosition? {
         guard start < end else { return nil }
-        let word = Array(word.utf8)
+        let wanted = Array(wanted.utf8)
         var rest = octets[offset(of: start)..<max(offset(of: start), offset(of: end))].prefix(SourceText.maximumSearch)
-        while let place = rest.firstIndex(where: { $0 == word.first }) {
-            rest = rest[place...]
-            if rest.starts(with: word) { return lines.position(of: place, in: octets) }
+        while let index = rest.firstIndex(where: { $0 == wanted.first }) {
+            rest = rest[index...]
+            if rest.starts(with: wanted) { return lines.position(of: index, in: octets) }
             rest.removeFirst()
         }
         return nil
     }
 
-    func firstLine(beginningWith word: String) -> SourcePosition? {
-        let word = Array(word.utf8)
-        let place = octets.withUnsafeBufferPointer { octets in
-            octets.indices.first { place in
-                octets[place] == word.first && (place == 0 || octets[place - 1] == 0x0A || octets[place - 1] == 0x0D)
-                    && octets[place...].starts(with: word)
+    /// The position of the first line that begins with `wanted`.
+    func firstLine(beginningWith wanted: String) -> SourcePosition? {
+        let wanted = Array(wanted.utf8)
+        let index = octets.withUnsafeBufferPointer { octets in
+            octets.indices.first { index in
+                octets[index] == wanted.first && (index == 0 || octets[index - 1] == 0x0A || octets[index - 1] == 0x0D)
+                    && octets[index...].starts(with: wanted)
             }
         }
-        return place.map { lines.position(of: $0, in: octets) }
+        return index.map { lines.position(of: $0, in: octets) }
     }
 
-    /// Calls `body` with the first tab in the indentation of each line that has more than blanks.
+    /// Calls `body` with the first tab in the indentation of each line that is not blank.
     func forEachIndentationTab(_ body: (SourcePosition) -> Void) {
         guard octets.contains(0x09) else { return }
-        var place = SourcePosition.start
+        var position = SourcePosition.start
         var tab: SourcePosition?
         var isIndentation = true
         var before: UInt8 = 0
@@ -112,12 +111,12 @@ struct SourceText: Sendable {
             switch octet {
             case 0x0A where before == 0x0D: break
             case 0x0A, 0x0D:
-                place = SourcePosition(line: place.line + 1, column: 1)
+                position = SourcePosition(line: position.line + 1, column: 1)
                 tab = nil
                 isIndentation = true
             case 0x09, 0x20:
-                if octet == 0x09, isIndentation, tab == nil { tab = place }
-                place.column += 1
+                if octet == 0x09, isIndentation, tab == nil { tab = position }
+                position.column += 1
             default:
                 if isIndentation, let tab { body(tab) }
                 isIndentation = false

@@ -3,10 +3,10 @@ import Expressions
 import JSON
 import Rules
 
-// What rule files may say for each kind of step. Each `switch` names every kind, so that the compiler asks for a new one.
+// The syntax of each kind of step in rule files. Each `switch` lists every `StepKind`, so that none is forgotten.
 
 extension RuleReader {
-    /// Reads the value of a step's key, and the keys that stand beside it.
+    /// Reads the value of the key that names a step, and its companion keys.
     mutating func read(
         _ kind: StepKind, _ node: YAMLNode, _ fields: Fields, _ context: inout StepContext
     ) -> StepAction? {
@@ -35,7 +35,7 @@ extension RuleReader {
 }
 
 extension StepKind {
-    /// A key that may stand beside the key of a step of this kind.
+    /// A key beside the key that names the step, such as `then` beside `if`.
     struct Companion {
         var key: MappingTable.Key
         var detail: KeyDetail
@@ -123,10 +123,10 @@ extension StepKind {
     }
 }
 
-// MARK: - What tests expect
+// MARK: - Expectations of tests
 
 extension RuleReader {
-    /// Reads what a test expects of an action; `nil` for a kind whose actions a test cannot expect.
+    /// Reads an expected effect; `nil` for a kind whose actions a test cannot expect.
     mutating func expected(_ kind: StepKind, _ node: YAMLNode) -> ExpectedEffect.Kind? {
         switch kind {
         case .publish: expectedPublish(node)
@@ -170,7 +170,7 @@ extension StepKind {
     }
 }
 
-// MARK: - The tables that follow from it
+// MARK: - Derived tables
 
 extension StepKind {
     /// The companion keys of all kinds of steps.
@@ -195,7 +195,7 @@ extension StepKind {
     static let expectedDetails = Dictionary(
         uniqueKeysWithValues: expected.compactMap { kind in kind.expectation.map { (kind.rawValue, $0.detail) } })
 
-    /// The kinds for which a statement is true, as messages list them: `run, shell and http`.
+    /// The kinds for which `isListed` is true, as messages list them: `run, shell and http`.
     static func listed(_ isListed: (StepKind) -> Bool) -> String { listed(allCases.filter(isListed).map(\.rawValue)) }
 
     private static func listed(_ names: [String]) -> String {

@@ -1,6 +1,6 @@
 import Diagnostics
 
-/// Builds the tree of one file from libyaml's events, and refuses what rule files may not contain.
+/// Builds the tree of one file from libyaml's events, and reports YAML that rule files may not contain.
 ///
 /// A tree has at most `maximumDepth` levels, `maximumNodes` nodes, and `maximumExpansion` nodes made by aliases, so
 /// that a small file cannot become a large tree.
@@ -12,10 +12,10 @@ struct YAMLComposer: ~Copyable {
     /// The most diagnostics that are collected.
     static let maximumReports = 10_000
 
-    /// Reading cannot go on; the reason is in `diagnostics`.
+    /// Thrown to end reading; the reason is in `diagnostics`.
     private struct Stop: Error {}
 
-    /// The node that a name after `&` stands for.
+    /// The state of an anchor, such as `&name`.
     private enum Anchor {
         /// The node is still being read.
         case open
@@ -28,7 +28,7 @@ struct YAMLComposer: ~Copyable {
     private(set) var diagnostics: [Diagnostic] = []
     private var anchors: [Anchor] = []
     /// The index in `anchors` of the latest anchor with each name.
-    private var anchorPlaces: [String: Int] = [:]
+    private var anchorIndices: [String: Int] = [:]
     /// The children of all open lists and mappings, those of the innermost last. Each array of children is then made
     /// once, in its final size.
     private var nodes: [YAMLNode] = []
@@ -37,7 +37,7 @@ struct YAMLComposer: ~Copyable {
     private var key = ""
     /// The number of nodes, without those that aliases add.
     private(set) var nodeCount = 0
-    /// Whether the file contains a `!secret`.
+    /// True if the file contains a `!secret`.
     private(set) var wantsSecrets = false
     private var expandedCount = 0
     /// Lines in which a scalar continues from the line before, in order. Blanks at their beginning are not indentation.
@@ -96,7 +96,7 @@ struct YAMLComposer: ~Copyable {
         var number: Int?
         if let anchor = event.anchor {
             number = anchors.count
-            anchorPlaces[anchor] = anchors.count
+            anchorIndices[anchor] = anchors.count
             anchors.append(.open)
         }
         var node: YAMLNode
@@ -191,7 +191,7 @@ struct YAMLComposer: ~Copyable {
     }
 
     private mutating func alias(_ name: String, _ event: YAMLEvent, depth: Int) throws(Stop) -> YAMLNode {
-        switch anchorPlaces[name].map({ anchors[$0] }) {
+        switch anchorIndices[name].map({ anchors[$0] }) {
         case .open: throw stop("E107", event, "this alias contains itself")
         case nil:
             throw stop(
@@ -213,10 +213,10 @@ struct YAMLComposer: ~Copyable {
     }
 }
 
-/// The keys of one mapping, for finding duplicates. Up to `few` keys are searched one by one, more of them by hash.
+/// Finds duplicate keys of one mapping. Up to `few` keys are compared one by one, more keys are looked up by hash.
 private struct WrittenNames {
     private static let few = 12
-    private var places: [String: SourcePosition] = [:]
+    private var positions: [String: SourcePosition] = [:]
 
     /// Returns the position of an equal key if there is one, and otherwise records this key.
     mutating func insert(
@@ -226,17 +226,17 @@ private struct WrittenNames {
             return entries.first { $0.key.text == key.text }?.key.start
                 ?? merges.first { $0.key.text == key.text }?.key.start
         }
-        if places.isEmpty {
-            for entry in entries + merges { places[entry.key.text] = entry.key.start }
+        if positions.isEmpty {
+            for entry in entries + merges { positions[entry.key.text] = entry.key.start }
         }
-        if let before = places[key.text] { return before }
-        places[key.text] = key.start
+        if let before = positions[key.text] { return before }
+        positions[key.text] = key.start
         return nil
     }
 }
 
 extension YAMLNode {
-    /// The levels of mappings and lists, and the number of nodes with keys included.
+    /// The number of nested mappings and lists, and the number of nodes including keys.
     fileprivate var extent: (height: Int, size: Int) {
         var extent = (height: 0, size: 1)
         func add(_ node: YAMLNode) {
@@ -259,8 +259,8 @@ extension YAMLNode {
 // MARK: - Merge keys and tags
 
 extension YAMLComposer {
-    /// Adds the entries of `<<` to the written ones, which win. Reports two merged mappings that define the same key
-    /// (E108).
+    /// Adds the entries of `<<` to the written ones, which take precedence. Reports two merged mappings that define the
+    /// same key (E108).
     private mutating func merging(
         _ merges: [YAMLNode.Entry], into written: [YAMLNode.Entry]
     ) -> [YAMLNode.Entry] {
@@ -299,7 +299,7 @@ extension YAMLComposer {
             return
         }
         node.content = .invalid
-        // The text of a tag is only looked for in the first messages, because a search takes time.
+        // After many messages, the text of the tag is not searched for, because that takes time.
         guard diagnostics.count < Checker.maximumExactReports else {
             return report("E105", event.start, event.end, "unknown tag")
         }
@@ -345,7 +345,7 @@ extension YAMLComposer {
         return Stop()
     }
 
-    /// Refuses `%TAG` before libyaml reads the file, because libyaml compares each such line with all lines before it.
+    /// Refuses `%TAG` before libyaml reads the file, because libyaml takes quadratic time for such lines.
     private mutating func reportsTagDirective() -> Bool {
         guard let start = source.firstLine(beginningWith: "%TAG") else { return false }
         report("E113", start, start.advanced(by: 4), "%TAG directives are not supported")

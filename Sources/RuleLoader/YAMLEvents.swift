@@ -1,7 +1,7 @@
 import CYAML
 import Diagnostics
 
-/// One event of libyaml as a Swift value.
+/// An event of libyaml as a Swift value.
 struct YAMLEvent {
     enum Kind {
         case streamStart
@@ -22,11 +22,11 @@ struct YAMLEvent {
     var start, end: SourcePosition
 }
 
-/// A syntax error in libyaml's own words.
+/// A syntax error as libyaml reports it.
 struct YAMLProblem: Error {
     var problem: String
     var position: SourcePosition
-    /// Where the construct begins that libyaml was reading.
+    /// The beginning of the construct that libyaml was reading.
     var contextPosition: SourcePosition?
 }
 
@@ -108,8 +108,7 @@ struct YAMLEvents: ~Copyable {
 }
 
 extension RuleLoader {
-    /// Counts the events that libyaml makes of a text and ignores them. That takes the least time in which the text can
-    /// be read.
+    /// Parses a text with libyaml and counts the events, for benchmarks: loading cannot be faster.
     package static func countYAMLEvents(in text: [UInt8]) -> Int { YAMLEvents(text).count() }
 }
 

@@ -25,7 +25,7 @@ struct YAMLNode: Sendable {
         var text: String
         var isPlain: Bool
         var start, end: SourcePosition
-        /// Set when the key came into this mapping through an alias.
+        /// Set if the key is used through an alias.
         var alias: Alias?
     }
 
@@ -35,8 +35,8 @@ struct YAMLNode: Sendable {
         case literal = "!literal"
     }
 
-    /// Where an alias uses a node that is defined elsewhere. It is a class because all nodes below share it and have
-    /// room for no more than a reference.
+    /// The use of a node through an alias, `*name`. It is a class to keep nodes small: the node and all nodes in it
+    /// share one reference.
     final class Alias: Sendable {
         let name: String
         let start, end: SourcePosition
@@ -51,7 +51,7 @@ struct YAMLNode: Sendable {
     var content: Content
     var tag: Tag?
     var start, end: SourcePosition
-    /// Set when the node came here through an alias. Its positions are those of the definition.
+    /// Set if the node is used through an alias; `start` and `end` are then those of its definition.
     var alias: Alias?
 
     /// The value of a key, if the node is a mapping that has the key.
@@ -65,7 +65,7 @@ struct YAMLNode: Sendable {
         if case .sequence(let nodes) = content { nodes } else { [] }
     }
 
-    /// Whether a key has no value, or a null that is spelled out.
+    /// True for a missing value and for a written null.
     var isNull: Bool {
         guard case .scalar(let text, .plain) = content, tag == nil else { return false }
         return ["", "null", "Null", "NULL"].contains(text)

@@ -1,7 +1,7 @@
 import Diagnostics
 
 extension YAMLProblem {
-    /// Puts libyaml's error into words for the authors of rule files.
+    /// Translates libyaml's error into a message for authors of rule files.
     func diagnostic(in source: SourceText) -> Diagnostic {
         if let special = template(in: source) ?? tab(in: source) ?? interrupted(in: source) { return special }
         let opened = contextPosition.map { "\($0.line):\($0.column)" } ?? "its start"
@@ -70,18 +70,18 @@ extension YAMLProblem {
     private static let escapes = "write \\\\ for a backslash, or use single quotes"
 
     private func error(
-        _ message: String, in source: SourceText, code: String = "E101", at place: SourcePosition? = nil,
+        _ message: String, in source: SourceText, code: String = "E101", at location: SourcePosition? = nil,
         hint: String? = nil
     ) -> Diagnostic {
-        let start = place ?? position
+        let start = location ?? position
         return Diagnostic(
             severity: .error, code: code, file: source.name, start: start, end: start.advanced(by: 1),
             message: message, hint: hint)
     }
 
-    private func cannotBegin(at place: SourcePosition, in source: SourceText) -> Diagnostic {
-        let character = source.text(from: place).first.map { String($0) } ?? ""
-        return error("a plain text cannot begin with \"\(character)\"", in: source, at: place, hint: "quote it")
+    private func cannotBegin(at location: SourcePosition, in source: SourceText) -> Diagnostic {
+        let character = source.text(from: location).first.map { String($0) } ?? ""
+        return error("a plain text cannot begin with \"\(character)\"", in: source, at: location, hint: "quote it")
     }
 
     /// A hint why a list or a mapping in brackets is not closed where libyaml expects it.

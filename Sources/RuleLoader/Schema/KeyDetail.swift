@@ -1,10 +1,10 @@
 import JSON
 
-/// What the schema and the reference say of a key beyond its `ValueType`.
+/// Details of a key for the schema and the reference, besides its `ValueType`.
 struct KeyDetail: Sendable {
     /// The shape of the value; `nil`: that of the key's type.
     var shape: SchemaShape?
-    /// What applies when the key is left out.
+    /// The default, which applies when the key is left out.
     var fallback: Fallback?
     /// Examples of values. None are needed where all values can be listed.
     var examples: [JSONValue]

@@ -1,11 +1,10 @@
 package import JSON
 package import Rules
 
-/// The JSON Schema of the rule language for editors, made from the tables that the loader checks with.
+/// The JSON Schema of the rule language for editors, made from the `MappingTable`s that the loader uses.
 ///
-/// It accepts every file that the loader accepts, and some that the loader refuses: it cannot check names unless it is
-/// given those of a set, nor expressions, nor keys that occur twice. It is draft-07, because common editors do not
-/// understand later drafts.
+/// It accepts every file that the loader accepts, and some that the loader refuses: it cannot check expressions,
+/// duplicate keys, or (without a set) names. It is draft-07, because common editors do not understand later drafts.
 ///
 /// - Source: JSON Schema Validation draft-07.
 package struct RulesSchema {

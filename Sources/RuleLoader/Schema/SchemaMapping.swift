@@ -156,7 +156,7 @@ enum SchemaMapping: String, CaseIterable, Sendable {
         }
     }
 
-    /// How keys of a mapping depend on each other, besides those that are required.
+    /// A constraint between the keys of a mapping, besides required keys.
     enum Together: Sendable {
         /// At least one key of the table.
         case some
@@ -166,12 +166,12 @@ enum SchemaMapping: String, CaseIterable, Sendable {
         case all([String])
     }
 
-    /// One of several kinds of mapping under one name, each with keys of its own. Kinds are told apart by their
+    /// A variant of a mapping, with keys of its own: a trigger with `clicks`, for example. Variants differ in their
     /// required keys.
     struct Kind: Sendable {
         var required: [String]
         var optional: [String]
-        /// Keys whose shape differs from that in the other kinds.
+        /// Keys whose shape differs from that in the other variants.
         var others: [String: SchemaShape]
 
         init(_ required: String..., with optional: [String] = [], others: [String: SchemaShape] = [:]) {
@@ -197,7 +197,7 @@ enum SchemaMapping: String, CaseIterable, Sendable {
         }
     }
 
-    /// The kinds of a mapping; empty for a mapping that has only one.
+    /// The variants of a mapping; empty for a mapping that has only one.
     var kinds: [Kind] {
         switch self {
         case .trigger: SchemaMapping.triggers
@@ -220,7 +220,7 @@ enum SchemaMapping: String, CaseIterable, Sendable {
         Kind("chord", with: ["event", "within", "id"], others: ["event": .word(ChordEvent.allCases.map(\.rawValue))]),
     ]
 
-    /// The kinds of steps; those with keys beside the action's key come last.
+    /// The variants of a step. Those with companion keys come last.
     private static let steps: [Kind] = {
         let kinds =
             StepKind.allCases.filter { $0.companions.isEmpty } + StepKind.allCases.filter { !$0.companions.isEmpty }

@@ -20,9 +20,7 @@ struct SchemaPattern: Sendable {
     static let weekday = SchemaPattern("(?:\(days))(?:-(?:\(days)))?")
     static let status = SchemaPattern("[1-5](?:[0-9]{2}|[xX]{2})")
     static let environmentVariable = SchemaPattern("[A-Za-z_][A-Za-z0-9_]*")
-    /// The name of a header, which is a token.
-    ///
-    /// - Source: RFC 9110, 5.6.2.
+    /// The name of a header, which is a token (RFC 9110, 5.6.2).
     static let header = SchemaPattern("[-!#$%&'*+.^_`|~0-9A-Za-z]+")
 
     private static let days = "mon|tue|wed|thu|fri|sat|sun"

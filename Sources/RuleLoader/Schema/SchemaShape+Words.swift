@@ -89,7 +89,7 @@ extension SchemaShape.Names {
 }
 
 extension SchemaMapping {
-    /// The name of the table without its article. A table that belongs to one key is just a mapping.
+    /// The name of the table without its article. A table that belongs to one key is called `mapping`.
     fileprivate var words: String {
         if self == .condition { return "mapping with `time`" }
         let name = table.name

@@ -1,5 +1,4 @@
-/// What the value of a key may be, as far as an editor can check it. Names, expressions and duplicate keys are left to
-/// the loader.
+/// The shape of a key's value in the JSON Schema. Expressions and duplicate keys are left to the loader.
 indirect enum SchemaShape: Sendable {
     /// Any scalar. Editors read `payload: 10` as a number, so text is a text, a number or a boolean.
     case text
@@ -24,7 +23,7 @@ indirect enum SchemaShape: Sendable {
     case status
     /// Any YAML.
     case json
-    /// No value, at a key that may stand without one.
+    /// No value, for a key that needs none.
     case empty
     case word([String])
     /// This number and no other.
@@ -57,7 +56,6 @@ indirect enum SchemaShape: Sendable {
     static let steps = oneOrMany(.mapping(.step), atMost: RuleReader.maximumSteps)
     static let conditions = oneOrMany(.either([.expression, .mapping(.condition)]))
     static let queued = either([.word(["drop", "accept"]), .mapping(.queued)])
-    /// The arguments of a program.
     static let arguments = list(.template, 1...Int.max)
     static let environment = matching(.environmentVariable, .template)
     static let headers = matching(.header, .template)
