@@ -100,10 +100,10 @@ final class LoopExecutor: SerialExecutor {
     func isIsolatingCurrentContext() -> Bool? { isOwner }
 }
 
-/// Runs on the loop's thread what a task does that is isolated to no actor: tests prefer it for their tasks.
+/// Runs the jobs of tasks without actor isolation on the loop's thread. Tests prefer it for their tasks.
 ///
-/// In Swift 6.3 the body of `withCheckedContinuation` is such a thing, and so is the resumption that follows. A task without
-/// this preference waits there for a thread of the cooperative pool. What was enqueued in a run that has ended is not run.
+/// In Swift 6.3, the body of `withCheckedContinuation` and the resumption that follows are such jobs, which otherwise
+/// wait for a thread of the cooperative pool. Jobs that were enqueued in an earlier run of the loop are discarded.
 package final class LoopTaskExecutor: TaskExecutor {
     package init() {}
 
