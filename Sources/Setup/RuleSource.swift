@@ -16,7 +16,7 @@ package struct RuleSource: Sendable {
     package var files: ConfigurationFiles
     package var forbiddenSteps: Set<StepKind> = []
 
-    /// The result of reading the files.
+    /// The result of reading a rule set.
     package struct Reading: Sendable {
         package var loaded: Loaded<RuleSet>
         /// The text of each file, secrets included, by name, for reports.
