@@ -22,8 +22,8 @@ extension Discovery {
                         "event_types": .array(device.words.map(JSONValue.string)),
                         "state_topic": .string(topics.event(of: device.id, part)),
                     ]),
-                // An entity of its own, because an `up` and its `click` are published at the same time, and the state
-                // of an event entity is the time of its latest event.
+                // A separate entity, because an `up` and its `click` are published at the same time, and an event
+                // entity's state is the time of its latest event.
                 Component(
                     "event_raw" + part.keySuffix, .event, of: node,
                     [
@@ -71,8 +71,7 @@ extension Discovery {
                     "name": "Battery low", "device_class": "battery", "entity_category": "diagnostic",
                     "state_topic": status, "value_template": "{{ 'ON' if value_json.battery_low else 'OFF' }}",
                 ]),
-            // The connection is a sensor and not the availability, because entities must stay available while it comes
-            // and goes.
+            // A sensor and not the availability, so that entities stay available while the button is disconnected.
             Component(
                 "connected", .binarySensor, of: node,
                 [
@@ -152,7 +151,7 @@ extension Discovery {
         }
         guard device.model.hasLEDMode else { return positions }
         return positions + [
-            // A select of Home Assistant reads `none` as an unknown state.
+            // Not `none`, because a select entity of Home Assistant reads it as an unknown state.
             Component(
                 "led_mode", .select, of: node,
                 [
@@ -184,16 +183,16 @@ extension ButtonDevice {
     /// The parts that have topics of their own. `nil` stands for the whole button, or the big button of a Duo.
     fileprivate var parts: [ButtonPart?] { model.hasTwoButtons ? [nil, .small] : [nil] }
 
-    /// `nil` when the button has only one part.
+    /// The part's name; `nil` if the button has only one part.
     fileprivate func partName(_ part: ButtonPart?) -> String? {
         guard model.hasTwoButtons else { return nil }
         return part == .small ? "Small button" : "Big button"
     }
 
-    /// The words for everything that a part can report.
+    /// The names of all gestures and movements that a part can report.
     fileprivate var words: [String] { Gesture.allCases.map(\.rawValue) + clickWords + model.movementNames }
 
-    /// `clicks_3` … `clicks_8`, as far as rules use them.
+    /// The events `clicks_3` … `clicks_8` that rules use.
     private var clickWords: [String] {
         clickCounts.filter(EventName.clickCounts.contains).sorted().map(EventName.clicks)
     }
