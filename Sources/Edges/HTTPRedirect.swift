@@ -18,7 +18,7 @@ enum HTTPRedirect: Hashable, Sendable {
             self = .none
             return
         }
-        guard let old = Place(request.url), let new = Place(target) else {
+        guard let old = Origin(request.url), let new = Origin(target) else {
             self = .refused("its redirect leads to no web page")
             return
         }
@@ -47,7 +47,7 @@ enum HTTPRedirect: Hashable, Sendable {
         self = .follow(next)
     }
 
-    private struct Place {
+    private struct Origin {
         var host, port: String
         var isSecure: Bool
 

@@ -2,8 +2,7 @@ import ButtonModel
 import Bytes
 
 extension FlicdEvent {
-    /// Decodes a packet. An unknown enumeration value becomes the most general value of its type, but an unknown click
-    /// type throws.
+    /// Decodes a packet. An unknown enumeration value becomes the most general one, but an unknown click type throws.
     ///
     /// - Parameter packet: the packet from its opcode on. Octets after the known fields are ignored, because newer
     ///   versions append fields.

@@ -1,7 +1,6 @@
 import ButtonModel
 
-/// Reconstructs the press steps of one button from flicd's button events, which report each step in up to four
-/// families.
+/// Reconstructs a button's press steps from flicd's button events, which report each step in up to four families.
 ///
 /// flicd sends the families of a step one after another, in ascending order:
 ///

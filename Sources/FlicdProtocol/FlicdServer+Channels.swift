@@ -167,8 +167,7 @@ extension FlicdServer {
         isSearchedAnew = false
     }
 
-    /// The combined mode of a button's channels: the lowest latency, and the longest auto disconnect time. `nil`
-    /// without channels.
+    /// The combined mode of a button's channels: the lowest latency, the longest auto disconnect time; `nil`: none.
     private func wantedMode(of button: ButtonID) -> FlicdChannelMode? {
         let modes = (channels[button] ?? []).compactMap { clients[$0.client]?.channels[$0.id]?.mode }
         guard var result = modes.first else { return nil }

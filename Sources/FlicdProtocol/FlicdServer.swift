@@ -71,8 +71,7 @@ package struct FlicdServer: Sendable {
         /// The number of links if no further link is possible; `nil` if one is.
         case linkLimit(Int?)
         case pairing(FlicdPairingStep)
-        /// An advertisement. `FlicdServer` sets its `isAlreadyVerified` and `isConnectedToThisDevice` from its own
-        /// state.
+        /// An advertisement. `FlicdServer` determines `isAlreadyVerified` and `isConnectedToThisDevice` itself.
         case advertised(FlicdAdvertisement)
         case timerFired
     }
@@ -85,8 +84,7 @@ package struct FlicdServer: Sendable {
         case resume(ClientID)
         /// `isWritten`: close only after the sent octets have been written.
         case close(ClientID, isWritten: Bool)
-        /// The mode that the clients' channels request of a button's link; `nil`: no channel. Not emitted for a deleted
-        /// button.
+        /// The mode that the channels of a button request; `nil`: no channel. Not emitted for a deleted button.
         case want(ButtonID, FlicdChannelMode?)
         case listen(FlicdListening)
         /// Delete this button. The owner must not report it by the input `deleted`.

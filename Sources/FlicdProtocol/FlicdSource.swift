@@ -1,7 +1,6 @@
 package import ButtonModel
 
-/// A client of one flicd, as a source of buttons: it reconnects without end, and reports the flicd's buttons and their
-/// presses.
+/// A client of one flicd, which reports its buttons and their presses. It reconnects without end.
 ///
 /// | state      | on                            | becomes    | and we                                                |
 /// |------------|-------------------------------|------------|-------------------------------------------------------|

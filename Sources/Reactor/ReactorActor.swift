@@ -85,8 +85,8 @@ final class LoopExecutor: SerialExecutor {
     func own<T: Sendable>(_ body: () -> T) -> T {
         precondition(!isOwner, "the event loop is not reentrant")
         return turn.withLock { _ in
-            // Acquires what the previous owner released. The mutex orders this, too, but the thread sanitizer cannot
-            // see that.
+            // Acquires what the previous owner released. The thread sanitizer cannot see that the mutex orders this,
+            // too.
             _ = owner.exchange(UInt(pthread_self()), ordering: .acquiringAndReleasing)
             defer { owner.store(0, ordering: .releasing) }
             return body()

@@ -6,8 +6,7 @@ package import RuleLoader
 package import RuleTesting
 package import Rules
 
-/// Reads a rule set from its files, with the permissions of the configuration. It can be used repeatedly and on any
-/// thread.
+/// Reads a rule set from its files, with the permissions of the configuration. Can be used again, on any thread.
 package struct RuleSource: Sendable {
     /// The entry file, as named in messages.
     package var path: String

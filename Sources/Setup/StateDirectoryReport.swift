@@ -65,8 +65,7 @@ package struct StateDirectoryReport: Hashable, Sendable {
         self.database = database
     }
 
-    /// Examines the directory. To do so, it creates a file in it and removes the file; it does not create the
-    /// directory.
+    /// Examines the directory, and creates and removes a file in it. The directory itself is not created.
     package init(lookingAt path: String) {
         var information = stat()
         guard stat(path, &information) == 0 else {
