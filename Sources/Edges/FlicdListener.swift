@@ -94,7 +94,7 @@ package final class FlicdListener {
             switch Self.open(address, isOneOfSeveral: addresses.count > 1) {
             case .success(let descriptor): opened.append(descriptor)
             case .failure(let error):
-                // One address family may be missing on this machine, so its failure alone is ignored.
+                // This machine may lack one address family, so its failure alone is ignored.
                 guard error.errno != EADDRINUSE else {
                     for descriptor in opened { Glibc.close(descriptor) }
                     return report(.notListening(sentence(describe(EADDRINUSE) + "; is another flicd running?")))

@@ -58,7 +58,7 @@ final class HTTPClient {
     }
 }
 
-/// One HTTP request and its response. A redirect is followed with a new transfer.
+/// An HTTP request and its response. A redirect is followed with a new transfer.
 final class HTTPTransfer {
     struct Failure: Error {
         var sentence: String
@@ -134,7 +134,7 @@ final class HTTPTransfer {
         private var hasTime: Bool {
             let now = ContinuousClock.now
             if turn != notes.turn { (turn, taken, begin) = (notes.turn, 0, now) }
-            // One call of libcurl can serve many transfers, so the limit of a turn is checked here, too.
+            // A single call of libcurl can serve many transfers, so the limit of a turn is checked here, too.
             return taken < Self.portion && now - begin < Self.time && notes.bodyInTurn < TurnBudget.octets
         }
     }

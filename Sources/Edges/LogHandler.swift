@@ -11,7 +11,7 @@ package enum LogFormat: Hashable, Sendable {
     case text
     /// For the journal, which adds the time: the priority as `<N>`, and the remaining text.
     case journal
-    /// One JSON object per line.
+    /// A JSON object per line.
     case json
 }
 

@@ -170,7 +170,7 @@ package struct MQTTSession: Sendable {
         /// A CONNACK that refused the connection.
         var refusal: (reasonCode: Int32, failure: MQTTFailure)?
         var hasSentDisconnect = false
-        /// As in the latest `Outcome`.
+        /// Copied from the latest `Outcome`.
         var unwrittenAnswers = 0
         var keepAliveSeconds: Int64
     }

@@ -84,8 +84,8 @@ extension Database {
                 .integer(started.startedAt.milliseconds), .integer(Int64(started.event.smallEventCount)))
 
         case .runEnded(let id):
-            // As long as a run's row exists, the row shows that its number is used. The next number is stored when a
-            // run ends and not when it starts, because a press waits for the start.
+            // A run's row shows that the run's number is used, as long as the row exists. The next number is stored
+            // when a run ends and not when it starts, because a press waits for the start.
             try run(
                 """
                 UPDATE installation SET next_run = max(next_run, ?2) WHERE EXISTS (SELECT 1 FROM runs WHERE id = ?1)

@@ -100,7 +100,7 @@ extension BridgeStatus.Adapter {
     }
 }
 
-/// One entry of the array on `bridge/devices`.
+/// An entry of the array on `bridge/devices`.
 package struct ListedButton: Hashable, Sendable {
     package var identity: ButtonIdentity
     package var name: String

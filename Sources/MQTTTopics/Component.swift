@@ -1,6 +1,6 @@
 import JSON
 
-/// One entry of `components` in an announcement: an entity or a device trigger.
+/// An entry of `components` in an announcement: an entity or a device trigger.
 struct Component {
     /// The platforms that Tryck announces. The raw value is Home Assistant's name.
     enum Platform: String, CaseIterable {

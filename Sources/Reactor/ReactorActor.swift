@@ -41,7 +41,7 @@ final class LoopExecutor: SerialExecutor {
     private let turn = Mutex<Void>(())
     /// The number of stopped runs. The result of work that began in an earlier run is discarded.
     let run = Atomic<UInt64>(0)
-    /// It is never closed, because a helper thread may outlive the run that started it.
+    /// Never closed, because a helper thread may outlive the run that started it.
     let wakeUp: Int32
 
     init() {

@@ -5,9 +5,9 @@ import Platform
 /// The condition of a state directory, examined by a process other than the daemon.
 package struct StateDirectoryReport: Hashable, Sendable {
     package enum Condition: Hashable, Sendable {
-        /// It does not exist, and the daemon will create it.
+        /// The directory does not exist, and the daemon will create it.
         case absent
-        /// It does not exist, and cannot be created in `path`, its nearest existing ancestor.
+        /// The directory does not exist, and cannot be created in `path`, its nearest existing ancestor.
         case cannotBeMade(path: String, cause: String)
         /// `path`, which is the directory's path or an ancestor of it, is not a directory.
         case fileInTheWay(path: String)

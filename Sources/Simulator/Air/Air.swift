@@ -36,7 +36,7 @@ public struct Air: Sendable {
     public typealias Station = Int
 
     public enum Input: Hashable, Sendable {
-        /// One HCI packet from the host of this controller.
+        /// An HCI packet from the host of this controller.
         case received([UInt8], from: Station)
         case setReachable(Station, Bool)
         case fault(Station, ControllerFault)
@@ -46,7 +46,7 @@ public struct Air: Sendable {
     }
 
     public enum Effect: Hashable, Sendable {
-        /// One HCI packet to the host of this controller.
+        /// An HCI packet to the host of this controller.
         case send([UInt8], to: Station)
         case setTimer(Instant)
         case cancelTimer

@@ -76,7 +76,7 @@ public struct VirtualController: Sendable {
     }
 
     public enum Input: Hashable, Sendable {
-        /// One HCI packet from the host, with its H4 indicator.
+        /// An HCI packet from the host, with its H4 indicator.
         case received([UInt8])
         /// An advertisement or a scan response was received.
         case heard(AdvertisingReport)
@@ -98,7 +98,7 @@ public struct VirtualController: Sendable {
     }
 
     public enum Effect: Hashable, Sendable {
-        /// One HCI packet to the host, with its H4 indicator.
+        /// An HCI packet to the host, with its H4 indicator.
         case send([UInt8])
         /// An HCI packet to send after a delay, unless the power is lost before.
         case sendLater([UInt8], after: Duration)

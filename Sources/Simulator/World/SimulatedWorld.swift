@@ -20,7 +20,7 @@ public import Flic
 /// The same buttons, seed and inputs give the same effects.
 public struct SimulatedWorld: Sendable {
     public enum Input: Hashable, Sendable {
-        /// One HCI packet from the host, with its H4 indicator.
+        /// An HCI packet from the host, with its H4 indicator.
         case received([UInt8])
         /// The small button exists only on a Duo.
         case press(button: String, SimulatedPress, part: ButtonPart = .big)
@@ -44,7 +44,7 @@ public struct SimulatedWorld: Sendable {
     }
 
     public enum Effect: Hashable, Sendable {
-        /// One HCI packet to the host.
+        /// An HCI packet to the host.
         case send([UInt8])
         case setTimer(Instant)
         case cancelTimer
