@@ -157,8 +157,8 @@ package final class EmbeddedBroker {
         """
 
     private func spawnShell(_ program: String, _ configuration: String, input: Int32) -> (Int32, pid_t) {
-        let words = ["/bin/sh", "-c", Self.script, "tryck-broker", program, configuration]
-        let (process, failure) = startProgram("/bin/sh", words, environment: []) { actions in
+        let arguments = ["/bin/sh", "-c", Self.script, "tryck-broker", program, configuration]
+        let (process, failure) = startProgram("/bin/sh", arguments, environment: []) { actions in
             posix_spawn_file_actions_adddup2(actions, input, 0)
             posix_spawn_file_actions_addopen(actions, 1, "/dev/null", O_WRONLY, 0)
             posix_spawn_file_actions_addopen(actions, 2, "/dev/null", O_WRONLY, 0)

@@ -74,7 +74,7 @@ final class HTTPTransfer {
         /// Why the server's answer is rejected.
         var refusal: String?
         /// libcurl's description of the error.
-        let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+        let errorBuffer = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
         private let notes: HTTPClient.Notes
         private let easy: UnsafeMutableRawPointer
         /// Octets of the body, and of all headers and trailers.
@@ -87,9 +87,9 @@ final class HTTPTransfer {
         init(_ notes: HTTPClient.Notes, _ easy: UnsafeMutableRawPointer) {
             self.notes = notes
             self.easy = easy
-            words.pointee = 0
+            errorBuffer.pointee = 0
         }
-        deinit { words.deallocate() }
+        deinit { errorBuffer.deallocate() }
 
         /// - Returns: the result of a libcurl write callback: the count, another number to end the transfer, or
         ///   `CURL_WRITEFUNC_PAUSE`, after which libcurl passes the same octets again.
@@ -184,10 +184,10 @@ final class HTTPTransfer {
 
     func sentence(for code: CURLcode) -> String {
         if let refusal = received.refusal { return refusal }
-        let words = String(cString: received.words)
+        let text = String(cString: received.errorBuffer)
         // For these codes, libcurl's description is about HTTP/0.9.
         if code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY { return "the answer is not HTTP" }
-        return words.isEmpty ? String(cString: ccurl_describe(code)) : words
+        return text.isEmpty ? String(cString: ccurl_describe(code)) : text
     }
 
     // MARK: Options
@@ -215,7 +215,7 @@ final class HTTPTransfer {
         try set(CURLOPT_BUFFERSIZE, 1024)
         try set(CURLOPT_UPLOAD_BUFFERSIZE, 16 * 1024)
         try set(CURLOPT_HTTP_CONTENT_DECODING, 0)
-        try check(ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, received.words))
+        try check(ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, received.errorBuffer))
         try setMethod(of: request)
         try setHeaders(request.headers)
         try check(

@@ -82,13 +82,13 @@ package final class MetricsFile {
         unlink(temporary)
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o644)
         guard descriptor >= 0 else { return sentence(path, errno) }
-        var rest = octets[...]
+        var remaining = octets[...]
         // The mode must not depend on the umask, because the reader is another user's program.
         var failure = fchmod(descriptor, 0o644) == 0 ? 0 : errno
-        while failure == 0, !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        while failure == 0, !remaining.isEmpty {
+            let count = remaining.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
-            if count > 0 { rest = rest.dropFirst(count) } else { failure = count < 0 ? errno : ENOSPC }
+            if count > 0 { remaining = remaining.dropFirst(count) } else { failure = count < 0 ? errno : ENOSPC }
         }
         close(descriptor)
         if failure == 0, rename(temporary, path) != 0 { failure = errno }

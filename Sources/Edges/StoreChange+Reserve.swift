@@ -56,8 +56,8 @@ extension StoreChange {
         guard let values = json.arrayValue, let word = values.first?.stringValue.flatMap({ Word(rawValue: $0) }),
             values.count == word.count
         else { return nil }
-        func value<T>(_ place: Int, _ read: (JSONValue) -> T?) -> T?? {
-            values[place] == .null ? .some(nil) : read(values[place]).map { .some($0) }
+        func value<T>(_ index: Int, _ read: (JSONValue) -> T?) -> T?? {
+            values[index] == .null ? .some(nil) : read(values[index]).map { .some($0) }
         }
         switch word {
         case .progress:

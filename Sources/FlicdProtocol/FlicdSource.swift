@@ -214,9 +214,9 @@ package struct FlicdSource: Sendable {
         framer.append(octets)
         do throws(FlicdFrameTooLong) {
             while let packet = try framer.next() {
-                let told = effects.count
+                let firstNew = effects.count
                 take(packet, at: now)
-                for effect in effects[told...] { changeCount += effect.changeCount }
+                for effect in effects[firstNew...] { changeCount += effect.changeCount }
                 guard changeCount <= Self.maximumChanges else {
                     effects.append(.close)
                     return lose("it tells of changes without end", at: now)

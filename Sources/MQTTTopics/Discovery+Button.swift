@@ -19,7 +19,7 @@ extension Discovery {
                     "event" + part.keySuffix, .event, of: node,
                     [
                         "name": .string(device.partName(part) ?? "Action"), "device_class": "button",
-                        "event_types": .array(device.words.map(JSONValue.string)),
+                        "event_types": .array(device.eventTypes.map(JSONValue.string)),
                         "state_topic": .string(topics.event(of: device.id, part)),
                     ]),
                 // A separate entity, because an `up` and its `click` are published at the same time, and an event
@@ -38,10 +38,10 @@ extension Discovery {
 
     private func triggers(of device: ButtonDevice) -> [Component] {
         device.parts.flatMap { part in
-            device.words.map { word in
-                let (type, subtype) = device.trigger(word, part)
+            device.eventTypes.map { eventType in
+                let (type, subtype) = device.trigger(eventType, part)
                 return Component(
-                    trigger: word, type: type, subtype: subtype, topicName: topics.action(of: device.id, part),
+                    trigger: eventType, type: type, subtype: subtype, topicName: topics.action(of: device.id, part),
                     prefix: part == .small ? "small_" : "")
             }
         }
@@ -190,19 +190,19 @@ extension ButtonDevice {
     }
 
     /// The names of all gestures and movements that a part can report.
-    fileprivate var words: [String] { Gesture.allCases.map(\.rawValue) + clickWords + model.movementNames }
+    fileprivate var eventTypes: [String] { Gesture.allCases.map(\.rawValue) + clickEventTypes + model.movementNames }
 
     /// The events `clicks_3` … `clicks_8` that rules use.
-    private var clickWords: [String] {
+    private var clickEventTypes: [String] {
         clickCounts.filter(EventName.clickCounts.contains).sorted().map(EventName.clicks)
     }
 
     /// Type and subtype of a device trigger. Home Assistant translates its own words for presses. Other words it shows
     /// as they are, with the subtype in quotation marks before the type.
-    fileprivate func trigger(_ word: String, _ part: ButtonPart?) -> (String, String) {
-        if let type = ButtonDevice.pressTypes[word] { return (type, part == .small ? "button_2" : "button_1") }
-        let type = ButtonDevice.otherTypes[word] ?? word
-        if model == .twist, model.movementNames.contains(word) { return (type, "Dial") }
+    fileprivate func trigger(_ eventType: String, _ part: ButtonPart?) -> (String, String) {
+        if let type = ButtonDevice.pressTypes[eventType] { return (type, part == .small ? "button_2" : "button_1") }
+        let type = ButtonDevice.otherTypes[eventType] ?? eventType
+        if model == .twist, model.movementNames.contains(eventType) { return (type, "Dial") }
         return (type, part == .small ? "Second button" : "First button")
     }
 

@@ -111,10 +111,10 @@ package struct Setup: Sendable {
     private static func logLevel(
         _ options: DaemonOptions, _ configuration: Configuration
     ) throws(Failure) -> LogLevel {
-        guard let word = options.logLevel else { return configuration.logLevel }
-        guard let level = LogLevel(rawValue: word) else {
+        guard let name = options.logLevel else { return configuration.logLevel }
+        guard let level = LogLevel(rawValue: name) else {
             throw .init(
-                text: "--log-level takes error, warning, info or debug, not \"\(word)\"", status: .usage)
+                text: "--log-level takes error, warning, info or debug, not \"\(name)\"", status: .usage)
         }
         return level
     }

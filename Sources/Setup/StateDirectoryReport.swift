@@ -147,9 +147,9 @@ package struct StateDirectoryReport: Hashable, Sendable {
         if isInUse(directory) { return .inUse }
         do throws(DatabaseFailure) {
             let database = try Database(path: path, busyTimeout: .zero, keepsWALOnClose: true, access: .read)
-            let words = try database.rows("PRAGMA quick_check(1)") { $0.text(0) }
-            guard words == ["ok"] else {
-                return .failed(.damaged(path: path, cause: words.first ?? "it cannot be checked"))
+            let results = try database.rows("PRAGMA quick_check(1)") { $0.text(0) }
+            guard results == ["ok"] else {
+                return .failed(.damaged(path: path, cause: results.first ?? "it cannot be checked"))
             }
             let version = Int(try database.rows("PRAGMA user_version", read: { $0.integer(0) }).first ?? 0)
             guard version <= StoreSchema.version else {
