@@ -8,13 +8,13 @@
 	X(slist_append) X(slist_free_all) X(multi_init) X(multi_cleanup) X(multi_setopt) X(multi_add_handle) \
 	X(multi_remove_handle) X(multi_socket_action) X(multi_info_read) X(url) X(url_cleanup) X(url_set) X(url_get) X(free)
 
-/* libcurl's headers define some of these names as macros with arguments, which do not replace a name without them. */
+/* Some of these names are function-like macros in libcurl's headers, which do not expand without parentheses. */
 static struct {
 #define MEMBER(name) __typeof__(curl_##name) *name;
 	FUNCTIONS(MEMBER)
 } curl;
 
-/* The names in Debian: that of the package libcurl4, and that of the build with GnuTLS, which git depends on. */
+/* Debian's names of the OpenSSL build (package libcurl4) and of the GnuTLS build, on which git depends. */
 static const char *const libraries[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
 
 static const char *load(void)
@@ -45,7 +45,7 @@ const char *ccurl_open(void)
 
 	if (!is_loaded) {
 		failure = load();
-		/* A libcurl that is missing may be installed later. */
+		/* After a failure, the next call tries again, because libcurl may be installed meanwhile. */
 		is_loaded = failure == NULL;
 	}
 	return failure;
@@ -133,8 +133,8 @@ CURLMcode ccurl_act(CURLM *multi, curl_socket_t socket)
 {
 	int running = 0;
 
-	/* With 0 libcurl looks at the socket itself. An error that epoll reports would end a transfer before its last octets
-	   are read. */
+	/* With an event mask of 0, libcurl polls the socket itself. Passing on an error that epoll reports would end the
+	   transfer before its last octets are read. */
 	return curl.multi_socket_action(multi, socket, 0, &running);
 }
 

@@ -73,7 +73,7 @@ int linux_spawn_chdir(posix_spawn_file_actions_t *actions, const char *directory
 	return posix_spawn_file_actions_addchdir_np(actions, directory);
 }
 
-/* One bit for each capability that was ambient. Only the loop's thread starts programs. */
+/* A bit for each capability that was ambient. No lock is needed, because only the loop's thread starts programs. */
 static unsigned long long dropped_capabilities;
 
 int linux_drop_ambient_capabilities(void)
@@ -146,7 +146,7 @@ socklen_t linux_unix_address(struct sockaddr_un *address, const char *path)
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length + 1);
 }
 
-// Numbers and layouts of the kernel. <bluetooth/hci.h> has them, too, but this target needs no other package.
+// Request numbers and layouts of the kernel, as in <bluetooth/hci.h>, which would need the package of BlueZ's headers.
 #define HCI_DEVICE_DOWN _IOW('H', 202, int)
 #define HCI_GET_DEVICE_LIST _IOR('H', 210, int)
 #define HCI_GET_DEVICE_INFO _IOR('H', 211, int)
@@ -174,7 +174,7 @@ int linux_hci_list(int socket, uint16_t *indexes, int capacity)
 
 int linux_hci_address(int socket, uint16_t index, uint8_t address[6])
 {
-	// struct hci_dev_info: id, name[8], the address, and fields that are not used here.
+	// struct hci_dev_info: id, name[8], address[6], and fields that are not used here.
 	union {
 		uint16_t index;
 		unsigned char octets[128];

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/types.h>
 
-// The symbols must be visible, so that the dynamic linker resolves the library's calls to them.
+// Overriding symbols must be visible, so that the dynamic linker resolves the library's calls to them.
 #define EXPORTED __attribute__((visibility("default"), used))
 
 // Declared here, because libssl's header would add all of OpenSSL to this module.
@@ -20,11 +20,13 @@ int SSL_read(struct ssl_st *connection, void *octets, int count);
 int SSL_get_error(const struct ssl_st *connection, int result);
 enum { SSL_ERROR_WANT_READ = 2, SSL_ERROR_ZERO_RETURN = 6 };
 
-// The reader of this thread while it is inside a loop function of the library, and not inside a callback.
+// Set while this thread is inside a loop function of the library, but not inside a callback: where a failed assertion
+// jumps to, and the reader that checks what the library reads.
 static __thread sigjmp_buf *way_out;
 static __thread struct cmosquitto_reader *current;
 
-// The definition that this file's definition replaces. It needs no lock, because each thread finds the same.
+// The C library's or libssl's definition of a function that this file overrides. Threads need no lock, because all find
+// the same address.
 #define NEXT(name) \
 	({ \
 		static __typeof__(&name) next; \
@@ -49,7 +51,7 @@ EXPORTED void __assert_fail(const char *expression, const char *file, unsigned l
 		way_out = NULL;
 		current = NULL;
 		snprintf(assertion, sizeof assertion, "%s: %s", function ? function : "?", expression ? expression : "?");
-		/* While the library reads properties, it calls log__printf without the handle that log__printf needs. */
+		/* The library asserts in log__printf because it passes no handle while it reads properties; no lock is held. */
 		may_destroy = function && strcmp(function, "log__printf") == 0;
 		siglongjmp(*jump, 1);
 	}
@@ -94,7 +96,7 @@ int cmosquitto_loop_misc(struct mosquitto *client) { return PROTECTED(mosquitto_
 
 enum part { COMMAND, LENGTH, BODY };
 
-/* The library compares each property with all others, which takes a tenth of a millisecond for this number. */
+/* The library compares each property with all others, which takes 0.1 ms for this number. */
 enum { MAXIMUM_PROPERTIES = 256, MAXIMUM_LENGTH_SHIFT = 21 };
 
 static int read_varint(const uint8_t **next, const uint8_t *end, uint32_t *value)
@@ -114,7 +116,8 @@ static int read_varint(const uint8_t **next, const uint8_t *end, uint32_t *value
 	return -1;
 }
 
-/* The encoding of the value of a property. Source: MQTT 5.0, 2.2.2.2. */
+/* The octets of a property's value: 1, 2 or 4, or TEXT, PAIR (two strings), VARINT, or 0 for a property that MQTT does
+   not define. Source: MQTT 5.0, 2.2.2.2. */
 static int width_of(uint8_t property)
 {
 	enum { TEXT = 10, PAIR = 20, VARINT = 30 };
@@ -225,7 +228,7 @@ static int begin_body(struct cmosquitto_reader *reader)
 	return CMOSQUITTO_NOTHING_REFUSED;
 }
 
-/* The message id of a PUBLISH or PUBREL; 0, which no message has, where there is none. */
+/* The packet identifier of a PUBLISH or PUBREL; 0, which is not a valid identifier, if the packet has none. */
 static uint16_t message_id(const struct cmosquitto_reader *reader)
 {
 	const uint8_t *packet = reader->packet;
@@ -238,7 +241,7 @@ static uint16_t message_id(const struct cmosquitto_reader *reader)
 	return (uint16_t)(packet[start] << 8 | packet[start + 1]);
 }
 
-/* With QoS 2 the library keeps a message until PUBREL comes with its id: one for each PUBLISH, also of the same id. */
+/* The library keeps each QoS 2 PUBLISH until a PUBREL with its identifier arrives, even several with one identifier. */
 static void follow_held(struct cmosquitto_reader *reader)
 {
 	int kind = reader->command >> 4;
@@ -281,7 +284,7 @@ static int end_packet(struct cmosquitto_reader *reader)
 	return CMOSQUITTO_NOTHING_REFUSED;
 }
 
-/* Follows the packet boundaries in the octets that the library has read. */
+/* Parses the packet boundaries in the octets that the library has read, and checks each packet against the limits. */
 static int follow(struct cmosquitto_reader *reader, const uint8_t *octets, size_t count)
 {
 	size_t i = 0;
@@ -307,7 +310,7 @@ static int follow(struct cmosquitto_reader *reader, const uint8_t *octets, size_
 			size_t part = reader->length - reader->received;
 			if (part > count - i)
 				part = count - i;
-			/* The library reads a packet piece by piece into one buffer. */
+			/* The library reads the parts of a packet into one buffer. If it does not, the properties cannot be checked. */
 			if (reader->received == 0)
 				reader->packet = octets + i;
 			else if (reader->packet && reader->packet + reader->received != octets + i)
@@ -396,7 +399,7 @@ int cmosquitto_pending(struct mosquitto *client)
 
 static struct cmosquitto_callbacks callbacks;
 
-/* During a callback, longjmp must not skip our code, and its reads must not be counted. */
+/* During a callback, siglongjmp must not skip our code, and our reads must not be checked. */
 #define UNPROTECTED(call) \
 	do { \
 		sigjmp_buf *jump = way_out; \

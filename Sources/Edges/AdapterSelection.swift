@@ -17,7 +17,7 @@ package struct AdapterSelection: Hashable, Sendable {
 
     package init(_ wanted: Wanted) { self.wanted = wanted }
 
-    /// - Parameter adapters: the adapters that the kernel has now.
+    /// - Parameter adapters: the adapters that the kernel has at present.
     package mutating func next(among adapters: [HCISocketTransport.Adapter]) throws(TransportFailure) -> UInt16 {
         switch wanted {
         case .index(let index):

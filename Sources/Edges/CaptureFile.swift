@@ -3,13 +3,13 @@ import Glibc
 import Platform
 package import Reactor
 
-/// All HCI traffic into a file, as `BTSnoop` has it. Nothing depends on it: when the file cannot be written any more,
-/// or has become too long, that is said once and the rest is not captured.
+/// Writes all HCI traffic to a file in btsnoop format. If the file cannot be written or becomes too long, this is
+/// reported once and capturing ends; nothing else is affected.
 @ReactorActor
 package final class CaptureFile {
-    /// What is captured at most: days of presses, or some hours of a search for buttons.
+    /// The maximum length in octets: enough for days of presses, or some hours of a search for buttons.
     package nonisolated static let maximumLength = 64 * 1024 * 1024
-    /// What waits for the disk at most, and how long.
+    /// The octets that are buffered before a write, and the nanoseconds after which they are written in any case.
     nonisolated static let maximumBuffered = 32 * 1024
     private static let longestWait: Int64 = 1_000_000_000
 
@@ -27,9 +27,9 @@ package final class CaptureFile {
     private var timer: Timer?
     private var isWaiting = false
 
-    /// Begins a new file, readable by its owner only. What is there already, a link included, stays as it is.
+    /// Creates the file, readable by its owner only. Fails if there is a file or symbolic link with this path.
     ///
-    /// - Parameter ended: told once, in a sentence, when nothing more is captured.
+    /// - Parameter ended: called once, with a sentence, when capturing ends before `close`.
     package convenience init(
         loop: EventLoop, path: String, limit: Int = maximumLength, _ ended: @escaping @ReactorActor (String) -> Void
     ) throws(Failure) {
@@ -43,7 +43,7 @@ package final class CaptureFile {
         self.init(loop: loop, path: path, descriptor: descriptor, limit: limit, ended)
     }
 
-    /// - Parameter descriptor: of a new file; it is closed at the end.
+    /// - Parameter descriptor: the descriptor of a new file, which is closed at the end.
     package init(
         loop: EventLoop, path: String, descriptor: Int32, limit: Int = maximumLength,
         _ ended: @escaping @ReactorActor (String) -> Void
@@ -71,7 +71,7 @@ package final class CaptureFile {
         timer?.set(at: loop.nanosecondsSinceBoot + Self.longestWait)
     }
 
-    /// What was captured is on file after this.
+    /// Writes the buffered packets and closes the file.
     package func close() {
         flush()
         end(nil)
@@ -80,16 +80,16 @@ package final class CaptureFile {
     private func flush() {
         isWaiting = false
         timer?.cancel()
-        var rest = buffer[...]
+        var remaining = buffer[...]
         buffer.removeAll(keepingCapacity: true)
-        while descriptor >= 0, !rest.isEmpty {
-            let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        while descriptor >= 0, !remaining.isEmpty {
+            let count = remaining.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
                 return end("the capture \(path) ends here: \(count < 0 ? describe(errno) : "nothing more fits")")
             }
             length += count
-            rest = rest.dropFirst(count)
+            remaining = remaining.dropFirst(count)
         }
     }
 

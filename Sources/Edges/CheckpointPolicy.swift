@@ -2,8 +2,8 @@
 package struct CheckpointPolicy: Hashable, Sendable {
     /// A log with more pages is copied after a sync. 256 pages of 4 KiB are 1 MiB.
     package var pageCount = 256
-    /// A log so many times longer is copied completely while writers wait. A log becomes this long only if events arrive
-    /// faster than a helper copies them, for a long time.
+    /// A log that is longer by this factor is copied completely while writers wait. This happens only if events arrive
+    /// faster than a helper thread copies them, for a long time.
     package static let forcedFactor = 16
 
     package init(pageCount: Int = 256) { self.pageCount = pageCount }

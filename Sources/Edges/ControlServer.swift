@@ -5,11 +5,11 @@ package import Hub
 import Platform
 package import Reactor
 
-/// Why there is no control socket.
+/// The reason why there is no control socket.
 package enum ControlServerFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// Another daemon listens there.
     case inUse(path: String)
-    /// There is a file of another kind in its place, which is not ours to remove.
+    /// A file that is not a socket has this path, so it is not removed.
     case notASocket(path: String)
     case system(operation: String, path: String, reason: String)
 
@@ -22,24 +22,24 @@ package enum ControlServerFailure: Error, Hashable, Sendable, CustomStringConver
     }
 }
 
-/// The unix socket by which commands reach the daemon: lines both ways.
+/// The Unix socket on which the daemon accepts commands, one request or answer per line.
 ///
-/// Who may connect is decided by the file's mode, 0660, and its directory. A client that breaks a bound is dropped: a
-/// line longer than `maximumLineLength`, or more than `OutgoingBuffer.maximumCount` octets that it does not read. One
-/// client too many is told so, and closed: `ClientShare` says how many each user may have.
+/// The file's mode, 0660, and its directory decide who may connect. A client is disconnected if it sends a line longer
+/// than `maximumLineLength`, or does not read `OutgoingBuffer.maximumCount` octets. A client above the limits of
+/// `ClientShare`, which bounds the clients of each user, gets an error and is disconnected.
 ///
-/// Clients whose lines wait take turns, a line each, as far as the budget of a turn of the loop goes; meanwhile nothing
-/// more is read from them.
+/// Clients with complete lines take turns, one line each, within the budget of a turn of the loop. Until their lines
+/// are handled, nothing more is read from these clients.
 @ReactorActor
 package final class ControlServer {
-    /// Octets of a request, without the line feed: room for a firmware image of 256 KiB in hexadecimal.
+    /// The octets of a request without the line feed; enough for a firmware image of 256 KiB in hexadecimal.
     package nonisolated static let maximumLineLength = 640 * 1024
     package nonisolated static let maximumClients = 64
 
     private static let share = ClientShare(places: maximumClients)
     private static let mode: mode_t = 0o660
     private static let backlog: Int32 = 16
-    /// How long nobody is accepted after the process ran out of descriptors.
+    /// Nanoseconds without accepting after the process ran out of descriptors or memory.
     private static let exhaustionPause: Int64 = 1_000_000_000
 
     private struct Client {
@@ -58,17 +58,17 @@ package final class ControlServer {
     private var watch: Watch?
     private var resume: Timer?
     private var clients: [Hub.ClientID: Client] = [:]
-    /// Clients that may have sent whole lines which were not handled yet.
+    /// Clients that may have sent complete lines that are not handled yet.
     private var waiting: [Hub.ClientID] = []
     private let budget: EdgeBudget
     private lazy var goOn = loop.timer { [unowned self] in handleLines() }
     private var accepted: UInt64 = 0
 
-    /// Listens. A socket file that nobody listens on is what a killed daemon leaves, and is replaced.
+    /// Begins to listen. A socket file on which no process listens was left by a killed daemon, and is replaced.
     ///
     /// - Parameters:
-    ///   - onRequest: hears each line without its end.
-    ///   - onDisconnect: hears once of every client that went or was dropped, but not of those that `close` ends.
+    ///   - onRequest: receives each line without its line feed.
+    ///   - onDisconnect: called once for each client that disconnected or was disconnected, except by `close`.
     package init(
         loop: EventLoop, path: String, onRequest: @escaping @ReactorActor (Hub.ClientID, [UInt8]) -> Void,
         onDisconnect: @escaping @ReactorActor (Hub.ClientID) -> Void = { _ in }
@@ -83,12 +83,12 @@ package final class ControlServer {
         watch = loop.watch(listener, .read) { [unowned self] _ in accept() }
     }
 
-    /// One line, given without its end. Dropped when the client has gone.
+    /// Sends a line, given without its line feed. It is discarded if the client has disconnected.
     package func send(_ line: [UInt8], to client: Hub.ClientID) {
         clients[client]?.connection.send(line + [UInt8(ascii: "\n")])
     }
 
-    /// Ends every connection and removes the socket's file.
+    /// Disconnects all clients and removes the socket file.
     package func close() {
         guard let watch else { return }
         watch.cancel()
@@ -108,7 +108,7 @@ package final class ControlServer {
         let descriptor = linux_accept(listener)
         guard descriptor >= 0 else {
             if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) {
-                // The connection stays in the backlog, and the listener readable.
+                // The connection stays in the backlog, so the listener stays readable.
                 watch?.set([])
                 resume?.set(at: loop.nanosecondsSinceBoot + Self.exhaustionPause)
             }
@@ -125,7 +125,7 @@ package final class ControlServer {
         let connection = StreamConnection(loop, descriptor) { [unowned self] event in
             switch event {
             case .received(let octets): received(octets, from: id)
-            // Those who close one direction only are not waited for.
+            // A client that shuts down its sending side does not wait for answers.
             case .finished, .ended: drop(id)
             case .blocked, .drained: break
             }
@@ -133,7 +133,7 @@ package final class ControlServer {
         clients[id] = Client(connection: connection, user: user)
     }
 
-    /// The answer fits into the socket's empty buffer, or is not needed.
+    /// Does not block: a new socket's send buffer has room for the answer.
     private static func refuse(_ descriptor: Int32, holding held: Int) {
         let sentence =
             held > 0
@@ -160,7 +160,7 @@ package final class ControlServer {
                 if let line = try clients[id]?.framer.next() {
                     waiting.append(id)
                     budget.spend(line.count)
-                    // A request may end its client, or the server.
+                    // A request may close its client, or the server.
                     onRequest(id, line)
                 } else {
                     clients[id]?.isWaiting = false
@@ -192,7 +192,7 @@ package final class ControlServer {
         }
         let listener = try openSocket(path)
         do throws(ControlServerFailure) {
-            // The file is made with the mode of the socket, less the umask: it is never wider than it ends up.
+            // The file gets the socket's mode, less the umask, so it is never more accessible than with its final mode.
             fchmod(listener, mode)
             if address.bind(listener) != 0 {
                 guard errno == EADDRINUSE else { throw failure("bind", path) }
@@ -215,7 +215,7 @@ package final class ControlServer {
         if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFSOCK { throw .notASocket(path: path) }
         let probe = try openSocket(path)
         defer { Glibc.close(probe) }
-        // EAGAIN: somebody listens and has much to do.
+        // EAGAIN means that the backlog of a listening process is full.
         guard address.connect(probe) != 0, errno == ECONNREFUSED else { throw .inUse(path: path) }
         guard unlink(path) == 0 else { throw failure("removal", path) }
     }

@@ -3,30 +3,31 @@ import Bytes
 import CSQLite
 import Glibc
 
-/// One connection to one SQLite file, for one thread.
+/// A connection to an SQLite file, used by one thread at a time.
 ///
-/// Statements are prepared once, on first use, and kept by their text; so every SQL text in the program is a
-/// literal, and every value is bound. No error and no description carries a bound value.
+/// A statement is prepared when it is first used, and kept by its SQL text. Therefore every SQL text in the program is
+/// a literal, and every value is bound. Errors and descriptions contain no bound values.
 ///
 /// - Source: https://sqlite.org/c3ref/intro.html
 package final class Database {
     package let path: String
-    /// Pages in the write-ahead log after the last commit of this connection.
+    /// The number of pages in the write-ahead log after the last commit of this connection.
     package private(set) var walPageCount = 0
-    /// Leaves the `-wal` file behind when the last connection closes, as evidence, instead of copying it into the file.
+    /// Whether the `-wal` file is kept when the last connection closes, as evidence of a failure, instead of being
+    /// copied into the database file and deleted.
     package var keepsWALOnClose: Bool {
         didSet { _ = csqlite_keep_wal_on_close(handle, keepsWALOnClose ? 1 : 0) }
     }
     private let handle: OpaquePointer
     private var statements: [String: Statement] = [:]
 
-    /// How a file is opened.
+    /// The way in which a file is opened.
     package enum Access: Hashable, Sendable {
-        /// Creates what is missing.
+        /// Creates missing files.
         case write
         case read
-        /// Reads a file that no other connection has open, with its log, where no file can be made or changed: on a full
-        /// disk, or one that is mounted read-only. SQLite's own locks and its index of the log need files.
+        /// Reads a file that no other connection has open, and its log, where files cannot be created or changed: on a
+        /// full or read-only disk. SQLite's locks and its index of the log would need files.
         case readAlone
     }
 
@@ -45,7 +46,7 @@ package final class Database {
         case .readAlone where hasLog:
             code = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX, "unix-none")
         case .readAlone:
-            // Without its log SQLite would make one.
+            // Without an existing log, SQLite would create one.
             let name = path.utf8.map { "%" + [$0].hex }.joined()
             code = sqlite3_open_v2(
                 "file:\(name)?immutable=1", &opened, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI, nil)
@@ -55,7 +56,7 @@ package final class Database {
             sqlite3_close_v2(opened)
             throw failure
         }
-        // Where a file cannot be opened for both, SQLite opens it for reading and says nothing.
+        // If a file cannot be opened for writing, SQLite opens it for reading without an error.
         guard isReadOnly || sqlite3_db_readonly(opened, "main") == 0 else {
             sqlite3_close_v2(opened)
             throw DatabaseFailure(operation: "open", path: path, code: SQLITE_CANTOPEN, cause: "it can only be read")
@@ -66,9 +67,9 @@ package final class Database {
         _ = csqlite_keep_wal_on_close(opened, keepsWALOnClose ? 1 : 0)
         sqlite3_extended_result_codes(opened, 1)
         sqlite3_busy_timeout(opened, Int32(clamping: busyTimeout.milliseconds))
-        // The index of the log is in the process then.
+        // Then the index of the log is in this process's memory.
         if access == .readAlone { try run("PRAGMA locking_mode = EXCLUSIVE") }
-        // 256 KiB of page cache instead of 2 MiB: the whole database is smaller.
+        // 256 KiB of page cache instead of 2 MiB, because the whole database is smaller.
         try run("PRAGMA cache_size = -256")
     }
 
@@ -77,14 +78,14 @@ package final class Database {
         sqlite3_close_v2(handle)
     }
 
-    /// Runs a statement to its end; rows are passed over.
+    /// Executes a statement to its end and ignores its rows.
     package func run(_ sql: String, _ values: DatabaseValue...) throws(DatabaseFailure) {
         let statement = try prepared(sql, values)
         defer { statement.reset() }
         while try step(statement) {}
     }
 
-    /// What `read` makes of each row, in order; a row of which it makes nothing is left out.
+    /// The results of `read` for each row, in order, without those that are `nil`.
     package func rows<T>(
         _ sql: String, _ values: DatabaseValue..., read: (DatabaseRow) -> T?
     ) throws(DatabaseFailure) -> [T] {
@@ -97,24 +98,24 @@ package final class Database {
         return results
     }
 
-    /// All of `body` or nothing of it.
+    /// Executes `body` in a transaction, which is rolled back if `body` throws.
     package func transaction(_ body: () throws(DatabaseFailure) -> Void) throws(DatabaseFailure) {
-        // Immediate: the lock is taken here or not at all, never half-way.
+        // IMMEDIATE takes the write lock at the start, so later statements cannot fail for lack of the lock.
         try run("BEGIN IMMEDIATE")
         do {
             try body()
             try run("COMMIT")
         } catch {
-            // SQLite has already rolled back by itself after some errors, a full disk among them.
+            // After some errors, such as a full disk, SQLite has rolled back already.
             if sqlite3_get_autocommit(handle) == 0 { try? run("ROLLBACK") }
             throw error
         }
     }
 
-    /// Compiles the statements of a script without running them: it throws when the file lacks what they name.
+    /// Compiles a statement without executing it. Throws if the file lacks a table or column that it names.
     package func check(_ sql: String) throws(DatabaseFailure) { _ = try prepared(sql, []) }
 
-    /// From now on `walPageCount` is kept, and only `checkpoint` copies the log into the file.
+    /// Enables `walPageCount`, and disables automatic checkpoints: from then on, only `checkpoint` copies the log.
     package func countWALPages() throws(DatabaseFailure) {
         try run("PRAGMA wal_autocheckpoint = 0")
         let context = Unmanaged.passUnretained(self).toOpaque()
@@ -127,19 +128,19 @@ package final class Database {
             }, context)
     }
 
-    /// Another connection began the log anew.
+    /// Resets the count after another connection has restarted the log.
     package func forgetWALPages() { walPageCount = 0 }
 
     package enum CheckpointMode {
-        /// Copies what it can without making a writer wait.
+        /// Copies as much as possible without making writers wait.
         case passive
-        /// Copies all of it and leaves the log empty; writers wait.
+        /// Copies the whole log and truncates it; writers wait.
         case truncate
     }
 
-    /// Copies the log into the file and syncs both.
+    /// Copies the write-ahead log into the database file and syncs both.
     ///
-    /// - Returns: true when all of the log was copied.
+    /// - Returns: whether the whole log was copied.
     package func checkpoint(_ mode: CheckpointMode) throws(DatabaseFailure) -> Bool {
         var logged: Int32 = 0
         var copied: Int32 = 0
@@ -193,14 +194,14 @@ package final class Database {
             case .null: sqlite3_bind_null(handle, index)
             case .integer(let integer): sqlite3_bind_int64(handle, index, integer)
             case .text(let text):
-                // With its length: a NUL inside is a character like any other.
+                // With an explicit length, SQLite stores NUL characters like any others.
                 sqlite3_bind_text(handle, index, text, Int32(clamping: text.utf8.count), csqlite_transient())
             case .blob(let octets):
                 sqlite3_bind_blob64(handle, index, octets, UInt64(octets.count), csqlite_transient())
             }
         }
 
-        /// Also forgets the bound values: a key stays in memory no longer than it must.
+        /// Also clears the bound values, so that keys do not stay in memory.
         func reset() {
             sqlite3_reset(handle)
             sqlite3_clear_bindings(handle)
@@ -210,7 +211,7 @@ package final class Database {
     }
 }
 
-/// A value to bind. Octets never print themselves.
+/// A value to bind to a statement. The description of a blob contains its length only.
 package enum DatabaseValue: CustomStringConvertible, CustomReflectable {
     case null
     case integer(Int64)
@@ -232,9 +233,9 @@ package enum DatabaseValue: CustomStringConvertible, CustomReflectable {
     package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// The row a statement stands on; of use only where it was handed out. Columns count from 0.
+/// The current row of a statement, valid only during the call of `read`. Columns count from 0.
 ///
-/// SQLite converts between types where it can; what a column of a `STRICT` table holds is of its type or NULL.
+/// A value of another type than requested is `nil`. Columns of a `STRICT` table contain values of their type or NULL.
 package struct DatabaseRow {
     fileprivate let statement: OpaquePointer
 
@@ -253,13 +254,13 @@ package struct DatabaseRow {
 
     package func blob(_ column: Int32) -> [UInt8]? {
         guard sqlite3_column_type(statement, column) == SQLITE_BLOB else { return nil }
-        // The length of an empty blob comes with no address.
+        // SQLite returns a null pointer for an empty blob.
         guard let octets = sqlite3_column_blob(statement, column) else { return [] }
         return Array(UnsafeRawBufferPointer(start: octets, count: Int(sqlite3_column_bytes(statement, column))))
     }
 }
 
-/// What SQLite refused to do.
+/// An SQLite call that failed.
 package struct DatabaseFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// `open`, `prepare`, `bind`, `run` or `checkpoint`.
     package var operation: String
@@ -268,7 +269,7 @@ package struct DatabaseFailure: Error, Hashable, Sendable, CustomStringConvertib
     ///
     /// - Source: https://sqlite.org/rescode.html
     package var code: Int32
-    /// SQLite's own words; they may quote SQL, never a bound value.
+    /// SQLite's message, which may contain SQL but no bound value.
     package var cause: String
 
     package var primaryCode: Int32 { code & 0xFF }

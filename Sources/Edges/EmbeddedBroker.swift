@@ -4,20 +4,20 @@ import Glibc
 import Platform
 package import Reactor
 
-/// A private `mosquitto` for people who have no broker. It starts and ends with the daemon, and `EmbeddedBrokerSupervisor`
-/// decides when. It listens on a socket file in a directory that only our user may enter, so other users of the machine
-/// cannot reach it.
+/// A private `mosquitto` for users without a broker. It starts and ends with the daemon, as `EmbeddedBrokerSupervisor`
+/// decides. It listens on a socket file in a directory that only the daemon's user may enter, so other users of the
+/// machine cannot reach it.
 ///
-/// mosquitto must not outlive the daemon, however the daemon ends. `posix_spawn` cannot ask for the parent-death signal, so
-/// a shell stands between the two: it waits for mosquitto, and a reader in its background waits for the end of a pipe of
-/// which the daemon holds the only other end. When that end closes, by `stop` or because the process is gone, the reader
-/// ends mosquitto. When mosquitto ends by itself, the shell ends with its status, and a pidfd reports it.
+/// mosquitto must not outlive the daemon, however the daemon ends. `posix_spawn` cannot set a parent-death signal, so a
+/// shell starts mosquitto and waits for it. A background reader of the shell waits for the end of a pipe, the other end
+/// of which only the daemon has. When that end is closed, by `stop` or because the daemon has ended, the reader ends
+/// mosquitto. When mosquitto ends by itself, the shell ends with its status, and a pidfd reports it.
 @ReactorActor
 package final class EmbeddedBroker {
     package enum Event: Hashable, Sendable {
         /// mosquitto accepts connections on this socket file.
         case ready(path: String)
-        /// The reason why there is no broker, as a sentence. The next attempt follows without a call.
+        /// The reason why there is no broker, as a sentence. The next attempt follows automatically.
         case failed(String)
     }
 
@@ -43,7 +43,7 @@ package final class EmbeddedBroker {
     private lazy var timer = loop.timer { [weak self] in self?.feed(.timerFired) }
 
     /// - Parameters:
-    ///   - directory: a directory for the broker alone. It is created with mode 0700 if it is missing.
+    ///   - directory: a directory that only the broker uses. It is created with mode 0700 if it is missing.
     ///   - program: `nil` for the first `mosquitto` in `searchPath`.
     ///   - seed: for the jitter of the retries.
     package init(
@@ -57,7 +57,7 @@ package final class EmbeddedBroker {
         supervisor = EmbeddedBrokerSupervisor(seed: seed)
     }
 
-    /// The shell, which leads the process group of the broker.
+    /// The process id of the shell, which leads the broker's process group.
     package var process: pid_t? { child?.process }
 
     /// Closes the pipe, as the kernel does when this process ends.
@@ -69,7 +69,7 @@ package final class EmbeddedBroker {
 
     package func start() { feed(.start) }
 
-    /// Ends the program and waits for it, which takes it some milliseconds.
+    /// Ends mosquitto and waits for its end, which takes some milliseconds.
     package func stop() { feed(.stop) }
 
     private func feed(_ input: EmbeddedBrokerSupervisor.Input) {
@@ -157,8 +157,8 @@ package final class EmbeddedBroker {
         """
 
     private func spawnShell(_ program: String, _ configuration: String, input: Int32) -> (Int32, pid_t) {
-        let words = ["/bin/sh", "-c", Self.script, "tryck-broker", program, configuration]
-        let (process, failure) = startProgram("/bin/sh", words, environment: []) { actions in
+        let arguments = ["/bin/sh", "-c", Self.script, "tryck-broker", program, configuration]
+        let (process, failure) = startProgram("/bin/sh", arguments, environment: []) { actions in
             posix_spawn_file_actions_adddup2(actions, input, 0)
             posix_spawn_file_actions_addopen(actions, 1, "/dev/null", O_WRONLY, 0)
             posix_spawn_file_actions_addopen(actions, 2, "/dev/null", O_WRONLY, 0)
@@ -172,14 +172,14 @@ package final class EmbeddedBroker {
         let path = directory + "/mosquitto.conf"
         let lines = [
             "listener 0 \(socketPath)", "allow_anonymous true", "persistence false", "log_dest none",
-            // Without this line mosquitto would change to its own user, and the reader could not end it unless it is root.
+            // Without this line, mosquitto would change to its own user, and only root could end it.
             geteuid() == 0 ? "user root" : "",
         ]
         let text = Array((lines.joined(separator: "\n") + "\n").utf8)
         if mkdir(directory, 0o700) != 0, errno != EEXIST {
             throw StartFailure(sentence: "cannot create \(directory) for mosquitto: \(describe(errno))")
         }
-        // A directory that was made by hand may be open to other users. A socket file may be left from the last run.
+        // An existing directory may be open to other users, and contain the socket file of an earlier run.
         guard chmod(directory, 0o700) == 0 else {
             throw StartFailure(sentence: "cannot keep others out of \(directory): \(describe(errno))")
         }
@@ -195,7 +195,7 @@ package final class EmbeddedBroker {
 
     // MARK: Probing and ending
 
-    /// Whether the socket file accepts connections; it answers or refuses at once.
+    /// Whether the socket file accepts connections. Does not block.
     private var isListening: Bool {
         guard case .success(let addresses) = SocketAddress.resolve(unixPath: socketPath), let address = addresses.first
         else { return false }
@@ -215,7 +215,7 @@ package final class EmbeddedBroker {
         self.child = nil
         child.watch.cancel()
         close(child.processDescriptor)
-        // The shell adds 128 to the number of a signal.
+        // The shell's status is 128 plus the number of a signal that ended mosquitto.
         let how = isSignalled != 0 ? "signal \(status)" : status > 128 ? "signal \(status - 128)" : "status \(status)"
         feed(.ended(how))
     }

@@ -1,6 +1,6 @@
 import ButtonModel
 
-/// When `EmbeddedBroker` starts mosquitto, looks for its socket, gives it up, and starts it again.
+/// Decides when `EmbeddedBroker` starts mosquitto, probes its socket, kills it after a timeout, and restarts it.
 ///
 /// | state    | on                   | becomes  | and we |
 /// |----------|----------------------|----------|--------|
@@ -12,16 +12,16 @@ import ButtonModel
 /// | running  | ended                | waiting  | failed, set the timer |
 /// | any      | stop                 | stopped  | end the program |
 ///
-/// The owner carries `launch` and `probe` out last, and answers each with an input.
+/// The owner performs `launch` and `probe` after all other effects, and answers each with an input.
 struct EmbeddedBrokerSupervisor: Sendable {
     enum Input: Hashable, Sendable {
         case start
         case stop
         case launched
-        /// There is no process; the text is for people.
+        /// No process was started, for a reason that is a sentence for the user.
         case launchFailed(String)
         case probed(isListening: Bool)
-        /// The process ended; the text says how.
+        /// The process ended, with this status or signal.
         case ended(String)
         case timerFired
     }
@@ -29,9 +29,9 @@ struct EmbeddedBrokerSupervisor: Sendable {
     enum Effect: Hashable, Sendable {
         case launch
         case probe
-        /// End the process now; its end is reported as `ended`.
+        /// Kill the process; its end is reported as `ended`.
         case kill
-        /// End the process if there is one; nothing is reported.
+        /// End the process if there is one; its end is not reported.
         case end
         case ready
         case failed(String)
@@ -41,7 +41,7 @@ struct EmbeddedBrokerSupervisor: Sendable {
 
     static let startTimeout: Duration = .seconds(10)
     static let probeInterval: Duration = .milliseconds(20)
-    /// After a run that lasted longer the back-off starts again at its minimum.
+    /// After a run that lasted longer, the back-off starts again at its minimum.
     static let goodRun: Duration = .seconds(10)
 
     private enum State: Hashable {

@@ -2,14 +2,13 @@ import Glibc
 import Platform
 package import Reactor
 
-/// Reports that files have changed, after a time without changes. Uses inotify on the directories that contain the
-/// files.
+/// Reports changes of files with inotify on the directories that contain the files, once there are no further changes.
 ///
 /// Directories are watched because most editors write a new file and rename it over the old one, and a watch on a file
 /// would stay with the old inode. Neither the files nor their directories need to exist. If a path contains symbolic
 /// links, a changed link is a change.
 ///
-/// Changes that follow each other, as when an editor saves, are one call: `quiet` after the last change, but at most
+/// Successive changes, as when an editor saves, are reported by one call: `quiet` after the last change, but at most
 /// `patience` after the first. The watches are renewed before the call, so later changes are reported again.
 ///
 /// Limitation: moving a directory together with its parent is not noticed.
@@ -19,12 +18,12 @@ package final class FileWatch {
     package static let patience: Int64 = 2_000_000_000
 
     /// The changes in a directory that are reported.
-    private struct Interest {
+    private struct WatchedDirectory {
         var names: Set<String> = []
-        /// Whether files with one of the suffixes, and subdirectories, are of interest.
+        /// Whether changes of subdirectories, and of files with one of the suffixes, are reported.
         var isSearched = false
-        /// Whether some of the names are files whose contents are of interest. Otherwise writes are not watched: a
-        /// database in a directory that is only part of a path would wake the process with each write.
+        /// Whether some of the names are files whose contents are watched. If not, writes are not watched, because a
+        /// database in a directory that is only part of a path would otherwise wake the process with each write.
         var hasFiles = false
 
         var events: UInt32 { hasFiles || isSearched ? FileWatch.structure | FileWatch.content : FileWatch.structure }
@@ -39,12 +38,12 @@ package final class FileWatch {
     private var watch: Watch?
     private var files: Set<String> = []
     private var directories: Set<String> = []
-    private var interests: [Int32: Interest] = [:]
+    private var watchedDirectories: [Int32: WatchedDirectory] = [:]
     private var firstChange: Int64?
 
     private lazy var timer = loop.timer { [weak self] in self?.quietAgain() }
 
-    /// - Parameter suffixes: the suffixes of file names that are of interest in `directories`.
+    /// - Parameter suffixes: the suffixes of the file names that are reported in `directories`.
     package init(
         loop: EventLoop, suffixes: [String] = [".yaml", ".yml"], _ changed: @escaping @ReactorActor () -> Void
     ) {
@@ -60,9 +59,9 @@ package final class FileWatch {
     ///
     /// - Parameters:
     ///   - files: absolute paths.
-    ///   - directories: absolute paths of directories in which all files with one of the suffixes are of interest, as
-    ///     for includes with a pattern.
-    /// - Returns: a sentence, if some of them cannot be watched.
+    ///   - directories: absolute paths of directories in which all files with one of the suffixes are watched, as for
+    ///     includes with a pattern.
+    /// - Returns: a sentence if some of them cannot be watched.
     @discardableResult
     package func watch(files: Set<String>, directories: Set<String> = []) -> String? {
         self.files = files
@@ -76,7 +75,7 @@ package final class FileWatch {
         guard let watch else { return }
         watch.cancel()
         self.watch = nil
-        interests = [:]
+        watchedDirectories = [:]
         close(descriptor)
     }
 
@@ -84,37 +83,37 @@ package final class FileWatch {
 
     private func arm() -> String? {
         guard watch != nil else { return "changes of files are not noticed: \(describe(failure))" }
-        var wanted: [String: Interest] = [:]
+        var wanted: [String: WatchedDirectory] = [:]
         for path in files.sorted() {
             for step in PathSteps(path).steps {
-                wanted[step.directory, default: Interest()].names.insert(step.name)
+                wanted[step.directory, default: WatchedDirectory()].names.insert(step.name)
                 wanted[step.directory]?.hasFiles = true
             }
         }
         for path in directories.sorted() {
             let steps = PathSteps(path)
-            for step in steps.steps { wanted[step.directory, default: Interest()].names.insert(step.name) }
-            if let end = steps.end { wanted[end, default: Interest()].isSearched = true }
+            for step in steps.steps { wanted[step.directory, default: WatchedDirectory()].names.insert(step.name) }
+            if let end = steps.end { wanted[end, default: WatchedDirectory()].isSearched = true }
         }
         var sentence: String?
-        var armed: [Int32: Interest] = [:]
+        var armed: [Int32: WatchedDirectory] = [:]
         // Two paths may lead to the same directory, and inotify then keeps the mask of the last call. It is called with
         // the smaller mask first, because `content` is added to `structure`.
         for (directory, interest) in wanted.sorted(by: { $0.value.events < $1.value.events }) {
             let number = inotify_add_watch(descriptor, directory, interest.events)
             guard number >= 0 else {
-                // The directory was removed meanwhile. Its parent is watched, and reports this.
+                // The directory was removed after `wanted` was computed. The watch of its parent reports this.
                 if errno != ENOENT { sentence = "changes in \(directory) are not noticed: \(describe(errno))" }
                 continue
             }
-            var merged = armed[number] ?? Interest()
+            var merged = armed[number] ?? WatchedDirectory()
             merged.names.formUnion(interest.names)
             merged.isSearched = merged.isSearched || interest.isSearched
             merged.hasFiles = merged.hasFiles || interest.hasFiles
             armed[number] = merged
         }
-        for number in interests.keys where armed[number] == nil { inotify_rm_watch(descriptor, number) }
-        interests = armed
+        for number in watchedDirectories.keys where armed[number] == nil { inotify_rm_watch(descriptor, number) }
+        watchedDirectories = armed
         return sentence
     }
 
@@ -125,7 +124,7 @@ package final class FileWatch {
     // MARK: Events
 
     private func read() {
-        var matters = false
+        var isRelevant = false
         withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 8) { buffer in
             let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
             guard count > 0 else { return }
@@ -136,24 +135,24 @@ package final class FileWatch {
                 let length = Int(rest.loadUnaligned(fromByteOffset: 12, as: UInt32.self))
                 guard length <= rest.count - 16 else { return }
                 let name = String(decoding: rest[16..<16 + length].prefix { $0 != 0 }, as: UTF8.self)
-                matters =
-                    self.matters(
+                isRelevant =
+                    self.isRelevant(
                         name, in: rest.loadUnaligned(as: Int32.self),
-                        rest.loadUnaligned(fromByteOffset: 4, as: UInt32.self)) || matters
+                        rest.loadUnaligned(fromByteOffset: 4, as: UInt32.self)) || isRelevant
                 rest = UnsafeRawBufferPointer(rebasing: rest[(16 + length)...])
             }
         }
-        guard matters else { return }
+        guard isRelevant else { return }
         let now = loop.nanosecondsSinceBoot
         let first = firstChange ?? now
         firstChange = first
         timer.set(at: min(now + FileWatch.quiet, first + FileWatch.patience))
     }
 
-    private func matters(_ name: String, in number: Int32, _ mask: UInt32) -> Bool {
+    private func isRelevant(_ name: String, in number: Int32, _ mask: UInt32) -> Bool {
         if mask & UInt32(IN_Q_OVERFLOW) != 0 { return true }
-        // Unknown watches include those that `arm` has removed, for which IN_IGNORED follows.
-        guard let interest = interests[number] else { return false }
+        // Unknown watches include those that `arm` has removed, for which the kernel still sends IN_IGNORED.
+        guard let interest = watchedDirectories[number] else { return false }
         if mask & UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED) != 0 { return true }
         if interest.names.contains(name) { return true }
         guard interest.isSearched, !name.hasPrefix(".") else { return false }

@@ -1,13 +1,13 @@
 package import Hub
 package import Reactor
 
-/// The directory of firmware files: reports the files initially and after each change, and reads a file.
+/// Reports the files in the directory of firmware files, initially and after each change, and reads a file.
 ///
-/// The directory is read on a helper thread, except in `start`, because the start of the daemon waits for it anyway.
+/// The directory is read on a helper thread, except in `start`, because the daemon's start waits for the result anyway.
 @ReactorActor
 package final class FirmwareEdge {
     package enum Event: Hashable, Sendable {
-        /// The files have changed. Ordered by model and version.
+        /// The files after a change, ordered by model and version.
         case files([FirmwareFile])
         /// A sentence for the log.
         case notice(String)
@@ -27,7 +27,7 @@ package final class FirmwareEdge {
         self.handler = handler
     }
 
-    /// Reports the files, and from then on each change.
+    /// Reports the files, and then each change.
     package func start() {
         if let sentence = FirmwareFiles.makeDirectory(directory) { handler(.notice(sentence)) }
         if let sentence = watch.watch(files: [], directories: [directory]) {
@@ -53,7 +53,7 @@ package final class FirmwareEdge {
         loop.offload { [directory] in
             FirmwareFiles(in: directory)
         } then: { [weak self] found in
-            // Of several listings at once only the latest is used.
+            // If several listings run at the same time, only the last that began is used.
             guard let self, listing == listings else { return }
             take(found)
         }

@@ -6,7 +6,7 @@ import Platform
 ///
 /// A firmware file is a regular file, is named `MODEL-VERSION.bin`, and contains one image. Other files are ignored.
 struct FirmwareFiles: Hashable, Sendable {
-    /// In octets: a header of 8 octets, and at most 65,535 words of 4 octets, because the header's length has 16 bits.
+    /// In octets: a header of 8 octets and at most 65,535 words of 4 octets, because the header's length has 16 bits.
     static let maximumLength = 8 + 4 * 65_535
     /// The maximum number of files that are listed.
     static let maximumCount = 64
@@ -16,12 +16,12 @@ struct FirmwareFiles: Hashable, Sendable {
 
     /// Ordered by model and version.
     private(set) var files: [FirmwareFile] = []
-    /// Why files ending in `.bin` are not in `files`, or the directory is not read completely. Sentences for the log.
+    /// Why `.bin` files are not in `files`, or the directory was not read completely. Sentences for the log.
     private(set) var notices: [String] = []
 
     /// Creates the directory if it is missing, so that users find it.
     ///
-    /// - Returns: a sentence, if that failed.
+    /// - Returns: a sentence if that failed.
     static func makeDirectory(_ directory: String) -> String? {
         if mkdir(directory, 0o700) == 0 || errno == EEXIST { return nil }
         return "\(directory) cannot be made: \(describe(errno))"
@@ -95,7 +95,7 @@ struct FirmwareFiles: Hashable, Sendable {
 }
 
 extension FirmwareFile {
-    /// From a file name such as `flic2-11.bin`. The version has no leading zeros, so that a file has only one name.
+    /// Parses a file name such as `flic2-11.bin`. The version has no leading zeros, so that a file has only one name.
     init?(name: String) {
         let parts = name.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard parts.count == 2, let model = parts.first, (1...16).contains(model.count), let rest = parts.last else {

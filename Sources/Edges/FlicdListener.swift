@@ -6,17 +6,17 @@ package import Hub
 import Platform
 package import Reactor
 
-/// Where clients of flicd connect. It reports them to the hub, and does for them what the hub says.
+/// The TCP server for clients of flicd. It reports them to the hub as `FlicdReport` and performs each `FlicdOrder`.
 @ReactorActor
 package final class FlicdListener {
-    /// Connections, those included that are only there until what was sent on them is written.
+    /// The maximum number of connections, including those that are closed as soon as everything is written.
     package nonisolated static let maximumConnections = 2 * FlicdServer.maximumClients
     private static let share = ClientShare(places: maximumConnections)
     private static let backlog: Int32 = 64
-    /// How long nobody is accepted after the process ran out of descriptors.
+    /// Nanoseconds without accepting after the process ran out of descriptors or memory.
     private static let exhaustionPause: Int64 = 1_000_000_000
-    /// A client that vanished without a word keeps buttons connected: after so many seconds of silence it is asked, so
-    /// often in such a distance; and what was sent to it may be under way so many milliseconds.
+    /// A client that vanished would keep its buttons connected. TCP probes a client after this many seconds of silence,
+    /// at this interval in seconds, this many times; sent data may be unacknowledged for `userTimeout` milliseconds.
     private static let keepAliveTime: Int32 = 60
     private static let keepAliveInterval: Int32 = 10
     private static let keepAliveCount: Int32 = 3
@@ -29,7 +29,7 @@ package final class FlicdListener {
     private var listeners: [(descriptor: Int32, watch: Watch)] = []
     private var resume: Timer?
     private var connections: [FlicdServer.ClientID: StreamConnection] = [:]
-    /// The owner of each connection, whose share of the connections it takes.
+    /// The owner of each connection, whose limit it counts against.
     private var owners: [FlicdServer.ClientID: String] = [:]
     private let budget: EdgeBudget
     private var accepted: UInt64 = 0
@@ -94,7 +94,7 @@ package final class FlicdListener {
             switch Self.open(address, isOneOfSeveral: addresses.count > 1) {
             case .success(let descriptor): opened.append(descriptor)
             case .failure(let error):
-                // Of two families the machine may have one only.
+                // This machine may lack one address family, so its failure alone is ignored.
                 guard error.errno != EADDRINUSE else {
                     for descriptor in opened { Glibc.close(descriptor) }
                     return report(.notListening(sentence(describe(EADDRINUSE) + "; is another flicd running?")))
@@ -130,7 +130,7 @@ package final class FlicdListener {
         let descriptor = socket(
             address.family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { return .failure(SystemFailure(errno: errno)) }
-        // Connections of the last run that are not quite over yet hold nobody up.
+        // The port can be bound while connections of the last run are in TIME_WAIT.
         set(descriptor, SOL_SOCKET, SO_REUSEADDR, 1)
         if address.family == AF_INET6, isOneOfSeveral { set(descriptor, Int32(IPPROTO_IPV6), IPV6_V6ONLY, 1) }
         guard address.bind(descriptor) == 0, Glibc.listen(descriptor, backlog) == 0 else {
@@ -151,7 +151,7 @@ package final class FlicdListener {
         let descriptor = linux_accept(listener)
         guard descriptor >= 0 else {
             if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) {
-                // The connection stays in the backlog, and the listener readable.
+                // The connection stays in the backlog, so the listener stays readable.
                 for listener in listeners { listener.watch.set([]) }
                 resume?.set(at: loop.nanosecondsSinceBoot + Self.exhaustionPause)
             }

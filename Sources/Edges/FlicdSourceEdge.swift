@@ -4,10 +4,10 @@ package import Hub
 package import Platform
 package import Reactor
 
-/// The connection to a flicd from which buttons come.
+/// The TCP connection to a flicd that is a source of buttons.
 @ReactorActor
 package final class FlicdSourceEdge {
-    /// In nanoseconds, for each address of the host.
+    /// Nanoseconds for each address of the host.
     private static let connectTimeout: Int64 = 5_000_000_000
 
     private let loop: EventLoop

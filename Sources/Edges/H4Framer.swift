@@ -1,6 +1,6 @@
 import Bytes
 
-/// The stream has an octet that is not a packet indicator where a packet has to begin.
+/// An octet that is not a packet indicator, where a packet has to begin in the stream.
 package struct H4Malformed: Error, Hashable, Sendable, CustomStringConvertible {
     package var indicator: UInt8
 

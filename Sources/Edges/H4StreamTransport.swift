@@ -3,7 +3,7 @@ import Glibc
 import Platform
 package import Reactor
 
-/// A controller behind a stream: TCP or a unix socket, HCI packets in H4 framing.
+/// A Bluetooth controller on TCP or a Unix socket, with HCI packets in H4 framing.
 @ReactorActor
 package final class H4StreamTransport: HCITransport {
     package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
@@ -19,13 +19,13 @@ package final class H4StreamTransport: HCITransport {
         }
     }
 
-    /// How long each address of a host is given.
+    /// Nanoseconds for each address of the host.
     private static let connectTimeout: Int64 = 5_000_000_000
 
     private let loop: EventLoop
     private let endpoint: Endpoint
     private var handler: (@ReactorActor (HCITransportEvent) -> Void)?
-    /// Changes with every `open` and `close`, so that what was begun before one of them is not taken for ours.
+    /// Changes with every `open` and `close`, so that results of earlier attempts are ignored.
     private var generation: UInt64 = 0
     private var dial: StreamConnector?
     private var connection: StreamConnection?
@@ -87,7 +87,7 @@ package final class H4StreamTransport: HCITransport {
 
     private func connected(_ descriptor: Int32) {
         var enabled: Int32 = 1
-        // A unix socket has no Nagle to switch off and refuses.
+        // Fails for a Unix socket, which has no Nagle algorithm.
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &enabled, socklen_t(MemoryLayout<Int32>.size))
         connection = StreamConnection(loop, descriptor, isRadio: true) { [unowned self] event in
             switch event {

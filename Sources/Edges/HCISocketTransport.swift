@@ -5,33 +5,34 @@ import Glibc
 import Platform
 package import Reactor
 
-/// A controller of this machine, through the kernel's user channel: while it is open the kernel's own Bluetooth host
-/// leaves the controller alone, and every HCI packet is ours.
+/// A Bluetooth controller of this machine, through the kernel's HCI user channel: while it is open, the kernel's
+/// Bluetooth host does not use the controller, and every HCI packet goes to this process.
 ///
-/// The kernel takes an adapter that is down; so it is taken down first, where we may. Opening powers the controller
-/// up and may load its firmware, which takes up to seconds: a helper thread does it.
+/// The kernel opens the user channel only of an adapter that is down, so the adapter is taken down first if that is
+/// permitted. Opening powers the controller up and may load its firmware, which can take seconds, so a helper thread
+/// does it.
 @ReactorActor
 package final class HCISocketTransport: HCITransport {
-    /// How often an adapter in use is tried, and how long after each other. Right after it was plugged in, and right
-    /// after somebody closed it, the kernel is busy with it itself.
+    /// The attempts to open an adapter that is in use, and the nanoseconds between them. The kernel itself uses an
+    /// adapter for a short time after it was plugged in or closed.
     private static let attempts = 5
     private static let attemptInterval: Int64 = 300_000_000
-    /// Packets that the kernel has not taken yet; it takes them at once, and queues them itself.
+    /// The maximum number of packets that wait. The kernel normally accepts packets at once, and has its own queue.
     nonisolated static let maximumQueued = 256
 
     private let loop: EventLoop
-    /// 0 for hci0.
+    /// The N of hciN.
     package let index: UInt16
     private var handler: (@ReactorActor (HCITransportEvent) -> Void)?
-    /// Kept: to ask for so much with every packet makes the allocator tidy up each time.
+    /// Reused, because allocating 64 KiB for every packet makes the allocator trim its heap each time.
     private var buffer = [UInt8](repeating: 0, count: H4Framer.maximumPacketLength)
-    /// Changes with every `open` and `close`, so that what was begun before one of them is not taken for ours.
+    /// Changes with every `open` and `close`, so that results of earlier attempts are ignored.
     private var generation: UInt64 = 0
     private var retry: Timer?
     private var descriptor: Int32 = -1
     private var watch: Watch?
     private var queue: [[UInt8]] = []
-    /// Something was dropped and will be reported; nothing may follow it.
+    /// Whether a packet was dropped and its failure will be reported. No packet may follow it.
     private var isFailing = false
 
     package init(loop: EventLoop, index: UInt16) {
@@ -93,7 +94,7 @@ package final class HCISocketTransport: HCITransport {
     private nonisolated static func openUserChannel(_ index: UInt16) -> Result<Int32, TransportFailure> {
         let descriptor = openSocket()
         guard descriptor >= 0 else { return .failure(TransportFailure(errno: errno, "socket", adapter: index)) }
-        // Refused where it is not permitted or there is no such adapter; then so is the bind, which says why.
+        // Fails without permission or adapter; `bind` then fails, too, and its error is the one that is reported.
         linux_hci_down(descriptor, index)
         var address = sockaddr_hci()
         address.hci_family = sa_family_t(AF_BLUETOOTH)
@@ -121,7 +122,7 @@ package final class HCISocketTransport: HCITransport {
 
     // MARK: Open
 
-    /// Takes over a descriptor of which each read gives one packet.
+    /// Uses a descriptor of which each read returns one packet.
     package func open(with descriptor: Int32, _ handler: @escaping @ReactorActor (HCITransportEvent) -> Void) {
         close()
         self.handler = handler
@@ -134,7 +135,7 @@ package final class HCISocketTransport: HCITransport {
         handler?(.opened)
     }
 
-    /// One packet: each read gives one, and the loop comes back while there are more.
+    /// Receives one packet, because each read returns one. The loop calls again while there are more.
     private func receive() {
         guard watch != nil else { return }
         let result = read(descriptor, &buffer, buffer.count)
@@ -145,7 +146,7 @@ package final class HCISocketTransport: HCITransport {
         }
     }
 
-    /// The handler may let go of the transport in the middle of this; the call itself keeps it until it returns.
+    /// The handler may release the transport during this call, which keeps the transport alive until it returns.
     private func ready(_ interest: Interest) {
         if interest.contains(.write) { flush() }
         if interest.contains(.read) || interest.hasHangup { receive() }
@@ -156,7 +157,7 @@ package final class HCISocketTransport: HCITransport {
         if queue.isEmpty { watch?.set(.read) }
     }
 
-    /// - Returns: false where the packet has to wait. A packet that fails is gone with the adapter.
+    /// - Returns: false if the packet has to wait. A packet that fails is lost with the adapter.
     private func write(_ packet: [UInt8]) -> Bool {
         while Glibc.write(descriptor, packet, packet.count) < 0 {
             switch errno {
@@ -190,11 +191,11 @@ extension HCISocketTransport {
     /// A controller that the kernel knows.
     package struct Adapter: Hashable, Sendable {
         package var index: UInt16
-        /// All zero while the kernel does not know it yet.
+        /// All zero until the kernel knows the address.
         package var address: BluetoothAddress
     }
 
-    /// The controllers of this machine, lowest index first; no privilege is needed to ask.
+    /// The controllers of this machine, lowest index first. No privilege is needed.
     package nonisolated static func adapters() throws(TransportFailure) -> [Adapter] {
         let descriptor = openSocket()
         guard descriptor >= 0 else { throw TransportFailure(errno: errno, "socket", adapter: 0) }

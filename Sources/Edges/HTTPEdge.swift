@@ -5,31 +5,31 @@ import Platform
 package import Reactor
 package import Rules
 
-/// The web requests of rules: libcurl, on the event loop.
+/// Performs the web requests of rules, with libcurl on the event loop.
 ///
-/// libcurl says which sockets it waits for and until when, and is called when one of them is ready; it resolves names on
-/// threads of its own. Its callbacks only leave notes, to be taken after the call that they came from.
+/// libcurl requests the sockets and the timeout to wait for, and is called when one of them is ready. It resolves names
+/// on its own threads. Its callbacks only store `HTTPClient.Notes`, which are handled after the call of libcurl.
 ///
-/// Certificates are always verified. A proxy is taken from the environment, as other programs do.
+/// Certificates are always verified. A proxy is taken from the environment variables, as in other programs.
 ///
-/// What an answer says is taken in portions: libcurl reads a small buffer each time a socket is ready, a transfer that has
-/// had its share of a turn of the loop pauses until the next, and so does the whole edge.
+/// The work per turn of the loop is limited: libcurl reads a small buffer whenever a socket is ready, and a transfer
+/// that has used its share of the turn pauses until the next, as does the whole edge.
 ///
-/// Nothing is reported from inside a call: `ended` comes on a later turn of the loop, once for each start.
+/// `ended` is called once for each `start`, on a later turn of the loop and never during a call.
 @ReactorActor
 package final class HTTPEdge {
-    /// How many run at once; the rest wait in line.
+    /// The maximum number of requests that run at the same time; further requests wait.
     package nonisolated static let maximumRunning = 32
-    /// How many wait; what comes then is refused.
+    /// The maximum number of requests that wait; further requests fail.
     package nonisolated static let maximumWaiting = 1_024
-    /// Octets kept of a body; the rest is read and dropped.
+    /// The octets of a body that are kept; the remaining octets are read and discarded.
     package nonisolated static let maximumBody = 64 * 1024
-    /// Octets of a body; a longer one ends its transfer.
+    /// The maximum length of a body in octets; a longer one ends its transfer.
     package nonisolated static let maximumAnswer = 1024 * 1024
-    /// Octets of headers and trailers together, those of responses before the last among them.
+    /// The maximum length in octets of all headers and trailers, including those of responses before the last.
     package nonisolated static let maximumHeaders = 64 * 1024
     package nonisolated static let maximumRedirects = 5
-    /// Until the server has taken the connection, TLS included.
+    /// The time limit for the connection, including the TLS handshake.
     package nonisolated static let connectTimeout: Duration = .seconds(5)
 
     package typealias Ended = @ReactorActor (HTTPResult) -> Void
@@ -39,7 +39,7 @@ package final class HTTPEdge {
         let timeout: Duration
         let ended: Ended
         var timer: Timer?
-        /// While it runs.
+        /// Set while the request runs.
         var transfer: HTTPTransfer?
         var began: Int64?
         var redirects = 0
@@ -56,29 +56,29 @@ package final class HTTPEdge {
     private let authorities: String?
     private var client: HTTPClient?
     private var jobs: [UInt64: Job] = [:]
-    /// Those of `jobs` that have not begun, in order.
+    /// The `jobs` that have not begun, in order.
     private var waiting: [UInt64] = []
     private var running: [UnsafeMutableRawPointer: UInt64] = [:]
     private var watches: [Int32: Watch] = [:]
-    /// Set by `cancelAll`; nothing starts any more.
+    /// Set by `cancelAll`, after which no request starts.
     private var allEnded: (@ReactorActor () -> Void)?
 
     private lazy var timer = loop.timer { [weak self] in self?.act(on: CURL_SOCKET_TIMEOUT) }
     private lazy var budget = EdgeBudget(loop)
-    /// The most octets of bodies that all transfers together took in one turn of the loop so far.
+    /// The largest number of octets of bodies that all transfers together received in one turn of the loop so far.
     var mostBodyInTurn: Int { client?.notes.mostBodyInTurn ?? 0 }
     private var paused: [UnsafeMutableRawPointer] = []
     private lazy var goOn = loop.timer { [weak self] in self?.goOnWithPaused() }
 
-    /// - Parameter authorities: a file of certificates to trust instead of the system's.
+    /// - Parameter authorities: a file of certificates that are trusted instead of the system's.
     package init(loop: EventLoop, authorities: String? = nil) {
         self.loop = loop
         self.authorities = authorities
     }
 
     /// - Parameters:
-    ///   - id: for `cancel`; not in use by another request.
-    ///   - timeout: from now until the last octet of the answer, the time in line included.
+    ///   - id: identifies the request for `cancel`; no other request may be using it.
+    ///   - timeout: the time from now until the last octet of the answer, including the time in the queue.
     package func start(_ id: UInt64, _ request: HTTPAction, timeout: Duration, _ ended: @escaping Ended) {
         precondition(jobs[id] == nil, "request \(id) is under way already")
         let job = Job(request, timeout, ended)
@@ -93,13 +93,13 @@ package final class HTTPEdge {
         beginWaiting()
     }
 
-    /// Ends the request early. Its result is reported as always; one that is unknown or has ended is left alone.
+    /// Ends the request early. Its result is reported as usual. An unknown or ended request is ignored.
     package func cancel(_ id: UInt64) {
         end(id, .failed("it was cancelled"))
         takeNotes()
     }
 
-    /// Cancels everything for good and calls `done` when the last result is reported.
+    /// Cancels all requests, and those that are started later, and calls `done` when the last result has been reported.
     package func cancelAll(_ done: @escaping @ReactorActor () -> Void) {
         allEnded = done
         for id in jobs.keys { end(id, .failed("the daemon is stopping")) }
@@ -148,7 +148,7 @@ package final class HTTPEdge {
         }
     }
 
-    /// - Returns: what was kept of the body.
+    /// - Returns: the octets of the body that were kept.
     private func drop(_ job: Job) -> [UInt8] {
         guard let transfer = job.transfer else { return [] }
         job.transfer = nil
@@ -180,7 +180,7 @@ package final class HTTPEdge {
 
     private func reportAllEnded() {
         guard let done = allEnded else { return }
-        // Still stopping, but with nobody left to tell.
+        // Requests are still refused, but the end is not reported again.
         allEnded = {}
         done()
     }
@@ -190,7 +190,7 @@ package final class HTTPEdge {
     private func act(on socket: curl_socket_t) {
         guard let client else { return }
         guard budget.allows else {
-            // A socket stays ready; the timer does not come again by itself.
+            // epoll reports the socket again in the next turn, but the timer fires only once.
             if socket == CURL_SOCKET_TIMEOUT { timer.set(at: 0) }
             return
         }

@@ -2,7 +2,7 @@ import CCurl
 import Hub
 import Rules
 
-/// What to do with a redirect response.
+/// The reaction to a redirect response.
 ///
 /// A redirect is followed to the same host and port, or from `http` to `https` on any port of the same host. Headers
 /// and body may contain secrets, which must not be sent to another host, nor in clear text if the request used TLS.
@@ -18,7 +18,7 @@ enum HTTPRedirect: Hashable, Sendable {
             self = .none
             return
         }
-        guard let old = Place(request.url), let new = Place(target) else {
+        guard let old = Origin(request.url), let new = Origin(target) else {
             self = .refused("its redirect leads to no web page")
             return
         }
@@ -36,8 +36,8 @@ enum HTTPRedirect: Hashable, Sendable {
         }
         var next = request
         next.url = target
-        // As in browsers (Fetch Standard, HTTP-redirect fetch): 303 changes the method to GET, and so do 301 and 302
-        // for POST; the status codes 307 and 308 keep it (RFC 9110, 15.4).
+        // Browsers do the same (Fetch Standard, HTTP-redirect fetch): 303 changes the method to GET, and so do 301 and
+        // 302 for POST; the status codes 307 and 308 keep it (RFC 9110, 15.4).
         let becomesGet = status == 303 ? request.method != "HEAD" : status < 303 && request.method == "POST"
         if becomesGet {
             next.method = "GET"
@@ -47,7 +47,7 @@ enum HTTPRedirect: Hashable, Sendable {
         self = .follow(next)
     }
 
-    private struct Place {
+    private struct Origin {
         var host, port: String
         var isSecure: Bool
 

@@ -4,22 +4,22 @@ import Hub
 import Reactor
 import Rules
 
-/// libcurl with its pool of connections.
+/// A libcurl multi handle, with its pool of connections.
 final class HTTPClient {
-    /// What the callbacks of a call said. A socket that is closed and whose number comes back in one call is there twice.
+    /// The requests of libcurl's callbacks during a call. A socket number that was closed and reused is listed twice.
     final class Notes {
         var sockets: [(socket: Int32, wants: Int32)] = []
-        /// Milliseconds from the call until the timer; negative: none.
+        /// Milliseconds from the call until the timer; negative for no timer.
         var timeout: Int?
-        /// Transfers that have had their share of this turn of the loop.
+        /// Transfers that have used their share of this turn of the loop.
         var paused: [UnsafeMutableRawPointer] = []
-        /// Octets that transfers took since `HTTPEdge` looked last.
+        /// Octets that transfers received since `HTTPEdge` last set this to zero.
         var taken = 0
         /// The turn of the event loop in which libcurl is called.
         var turn: UInt64 = 0 {
             didSet { if turn != oldValue { bodyInTurn = 0 } }
         }
-        /// Octets of the bodies of all transfers in this turn, and the most in one turn so far.
+        /// Octets of the bodies of all transfers in this turn.
         var bodyInTurn = 0 {
             didSet { mostBodyInTurn = max(mostBodyInTurn, bodyInTurn) }
         }
@@ -58,23 +58,23 @@ final class HTTPClient {
     }
 }
 
-/// One request and its answer; a redirect is followed with a new one.
+/// An HTTP request and its response. A redirect is followed with a new transfer.
 final class HTTPTransfer {
     struct Failure: Error {
         var sentence: String
     }
 
-    /// What libcurl writes to.
+    /// The target of libcurl's write callbacks.
     private final class Received {
-        /// Octets that one transfer takes in one turn of the loop, and for how long.
+        /// The octets that one transfer receives in one turn of the loop, and the time that it takes.
         static let portion = 16 * 1024
         static let time: Duration = .milliseconds(2)
 
         var body: [UInt8] = []
-        /// Why the server's answer is not taken.
+        /// Why the server's answer is rejected.
         var refusal: String?
-        /// libcurl's own words for what went wrong.
-        let words = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+        /// libcurl's description of the error.
+        let errorBuffer = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
         private let notes: HTTPClient.Notes
         private let easy: UnsafeMutableRawPointer
         /// Octets of the body, and of all headers and trailers.
@@ -87,12 +87,12 @@ final class HTTPTransfer {
         init(_ notes: HTTPClient.Notes, _ easy: UnsafeMutableRawPointer) {
             self.notes = notes
             self.easy = easy
-            words.pointee = 0
+            errorBuffer.pointee = 0
         }
-        deinit { words.deallocate() }
+        deinit { errorBuffer.deallocate() }
 
-        /// - Returns: what libcurl wants of a writer: the count, another number to end the transfer, or
-        ///   `CURL_WRITEFUNC_PAUSE`, after which the same octets are offered again.
+        /// - Returns: the result of a libcurl write callback: the count, another number to end the transfer, or
+        ///   `CURL_WRITEFUNC_PAUSE`, after which libcurl passes the same octets again.
         func takeBody(_ octets: UnsafeRawBufferPointer) -> Int {
             guard hasTime else {
                 notes.paused.append(easy)
@@ -116,7 +116,7 @@ final class HTTPTransfer {
                 refusal = "the answer has more than \(HTTPEdge.maximumHeaders >> 10) KiB of headers"
                 return 0
             }
-            // libcurl would decompress it, asked or not.
+            // libcurl decompresses transfer codings even if they were not requested.
             let line = String(decoding: octets, as: UTF8.self).lowercased()
             let codings = line.dropFirst(18).split { ", \t\r\n".contains($0) }
             if line.hasPrefix("transfer-encoding:"), !codings.allSatisfy({ $0 == "chunked" || $0 == "identity" }) {
@@ -134,7 +134,7 @@ final class HTTPTransfer {
         private var hasTime: Bool {
             let now = ContinuousClock.now
             if turn != notes.turn { (turn, taken, begin) = (notes.turn, 0, now) }
-            // One call of libcurl can serve many transfers, so the limit of a turn is checked here, too.
+            // A single call of libcurl can serve many transfers, so the limit of a turn is checked here, too.
             return taken < Self.portion && now - begin < Self.time && notes.bodyInTurn < TurnBudget.octets
         }
     }
@@ -145,7 +145,7 @@ final class HTTPTransfer {
     private var headers: UnsafeMutablePointer<curl_slist>?
     private var isOpen = true
 
-    /// Begins it.
+    /// Starts the transfer.
     init(_ request: HTTPAction, authorities: String?, _ client: HTTPClient) throws(Failure) {
         guard let easy = ccurl_easy() else { throw Failure(sentence: "there is no memory for a request") }
         self.easy = easy
@@ -164,9 +164,9 @@ final class HTTPTransfer {
 
     deinit { _ = close() }
 
-    /// Ends it, wherever it is.
+    /// Ends the transfer in any state.
     ///
-    /// - Returns: what was kept of the body.
+    /// - Returns: the octets of the body that were kept.
     func close() -> [UInt8] {
         guard isOpen else { return [] }
         isOpen = false
@@ -176,18 +176,18 @@ final class HTTPTransfer {
         return received.body
     }
 
-    /// 100…999
+    /// The HTTP status, 100…999.
     var status: Int { ccurl_status(easy) }
 
-    /// Where the answer leads, absolute.
+    /// The absolute URL of a redirect; `nil` if the response is none.
     var redirect: String? { ccurl_redirect(easy).map { String(cString: $0) } }
 
     func sentence(for code: CURLcode) -> String {
         if let refusal = received.refusal { return refusal }
-        let words = String(cString: received.words)
-        // Of a response that is none it says something about HTTP/0.9.
+        let text = String(cString: received.errorBuffer)
+        // For these codes, libcurl's description is about HTTP/0.9.
         if code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY { return "the answer is not HTTP" }
-        return words.isEmpty ? String(cString: ccurl_describe(code)) : words
+        return text.isEmpty ? String(cString: ccurl_describe(code)) : text
     }
 
     // MARK: Options
@@ -204,18 +204,18 @@ final class HTTPTransfer {
         try set(CURLOPT_SSL_VERIFYPEER, 1)
         try set(CURLOPT_SSL_VERIFYHOST, 2)
         if let authorities { try set(CURLOPT_CAINFO, authorities) }
-        // Signals are the loop's.
+        // The event loop handles all signals.
         try set(CURLOPT_NOSIGNAL, 1)
-        // Else whoever cancels waits for the resolver's thread.
+        // Without it, closing a transfer waits for the resolver's thread.
         try set(CURLOPT_QUICK_EXIT, 1)
         try set(CURLOPT_CONNECTTIMEOUT_MS, Int(HTTPEdge.connectTimeout.milliseconds))
-        // HTTP/2 would keep up to 32 MiB of a transfer that is paused.
+        // With HTTP/2, libcurl would buffer up to 32 MiB of a paused transfer.
         try set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1)
-        // libcurl takes up to a hundred of these at once where TLS brings them.
+        // With TLS, libcurl processes up to a hundred of these buffers in one call.
         try set(CURLOPT_BUFFERSIZE, 1024)
         try set(CURLOPT_UPLOAD_BUFFERSIZE, 16 * 1024)
         try set(CURLOPT_HTTP_CONTENT_DECODING, 0)
-        try check(ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, received.words))
+        try check(ccurl_set_pointer(easy, CURLOPT_ERRORBUFFER, received.errorBuffer))
         try setMethod(of: request)
         try setHeaders(request.headers)
         try check(
@@ -241,7 +241,7 @@ final class HTTPTransfer {
         guard !method.isEmpty, method.utf8.allSatisfy({ (0x41...0x5A).contains($0) }) else {
             throw Failure(sentence: "\"\(method)\" is not a method")
         }
-        // These say how long their body is, even if there is none.
+        // These methods have a Content-Length even without a body.
         if !request.body.isEmpty || ["POST", "PUT", "PATCH"].contains(method) {
             try check(ccurl_set_body(easy, request.body, curl_off_t(request.body.count)))
         }
@@ -257,11 +257,11 @@ final class HTTPTransfer {
             else { throw Failure(sentence: "a header of it is not of the form \"Name: value\"") }
             let name = line[..<colon]
             given.insert(name.lowercased())
-            // Without a value, libcurl takes "Name:" for a header that it is not to send.
+            // libcurl removes a header "Name:" without a value; "Name;" sends one with an empty value.
             let isEmpty = line[colon...].dropFirst().allSatisfy { $0 == " " || $0 == "\t" }
             try append(isEmpty ? "\(name);" : line)
         }
-        // What libcurl would add for a body; the first of them costs a second where the server does not answer it.
+        // Headers that libcurl would add to a body. Without an answer to Expect, it would wait for a second.
         for name in ["Expect", "Content-Type"] where !given.contains(name.lowercased()) { try append("\(name):") }
         try check(ccurl_set_pointer(easy, CURLOPT_HTTPHEADER, headers))
     }

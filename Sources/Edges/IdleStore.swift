@@ -1,17 +1,17 @@
 import ButtonModel
 package import Hub
 
-/// The state directory while no daemon has it, for a command that reads or changes all of it at once. It takes the
-/// daemon's lock, so neither begins while the other is there.
+/// The store of a state directory without a running daemon, for commands that read or change all of it. It holds the
+/// daemon's lock, so that a daemon cannot start meanwhile.
 ///
-/// A damaged file is left to the daemon, which sets it aside.
+/// A damaged file is left to the daemon, which moves it aside.
 package struct IdleStore {
     private let lock: DirectoryLock
     private let database: Database
 
-    /// What the directory keeps, and what a person should hear of.
+    /// Loads the complete contents of the store, with notices for the user.
     ///
-    /// - Throws: `.nothingKept`, and nothing was made; `.inUse` while a daemon runs.
+    /// - Throws: `.nothingKept` if there is no store, which is not created; `.inUse` while a daemon runs.
     package static func load(_ directory: String) throws(StoreFailure) -> (StoredState, [StoreNotice]) {
         guard !StoreFiles.isEmpty(directory) else { throw .nothingKept(directory: directory) }
         return try StoreFiles.asOwner(of: directory) { () throws(StoreFailure) in
@@ -22,12 +22,12 @@ package struct IdleStore {
         }
     }
 
-    /// Carries a plan out, whole or not at all, in a directory that is made where there is none. When it returns, the
-    /// disk has it.
+    /// Performs a plan completely or not at all. The directory is created if it is missing. When this returns, the
+    /// changes are on the disk.
     ///
     /// - Parameters:
     ///   - entropy: for the id of a new installation.
-    ///   - plan: what to do with what is kept there.
+    ///   - plan: makes the plan for the stored state.
     /// - Throws: `.inUse` while a daemon runs.
     package static func change(
         _ directory: String, entropy: UInt16, _ plan: (StoredState) -> ImportPlan
@@ -52,7 +52,7 @@ package struct IdleStore {
         database.keepsWALOnClose = false
     }
 
-    /// Until here the lock is held, whatever else is still of use.
+    /// Holds the lock until this call, whichever properties are still in use.
     private func release() { withExtendedLifetime(lock) {} }
 
     private func load(_ report: (StoreNotice) -> Void) throws(StoreFailure) -> StoredState {

@@ -1,50 +1,50 @@
 import CLinux
 import Glibc
 
-/// Writes to standard error without waiting for its reader.
+/// Writes to standard error without blocking when its reader is slow.
 ///
-/// `O_NONBLOCK` belongs to what the kernel calls the open file description, which other processes share: a shell, the
-/// other programs of a pipeline. So it is never set on the descriptor itself.
+/// `O_NONBLOCK` is a flag of the open file description, which is shared with other processes, such as the shell and the
+/// other programs of a pipeline. So it is never set on the inherited descriptor.
 ///
 /// | standard error is                     | and is written to with                                                   |
 /// |---------------------------------------|--------------------------------------------------------------------------|
-/// | a socket, as the journal's            | `send` with `MSG_DONTWAIT`                                               |
-/// | a pipe or a terminal                  | a description of our own, opened anew and not blocking                   |
+/// | a socket, as that of the journal      | `send` with `MSG_DONTWAIT`                                               |
+/// | a pipe or a terminal                  | a non-blocking description of our own, opened through /proc/self/fd      |
 /// | one of these that belongs to another user and cannot be opened | `poll`, then at most `PIPE_BUF` octets: a pipe that is ready takes so many at once |
 /// | a file                                | `write`, which waits for no reader                                       |
 struct LogDescriptor: Sendable {
-    private enum Way: Hashable {
+    private enum Method: Hashable {
         case socket, own, polled, file
     }
 
-    private let way: Way
+    private let method: Method
     private let descriptor: Int32
 
     init(_ descriptor: Int32) {
         var status = stat()
         let kind = fstat(descriptor, &status) == 0 ? status.st_mode & S_IFMT : 0
         guard kind != S_IFSOCK else {
-            (way, self.descriptor) = (.socket, descriptor)
+            (method, self.descriptor) = (.socket, descriptor)
             return
         }
         guard kind == S_IFIFO || isatty(descriptor) == 1 else {
-            (way, self.descriptor) = (.file, descriptor)
+            (method, self.descriptor) = (.file, descriptor)
             return
         }
         let own = open("/proc/self/fd/\(descriptor)", O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
-        (way, self.descriptor) = own >= 0 ? (.own, own) : (.polled, descriptor)
+        (method, self.descriptor) = own >= 0 ? (.own, own) : (.polled, descriptor)
     }
 
-    /// One that is asked before each piece, whatever it is.
-    init(polling descriptor: Int32) { (way, self.descriptor) = (.polled, descriptor) }
+    /// Always uses `poll` before writing, for tests.
+    init(polling descriptor: Int32) { (method, self.descriptor) = (.polled, descriptor) }
 
-    /// Closes what `init` opened.
+    /// Closes the descriptor that `init` opened, if any.
     func close() {
-        if way == .own { Glibc.close(descriptor) }
+        if method == .own { Glibc.close(descriptor) }
     }
 
-    /// - Parameter patience: milliseconds that it may take in all until there is room for more.
-    /// - Returns: how many octets of the beginning were taken.
+    /// - Parameter patience: the milliseconds to wait for space each time the descriptor accepts nothing more.
+    /// - Returns: the number of octets that were written.
     func write(_ octets: UnsafeRawBufferPointer, patience: Int32 = 0) -> Int {
         var taken = 0
         while taken < octets.count {
@@ -59,7 +59,7 @@ struct LogDescriptor: Sendable {
     }
 
     private func writeOnce(_ octets: UnsafeRawBufferPointer) -> Int {
-        switch way {
+        switch method {
         case .socket:
             return send(descriptor, octets.baseAddress, octets.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
         case .own, .file: return Glibc.write(descriptor, octets.baseAddress, octets.count)

@@ -5,17 +5,17 @@ package import Logging
 import Platform
 import Synchronization
 
-/// How a line of the log is written.
+/// The format of log lines.
 package enum LogFormat: Hashable, Sendable {
-    /// For people: time, level, where from, what, and the fields.
+    /// For people: time, level, label, message and fields.
     case text
-    /// For the journal, which has the time itself: `<N>` and the rest of the text.
+    /// For the journal, which adds the time: the priority as `<N>`, and the remaining text.
     case journal
-    /// One JSON object a line.
+    /// A JSON object per line.
     case json
 }
 
-/// Where every logger of the process writes, and from which level on. Both may change while it runs.
+/// The destination, level and format of all loggers of the process. Level and format may change at run time.
 package final class LogOutput: Sendable {
     private struct Settings {
         var level: Logger.Level
@@ -43,8 +43,8 @@ package final class LogOutput: Sendable {
         set { settings.withLock { $0.format = newValue } }
     }
 
-    /// Whether the standard error is the journal: `$JOURNAL_STREAM` names the device and the inode it was at the
-    /// start of the service, and a redirection since then gives it others.
+    /// Whether standard error is connected to the journal: `$JOURNAL_STREAM` contains device and inode of the standard
+    /// error with which the service was started, and those of a later redirection differ.
     ///
     /// - Source: systemd.exec(5), JOURNAL_STREAM.
     package static func isJournal(stream: String?, descriptor: Int32 = 2) -> Bool {
@@ -53,14 +53,14 @@ package final class LogOutput: Sendable {
         return stream == "\(status.st_dev):\(status.st_ino)"
     }
 
-    /// Text for people, each line of which is an error where it goes to the journal.
+    /// Formats a text for people, each line of which becomes an error in the journal.
     package static func errors(_ text: String, isJournal: Bool) -> String {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false)[...]
         if lines.last == "" { lines.removeLast() }
         return lines.map { (isJournal ? "<3>" : "") + $0 + "\n" }.joined()
     }
 
-    /// Never waits for the reader: what the descriptor does not take is counted, and the count is written later.
+    /// Never blocks. Lines for which there is no space are counted, and the count is written later.
     fileprivate func write(_ line: LogLine) {
         let format = format
         queue.withLock { queue in
@@ -72,7 +72,7 @@ package final class LogOutput: Sendable {
         }
     }
 
-    /// Writes what ends the daemon before it has a log. A reader that is only slow gets all of it.
+    /// Writes the error that ends the daemon before its log is open. Waits up to a second for a slow reader.
     package static func writeLast(_ text: String) {
         var text = text
         let descriptor = LogDescriptor(STDERR_FILENO)
@@ -92,7 +92,7 @@ package struct TryckLogHandler: LogHandler {
         self.output = output
     }
 
-    /// The output's level: it is one for all loggers, so that a reload of the configuration reaches them all.
+    /// The level of the output, which all loggers share, so that a change of the configuration applies to all.
     package var logLevel: Logger.Level {
         get { output.level }
         set { output.level = newValue }
@@ -112,7 +112,7 @@ package struct TryckLogHandler: LogHandler {
     }
 }
 
-/// One line before it is written.
+/// A log line before formatting.
 struct LogLine {
     var level: Logger.Level
     var label: String
@@ -125,7 +125,7 @@ struct LogLine {
         self.message = message
     }
 
-    /// Says that the reader of the log was too slow for so many lines.
+    /// A warning that lines were lost because the reader of the log was too slow.
     static func omitted(_ count: Int) -> LogLine {
         let lines = count == 1 ? "1 line was" : "\(count) lines were"
         return LogLine(level: .warning, label: "log", message: "\(lines) not written, for there was no room")
@@ -139,7 +139,7 @@ struct LogLine {
         }
     }
 
-    /// `radio: connected button=kitchen reason="link lost"`.
+    /// The text without time and level: `radio: connected button=kitchen reason="link lost"`.
     private var text: String {
         var text = "\(label): \(printable(message))"
         for field in fields {
@@ -162,10 +162,10 @@ struct LogLine {
     }
 }
 
-/// The text with a space for every character that is no sign of its own: names and payloads from outside cannot begin a
-/// line, colour a terminal, hide something or turn the direction of what follows.
+/// Replaces control, format and separator characters with spaces, so that names and payloads from outside cannot begin
+/// a line, colour a terminal, hide text or reverse the direction of the text that follows.
 private func printable(_ text: String) -> String {
-    // Nearly every line is plain ASCII, and is looked at only once.
+    // Fast path: nearly every line is plain ASCII.
     guard !text.utf8.allSatisfy({ 0x20...0x7E ~= $0 }) else { return text }
     var scalars = String.UnicodeScalarView()
     for scalar in text.unicodeScalars { scalars.append(isPrintable(scalar) ? scalar : " ") }
@@ -187,7 +187,7 @@ extension Logger.Level {
             }
     }
 
-    /// As syslog counts: 7 debug … 2 critical.
+    /// The syslog severity: 7 debug … 2 critical.
     ///
     /// - Source: RFC 5424, 6.2.1; sd-daemon(3).
     fileprivate var priority: Int {

@@ -1,37 +1,38 @@
-/// Lines on their way to a descriptor that may take nothing, or only the beginning of a line.
+/// Writes lines to a descriptor that may accept nothing, or only the beginning of a line.
 ///
-/// A line that is not taken is left out and counted. The next line that is taken comes after a line with that count. What
-/// is missing of a line whose beginning was taken comes before everything else, so that two lines never mix.
+/// A line of which nothing is accepted is discarded and counted. Before the next line, a line with the count is
+/// written. The remainder of a line that was accepted in part is written before everything else, so that lines are
+/// never mixed.
 struct LogQueue {
-    /// The end of a line whose beginning was taken.
-    private var rest: [UInt8] = []
+    /// The remainder of a line that was accepted in part.
+    private var remainder: [UInt8] = []
     private(set) var omitted = 0
 
     /// - Parameters:
-    ///   - line: with its line feed.
-    ///   - notice: makes the line that says how many were not written.
-    ///   - take: writes the beginning of what it is given, without waiting; returns how many octets that were.
+    ///   - line: a line with its line feed.
+    ///   - notice: makes the line with the number of discarded lines.
+    ///   - take: writes as much as possible without blocking, and returns the number of octets written.
     mutating func write(_ line: String, notice: (Int) -> String, take: (UnsafeRawBufferPointer) -> Int) {
-        guard takeRest(take), omitted == 0 || give(notice(omitted), take) else { return omitted += 1 }
+        guard writeRemainder(take), omitted == 0 || begin(notice(omitted), take) else { return omitted += 1 }
         omitted = 0
-        // The notice may have been taken in part.
-        guard rest.isEmpty, give(line, take) else { return omitted += 1 }
+        // The notice may have been accepted in part.
+        guard remainder.isEmpty, begin(line, take) else { return omitted += 1 }
     }
 
-    /// - Returns: whether nothing is left of the line before.
-    private mutating func takeRest(_ take: (UnsafeRawBufferPointer) -> Int) -> Bool {
-        guard !rest.isEmpty else { return true }
-        rest.removeFirst(rest.withUnsafeBytes(take))
-        return rest.isEmpty
+    /// - Returns: whether there is no remainder any more.
+    private mutating func writeRemainder(_ take: (UnsafeRawBufferPointer) -> Int) -> Bool {
+        guard !remainder.isEmpty else { return true }
+        remainder.removeFirst(remainder.withUnsafeBytes(take))
+        return remainder.isEmpty
     }
 
-    /// - Returns: whether at least the beginning was taken.
-    private mutating func give(_ line: String, _ take: (UnsafeRawBufferPointer) -> Int) -> Bool {
+    /// - Returns: whether at least the beginning was accepted.
+    private mutating func begin(_ line: String, _ take: (UnsafeRawBufferPointer) -> Int) -> Bool {
         var line = line
         return line.withUTF8 { octets in
             let count = take(UnsafeRawBufferPointer(octets))
             guard count > 0 else { return false }
-            if count < octets.count { rest = Array(octets[count...]) }
+            if count < octets.count { remainder = Array(octets[count...]) }
             return true
         }
     }

@@ -1,6 +1,6 @@
 import ButtonModel
 
-/// The delays between attempts to connect to the broker, with jitter from a seed of this client's own.
+/// The delays between attempts to connect to the broker, with jitter from a seed.
 struct MQTTBackOff {
     private var backOff = BackOff(.milliseconds(250)...(.seconds(30)))
     private var state: UInt64
@@ -9,7 +9,7 @@ struct MQTTBackOff {
 
     mutating func next() -> Duration { backOff.next(jitter: random()) }
 
-    /// Restarts with the shortest delay. Called after a connection that lasted.
+    /// Restarts with the shortest delay. Called after a connection or a run that lasted long enough.
     mutating func reset() { backOff.reset() }
 
     /// The next output of SplitMix64.

@@ -5,32 +5,32 @@ import Hub
 
 /// A libmosquitto handle for one connection. Each connection gets a new one.
 ///
-/// A handle that is used again would send messages from its own queue after a reconnect, however old they are: those that
-/// it was given while the broker was away, and those that were not acknowledged when the connection was lost.
+/// A handle that is used again would send old messages after a reconnect: those that it was given without a connection,
+/// and those that were not acknowledged when the connection was lost.
 ///
-/// A handle may be used by one thread at a time. While a `Dial` runs on a helper thread, the owner must call nothing.
+/// A handle may be used by one thread at a time. While a `Dial` runs on a helper thread, the owner must not call it.
 ///
 /// The library's callbacks only collect events. `outcome` returns them after the call, because inside a callback the
 /// handle must not be destroyed.
 ///
 /// - Source: mosquitto.h of libmosquitto 2.0; MQTT 5.0.
 final class MQTTClient {
-    /// The octets of the longest payload; a message with more is dropped.
+    /// The maximum length of a payload in octets; a message with a longer payload is discarded.
     static let maximumPayload = 256 * 1024
-    /// The octets of the longest packet. The connection is closed as soon as the length of a longer one is known; with MQTT 5
-    /// CONNECT tells the broker this limit.
+    /// The maximum length of a packet in octets. The connection is closed as soon as the length of a longer packet is
+    /// known. With MQTT 5, CONNECT contains this limit.
     static let maximumPacketSize: UInt32 = 1024 * 1024
-    /// With MQTT 5 the broker is told to wait for our acknowledgements when it has sent this many messages of QoS 1 and 2.
+    /// The Receive Maximum of MQTT 5: the number of unacknowledged messages with QoS 1 and 2 that the broker may send.
     static let receiveMaximum: UInt16 = 20
-    /// The most octets and packets that are read in one turn of the loop, so that a flood does not delay the radio.
+    /// The octets and packets that are read in one turn of the loop, so that a flood does not delay the radio.
     static let octetsPerTurn = 64 * 1024
     static let packetsPerTurn: UInt32 = 64
     /// The octets that the kernel buffers for a broker that does not read.
     private static let sendBuffer: Int32 = 128 * 1024
-    /// The octets of the longest packet other than PUBLISH. Real ones have some dozens.
+    /// The maximum length in octets of packets other than PUBLISH. Usual ones have some dozens.
     static let maximumOtherPacket: UInt32 = 16 * 1024
 
-    /// Messages with QoS 2 that the broker may have begun and not ended.
+    /// The number of unfinished messages with QoS 2 from the broker.
     static let maximumHeld = Int(CMOSQUITTO_MAXIMUM_HELD)
 
     enum Refusal {
@@ -39,13 +39,13 @@ final class MQTTClient {
         case malformed(String)
     }
 
-    /// What the callbacks reported.
+    /// The results of the library's callbacks.
     private final class Reports {
         static let maximumLogLines = 8
 
         let version: MQTTProtocolVersion
         let options: MQTTOptions
-        /// Bounded by the number of packets that one turn reads.
+        /// Limited by the number of packets that one turn reads.
         var events: [MQTTSession.LibraryEvent] = []
         /// The last errors that the library logged.
         var logLines: [String] = []
@@ -121,8 +121,7 @@ final class MQTTClient {
 
     // MARK: Connecting
 
-    /// Resolves the broker's name and begins to connect. It blocks for as long as the resolver needs, so it must be called on a
-    /// helper thread.
+    /// Resolves the broker's name and begins to connect. Blocks, so it must be called on a helper thread.
     struct Dial: Sendable {
         struct Result: Sendable {
             var code: Int32
@@ -146,16 +145,16 @@ final class MQTTClient {
         let (host, port): (String, Int32) =
             switch options.endpoint {
             case .tcp(let host, let port), .tls(let host, let port, _): (host, Int32(port))
-            // With port 0 the library takes the host for the path of a socket.
+            // With port 0, the library interprets the host as the path of a socket.
             case .unix(let path): (path, 0)
             }
         return Dial(
             handle: UInt(bitPattern: handle), host: host, port: port, keepAlive: Int32(options.keepAliveSeconds))
     }
 
-    /// Prepares the socket after a dial. From now on the owner may use the handle again.
+    /// Configures the socket after a dial. From then on, the owner may use the handle again.
     ///
-    /// - Returns: why there is no socket; `nil` if there is one.
+    /// - Returns: the reason why there is no socket; `nil` if there is one.
     func dialled(_ result: Dial.Result) -> MQTTFailure? {
         let socket = mosquitto_socket(handle)
         guard result.code == MOSQ_ERR_SUCCESS.rawValue, socket >= 0 else {
@@ -164,9 +163,9 @@ final class MQTTClient {
                 wasConnected: false)
         }
         descriptor = socket
-        // The library does not set this flag, and a daemon that restarts by execve would keep the old connection open.
+        // The library does not set this flag. Without it, a restart by execve would leave the old connection open.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        // Without a limit the kernel would buffer megabytes for a broker that does not read.
+        // Without a limit, the kernel would buffer megabytes for a broker that does not read.
         var sendBuffer = Self.sendBuffer
         setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &sendBuffer, socklen_t(MemoryLayout<Int32>.size))
         return nil
@@ -176,11 +175,11 @@ final class MQTTClient {
 
     /// Whether the socket of the dial is still open. Once it is closed, its number may belong to another file.
     var isOpen: Bool { mosquitto_socket(handle) == descriptor }
-    /// TLS holds decrypted octets for which the socket will not become readable.
+    /// Whether TLS has decrypted octets that the library has not read. epoll does not report them.
     var hasPendingInput: Bool { isOpen && cmosquitto_pending(handle) > 0 }
 
-    /// Reads what one turn of the loop may read. Like all functions here that return a code it returns the library's, or
-    /// `CMOSQUITTO_ASSERTED`, after which only `outcome` may be called.
+    /// Reads within the limits of a turn. Like all functions of this class that return a code, it returns that of the
+    /// library, or `CMOSQUITTO_ASSERTED`, after which only `outcome` may be called.
     func read() -> Int32 {
         reader.pointee.octets_left = Self.octetsPerTurn
         reader.pointee.packets_left = Self.packetsPerTurn
@@ -196,7 +195,7 @@ final class MQTTClient {
     func performUpkeep() -> Int32 { cmosquitto_loop_misc(handle) }
     func disconnect() -> Int32 { mosquitto_disconnect_v5(handle, 0, nil) }
 
-    /// Takes what the calls since the last `outcome` have left behind.
+    /// The results of the calls since the last `outcome`.
     ///
     /// - Parameters:
     ///   - code: the result of the last call.
@@ -214,7 +213,7 @@ final class MQTTClient {
         } else if let refusal {
             outcome.failure = MQTTFailure(refusal, options: reports.options)
         } else {
-            // A reason code of the broker says more than the result of the call.
+            // A reason code from the broker is more specific than the result of the call.
             let disconnection = reports.disconnection
             outcome.failure = MQTTFailure(
                 code: disconnection >= 0x80 || code == 0 ? disconnection : code, systemError: systemError,
@@ -223,7 +222,7 @@ final class MQTTClient {
         return outcome
     }
 
-    /// Why this client closed the connection while it read.
+    /// Why `cmosquitto_reader` ended the connection.
     private var refusal: Refusal? {
         switch reader.pointee.refusal {
         case Int32(CMOSQUITTO_NOTHING_REFUSED.rawValue): nil
@@ -233,8 +232,8 @@ final class MQTTClient {
         }
     }
 
-    /// Gives the handle up after a failed assertion. If the assertion may have failed in the middle of a change, only the
-    /// socket is closed, and the handle's memory is lost.
+    /// Discards the handle after a failed assertion. If the library may hold a lock at this point, only the socket is
+    /// closed, and the handle's memory leaks.
     ///
     /// - Returns: the text of the assertion.
     private func abandon() -> String {
@@ -250,7 +249,7 @@ final class MQTTClient {
         var properties: OpaquePointer?
         defer { mosquitto_property_free_all(&properties) }
         if let expiry = message.expiry, version == .v5 {
-            // Seconds are rounded up; mosquitto takes 0 for no expiry.
+            // Seconds are rounded up, because mosquitto treats 0 as no expiry.
             let seconds = UInt32(clamping: max(1, (expiry.milliseconds.addingSaturating(999)) / 1000))
             mosquitto_property_add_int32(&properties, MQTT_PROP_MESSAGE_EXPIRY_INTERVAL.identifier, seconds)
         }
@@ -262,7 +261,7 @@ final class MQTTClient {
 
     func subscribe(_ subscription: Subscription) -> (MQTTSession.Call, code: Int32) {
         var messageID: Int32 = 0
-        // The bit is reserved in MQTT 3.1.1.
+        // No Local is a reserved bit in MQTT 3.1.1.
         let options = version == .v5 && subscription.isWithoutOurs ? Int32(MQTT_SUB_OPT_NO_LOCAL.rawValue) : 0
         let code = mosquitto_subscribe_v5(
             handle, &messageID, subscription.topicFilter, Int32(clamping: subscription.qos), options, nil)
@@ -278,7 +277,7 @@ final class MQTTClient {
 
     // MARK: Setting up
 
-    /// Refuses texts with a NUL character, at which a C string would end.
+    /// Rejects texts with a NUL character, at which a C string would end.
     private static func checkTexts(of options: MQTTOptions) throws(MQTTFailure) {
         let texts = [
             ("mqtt.broker", options.endpoint.host), ("mqtt.username", options.username),
@@ -312,7 +311,7 @@ final class MQTTClient {
         if security.certificateAuthorityPath == nil {
             mosquitto_int_option(handle, MOSQ_OPT_TLS_USE_OS_CERTS, 1)
         }
-        // Without the callback OpenSSL would ask the terminal for the passphrase.
+        // Without the callback, OpenSSL would ask for the passphrase on the terminal.
         let code = mosquitto_tls_set(
             handle, security.certificateAuthorityPath,
             security.certificateAuthorityPath == nil ? "/etc/ssl/certs" : nil,
@@ -326,8 +325,8 @@ final class MQTTClient {
 
     /// Stores the CONNECT property Maximum Packet Size in the handle.
     ///
-    /// Only the library's blocking connect takes CONNECT properties. With an impossible port it stores them and returns before
-    /// it connects; the later connect of the same handle sends them.
+    /// Only the library's blocking connect accepts CONNECT properties. With an invalid port, it stores them and fails
+    /// before it connects, and the later connect of the same handle sends them.
     private func limitPacketSize() {
         var properties: OpaquePointer?
         defer { mosquitto_property_free_all(&properties) }
@@ -378,7 +377,7 @@ final class MQTTClient {
         context.map { Unmanaged<Reports>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// The text of a reason code that is a refusal.
+    /// The text of a reason code from 0x80 on, which are refusals; `nil` for others.
     private static func refusal(_ reasonCode: Int32) -> String? {
         reasonCode < 0x80 ? nil : String(cString: mosquitto_reason_string(reasonCode))
     }

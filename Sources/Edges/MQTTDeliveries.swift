@@ -1,8 +1,8 @@
 import Platform
 import Reactor
 
-/// The events of `MQTTEdge` on their way to its handler: in order, never from within a call to the edge, and in each turn of
-/// the loop no more than its budget allows.
+/// Delivers the events of `MQTTEdge` to its handler: in order, never during a call to the edge, and within the budget
+/// of each turn of the loop.
 @ReactorActor
 final class MQTTDeliveries {
     private enum Delivery {
@@ -14,7 +14,7 @@ final class MQTTDeliveries {
     private let handler: @ReactorActor (MQTTEvent) -> Void
     private var waiting: [Delivery] = []
     private var isDelivering = false
-    /// For the work that the deliveries cause.
+    /// Limits the work that handling the deliveries causes.
     private let budget: EdgeBudget
     private lazy var timer = loop.timer { [weak self] in self?.deliver() }
 
@@ -35,7 +35,7 @@ final class MQTTDeliveries {
         if !waiting.isEmpty, !isDelivering { timer.set(at: loop.nanosecondsSinceBoot) }
     }
 
-    /// Delivers what this turn's budget allows, including what a handler adds; the rest follows in the next turn.
+    /// Delivers events within the turn's budget, including those that a handler adds. Others follow in the next turn.
     func deliver() {
         guard !isDelivering else { return }
         isDelivering = true

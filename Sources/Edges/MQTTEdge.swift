@@ -4,10 +4,10 @@ import Glibc
 package import Hub
 package import Reactor
 
-/// The connection to the broker: carries out the effects of an `MQTTSession` with libmosquitto, on the event loop.
+/// The connection to the broker: performs the effects of an `MQTTSession` with libmosquitto on the event loop.
 ///
-/// The handler is called from the loop only, never from within a call to this edge. The owner must call `disconnect`
-/// before it releases the edge.
+/// The handler is called from the loop only, never during a call to this edge. The owner must call `disconnect` before
+/// it releases the edge.
 @ReactorActor
 package final class MQTTEdge {
     private let loop: EventLoop
@@ -39,24 +39,24 @@ package final class MQTTEdge {
     /// Connects, and connects again whenever the connection is lost, until `disconnect`.
     package func connect() { request(.connect) }
 
-    /// The next connection is made with the configured version, even after malformed packets.
+    /// Uses the configured version for the next connection, even after malformed packets.
     package func configurationRead() { request(.configurationRead) }
 
-    /// Only while connected. A subscription that the broker refuses is reported.
+    /// Requires a connection. A subscription that the broker refuses is reported.
     package func subscribe(_ subscriptions: [Subscription]) {
         for subscription in subscriptions { request(.subscribe(subscription)) }
     }
 
-    /// Only while connected, because a new connection has no subscriptions.
+    /// Requires a connection. A new connection has no subscriptions anyway.
     package func unsubscribe(_ topicFilters: [String]) {
         for topicFilter in topicFilters { request(.unsubscribe(topicFilter)) }
     }
 
-    /// Ends in exactly one `published` or `publishFailed` with this id.
+    /// Publishes a message, which results in exactly one `published` or `publishFailed` with this id.
     ///
     /// - Parameters:
     ///   - qos: 0…2.
-    ///   - expiry: after this time the broker no longer delivers the message to absent subscribers; MQTT 5 only.
+    ///   - expiry: how long the broker keeps the message for absent subscribers; MQTT 5 only.
     package func publish(
         id: UInt64, topicName: String, payload: [UInt8], qos: Int, retain: Bool, expiry: Duration?
     ) {
@@ -66,8 +66,7 @@ package final class MQTTEdge {
                     id: id, topicName: topicName, payload: payload, qos: qos, retain: retain, expiry: expiry)))
     }
 
-    /// Waits for the publishes in flight, 2 s at most, and ends the connection so that the will is not published. Then it
-    /// calls `finished`.
+    /// Waits up to 2 s for the messages in flight, disconnects so that the will is not published, and calls `finished`.
     package func disconnect(_ finished: @escaping @ReactorActor () -> Void) {
         whenDisconnected.append(finished)
         request(.disconnect)
@@ -75,13 +74,13 @@ package final class MQTTEdge {
 
     // MARK: Inputs and effects
 
-    /// A call of the owner: the handler hears of its result on the next turn.
+    /// Handles a call of the owner, whose results are delivered on the next turn.
     private func request(_ input: MQTTSession.Input) {
         feed(input)
         deliveries.deliverSoon()
     }
 
-    /// All effects of an input are carried out before the next input, which may be the result of one of them.
+    /// Performs all effects of an input before the next input, which may be the result of one of them.
     private func feed(_ input: MQTTSession.Input) {
         inputs.append(input)
         guard !isHandling else { return }
@@ -156,12 +155,12 @@ package final class MQTTEdge {
         deliveries.deliver()
     }
 
-    /// Calls into the library, and gives the session what the call left behind.
+    /// Calls the library, and passes the outcome to the session.
     private func call(_ body: (MQTTClient) -> (MQTTSession.Call, Int32)) {
         guard let client else { return }
         let (call, code) = body(client)
         let systemError = errno
-        // `outcome` may close the socket, and a closed socket's number may soon belong to another file.
+        // The library may have closed the socket, and the number of a closed socket may soon belong to another file.
         if code == CMOSQUITTO_ASSERTED || !client.isOpen { endWatch() }
         feed(.returned(call, client.outcome(code, systemError: systemError)))
     }

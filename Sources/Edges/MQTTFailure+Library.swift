@@ -1,9 +1,9 @@
 import CMosquitto
 import Glibc
 
-// How the codes of libmosquitto become an `MQTTFailure`.
+// Maps the codes of libmosquitto to `MQTTFailure`.
 extension MQTTFailure {
-    /// The failure for a CONNACK that refuses the connection. The two versions number their reasons differently.
+    /// The failure for a CONNACK that refuses the connection. The two versions of MQTT have different reason codes.
     ///
     /// - Source: MQTT 5.0, 3.2.2.2; MQTT 3.1.1, 3.2.2.3.
     init(connectReasonCode code: Int32, version: MQTTProtocolVersion, options: MQTTOptions) {
@@ -33,12 +33,12 @@ extension MQTTFailure {
         }
     }
 
-    /// The failure for the result of a call, or for the argument of `on_disconnect`.
+    /// The failure for the result of a call, or for the code that the disconnect callback received.
     ///
     /// - Parameters:
-    ///   - code: an MQTT reason code from 0x80 on, and a code of the library below that.
-    ///   - systemError: `errno` at that time.
-    ///   - words: the lines that the library logged meanwhile.
+    ///   - code: an MQTT reason code if it is 0x80 or higher, otherwise a code of the library.
+    ///   - systemError: `errno` after the call.
+    ///   - words: the lines that the library has logged.
     init(code: Int32, systemError: Int32, words: [String], options: MQTTOptions, wasConnected: Bool) {
         let endpoint = options.endpoint.description
         if let fault = SecurityFault(words: words, options: options) {
@@ -66,7 +66,7 @@ extension MQTTFailure {
 }
 
 extension MQTTFailure.SecurityFault {
-    /// The fault that the library's log describes. The library reports faults of certificates nowhere else.
+    /// The fault in the library's log. The library reports faults of certificates only there.
     fileprivate init?(words: [String], options: MQTTOptions) {
         guard case .tls(_, _, let security) = options.endpoint else { return nil }
         func says(_ text: String) -> Bool { words.contains { $0.contains(text) } }

@@ -1,4 +1,4 @@
-/// Why there is no connection to the broker, as a sentence that says what to do. No password is in it.
+/// The reason why there is no connection to the broker. The description advises the user and contains no password.
 package enum MQTTFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case connectionRefused(endpoint: String)
     case hostNotFound(host: String)
@@ -18,7 +18,7 @@ package enum MQTTFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case disconnectedByBroker(endpoint: String, reasonCode: Int, words: String)
     /// The broker began to send a packet of this length, and the connection was closed before it arrived.
     case packetTooLong(endpoint: String, octets: Int, isMessage: Bool)
-    /// The broker leaves messages with QoS 2 unfinished, which have to be kept until their PUBREL.
+    /// The broker does not finish messages with QoS 2, which the library keeps until their PUBREL.
     case tooMuchHeld(endpoint: String)
     /// The broker sent a packet that breaks the protocol. `cause` describes the fault.
     case malformedPacket(endpoint: String, cause: String)
@@ -95,7 +95,7 @@ package enum MQTTFailure: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension MQTTFailure {
-    /// What to do about a CONNACK that refuses the connection; empty if there is no advice.
+    /// The advice for a CONNACK that refuses the connection; empty if there is none.
     ///
     /// - Source: MQTT 5.0, 3.2.2.2; MQTT 3.1.1, 3.2.2.3 for the 3.
     private static func advice(onRefusal reasonCode: Int) -> String {

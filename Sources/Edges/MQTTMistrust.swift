@@ -1,8 +1,8 @@
-/// The consequences of packets that break the protocol.
+/// The measures against a broker that sends malformed packets.
 ///
-/// After such a packet MQTT 3.1.1 is used until the configuration is read again, because it has no properties that could be
-/// malformed. From the eighth such packet on a minute passes between two attempts to connect, because the library may leak
-/// memory at each of them.
+/// After such a packet, MQTT 3.1.1 is used until the configuration is read again, because it has no properties that
+/// could be malformed. After eight such packets, at least a minute passes between attempts to connect, because the
+/// library may leak memory at each of them.
 struct MQTTMistrust: Hashable, Sendable {
     static let maximumQuick = 8
     static let longPause: Duration = .seconds(60)
@@ -15,7 +15,7 @@ struct MQTTMistrust: Hashable, Sendable {
         isReduced = true
     }
 
-    /// The configured version is used again. The pause between attempts stays, because a broker may be able to cause a reload.
+    /// Uses the configured version again. The pause stays, because a broker may be able to cause a reload.
     mutating func configurationRead() { isReduced = false }
 
     func version(_ configured: MQTTProtocolVersion) -> MQTTProtocolVersion { isReduced ? .v311 : configured }

@@ -24,11 +24,11 @@ package struct MQTTOptions: Hashable, Sendable {
     /// `.v5` falls back to `.v311` when the broker refuses it.
     package var protocolVersion: MQTTProtocolVersion
     package var will: MQTTWill?
-    /// The longest time from the start of the connection to the broker's CONNACK.
+    /// The time limit from the start of the connection to the broker's CONNACK.
     package var connectTimeout: Duration
-    /// The longest time without an acknowledgement while messages are in flight. After it the connection is closed.
+    /// The time limit without an acknowledgement while messages are in flight, after which the connection is closed.
     package var progressTimeout: Duration
-    /// Whether what a broker sends is checked before libmosquitto sees it. Tests of the library's assertions turn it off.
+    /// Whether `cmosquitto_reader` checks properties. Tests of the library's assertions turn it off.
     var checksProperties = true
 
     package init(
@@ -90,7 +90,7 @@ package struct MQTTWill: Hashable, Sendable {
     }
 }
 
-/// A password that never prints itself.
+/// A password, which is not part of any description.
 package struct MQTTPassword: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {

@@ -4,7 +4,7 @@ package import Hub
 /// Something that `MQTTEdge` reports to its owner.
 package enum MQTTEvent: Hashable, Sendable {
     case connected(MQTTProtocolVersion)
-    /// The connection was lost, or an attempt to connect failed. The session tries again by itself.
+    /// The connection was lost, or an attempt to connect failed. The next attempt follows automatically.
     case disconnected(MQTTFailure)
     /// QoS 0: the message was written to the socket. QoS 1 and 2: the broker acknowledged it.
     case published(id: UInt64)
@@ -12,12 +12,12 @@ package enum MQTTEvent: Hashable, Sendable {
     case publishFailed(id: UInt64, String)
     case subscribeFailed(topicFilter: String, String)
     case message(topicName: String, payload: [UInt8], retained: Bool, qos: Int)
-    /// A message from the broker was discarded; the text says why.
+    /// A message from the broker was discarded, for this reason.
     case dropped(String)
 }
 
-/// What Tryck does about its broker: when it connects, with which version of MQTT, what it accepts for sending, and when it
-/// gives a connection up. `MQTTEdge` carries the effects out with libmosquitto.
+/// The connection to the broker as a state machine: it decides when to connect, with which version of MQTT, which
+/// messages to accept, and when to give a connection up. `MQTTEdge` performs its effects with libmosquitto.
 ///
 /// | state         | on                              | becomes                   | and we |
 /// |---------------|---------------------------------|---------------------------|--------|
@@ -36,9 +36,9 @@ package enum MQTTEvent: Hashable, Sendable {
 /// | any other     | disconnect                      | idle                      | finished |
 ///
 /// MQTT sessions are clean: neither side keeps subscriptions or messages for the next connection. A publish without a
-/// connection fails at once, because only the owner knows until when a message stays true.
+/// connection fails at once, because only the owner knows how long a message is worth sending.
 ///
-/// An effect that calls the library is answered by the input `returned`, which the owner gives before any other input.
+/// The owner answers each effect that calls the library with the input `returned`, before any other input.
 package struct MQTTSession: Sendable {
     package enum Input: Hashable, Sendable {
         case connect
@@ -48,7 +48,7 @@ package struct MQTTSession: Sendable {
         case unsubscribe(String)
         case publish(Publish)
         case disconnect
-        /// The end of `Effect.dial`: there is a socket, or the reason why there is none.
+        /// The result of `Effect.dial`: `nil` if there is a socket, otherwise the reason why there is none.
         case dialled(MQTTFailure?)
         case returned(Call, Outcome)
         case timerFired
@@ -61,7 +61,7 @@ package struct MQTTSession: Sendable {
         case publish(Publish)
         case subscribe(Subscription)
         case unsubscribe(String)
-        /// Let the library look at its clock: it sends PINGREQ when that is due.
+        /// Call the library's upkeep function, which sends PINGREQ when it is due.
         case performUpkeep
         case sendDisconnect
         /// Close the socket and destroy the client, or abandon it while it dials.
@@ -73,7 +73,7 @@ package struct MQTTSession: Sendable {
         case cancelTimer
     }
 
-    /// A message for the broker. It ends in exactly one `published` or `publishFailed` with its id.
+    /// A message to publish. It results in exactly one `published` or `publishFailed` with its id.
     package struct Publish: Hashable, Sendable {
         package var id: UInt64
         package var topicName: String
@@ -81,7 +81,7 @@ package struct MQTTSession: Sendable {
         /// 0…2.
         package var qos: Int
         package var retain: Bool
-        /// After this time the broker no longer delivers the message to absent subscribers; MQTT 5 only.
+        /// How long the broker keeps the message for absent subscribers; MQTT 5 only.
         package var expiry: Duration?
 
         var octets: Int { topicName.utf8.count + payload.count }
@@ -106,20 +106,20 @@ package struct MQTTSession: Sendable {
 
     /// The state in which a call left the connection.
     package struct Outcome: Hashable, Sendable {
-        /// What the library's callbacks reported during the call, in order.
+        /// The reports of the library's callbacks during the call, in order.
         package var events: [LibraryEvent] = []
         /// Why the library closed the socket; `nil` while it is open.
         package var failure: MQTTFailure?
-        /// The library has output that the socket did not take.
+        /// Whether the library has output that the socket did not accept.
         package var hasOutput = false
-        /// TLS holds decrypted octets for which the socket will not become readable.
+        /// Whether TLS has decrypted octets that the library has not read. epoll does not report them.
         package var hasPendingInput = false
-        /// Packets that the library has answered since its output was last written completely.
+        /// The packets that the library has answered since its output was last written completely.
         package var unwrittenAnswers = 0
     }
 
     package enum LibraryEvent: Hashable, Sendable {
-        /// CONNACK with success. `keepAlive`: the broker's own choice, in seconds.
+        /// CONNACK with success. `keepAlive`: the Server Keep Alive, in seconds.
         case connectAccepted(keepAlive: UInt16?)
         case connectRefused(reasonCode: Int32, MQTTFailure)
         /// QoS 0: written. QoS 1 and 2: acknowledged. `refusal` is the text of the broker's reason code.
@@ -129,22 +129,22 @@ package struct MQTTSession: Sendable {
         case dropped(String)
     }
 
-    /// For what the socket is watched.
+    /// The events for which the socket is watched.
     package struct SocketInterest: Hashable, Sendable {
         package var reads = true
         package var writes = true
     }
 
-    /// The most publishes in flight; one more fails.
+    /// The maximum number of messages in flight; a further publish fails.
     package static let maximumInFlight = 1000
-    /// The most octets of topics and payloads in flight; a publish beyond them fails. The library keeps all of them, and
-    /// keeps those that it has written to the socket's queue, at most 20 at a time, twice.
+    /// The maximum number of octets of topics and payloads in flight; a publish that would exceed it fails. The library
+    /// keeps all of them, and a second copy of those that are in its output queue, at most 20 at a time.
     package static let maximumOctetsInFlight = 8 * 1024 * 1024
-    /// The most packets that are answered while the broker reads nothing. The answers stay in the library's queue, so
-    /// reading pauses at this bound.
+    /// The maximum number of packets that are answered while the broker does not read. The answers stay in the
+    /// library's output queue, so reading pauses at this limit.
     static let maximumUnwrittenAnswers = 1000
     static let disconnectTimeout: Duration = .seconds(2)
-    /// After a connection that lasted at least this long the back-off starts again at its minimum.
+    /// After a connection that lasted at least this long, the back-off starts again at its minimum.
     static let goodConnection: Duration = .seconds(10)
 
     private enum State: Hashable {
@@ -163,14 +163,14 @@ package struct MQTTSession: Sendable {
         case upkeep
     }
 
-    /// The facts of one socket, from its dial to its end.
-    private struct Link {
+    /// The state of one socket, from its dial to its end.
+    private struct Connection {
         var version: MQTTProtocolVersion
         var interest = SocketInterest()
         /// A CONNACK that refused the connection.
         var refusal: (reasonCode: Int32, failure: MQTTFailure)?
         var hasSentDisconnect = false
-        /// As in the latest `Outcome`.
+        /// Copied from the latest `Outcome`.
         var unwrittenAnswers = 0
         var keepAliveSeconds: Int64
     }
@@ -182,14 +182,14 @@ package struct MQTTSession: Sendable {
 
     private let options: MQTTOptions
     private var state = State.idle
-    private var link: Link
+    private var connection: Connection
     private var backOff: MQTTBackOff
     private var mistrust = MQTTMistrust()
     private var deadlines = Deadlines<Timer>()
-    /// By the packet identifier.
+    /// The messages in flight, by packet identifier.
     private var inFlight: [Int32: InFlight] = [:]
     private var octetsInFlight = 0
-    /// When the broker last acknowledged or took a message, or had none to take.
+    /// When the broker last acknowledged or accepted a message, or a message was sent while none was in flight.
     private var lastProgress = Instant(nanoseconds: 0)
     /// Topic filters by the packet identifier of their SUBSCRIBE.
     private var subscribing: [Int32: String] = [:]
@@ -198,11 +198,11 @@ package struct MQTTSession: Sendable {
     package init(_ options: MQTTOptions, seed: UInt64) {
         self.options = options
         backOff = MQTTBackOff(seed: seed)
-        link = Link(version: options.protocolVersion, keepAliveSeconds: options.keepAliveSeconds)
+        connection = Connection(version: options.protocolVersion, keepAliveSeconds: options.keepAliveSeconds)
     }
 
-    /// Whether the edge must not read from the socket now.
-    package var isReadingPaused: Bool { link.unwrittenAnswers >= Self.maximumUnwrittenAnswers }
+    /// Whether the edge must not read from the socket at present.
+    package var isReadingPaused: Bool { connection.unwrittenAnswers >= Self.maximumUnwrittenAnswers }
 
     package mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
         var effects: [Effect] = []
@@ -282,7 +282,7 @@ package struct MQTTSession: Sendable {
 
     private mutating func dial(_ version: MQTTProtocolVersion, _ effects: inout [Effect]) {
         state = .dialling
-        link = Link(version: version, keepAliveSeconds: options.keepAliveSeconds)
+        connection = Connection(version: version, keepAliveSeconds: options.keepAliveSeconds)
         effects.append(.dial(version))
     }
 
@@ -292,7 +292,7 @@ package struct MQTTSession: Sendable {
         state = .handshaking
         deadlines.set(.deadline, at: now + options.connectTimeout)
         deadlines.set(.upkeep, at: now + upkeepInterval)
-        effects.append(.watch(link.interest))
+        effects.append(.watch(connection.interest))
     }
 
     private mutating func fired(_ timer: Timer, _ effects: inout [Effect], at now: Instant) {
@@ -312,7 +312,7 @@ package struct MQTTSession: Sendable {
         case .publish(let message, .accepted(let messageID)):
             sent(message, as: messageID, &effects, at: now)
         case .publish(let message, .refused(let reason)):
-            // The library may have queued it for a later connection of this client, which never comes.
+            // The library may have queued the message for a later connection, but this client has only one.
             effects.append(.report(.publishFailed(id: message.id, reason)))
         case .subscribe(let topicFilter, .accepted(let messageID)):
             subscribing[messageID] = topicFilter
@@ -336,7 +336,7 @@ package struct MQTTSession: Sendable {
         _ message: Publish, as messageID: Int32, _ effects: inout [Effect], at now: Instant
     ) {
         if inFlight.isEmpty { lastProgress = now }
-        // Packet identifiers start again after 65535: a message that still has this one was never acknowledged.
+        // Packet identifiers are reused after 65535. A message that still has this one was never acknowledged.
         if let lost = inFlight.updateValue(InFlight(id: message.id, octets: message.octets), forKey: messageID) {
             octetsInFlight -= lost.octets
             effects.append(.report(.publishFailed(id: lost.id, "the broker never acknowledged it")))
@@ -346,17 +346,17 @@ package struct MQTTSession: Sendable {
 
     private mutating func settle(_ outcome: Outcome, _ effects: inout [Effect], at now: Instant) {
         if outcome.failure == nil {
-            link.unwrittenAnswers = outcome.unwrittenAnswers
-            // With pending input the socket is watched for writing, which is reported at once.
+            connection.unwrittenAnswers = outcome.unwrittenAnswers
+            // The socket is watched for writing if input is pending in TLS, because that is reported at once.
             let interest = SocketInterest(
                 reads: !isReadingPaused, writes: isReadingPaused || outcome.hasOutput || outcome.hasPendingInput)
-            if interest != link.interest {
-                link.interest = interest
+            if interest != connection.interest {
+                connection.interest = interest
                 effects.append(.watch(interest))
             }
         }
         for event in outcome.events { take(event, &effects, at: now) }
-        if let failure = link.refusal?.failure ?? outcome.failure {
+        if let failure = connection.refusal?.failure ?? outcome.failure {
             lost(failure, &effects, at: now)
         } else {
             sendDisconnectIfDone(&effects)
@@ -367,13 +367,13 @@ package struct MQTTSession: Sendable {
         switch event {
         case .connectAccepted(let keepAlive):
             guard state == .handshaking else { return }
-            if let keepAlive, keepAlive > 0 { link.keepAliveSeconds = Int64(keepAlive) }
+            if let keepAlive, keepAlive > 0 { connection.keepAliveSeconds = Int64(keepAlive) }
             deadlines.cancel(.deadline)
             deadlines.set(.upkeep, at: now + upkeepInterval)
             state = .connected(since: now)
-            effects.append(.report(.connected(link.version)))
+            effects.append(.report(.connected(connection.version)))
         case .connectRefused(let reasonCode, let failure):
-            link.refusal = (reasonCode, failure)
+            connection.refusal = (reasonCode, failure)
         case .published(let messageID, let refusal):
             guard let message = inFlight.removeValue(forKey: messageID) else { return }
             octetsInFlight -= message.octets
@@ -391,10 +391,10 @@ package struct MQTTSession: Sendable {
         }
     }
 
-    /// DISCONNECT follows the last acknowledgement. The library closes the socket after it.
+    /// Sends DISCONNECT after the last acknowledgement. The library then closes the socket.
     private mutating func sendDisconnectIfDone(_ effects: inout [Effect]) {
-        guard state == .disconnecting, inFlight.isEmpty, !link.hasSentDisconnect else { return }
-        link.hasSentDisconnect = true
+        guard state == .disconnecting, inFlight.isEmpty, !connection.hasSentDisconnect else { return }
+        connection.hasSentDisconnect = true
         effects.append(.sendDisconnect)
     }
 
@@ -403,8 +403,8 @@ package struct MQTTSession: Sendable {
     private mutating func lost(_ failure: MQTTFailure, _ effects: inout [Effect], at now: Instant) {
         switch state {
         case .handshaking:
-            // 1 is how a broker that speaks 3.1.1 alone refuses MQTT 5.
-            if link.version == .v5, let refusal = link.refusal, [0x84, 1].contains(refusal.reasonCode) {
+            // Brokers that support only 3.1.1 refuse MQTT 5 with reason code 1.
+            if connection.version == .v5, let refusal = connection.refusal, [0x84, 1].contains(refusal.reasonCode) {
                 cancelTimers()
                 effects.append(.close)
                 return dial(.v311, &effects)
@@ -424,7 +424,7 @@ package struct MQTTSession: Sendable {
         cancelTimers()
         state = .waiting
         if failure.isMalformedPacket { mistrust.malformedPacket() }
-        // The owner hears of the loss first: it must not repeat on this connection what failed with it.
+        // The loss is reported first, so that the owner does not publish the failed messages on this connection again.
         effects += [.close, .report(.disconnected(failure))]
         abandonInFlight("\(failure)", &effects)
         deadlines.set(.retry, at: now + mistrust.pause(backOff.next()))
@@ -462,7 +462,7 @@ package struct MQTTSession: Sendable {
         }
     }
 
-    /// The library sends PINGREQ when it is called and the keep-alive time has passed. Four calls in that time are often
-    /// enough, because a broker waits one and a half times as long.
-    private var upkeepInterval: Duration { .nanoseconds(link.keepAliveSeconds * 1_000_000_000 / 4) }
+    /// The interval of upkeep calls. The library sends PINGREQ in a call after the keep-alive time. Four calls in that
+    /// time are enough, because a broker waits one and a half times as long.
+    private var upkeepInterval: Duration { .nanoseconds(connection.keepAliveSeconds * 1_000_000_000 / 4) }
 }

@@ -2,11 +2,11 @@ import Glibc
 import Platform
 package import Reactor
 
-/// The metrics file for Prometheus. A new version is written to a temporary file, whose name does not end in `.prom`,
-/// and then renamed, so that readers always find a complete file.
+/// Writes the metrics file for Prometheus. A new version is written to a temporary file, whose name does not end in
+/// `.prom`, and then renamed, so that readers always find a complete file.
 ///
-/// Writing happens on a helper thread, one version at a time. Of the versions that arrive meanwhile, only the latest is
-/// written next. There is no fsync, because the file is written again after a power failure anyway.
+/// A helper thread writes one version at a time. Only the latest of the versions that arrive meanwhile is written next.
+/// There is no fsync, because the file is written again after a power failure anyway.
 @ReactorActor
 package final class MetricsFile {
     /// The delay in nanoseconds before another attempt after a failure.
@@ -18,7 +18,7 @@ package final class MetricsFile {
     private let notice: @ReactorActor (String) -> Void
     private var next: [UInt8]?
     private var isWriting = false
-    /// The fault that was reported last.
+    /// The failure that was reported last.
     private var fault: String?
     private var finished: (@ReactorActor () -> Void)?
 
@@ -26,7 +26,7 @@ package final class MetricsFile {
 
     /// - Parameters:
     ///   - path: absolute.
-    ///   - notice: receives a sentence for the log, when writing fails for another reason than before, or succeeds
+    ///   - notice: receives a sentence for the log when writing fails for another reason than before, or succeeds
     ///     again.
     package init(
         loop: EventLoop, path: String, patience: Int64 = patience, _ notice: @escaping @ReactorActor (String) -> Void
@@ -42,7 +42,7 @@ package final class MetricsFile {
         advance()
     }
 
-    /// Calls `done` when the latest version is written, or has failed to be written.
+    /// Calls `done` when no write is in progress or waiting. A failed write is not repeated after that.
     package func finish(_ done: @escaping @ReactorActor () -> Void) {
         timer.cancel()
         guard isWriting else { return done() }
@@ -57,7 +57,7 @@ package final class MetricsFile {
             MetricsFile.replace(path, by: octets)
         } then: { [self] failure in
             isWriting = false
-            tell(failure)
+            report(failure)
             if failure != nil, next == nil, finished == nil {
                 next = octets
                 timer.set(at: loop.nanosecondsSinceBoot + patience)
@@ -69,26 +69,26 @@ package final class MetricsFile {
         }
     }
 
-    private func tell(_ failure: String?) {
+    private func report(_ failure: String?) {
         defer { fault = failure }
         guard failure != fault else { return }
         notice(failure ?? "\(path) is written again")
     }
 
-    /// - Returns: a sentence, if that failed.
+    /// - Returns: a sentence if that failed.
     nonisolated private static func replace(_ path: String, by octets: [UInt8]) -> String? {
         let temporary = path + ".tmp"
-        // Removes a file that a crash left behind, or a link to another file that another user may have created.
+        // Removes the file of an earlier crash, or a link that another user may have created there.
         unlink(temporary)
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o644)
         guard descriptor >= 0 else { return sentence(path, errno) }
-        var rest = octets[...]
+        var remaining = octets[...]
         // The mode must not depend on the umask, because the reader is another user's program.
         var failure = fchmod(descriptor, 0o644) == 0 ? 0 : errno
-        while failure == 0, !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        while failure == 0, !remaining.isEmpty {
+            let count = remaining.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
-            if count > 0 { rest = rest.dropFirst(count) } else { failure = count < 0 ? errno : ENOSPC }
+            if count > 0 { remaining = remaining.dropFirst(count) } else { failure = count < 0 ? errno : ENOSPC }
         }
         close(descriptor)
         if failure == 0, rename(temporary, path) != 0 { failure = errno }

@@ -13,7 +13,7 @@ struct PathSteps: Hashable, Sendable {
     static let maximumLinks = 40
 
     private(set) var steps: [Step] = []
-    /// The path without symbolic links; `nil` if it leads to nothing.
+    /// The path without symbolic links; `nil` if nothing exists there.
     private(set) var end: String?
 
     /// - Parameter path: an absolute path.
@@ -27,9 +27,9 @@ struct PathSteps: Hashable, Sendable {
                 continue
             }
             let directory = "/" + here.joined(separator: "/")
-            let place = "/" + (here + [name]).joined(separator: "/")
+            let entry = "/" + (here + [name]).joined(separator: "/")
             var status = stat()
-            guard lstat(place, &status) == 0 else {
+            guard lstat(entry, &status) == 0 else {
                 steps.append(Step(directory: directory, name: String(name)))
                 return
             }
@@ -40,7 +40,7 @@ struct PathSteps: Hashable, Sendable {
             }
             steps.append(Step(directory: directory, name: String(name)))
             links += 1
-            guard links <= PathSteps.maximumLinks, let target = PathSteps.target(of: place) else { return }
+            guard links <= PathSteps.maximumLinks, let target = PathSteps.target(of: entry) else { return }
             if target.hasPrefix("/") { here = [] }
             names += PathSteps.names(of: target)
         }

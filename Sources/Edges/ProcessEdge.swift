@@ -16,7 +16,7 @@ package import Reactor
 /// `ended` is called once for each `start`, on a later turn of the loop, and never from inside a method.
 @ReactorActor
 package final class ProcessEdge {
-    /// The octets kept of each output stream; the rest is read and dropped.
+    /// The octets kept of each output stream; further octets are read and discarded.
     package nonisolated static let maximumOutput = 64 * 1024
     package nonisolated static let searchPath = ["/usr/local/bin", "/usr/bin", "/bin"]
 

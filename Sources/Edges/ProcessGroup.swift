@@ -2,8 +2,8 @@ import Glibc
 
 /// Whether a process of the group is alive. Zombies do not count, not even an unreaped leader.
 ///
-/// A signal 0 to the group would not tell, because it succeeds for zombies, too. Processes of other users may be hidden
-/// in `/proc`; the daemon could not end them anyway.
+/// Signal 0 cannot be used for this, because it also succeeds for zombies. Processes of other users may be hidden in
+/// `/proc`; the daemon could not end them anyway.
 func isProcessGroupAlive(_ group: pid_t) -> Bool {
     guard let directory = opendir("/proc") else { return false }
     defer { closedir(directory) }

@@ -48,20 +48,20 @@ package struct StandardPipes {
 @ReactorActor
 final class InputPipe {
     private let descriptor: Int32
-    private var rest: ArraySlice<UInt8>
+    private var remaining: ArraySlice<UInt8>
     private var watch: Watch?
 
     init(_ loop: EventLoop, _ descriptor: Int32, _ octets: [UInt8]) {
         self.descriptor = descriptor
-        rest = octets[...]
+        remaining = octets[...]
         watch = loop.watch(descriptor, .write) { [unowned self] _ in write() }
     }
 
     private func write() {
-        let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        let count = remaining.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
         if count >= 0 {
-            rest = rest.dropFirst(count)
-            if rest.isEmpty { close() }
+            remaining = remaining.dropFirst(count)
+            if remaining.isEmpty { close() }
         } else if errno != EAGAIN, errno != EINTR {
             // EPIPE: the program has closed its input.
             close()
@@ -72,7 +72,7 @@ final class InputPipe {
         guard let watch else { return }
         watch.cancel()
         self.watch = nil
-        rest = []
+        remaining = []
         Glibc.close(descriptor)
     }
 }

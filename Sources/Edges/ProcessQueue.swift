@@ -1,4 +1,4 @@
-/// Which of the programs that `ProcessEdge` was given run, which wait, and which are refused.
+/// Decides which of the programs given to `ProcessEdge` run, which wait, and which are refused.
 struct ProcessQueue: Hashable, Sendable {
     enum Input: Hashable, Sendable {
         /// The id must not be in use by another job.
@@ -12,7 +12,7 @@ struct ProcessQueue: Hashable, Sendable {
 
     enum Effect: Hashable, Sendable {
         case launch(UInt64)
-        /// Report that the job was not started; the text says why.
+        /// Report that the job was not started, for this reason.
         case refuse(UInt64, String)
         /// End a running job early; its end is reported as `Input.ended`.
         case cancel(UInt64)

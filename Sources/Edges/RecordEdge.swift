@@ -20,7 +20,7 @@ package enum RecordFailure: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The file of `--record`, a recording.
+/// Writes the recording that `--record` requests.
 ///
 /// Lines of a turn of the loop are written at the beginning of the next turn, without fsync. The kernel keeps them when
 /// the process ends for any reason, so at most one turn is lost. An existing recording is continued. The file ends with
@@ -95,9 +95,9 @@ package final class RecordEdge {
 
     private func flush() {
         guard descriptor >= 0, !buffer.isEmpty else { return }
-        var rest = buffer[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+        var remaining = buffer[...]
+        while !remaining.isEmpty {
+            let count = remaining.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
                 let reason = count < 0 ? describe(errno) : "nothing was written"
@@ -105,7 +105,7 @@ package final class RecordEdge {
                 ftruncate(descriptor, length)
                 return giveUp("\(path) cannot be written (\(reason)): nothing is recorded from here on")
             }
-            rest = rest.dropFirst(count)
+            remaining = remaining.dropFirst(count)
         }
         length += buffer.count
         buffer.removeAll(keepingCapacity: true)

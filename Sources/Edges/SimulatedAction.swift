@@ -8,10 +8,10 @@ package enum SimulatedAction: Hashable, Sendable {
     case swipe(SwipeDirection, part: ButtonPart = .big)
     /// In hundredths of a full turn; positive: clockwise.
     case turn(hundredths: Int)
-    /// The same while the button is pressed.
+    /// A turn while the button is pressed.
     case pushTurn(hundredths: Int, part: ButtonPart = .big)
 
-    /// Ten full turns.
+    /// Ten full turns, in hundredths of a turn.
     package static let maximumTurn = 1000
     private static let small = "small_"
     private static let turn = "turn_"
@@ -89,7 +89,7 @@ extension SimulatedAction {
         }
     }
 
-    /// The same for a button with its own controller.
+    /// The input for a button with its own controller.
     package var input: SimulatedButton.Input {
         switch self {
         case .press(let press, let part): .press(press, part: part)

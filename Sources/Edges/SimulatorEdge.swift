@@ -2,20 +2,19 @@ import ButtonModel
 package import Reactor
 package import Simulator
 
-/// The simulated controller and its buttons as a transport. The simulation runs in this process, on the reactor's
-/// clock.
+/// The simulated controller and buttons as a transport. The simulation runs in this process on the reactor's clock.
 @ReactorActor
 package final class SimulatorEdge: HCITransport {
     private let loop: EventLoop
     private var world: SimulatedWorld
     private var timer: Timer?
     private var handler: (@ReactorActor (HCITransportEvent) -> Void)?
-    /// What the handler has not received. It comes on the next turn of the loop, never from inside a call.
+    /// Events that the handler has not received. They are delivered on the next turn of the loop, never during a call.
     private var outgoing: [HCITransportEvent] = []
     private lazy var delivery = loop.timer { [weak self] in self?.deliver() }
     private let note: @ReactorActor (String, String) -> Void
 
-    /// - Parameter note: receives the name of a button and a text about what it does.
+    /// - Parameter note: receives the name of a button and a description of what happened to it.
     package init(
         loop: EventLoop, buttons: [SimulatedButtonDescription], seed: UInt64,
         note: @escaping @ReactorActor (String, String) -> Void
@@ -29,7 +28,7 @@ package final class SimulatorEdge: HCITransport {
     package func open(_ handler: @escaping @ReactorActor (HCITransportEvent) -> Void) {
         self.handler = handler
         advance(.powerCycled)
-        tell(.opened)
+        enqueue(.opened)
     }
 
     package func send(_ packet: [UInt8]) { advance(.received(packet)) }
@@ -45,7 +44,7 @@ package final class SimulatorEdge: HCITransport {
     private func advance(_ input: SimulatedWorld.Input) {
         for effect in world.handle(input, at: Instant(nanoseconds: loop.nanosecondsSinceBoot)) {
             switch effect {
-            case .send(let packet): tell(.received(packet))
+            case .send(let packet): enqueue(.received(packet))
             case .setTimer(let deadline): timer?.set(at: deadline.nanoseconds)
             case .cancelTimer: timer?.cancel()
             case .note(let button, let text): note(button, text)
@@ -54,14 +53,14 @@ package final class SimulatorEdge: HCITransport {
         }
     }
 
-    private func tell(_ event: HCITransportEvent) {
+    private func enqueue(_ event: HCITransportEvent) {
         guard handler != nil else { return }
         outgoing.append(event)
         delivery.set(at: 0)
     }
 
     private func deliver() {
-        // What the handler sends meanwhile is answered on the next turn.
+        // Events that the handler causes are delivered on the next turn.
         for _ in 0..<outgoing.count where !outgoing.isEmpty { handler?(outgoing.removeFirst()) }
     }
 }

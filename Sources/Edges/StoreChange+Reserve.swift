@@ -4,12 +4,12 @@ import Hub
 import JSON
 import Rules
 
-// How the changes that a reserve holds stand in it: arrays that begin with a word.
+// The encoding of changes in a `Reserve`: JSON arrays that begin with the kind of the change.
 extension StoreChange {
     private enum Word: String {
         case progress, heard, started, ended, variable, cycle, enabled, cooldown, waiting
 
-        /// How many values there are, the word included.
+        /// The number of elements, including the kind.
         var count: Int {
             switch self {
             case .progress: 8
@@ -20,8 +20,8 @@ extension StoreChange {
         }
     }
 
-    /// `nil` for what is not worth a place in the reserve: settings that can be made again, what a button tells again, and
-    /// pairings, for keys are kept in the database alone.
+    /// The change as JSON; `nil` if it is not stored in a reserve: settings that a user can repeat, values that a
+    /// button reports again, and pairings, because keys are stored in the database only.
     var reserved: JSONValue? {
         switch self {
         case .progress(let id, let cursor, let recogniser, let pressCount, let sequence, let heard, let seen):
@@ -51,13 +51,13 @@ extension StoreChange {
         .array([.string(word.rawValue)] + values)
     }
 
-    /// - Returns: `nil` for what `reserved` does not write.
+    /// - Returns: `nil` for JSON that `reserved` does not write.
     init?(reserved json: JSONValue) {
         guard let values = json.arrayValue, let word = values.first?.stringValue.flatMap({ Word(rawValue: $0) }),
             values.count == word.count
         else { return nil }
-        func value<T>(_ place: Int, _ read: (JSONValue) -> T?) -> T?? {
-            values[place] == .null ? .some(nil) : read(values[place]).map { .some($0) }
+        func value<T>(_ index: Int, _ read: (JSONValue) -> T?) -> T?? {
+            values[index] == .null ? .some(nil) : read(values[index]).map { .some($0) }
         }
         switch word {
         case .progress:
@@ -111,7 +111,7 @@ extension JSONValue {
     }
 
     fileprivate var buttonID: ButtonID? { stringValue.flatMap { ButtonID($0) } }
-    /// A number that leaves room for the one after it.
+    /// A number that is less than the maximum, so that another can follow.
     fileprivate var runNumber: UInt64? {
         integerValue.flatMap { (0..<Int64.max).contains($0) ? UInt64($0) : nil }
     }

@@ -2,22 +2,22 @@ import CSQLite
 import Glibc
 import Platform
 
-/// Why something could not be kept or read, as a sentence that says what to do. Nothing secret is in it.
+/// The reason why the store cannot be opened, read or written. The description advises the user, without secrets.
 package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Another daemon has this state directory.
+    /// Another daemon uses this state directory.
     case inUse(directory: String)
-    /// No daemon ever kept anything there.
+    /// The directory contains no database.
     case nothingKept(directory: String)
-    /// A directory or file could not be made, opened or renamed.
+    /// A directory or file could not be created, opened or renamed.
     case file(operation: String, path: String, cause: String)
-    /// The file was written by a newer version.
+    /// A newer version of Tryck has written the file.
     case newerSchema(path: String, found: Int, known: Int)
     case diskFull(path: String)
-    /// The directory, a file in it, or the file system.
+    /// The directory, a file in it, or the file system is read-only for this user.
     case readOnly(path: String)
     /// Another program holds the file's lock.
     case busy(path: String)
-    /// The file broke while it was in use; at the next start it is set aside.
+    /// The file was found to be damaged while in use. At the next start it is renamed, and a new one is created.
     case damaged(path: String, cause: String)
     case database(DatabaseFailure)
 
@@ -26,14 +26,14 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case SQLITE_FULL: self = .diskFull(path: failure.path)
         case SQLITE_READONLY: self = .readOnly(path: failure.path)
         case SQLITE_BUSY, SQLITE_LOCKED: self = .busy(path: failure.path)
-        // SQLite knows a full disk only where it writes, and not where it makes a file longer.
+        // SQLite reports a full disk only for failed writes, and not if a file cannot be extended.
         case SQLITE_IOERR, SQLITE_CANTOPEN: self = StoreFiles.obstacle(to: failure.path) ?? .database(failure)
         case SQLITE_CORRUPT, SQLITE_NOTADB: self = .damaged(path: failure.path, cause: failure.cause)
         default: self = .database(failure)
         }
     }
 
-    /// - Parameter code: an `errno`.
+    /// - Parameter code: the `errno`.
     package init(operation: String, path: String, code: Int32) {
         self = Self.known(code, path: path) ?? .file(operation: operation, path: path, cause: describe(code))
     }
@@ -46,12 +46,12 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The disk does not take what is written; what is there may be read all the same.
+    /// Whether the disk refuses writes. Reads may still succeed.
     var isOfTheDisk: Bool {
         switch self {
         case .diskFull, .readOnly: true
         case .database(let failure): [SQLITE_IOERR, SQLITE_CANTOPEN].contains(failure.primaryCode)
-        // `file` is an error number that is none of the two above.
+        // `known` maps some error numbers to the two cases above; `file` is any other.
         case .file(let operation, _, _): ["open", "sync"].contains(operation)
         case .inUse, .nothingKept, .newerSchema, .busy, .damaged: false
         }
@@ -84,21 +84,21 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Something about the state directory a person should hear of, found while it was opened or read.
+/// A finding for the user about the state directory, from opening or reading it.
 package enum StoreNotice: Hashable, Sendable, CustomStringConvertible {
-    /// Others may look into the directory with the pairing keys. Mode: the permission bits.
+    /// Other users may enter the directory, which contains pairing keys. `mode`: the permission bits.
     case directoryIsOpen(path: String, mode: UInt32)
-    /// Others could read the file; its mode is 0600 now.
+    /// Other users could read the file. Its mode has been changed to 0600.
     case fileWasOpen(path: String, mode: UInt32)
-    /// The file could not be used and now has this name; a new one was begun. All pairings are in the old one.
+    /// The file was unusable and was renamed, and a new one was created. All pairings are in the renamed file.
     case setAside(path: String, as: String, cause: String)
-    /// The file was there and had nothing in it: a start was cut off before anything was kept, or a disk lost it.
+    /// The file was empty: an earlier start was interrupted, or the contents were lost.
     case wasEmpty(path: String)
-    /// A row that makes no sense was passed over, and is still in the file.
+    /// An invalid row was ignored. It stays in the file.
     case unreadable(table: String, row: String)
-    /// A number that cannot be was taken for the nearest that can.
+    /// A number out of range was replaced with the nearest valid one.
     case repaired(table: String, row: String)
-    /// There is no room for a reserve, so nothing can be recorded there when the database is refused.
+    /// There is no space for a `Reserve`, so presses cannot be recorded there if writes to the database fail.
     case noReserve(StoreFailure)
 
     package var description: String {

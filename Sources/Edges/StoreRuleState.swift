@@ -4,7 +4,7 @@ import Hub
 import JSON
 package import Rules
 
-// What rules keep, as rows of one table: a kind, a key, and a value as JSON.
+// The stored state of rules: a row for each value, with a kind, a key, and the value as JSON.
 extension Database {
     private enum Kind: String {
         case variable, cycle, enabled, cooldown, waiting
@@ -14,8 +14,8 @@ extension Database {
         SELECT kind, key, value FROM rule_state WHERE kind <> 'reserve' ORDER BY kind, key
         """
 
-    /// What of a `Reserve` the database has: the id that its snapshots name, and the number of the last one. It stands
-    /// beside what rules keep, so that a version without reserves can use the file.
+    /// The mark of the last `ReserveSnapshot` that is in the database. It is stored among the state of rules, so that
+    /// older versions, which have no reserve, can use the file.
     func reserveMark() throws(DatabaseFailure) -> ReserveMark? {
         try rows("SELECT key, value FROM rule_state WHERE kind = 'reserve'") { row -> ReserveMark? in
             guard let id = row.text(0).flatMap({ UInt64($0, radix: 16) }),
@@ -34,7 +34,7 @@ extension Database {
 
     func checkRuleState() throws(DatabaseFailure) { try check(Self.selectRuleState) }
 
-    /// - Parameter report: called for each row that makes no sense.
+    /// - Parameter report: called for each invalid row.
     func loadRuleState(_ report: (StoreNotice) -> Void) throws(DatabaseFailure) -> RuleState {
         var state = RuleState()
         _ = try rows(Self.selectRuleState) { row -> Void? in

@@ -1,10 +1,10 @@
-/// The tables, and how an older file becomes a newer one.
+/// The schema of the database, and its migrations.
 ///
-/// The file says its own version in `user_version`; 0 is a file that has just been created.
+/// `user_version` is the file's version; 0 is a file that has just been created.
 package enum StoreSchema {
     package static var version: Int { migrations.count }
 
-    /// The statements that bring version *n* to *n* + 1, by *n*. What has been released is never edited.
+    /// The statements that migrate version *n* to *n* + 1, at index *n*. Released statements are never changed.
     static let migrations: [[String]] = [
         [
             """
@@ -76,7 +76,7 @@ package enum StoreSchema {
             "ALTER TABLE buttons ADD COLUMN dials TEXT NOT NULL DEFAULT '{}'",
             "ALTER TABLE runs ADD COLUMN small_event_count INTEGER NOT NULL DEFAULT 0",
         ],
-        // A button of a flicd has no pairing of ours: 0 and no octets.
+        // A button of a flicd has no pairing with Tryck: its identifier is 0, and its key is empty.
         [
             "ALTER TABLE buttons ADD COLUMN source TEXT",
             "ALTER TABLE buttons ADD COLUMN battery_percent INTEGER",
@@ -84,21 +84,21 @@ package enum StoreSchema {
         ["ALTER TABLE buttons ADD COLUMN last_seen INTEGER"],
     ]
 
-    /// Why the file is none that we began; `nil` when it may be ours.
+    /// Why the file cannot be a database of Tryck; `nil` if it may be one.
     static func foreignness(of database: Database) throws(DatabaseFailure) -> String? {
         let application = try database.rows("PRAGMA application_id") { $0.integer(0) }.first ?? 0
         guard application == 0 else { return "it is another program's database" }
         let version = try database.rows("PRAGMA user_version") { $0.integer(0) }.first ?? 0
-        // No later version of this program will ever have seen so many.
+        // No version of Tryck will have so many migrations.
         guard (0...1000).contains(version) else { return "its version is \(version)" }
         guard version == 0 else { return nil }
         let tables = try database.rows("SELECT count(*) FROM sqlite_schema") { $0.integer(0) }.first ?? 0
         return tables == 0 ? nil : "it is another program's database"
     }
 
-    /// Brings the file up to `version`, all the way or not at all.
+    /// Migrates the file to `version` in one transaction.
     ///
-    /// - Returns: the version found, which may be a newer one; such a file is left as it is.
+    /// - Returns: the version found. A file of a newer version is not changed.
     static func migrate(_ database: Database) throws(DatabaseFailure) -> Int {
         let found = Int(try database.rows("PRAGMA user_version", read: { $0.integer(0) }).first ?? 0)
         guard (0..<version).contains(found) else { return found }

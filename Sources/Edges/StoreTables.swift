@@ -4,12 +4,12 @@ package import Hub
 import JSON
 import Rules
 
-/// The store's values as rows. Every SQL text stands here or in `StoreSchema`.
+/// Reads and writes the store's values as rows. All SQL texts are here, in `StoreRuleState` and in `StoreSchema`.
 extension Database {
-    /// Draws the installation's id when there is none or none that can be used in a topic, and sees that the tables have
-    /// the columns that are used.
+    /// Stores a random installation id if there is none, or if the existing one cannot be used in a topic. Checks that
+    /// the tables have all columns that are used.
     ///
-    /// - Parameter report: called when the id could not be used.
+    /// - Parameter report: called if the existing id could not be used.
     package func begin(entropy: UInt16, _ report: (StoreNotice) -> Void) throws(DatabaseFailure) {
         let digits = String(entropy, radix: 16)
         let id = String(repeating: "0", count: 4 - digits.count) + digits
@@ -24,7 +24,7 @@ extension Database {
         try checkRuleState()
     }
 
-    /// - Parameter report: called for each row that makes no sense.
+    /// - Parameter report: called for each invalid row.
     package func load(_ report: (StoreNotice) -> Void) throws(DatabaseFailure) -> StoredState {
         let installation = try rows("SELECT id, next_run FROM installation") { row -> StoredState? in
             guard let id = row.text(0), let nextRun = row.integer(1) else { return nil }
@@ -84,8 +84,8 @@ extension Database {
                 .integer(started.startedAt.milliseconds), .integer(Int64(started.event.smallEventCount)))
 
         case .runEnded(let id):
-            // While its row is there, that says which numbers are taken. So a run writes this when it ends: a press
-            // waits for its start.
+            // A run's row shows that the run's number is used, as long as the row exists. The next number is stored
+            // when a run ends and not when it starts, because a press waits for the start.
             try run(
                 """
                 UPDATE installation SET next_run = max(next_run, ?2) WHERE EXISTS (SELECT 1 FROM runs WHERE id = ?1)
@@ -210,7 +210,7 @@ extension Database {
 }
 
 extension StoredButton {
-    /// From a row of `selectButtons`; `nil` where a value is not one we write.
+    /// Reads a row of `selectButtons`; `nil` if a value cannot have been written by Tryck.
     ///
     /// - Parameter repaired: called when a count is out of its range.
     fileprivate init?(_ row: DatabaseRow, repaired: () -> Void) {
@@ -232,7 +232,7 @@ extension StoredButton {
         let pairing = PairingKey(key).map { Pairing(identifier: pairingIdentifier, key: $0) }
         guard (pairing == nil) != (source == nil) else { return nil }
         let triggerMode = row.text(17)
-        // A word that is no mode is not the same as no word.
+        // An unknown trigger mode makes the row invalid; a missing one does not.
         guard triggerMode == nil || triggerMode.flatMap(TriggerMode.init) != nil else { return nil }
         self.init(
             identity: ButtonIdentity(
@@ -262,7 +262,7 @@ extension StoredRun {
             let event = EventCursor(row, 3, 4, 6), let startedAt = row.integer(5)
         else { return nil }
         let button = ButtonID(buttonText)
-        // A run nobody pressed for has none.
+        // The text is empty for a run that was not started by a press.
         guard button != nil || buttonText.isEmpty else { return nil }
         self.init(
             id: UInt64(id), rule: rule, button: button, event: event,

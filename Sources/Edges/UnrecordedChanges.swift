@@ -2,13 +2,13 @@ import ButtonModel
 import Hub
 import Rules
 
-/// What the disk would not take, until it does, in order.
+/// The changes that could not be written to the database, in order, until they can be.
 ///
-/// A change takes the place of earlier ones that it makes pointless, and of a run that has begun and ended here nothing
-/// is left but its number. So however long the disk is full, this is no longer than what is kept altogether.
+/// A change replaces earlier ones that it supersedes, and of a run that began and ended meanwhile only the number is
+/// kept. So however long the disk is full, these changes are not larger than the complete state.
 struct UnrecordedChanges: Hashable, Sendable {
     private var latest: [StoreChange] = []
-    /// The run of the highest number of which the disk has heard neither beginning nor end.
+    /// The run with the highest number that began and ended without being written.
     private var ended: StoredRun?
 
     var isEmpty: Bool { latest.isEmpty && ended == nil }
@@ -28,7 +28,7 @@ struct UnrecordedChanges: Hashable, Sendable {
         latest.append(change)
     }
 
-    /// The run, if it began here.
+    /// Removes and returns the run with this id if it began in these changes.
     private mutating func takeRun(_ id: UInt64) -> StoredRun? {
         for (index, change) in latest.enumerated() {
             guard case .runStarted(let run) = change, run.id == id else { continue }
@@ -41,9 +41,9 @@ struct UnrecordedChanges: Hashable, Sendable {
 }
 
 extension StoreChange {
-    /// Of two changes with one subject the later one counts.
+    /// The part of the store that a change affects. A later change with the same subject replaces an earlier one.
     fileprivate enum Subject: Hashable {
-        /// All that is kept of it.
+        /// The complete record of the button.
         case button(ButtonID)
         case aspect(ButtonID, Aspect)
         case run(UInt64)

@@ -1,6 +1,7 @@
 import ButtonModel
 
-/// A client's TCP connection, and what the client has created on it. Ids are valid on this connection only.
+/// The TCP connection of a client of `FlicdServer`, with the objects that the client has created. Ids are valid on this
+/// connection only.
 struct FlicdClient: Sendable {
     struct Channel: Hashable, Sendable {
         var button: ButtonID
@@ -13,19 +14,19 @@ struct FlicdClient: Sendable {
         var address: BluetoothAddress
     }
 
-    /// The largest number of advertisements that wait for a blocked socket.
+    /// The maximum number of advertisements that wait for a blocked socket.
     static let maximumAdvertisements = 256
 
-    /// Address and port.
+    /// The client's address and port.
     let peer: String
-    /// Whose share of the places it takes.
+    /// The address or IPv6 network to which the client belongs, for the limits of `FlicdServer`.
     let owner: String
     var framer = FlicdFramer(maximumLength: FlicdFramer.maximumCommandLength)
     var channels: [UInt32: Channel] = [:]
     var scanners: Set<UInt32> = []
     var wizards: [UInt32: FlicdWizard] = [:]
     var listeners: [UInt32: BluetoothAddress] = [:]
-    /// Encoded packets that have not been handed to the socket yet.
+    /// Encoded packets that the socket has not received yet.
     var outgoing: [UInt8] = []
     /// The newest advertisement of each button and scanner while the socket is blocked.
     var advertisements: [AdvertisementKey: FlicdAdvertisement] = [:]
@@ -36,12 +37,12 @@ struct FlicdClient: Sendable {
     /// Whether at least one complete packet has been received.
     var hasSpoken = false
     var hasFinished = false
-    /// Whether the client has closed its sending side and all its commands are executed: it is closed when `outgoing`
-    /// is sent.
+    /// Whether the client has closed its sending side and all its commands are executed. The connection is closed when
+    /// `outgoing` is sent.
     var isEnding = false
-    /// Opcodes whose misuse has been logged; each is logged once.
+    /// Opcodes whose misuse has been logged, so that each is logged once.
     var complaints: Set<UInt8> = []
-    /// The number of wizards that failed in a row.
+    /// The number of consecutive wizards that failed.
     var failedWizards = 0
 
     init(peer: String) {
@@ -51,13 +52,13 @@ struct FlicdClient: Sendable {
 }
 
 extension FlicdServer {
-    /// The part of a client's address and port that says whose client it is: the address, and of an IPv6 address the first
-    /// 64 bits, for one machine can have as many addresses below them as it likes.
+    /// The part of a client's address and port that identifies the machine: the IPv4 address, or the first 64 bits of
+    /// the IPv6 address, because one machine can have any number of addresses in such a network.
     package static func owner(of peer: String) -> String {
         let host = peer[..<(peer.lastIndex(of: ":") ?? peer.endIndex)]
         guard host.hasPrefix("[") else { return String(host) }
         let address = host.dropFirst().dropLast()
-        // ::ffff:10.0.0.9
+        // An IPv4-mapped address: ::ffff:10.0.0.9
         if address.contains("."), let last = address.split(separator: ":").last { return String(last) }
         guard let gap = address.firstRange(of: "::") else {
             return address.split(separator: ":").prefix(4).joined(separator: ":")
@@ -69,16 +70,16 @@ extension FlicdServer {
     }
 }
 
-/// A paired button in the state that clients have been told.
+/// A paired button, in the state that was last reported to clients.
 struct FlicdButton: Sendable {
     var identity: ButtonIdentity
-    /// The connection status that clients were told last.
+    /// The connection status that was last reported to clients.
     var status = FlicdConnectionStatus.disconnected
-    /// Whether the session has ended while the link stays. Clients were told `disconnected`, because flicd's protocol
+    /// Whether the session has ended but the link is up. Clients were told `disconnected`, because flicd's protocol
     /// cannot express this state.
     var hasLostSession = false
     var disconnectReason: FlicdDisconnectReason?
-    /// Whether clients have not been told yet that the button was paired.
+    /// Whether the pairing has not been reported to clients yet.
     var isNew = false
     var battery: (percentage: Int8, at: UTCTime)?
 

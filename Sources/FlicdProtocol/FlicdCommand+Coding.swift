@@ -99,7 +99,7 @@ extension FlicdChannelMode {
 }
 
 extension LatencyMode {
-    /// flicd's numbering is not in the order of latency. An unknown number is read as `normal`.
+    /// flicd does not number the modes in the order of their latency. An unknown number is decoded as `normal`.
     fileprivate init(flicdNumber: UInt8) {
         self = Self.allCases.first { $0.flicdNumber == flicdNumber } ?? .normal
     }

@@ -2,8 +2,7 @@ import ButtonModel
 import Bytes
 
 extension FlicdEvent {
-    /// Decodes a packet. An unknown enumeration value becomes the most general value of its type, except for an unknown
-    /// click type, which throws.
+    /// Decodes a packet. An unknown enumeration value becomes the most general one, but an unknown click type throws.
     ///
     /// - Parameter packet: the packet from its opcode on. Octets after the known fields are ignored, because newer
     ///   versions append fields.
@@ -40,7 +39,7 @@ extension FlicdEvent {
                 id: try reader.uint32(), FlicdConnectionStatus(rawValue: try reader.uint8()) ?? .disconnected,
                 reason: FlicdDisconnectReason(rawValue: try reader.uint8()) ?? .unspecified)
         case 3:
-            // An unknown reason becomes the reason that says least about the button.
+            // An unknown reason becomes the one that implies least about the button.
             .connectionChannelRemoved(
                 id: try reader.uint32(),
                 FlicdRemovedReason(rawValue: try reader.uint8()) ?? .forceDisconnectedByOtherClient)

@@ -44,7 +44,7 @@ package enum FlicdRemovedReason: UInt8, CaseIterable, Hashable, Sendable {
     case deletedByThisClient, deletedByOtherClient, buttonBelongsToOtherPartner, deletedFromButton
 }
 
-/// The four event types in which flicd reports each press, with their opcodes.
+/// The four types of button events, with their opcodes. flicd reports each press in all of them.
 package enum FlicdFamily: UInt8, CaseIterable, Hashable, Sendable {
     case upOrDown = 4
     case clickOrHold, singleOrDoubleClick, singleOrDoubleClickOrHold

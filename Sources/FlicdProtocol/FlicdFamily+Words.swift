@@ -1,8 +1,8 @@
 import ButtonModel
 
 extension FlicdFamily {
-    /// The button events that report a step of a press, with families ascending. Swipes, which flicd does not know, are
-    /// reported as an up without a click.
+    /// The button events that report a step of a press, in the order of their families. flicd has no event for a swipe,
+    /// which is reported as an up without a click.
     ///
     /// | step                  | 4    | 5     | 6           | 7           |
     /// |-----------------------|------|-------|-------------|-------------|

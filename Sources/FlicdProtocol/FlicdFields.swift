@@ -1,7 +1,7 @@
 import ButtonModel
 import Bytes
 
-/// Why a frame could not be decoded. The frames after it are not affected.
+/// The reason why a frame could not be decoded. The frames after it are not affected.
 package enum FlicdPacketFailure: Error, Hashable, Sendable {
     /// The packet has no opcode.
     case empty

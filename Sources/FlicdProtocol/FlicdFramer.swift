@@ -12,13 +12,13 @@ package struct FlicdFrameTooLong: Error, Hashable, Sendable {
 ///     octet  0…1      2       3…
 ///            length   opcode  fields, length − 1 octets
 ///
-/// Empty frames are skipped. Memory grows with the octets that arrived, not with the length that a header announces.
+/// Empty frames are skipped. The buffer grows with the octets received, not with the length that a header announces.
 ///
 /// - Source: flicd notes, 1.
 package struct FlicdFramer: Sendable {
-    /// Far above the 14 octets of the longest command.
+    /// The limit for commands, in octets. The longest command has 14.
     package static let maximumCommandLength = 4096
-    /// The largest length that 16 bits can express, because the list of paired buttons may be long.
+    /// The limit for events: all lengths, because the list of paired buttons may be long.
     package static let maximumEventLength = 0xFFFF
 
     private let maximumLength: Int

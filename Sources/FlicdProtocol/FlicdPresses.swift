@@ -1,7 +1,6 @@
 import ButtonModel
 
-/// Reconstructs the press steps of one button from flicd's button events, which report each step in up to four
-/// families.
+/// Reconstructs a button's press steps from flicd's button events, which report each step in up to four families.
 ///
 /// flicd sends the families of a step one after another, in ascending order:
 ///
@@ -17,9 +16,9 @@ import ButtonModel
 /// | hold                         |      | Hold  |        | Hold   | 7                             |
 /// | … of the second press        |      | Hold  |        |        | 5                             |
 ///
-/// A press is the second of a double click if the press before it has ended and was not reported as a click yet.
-/// Because this tells which families must follow, the result does not depend on how TCP delays and splits the stream. A
-/// press that its up already makes a click is reported as an up and then a click timeout; all gestures treat these
+/// A press is the second of a double click if the press before it has ended and was not reported as a click yet. This
+/// determines which families must follow, so the result does not depend on how TCP delays and splits the stream. If the
+/// up already completes a click, the press is reported as an up and then a click timeout; all gestures treat these
 /// alike.
 ///
 /// The time of a live step is that of its arrival, but a hold is at least 1 s after its down, and a click timeout at
@@ -28,21 +27,20 @@ import ButtonModel
 ///
 /// - Source: flicd notes, 6.3; protocol notes, 7.
 struct FlicdPresses: Hashable, Sendable {
-    /// How long to wait for a family that must follow. It cannot be overtaken by later packets, since TCP keeps their
-    /// order.
+    /// How long to wait for a family that must follow. Later packets cannot overtake it, because TCP keeps their order.
     static let mustFollow = Duration.seconds(5)
     /// How long to wait for a family that may follow.
     static let mayFollow = Duration.milliseconds(500)
 
     /// Whether a press is the first or the second of a possible double click.
-    private enum Place: Hashable, Sendable {
+    private enum Position: Hashable, Sendable {
         /// The down of the press was not received on this connection.
         case unknown
         case first, second
     }
 
     private struct Step: Hashable, Sendable {
-        var said: [FlicdFamily: FlicdClickType] = [:]
+        var clickTypes: [FlicdFamily: FlicdClickType] = [:]
         var last: FlicdFamily
         var wasQueued: Bool
         var timeDifference: UInt32
@@ -60,9 +58,9 @@ struct FlicdPresses: Hashable, Sendable {
     private var lead: UInt64 = 0
     /// The ticks of the last down.
     private var downTicks: UInt64 = 0
-    private var place = Place.unknown
+    private var position = Position.unknown
     /// The last step that was reported; `nil` at the start of a connection.
-    private var told: PressStep?
+    private var lastReported: PressStep?
     /// Whether `end` reported the last press as a click. flicd's own click timeout for that press, on the next
     /// connection, is then ignored.
     private(set) var hasEndedClick: Bool
@@ -89,20 +87,20 @@ struct FlicdPresses: Hashable, Sendable {
             open
             ?? Step(
                 last: family, wasQueued: wasQueued, timeDifference: timeDifference, arrivedAt: now, isGivenUpAt: now)
-        step.said[family] = clickType
+        step.clickTypes[family] = clickType
         step.last = family
-        let isOptional = place == .unknown || told == .hold(ofSecondPress: false)
+        let isOptional = position == .unknown || lastReported == .hold(ofSecondPress: false)
         step.isGivenUpAt = now + (isOptional ? Self.mayFollow : Self.mustFollow)
         open = step
-        if isComplete(step.said), let event = flush() { events.append(event) }
+        if isComplete(step.clickTypes), let event = flush() { events.append(event) }
         return events
     }
 
-    private func isComplete(_ said: [FlicdFamily: FlicdClickType]) -> Bool {
-        if said[.upOrDown] == .buttonDown || said[.singleOrDoubleClickOrHold] != nil { return true }
-        switch (said[.upOrDown], said[.clickOrHold], said[.singleOrDoubleClick]) {
-        case (_, .buttonClick, nil): return place == .first
-        case (_, .buttonHold, nil): return place == .second
+    private func isComplete(_ clickTypes: [FlicdFamily: FlicdClickType]) -> Bool {
+        if clickTypes[.upOrDown] == .buttonDown || clickTypes[.singleOrDoubleClickOrHold] != nil { return true }
+        switch (clickTypes[.upOrDown], clickTypes[.clickOrHold], clickTypes[.singleOrDoubleClick]) {
+        case (_, .buttonClick, nil): return position == .first
+        case (_, .buttonHold, nil): return position == .second
         case (.buttonUp, nil, .buttonSingleClick): return true
         default: return false
         }
@@ -112,7 +110,7 @@ struct FlicdPresses: Hashable, Sendable {
     mutating func flush() -> ButtonEvent? {
         guard let step = open else { return nil }
         open = nil
-        guard let pressStep = PressStep(step.said) else { return nil }
+        guard let pressStep = PressStep(step.clickTypes) else { return nil }
         if pressStep == .clickTimeout, hasEndedClick {
             hasEndedClick = false
             return nil
@@ -126,15 +124,15 @@ struct FlicdPresses: Hashable, Sendable {
     mutating func end(at now: Instant) -> [ButtonEvent] {
         var events: [ButtonEvent] = []
         if let event = flush() { events.append(event) }
-        switch told {
+        switch lastReported {
         case .hold: events.append(event(.up(.afterHold), arrivedAt: now))
         case .up(.open):
             events.append(event(.clickTimeout, arrivedAt: now))
             hasEndedClick = true
         case nil, .down, .clickTimeout, .up: break
         }
-        place = .unknown
-        told = nil
+        position = .unknown
+        lastReported = nil
         return events
     }
 
@@ -144,13 +142,13 @@ struct FlicdPresses: Hashable, Sendable {
         let ticks = ticks(of: step, arrivedAt, wasQueued ? timeDifference : 0)
         switch step {
         case .down:
-            place = told == .up(.open) ? .second : .first
+            position = lastReported == .up(.open) ? .second : .first
             downTicks = ticks
             hasEndedClick = false
-        case .clickTimeout: if told == .down { place = .first }
+        case .clickTimeout: if lastReported == .down { position = .first }
         case .hold, .up: break
         }
-        told = step
+        lastReported = step
         counter &+= 1
         return ButtonEvent(
             button: button, bootID: bootID, counter: counter, step: step, ticks: ticks, wasQueued: wasQueued,
@@ -178,10 +176,10 @@ struct FlicdPresses: Hashable, Sendable {
 
 extension PressStep {
     /// `nil` if no step is reported by this combination of families.
-    fileprivate init?(_ said: [FlicdFamily: FlicdClickType]) {
-        let (clickOrHold, single) = (said[.clickOrHold], said[.singleOrDoubleClick])
-        let last = said[.singleOrDoubleClickOrHold]
-        switch said[.upOrDown] {
+    fileprivate init?(_ clickTypes: [FlicdFamily: FlicdClickType]) {
+        let (clickOrHold, single) = (clickTypes[.clickOrHold], clickTypes[.singleOrDoubleClick])
+        let last = clickTypes[.singleOrDoubleClickOrHold]
+        switch clickTypes[.upOrDown] {
         case .buttonDown:
             self = .down
         case .buttonUp:
@@ -189,8 +187,8 @@ extension PressStep {
             case (.buttonDoubleClick, true): self = .up(.doubleClick)
             case (.buttonDoubleClick, false): self = .up(.afterHoldDoubleClick)
             case (.buttonSingleClick, true): self = .up(.click)
-            // Family 7 is silent here because it has already reported the hold; family 6, which has no hold, reports a
-            // click.
+            // Family 7 has no event here, because it has already reported the hold; family 6, which has no hold,
+            // reports a click.
             case (.buttonSingleClick, false): self = last == nil ? .up(.afterHoldClick) : .up(.click)
             case (_, true): self = .up(.open)
             case (_, false): self = .up(.afterHold)

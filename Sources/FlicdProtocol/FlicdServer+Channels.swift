@@ -80,10 +80,10 @@ extension FlicdServer {
             buttons[button]?.disconnectReason = nil
         case (.connected, .connected), (.ready, .ready): break
         case (.disconnected, .connected) where known.hasLostSession: break
-        case (.disconnected, .connected), (.connected, .ready): tell(button, status)
+        case (.disconnected, .connected), (.connected, .ready): report(button, status)
         case (.disconnected, .ready):
-            tell(button, .connected)
-            tell(button, .ready)
+            report(button, .connected)
+            report(button, .ready)
         case (.connected, .disconnected), (.ready, .disconnected): tellDisconnected(button)
         case (.ready, .connected):
             // The session has failed, and the link stays. flicd's protocol has no such state, so clients are told that
@@ -95,13 +95,13 @@ extension FlicdServer {
         if status != .connected { announce(button) }
     }
 
-    /// Remembers the reason for the next `disconnected`; the first reason counts.
+    /// Stores the reason for the next `disconnected`, unless there is one already.
     mutating func linkFailed(_ button: ButtonID, _ reason: FlicdDisconnectReason) {
         guard buttons[button]?.disconnectReason == nil else { return }
         buttons[button]?.disconnectReason = reason
     }
 
-    private mutating func tell(_ button: ButtonID, _ status: FlicdConnectionStatus) {
+    private mutating func report(_ button: ButtonID, _ status: FlicdConnectionStatus) {
         buttons[button]?.status = status
         buttons[button]?.disconnectReason = nil
         for channel in channels[button] ?? [] {
@@ -148,11 +148,11 @@ extension FlicdServer {
             effects.append(.want(button, mode))
             deadlines.set(.mode(button), at: now + Self.modeRest)
         }
-        if isListeningChanged || isSearchedAnew { tellListening(at: now) }
+        if isListeningChanged || isSearchedAnew { emitListening(at: now) }
     }
 
     /// Emits `listen` if needed. A reduction is emitted at once, an extension at most once every `listeningRest`.
-    private mutating func tellListening(at now: Instant) {
+    private mutating func emitListening(at now: Instant) {
         let listening = wantedListening()
         if !listening.pairsAny { isSearchedAnew = false }
         if isSearchedAnew || !listening.isCovered(by: toldListening) {
@@ -167,8 +167,7 @@ extension FlicdServer {
         isSearchedAnew = false
     }
 
-    /// The combined mode of a button's channels: the lowest latency, and the longest auto disconnect time. `nil`
-    /// without channels.
+    /// The combined mode of a button's channels: the lowest latency, the longest auto disconnect time; `nil`: none.
     private func wantedMode(of button: ButtonID) -> FlicdChannelMode? {
         let modes = (channels[button] ?? []).compactMap { clients[$0.client]?.channels[$0.id]?.mode }
         guard var result = modes.first else { return nil }

@@ -7,8 +7,8 @@ extension FlicdServer {
         let client = FlicdClient(peer: peer)
         let held = clients.values.count { $0.owner == client.owner }
         if !Self.share.admits(holding: held, of: clients.count) {
-            // Clients that have asked for nothing give way: those of the same address, or, when the address has no client
-            // yet, those of any. Ids are in the order in which clients came.
+            // The oldest client that has sent no command is disconnected: one of the same address, or, if that address
+            // has no client yet, any. Ids ascend in the order of connection.
             let silent = clients.filter { !$0.value.hasSpoken && (held == 0 || $0.value.owner == client.owner) }
             guard let first = silent.keys.min() else {
                 let isFull = clients.count >= Self.maximumClients
@@ -18,7 +18,6 @@ extension FlicdServer {
                     text + (isFull ? "are connected" : "of this address are connected"), at: now)
                 return effects.append(.close(id, isWritten: false))
             }
-            // Client ids ascend in the order of connection, so `first` is the oldest.
             close(first, .gaveWay, "has sent no command yet, and another client needs its place", at: now)
         }
         clients[id] = client
@@ -86,7 +85,7 @@ extension FlicdServer {
         log(.debug, "flicd: \(client.peer) has gone")
     }
 
-    /// Removes a client's channels, wizards, scanners and listeners without sending it events.
+    /// Discards a client's channels, wizards, scanners and listeners without sending it events.
     private mutating func dropWishes(of id: ClientID) {
         guard let client = clients[id] else { return }
         for channel in client.channels.keys { dropChannel(channel, of: id) }
@@ -128,7 +127,7 @@ extension FlicdServer {
         }
     }
 
-    /// Hands the pending octets of each client that this input affected to its socket, in one `send` each.
+    /// Emits one `send` with the pending octets of each client that this input affected.
     mutating func sendWhatWaits() {
         for id in touched.sorted() {
             guard let client = clients[id], !client.isBlocked else { continue }

@@ -77,9 +77,9 @@ extension FlicdServer {
 
     // MARK: Progress
 
-    private func wizards(where isMeant: (FlicdWizard) -> Bool) -> [(client: ClientID, id: UInt32)] {
+    private func wizards(where matches: (FlicdWizard) -> Bool) -> [(client: ClientID, id: UInt32)] {
         clients.keys.sorted().flatMap { client in
-            (clients[client]?.wizards ?? [:]).filter { isMeant($0.value) }.keys.sorted().map { (client, $0) }
+            (clients[client]?.wizards ?? [:]).filter { matches($0.value) }.keys.sorted().map { (client, $0) }
         }
     }
 
@@ -139,19 +139,19 @@ extension FlicdServer {
         isListeningChanged = true
     }
 
-    mutating func advertised(_ heard: FlicdAdvertisement, at now: Instant) {
-        let button = buttons[ButtonID(heard.address)]
-        var advertisement = heard
+    mutating func advertised(_ received: FlicdAdvertisement, at now: Instant) {
+        let button = buttons[ButtonID(received.address)]
+        var advertisement = received
         advertisement.isAlreadyVerified = button != nil
         advertisement.isConnectedToThisDevice = button.map { $0.status != .disconnected } ?? false
-        if !heard.name.isEmpty {
+        if !received.name.isEmpty {
             if names.count >= Self.maximumNames { names = [:] }
-            names[heard.address] = heard.name
+            names[received.address] = received.name
         }
         for client in clients.keys {
-            for scanner in clients[client]?.scanners.sorted() ?? [] { tell(advertisement, to: scanner, of: client) }
+            for scanner in clients[client]?.scanners.sorted() ?? [] { report(advertisement, to: scanner, of: client) }
         }
-        guard heard.isPrivate, button == nil else { return }
+        guard received.isPrivate, button == nil else { return }
         for (client, id) in wizards(where: { $0.phase == .looking }) {
             enter(.privateSeen, id, of: client, at: now)
             send(.scanWizardFoundPrivateButton(id: id), to: client)
@@ -159,7 +159,7 @@ extension FlicdServer {
     }
 
     /// Sends an advertisement, or, while the socket is blocked, keeps it as the newest of this button and scanner.
-    private mutating func tell(_ advertisement: FlicdAdvertisement, to scanner: UInt32, of client: ClientID) {
+    private mutating func report(_ advertisement: FlicdAdvertisement, to scanner: UInt32, of client: ClientID) {
         guard clients[client]?.isBlocked == true else {
             return send(.advertisementPacket(scanID: scanner, advertisement), to: client)
         }

@@ -60,7 +60,7 @@ package struct FlicdServer: Sendable {
         /// A button that reported that it has no pairing with us any more.
         case unpaired(ButtonID)
         case status(ButtonID, FlicdConnectionStatus)
-        /// The reason of the next `disconnected` of this button; the first reason given counts.
+        /// The reason for the next `disconnected` of this button; later reasons are ignored.
         case linkFailed(ButtonID, FlicdDisconnectReason)
         /// New events in order, without repetitions.
         case events(ButtonID, [ButtonEvent])
@@ -68,11 +68,10 @@ package struct FlicdServer: Sendable {
         /// `address`: `nil` if unknown; the last known address is then kept.
         case controller(FlicdControllerState, address: BluetoothAddress?)
         case acceptListSize(Int)
-        /// The number of links when no more can be made; `nil` when another link can be made.
+        /// The number of links if no further link is possible; `nil` if one is.
         case linkLimit(Int?)
         case pairing(FlicdPairingStep)
-        /// An advertisement. `FlicdServer` sets its `isAlreadyVerified` and `isConnectedToThisDevice` from its own
-        /// state.
+        /// An advertisement. `FlicdServer` determines `isAlreadyVerified` and `isConnectedToThisDevice` itself.
         case advertised(FlicdAdvertisement)
         case timerFired
     }
@@ -85,8 +84,7 @@ package struct FlicdServer: Sendable {
         case resume(ClientID)
         /// `isWritten`: close only after the sent octets have been written.
         case close(ClientID, isWritten: Bool)
-        /// The mode that the clients' channels request of a button's link; `nil`: no channel. Not emitted for a deleted
-        /// button.
+        /// The mode that the channels of a button request; `nil`: no channel. Not emitted for a deleted button.
         case want(ButtonID, FlicdChannelMode?)
         case listen(FlicdListening)
         /// Delete this button. The owner must not report it by the input `deleted`.
@@ -97,7 +95,7 @@ package struct FlicdServer: Sendable {
     }
 
     package static let maximumClients = 64
-    /// How many of `maximumClients` the clients of one address may be.
+    /// The share of `maximumClients` that the clients of one address may use.
     package static let share = ClientShare(places: maximumClients)
     /// The maximum number of channels of a client, whatever their buttons.
     package static let maximumChannels = 256
@@ -156,12 +154,12 @@ package struct FlicdServer: Sendable {
     /// Names from advertisements received while clients listened, at most `maximumNames`.
     var names: [BluetoothAddress: String] = [:]
     var clock: (utc: UTCTime, at: Instant)?
-    /// Log lines that clients can provoke as often as they like.
+    /// Limits the rate of each `Line`.
     var lines = RepeatedLines<Line>()
     /// The number of frames that could not be interpreted.
     package private(set) var ignoredFrameCount: Int64 = 0
 
-    // The modes and the listening that were emitted last, and what may have changed since.
+    // The modes and the `FlicdListening` that were emitted last, and whether they may have changed since.
     var toldModes: [ButtonID: FlicdChannelMode] = [:]
     var changedModes: Set<ButtonID> = []
     var toldListening = FlicdListening()
@@ -232,7 +230,7 @@ package struct FlicdServer: Sendable {
 
     mutating func countIgnored() { ignoredFrameCount += 1 }
 
-    /// Log lines that clients can provoke as often as they like, and that are therefore rate-limited.
+    /// Log lines that clients can cause at any rate.
     enum Line: Hashable, Sendable {
         case turnedAway, shareTaken, gaveWay, noClient, stalled
         case wizard(FlicdScanWizardResult)
@@ -249,7 +247,7 @@ package struct FlicdServer: Sendable {
     }
 }
 
-/// What the radio has to listen for, for all clients together.
+/// The advertisements for which the radio scans, combined for all clients.
 package struct FlicdListening: Hashable, Sendable {
     /// A client has a scanner: report all advertisements of Flic buttons.
     package var reportsAll = false
@@ -266,7 +264,7 @@ package struct FlicdListening: Hashable, Sendable {
 
     package var isEmpty: Bool { !reportsAll && !pairsAny && pairs.isEmpty }
 
-    /// Whether `other` includes everything that this listens for.
+    /// Whether `other` includes everything in this value.
     func isCovered(by other: FlicdListening) -> Bool {
         (!reportsAll || other.reportsAll) && (!pairsAny || other.pairsAny) && pairs.isSubset(of: other.pairs)
     }

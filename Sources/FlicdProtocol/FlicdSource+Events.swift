@@ -143,7 +143,7 @@ extension FlicdSource {
         if let channel = button.channel {
             if wish.mode != before.mode { send(.changeModeParameters(id: channel, wish.mode)) }
         } else if !before.isConnectionWanted {
-            // A user's request resets the back-off.
+            // A user's request does not wait for the back-off.
             deadlines.cancel(.channel(address))
             openChannel(address)
         }

@@ -1,7 +1,6 @@
 package import ButtonModel
 
-/// A client of one flicd, as a source of buttons: it reconnects without end, and reports the flicd's buttons and their
-/// presses.
+/// A client of one flicd, which reports its buttons and their presses. It reconnects without end.
 ///
 /// | state      | on                            | becomes    | and we                                                |
 /// |------------|-------------------------------|------------|-------------------------------------------------------|
@@ -31,12 +30,12 @@ package import ButtonModel
 /// - Source: flicd notes, 1 to 6.
 package struct FlicdSource: Sendable {
     package enum Input: Hashable, Sendable {
-        /// Given once: the wishes for the buttons that are known from before.
+        /// The first input: the requests for the buttons that are already known.
         case start([BluetoothAddress: FlicdWish])
         /// - Parameter bootID: a random number for this connection; the counters of its presses start at 0.
         case connected(bootID: UInt32)
         case received([UInt8])
-        /// The connection failed or ended; a sentence for people.
+        /// The connection failed or ended, for a reason that is a sentence for the user.
         case closed(String)
         case wish(BluetoothAddress, FlicdWish)
         /// Delete the button at the flicd; the effect `gone` confirms it. Ignored without a connection.
@@ -56,7 +55,7 @@ package struct FlicdSource: Sendable {
         case cancelTimer
         /// The state of the flicd's controller; `nil`: no connection to the flicd.
         case controller(FlicdControllerState?)
-        /// Why there is no connection, as a sentence for people, and the time until the next attempt.
+        /// The reason why there is no connection, as a sentence for the user, and the time until the next attempt.
         case lost(String, retryAfter: Duration)
         /// A button's identity. It is the first effect of a button, and is repeated when the identity changes.
         case known(ButtonIdentity)
@@ -85,8 +84,8 @@ package struct FlicdSource: Sendable {
     /// The maximum number of GetButtonInfo commands without an answer. New buttons are ignored beyond it, because the
     /// flicd does not answer.
     package static let maximumAwaited = 2 * maximumButtons
-    /// The maximum weight of state changes between two answered pings. Even a long absence causes less; more is an
-    /// attack, and every change costs writes to disk and broker.
+    /// The maximum weight of state changes between two answered pings. A flicd that returns after a long absence causes
+    /// fewer. More are treated as an attack, because every change costs writes to the disk and the broker.
     package static let maximumChanges = 32 * maximumButtons
     /// The maximum number of anomalies reported for a connection.
     package static let maximumAnomalies = 16
@@ -117,7 +116,7 @@ package struct FlicdSource: Sendable {
 
     var state = State.idle
     var wishes: [BluetoothAddress: FlicdWish] = [:]
-    /// The buttons of this connection. Like `channels`, `listeners`, `awaited` and `wizard` they are emptied when it
+    /// The buttons of this connection. Like `channels`, `listeners`, `awaited` and `wizard`, they are cleared when it
     /// ends.
     var buttons: [BluetoothAddress: Button] = [:]
     var channels: [UInt32: BluetoothAddress] = [:]
@@ -215,9 +214,9 @@ package struct FlicdSource: Sendable {
         framer.append(octets)
         do throws(FlicdFrameTooLong) {
             while let packet = try framer.next() {
-                let told = effects.count
+                let firstNew = effects.count
                 take(packet, at: now)
-                for effect in effects[told...] { changeCount += effect.changeCount }
+                for effect in effects[firstNew...] { changeCount += effect.changeCount }
                 guard changeCount <= Self.maximumChanges else {
                     effects.append(.close)
                     return lose("it tells of changes without end", at: now)
@@ -316,7 +315,7 @@ extension FlicdSource {
     }
 }
 
-/// What is requested of one button.
+/// The connection that is requested for a button.
 package struct FlicdWish: Hashable, Sendable {
     package var mode: FlicdChannelMode
     /// False: no channel is created, so the flicd does not connect the button for us.

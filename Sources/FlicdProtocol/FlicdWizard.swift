@@ -1,6 +1,6 @@
 import ButtonModel
 
-/// One scan wizard: its phase, which follows the pairing attempt, and its own time limit.
+/// A scan wizard: its phase, which follows the pairing attempt, and its own time limit.
 ///
 /// | phase       | on                        | becomes     | its client receives          | limit         |
 /// |-------------|---------------------------|-------------|------------------------------|---------------|

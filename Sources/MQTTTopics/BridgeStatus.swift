@@ -1,10 +1,10 @@
 package import ButtonModel
 package import JSON
 
-/// The payload that is retained on `bridge/info`.
+/// The payload of the retained topic `bridge/info`.
 package struct BridgeStatus: Hashable, Sendable {
     package struct Adapter: Hashable, Sendable {
-        /// As in the configuration: `hci:0`, `none`.
+        /// In the notation of the configuration, such as `hci:0` or `none`.
         package var transport: String
         package var address: BluetoothAddress?
         /// The state of the controller, such as `powered_on`.
@@ -20,9 +20,9 @@ package struct BridgeStatus: Hashable, Sendable {
     }
 
     package struct Source: Hashable, Sendable {
-        /// The URL as in the configuration: `flicd://host:5551`.
+        /// The URL in the notation of the configuration: `flicd://host:5551`.
         package var name: String
-        /// The state of the flicd's controller; `nil` when the flicd is not connected.
+        /// The state of the flicd's Bluetooth controller; `nil` if the flicd is not connected.
         package var state: String?
 
         package init(name: String, state: String?) {
@@ -35,7 +35,7 @@ package struct BridgeStatus: Hashable, Sendable {
     package var commit: String
     package var adapter: Adapter
     package var sources: [Source]
-    /// When the search for new buttons ends; `nil` when there is none.
+    /// When the search for new buttons ends; `nil` if there is none.
     package var permitJoinEnd: UTCTime?
     /// Such as `info`.
     package var logLevel: String
@@ -93,22 +93,22 @@ extension BridgeStatus.Adapter {
         ]
     }
 
-    /// Linux' name of an adapter: `hci0` for `hci:0`. Other transports keep the name they have in the configuration.
+    /// The name of an adapter in Linux: `hci0` for `hci:0`. Other transports keep their name in the configuration.
     private var id: String {
         let scheme = "hci:"
         return transport.hasPrefix(scheme) ? "hci" + transport.dropFirst(scheme.count) : transport
     }
 }
 
-/// One entry of the array on `bridge/devices`.
+/// An entry of the array on `bridge/devices`.
 package struct ListedButton: Hashable, Sendable {
     package var identity: ButtonIdentity
     package var name: String
-    /// The trigger mode that was chosen, or `auto`.
+    /// The configured trigger mode, or `auto`.
     package var triggerMode: String
     /// `nil` for a Twist, which has no latency mode.
     package var latencyMode: LatencyMode?
-    /// The flicd that the button comes from, as in the configuration; `nil` for the bridge's own adapter.
+    /// The URL of the flicd that has the button, as in the configuration; `nil` for the bridge's own adapter.
     package var source: String?
     package var pairedAt: UTCTime
 

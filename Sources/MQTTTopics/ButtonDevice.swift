@@ -1,6 +1,6 @@
 package import ButtonModel
 
-/// A button as it is announced to Home Assistant.
+/// The properties of a button that its announcement to Home Assistant needs.
 package struct ButtonDevice: Hashable, Sendable {
     package var id: ButtonID
     package var address: BluetoothAddress
@@ -11,7 +11,7 @@ package struct ButtonDevice: Hashable, Sendable {
     package var model: FlicModel
     /// The numbers of clicks, from 3 to 8, that rules wait for.
     package var clickCounts: Set<Int>
-    /// Whether there is a firmware file for this model, and so something to install.
+    /// Whether there is a firmware file for this model, which enables the update entity.
     package var hasFirmwareFile: Bool
     /// The dials whose turns rules wait for. Their entities are enabled by default, like those of the usual dials.
     package var usedDials: Set<Dial>

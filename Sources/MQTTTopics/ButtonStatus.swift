@@ -1,21 +1,21 @@
 package import ButtonModel
 package import JSON
 
-/// The payload that is retained on the topic of one button.
+/// The payload of the retained topic of a button.
 package struct ButtonStatus: Hashable, Sendable {
     package var id: ButtonID
     package var name: String
-    /// Such as `ready` or `disconnected`.
+    /// The state of the connection, such as `ready` or `disconnected`.
     package var state: String
     package var batteryMillivolts: Int?
-    /// The charge of a button whose voltage is not known.
+    /// The battery level of a button whose voltage is not known.
     package var batteryPercentage: Int?
     package var isBatteryLow: Bool
     package var pressCount: Int64
     package var lastSeen: UTCTime?
     /// In dBm, as the adapter last measured it.
     package var rssi: Int?
-    /// The trigger mode that was chosen, or `auto`.
+    /// The configured trigger mode, or `auto`.
     package var triggerMode: String
     /// `nil` for a Twist, which has no latency mode.
     package var latencyMode: LatencyMode?
@@ -92,8 +92,7 @@ package struct ButtonStatus: Hashable, Sendable {
         ]
     }
 
-    /// Volts with two decimals. Hundredths are divided by 100 in one step, which gives the number that is printed as
-    /// `2.94`.
+    /// Volts with two decimals. Dividing hundredths by 100 gives the number that is printed as `2.94`.
     private static func volts(millivolts: Int) -> JSONValue {
         let (hundredths, rest) = millivolts.quotientAndRemainder(dividingBy: 10)
         return .number(Double(rest < 5 ? hundredths : hundredths + 1) / 100)

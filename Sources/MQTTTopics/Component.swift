@@ -1,6 +1,6 @@
 import JSON
 
-/// One entry of `components` in an announcement: an entity or a device trigger.
+/// An entry of `components` in an announcement: an entity or a device trigger.
 struct Component {
     /// The platforms that Tryck announces. The raw value is Home Assistant's name.
     enum Platform: String, CaseIterable {
@@ -16,11 +16,11 @@ struct Component {
         case update
     }
 
-    /// The key never changes, nor does the `unique_id` made from it: another key would be another entity.
+    /// The key and the `unique_id` made from it never change, because another key would create another entity.
     var key: String
     var platform: Platform
-    /// The members that the platform needs. None is `null`, and none is `qos`: a subscription with QoS 1 delays Home
-    /// Assistant's answers by 40 ms.
+    /// The members that the platform needs. None is `null`, and none is `qos`: with QoS 1, Home Assistant's
+    /// acknowledgements would delay a press by 40 ms.
     var members: [JSONValue.Member]
 
     /// An entity of the device with this node id.

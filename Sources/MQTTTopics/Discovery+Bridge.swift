@@ -9,8 +9,7 @@ extension Discovery {
                 [
                     "name": "Connection state", "device_class": "connectivity", "entity_category": "diagnostic",
                     "state_topic": .string(topics.bridgeState), "payload_on": "online", "payload_off": "offline",
-                    // No availability: with the device's, the entity would be unavailable when it has to report that
-                    // the connection is lost.
+                    // Without the device's availability, so that the entity can report that the connection is lost.
                     "availability": [],
                 ]),
             Component(

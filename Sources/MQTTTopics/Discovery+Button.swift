@@ -19,11 +19,11 @@ extension Discovery {
                     "event" + part.keySuffix, .event, of: node,
                     [
                         "name": .string(device.partName(part) ?? "Action"), "device_class": "button",
-                        "event_types": .array(device.words.map(JSONValue.string)),
+                        "event_types": .array(device.eventTypes.map(JSONValue.string)),
                         "state_topic": .string(topics.event(of: device.id, part)),
                     ]),
-                // An entity of its own, because an `up` and its `click` are published at the same time, and the state
-                // of an event entity is the time of its latest event.
+                // A separate entity, because an `up` and its `click` are published at the same time, and an event
+                // entity's state is the time of its latest event.
                 Component(
                     "event_raw" + part.keySuffix, .event, of: node,
                     [
@@ -38,10 +38,10 @@ extension Discovery {
 
     private func triggers(of device: ButtonDevice) -> [Component] {
         device.parts.flatMap { part in
-            device.words.map { word in
-                let (type, subtype) = device.trigger(word, part)
+            device.eventTypes.map { eventType in
+                let (type, subtype) = device.trigger(eventType, part)
                 return Component(
-                    trigger: word, type: type, subtype: subtype, topicName: topics.action(of: device.id, part),
+                    trigger: eventType, type: type, subtype: subtype, topicName: topics.action(of: device.id, part),
                     prefix: part == .small ? "small_" : "")
             }
         }
@@ -71,8 +71,7 @@ extension Discovery {
                     "name": "Battery low", "device_class": "battery", "entity_category": "diagnostic",
                     "state_topic": status, "value_template": "{{ 'ON' if value_json.battery_low else 'OFF' }}",
                 ]),
-            // The connection is a sensor and not the availability, because entities must stay available while it comes
-            // and goes.
+            // A sensor and not the availability, so that entities stay available while the button is disconnected.
             Component(
                 "connected", .binarySensor, of: node,
                 [
@@ -152,7 +151,7 @@ extension Discovery {
         }
         guard device.model.hasLEDMode else { return positions }
         return positions + [
-            // A select of Home Assistant reads `none` as an unknown state.
+            // Not `none`, because a select entity of Home Assistant reads it as an unknown state.
             Component(
                 "led_mode", .select, of: node,
                 [
@@ -184,26 +183,26 @@ extension ButtonDevice {
     /// The parts that have topics of their own. `nil` stands for the whole button, or the big button of a Duo.
     fileprivate var parts: [ButtonPart?] { model.hasTwoButtons ? [nil, .small] : [nil] }
 
-    /// `nil` when the button has only one part.
+    /// The part's name; `nil` if the button has only one part.
     fileprivate func partName(_ part: ButtonPart?) -> String? {
         guard model.hasTwoButtons else { return nil }
         return part == .small ? "Small button" : "Big button"
     }
 
-    /// The words for everything that a part can report.
-    fileprivate var words: [String] { Gesture.allCases.map(\.rawValue) + clickWords + model.movementNames }
+    /// The names of all gestures and movements that a part can report.
+    fileprivate var eventTypes: [String] { Gesture.allCases.map(\.rawValue) + clickEventTypes + model.movementNames }
 
-    /// `clicks_3` … `clicks_8`, as far as rules use them.
-    private var clickWords: [String] {
+    /// The events `clicks_3` … `clicks_8` that rules use.
+    private var clickEventTypes: [String] {
         clickCounts.filter(EventName.clickCounts.contains).sorted().map(EventName.clicks)
     }
 
     /// Type and subtype of a device trigger. Home Assistant translates its own words for presses. Other words it shows
     /// as they are, with the subtype in quotation marks before the type.
-    fileprivate func trigger(_ word: String, _ part: ButtonPart?) -> (String, String) {
-        if let type = ButtonDevice.pressTypes[word] { return (type, part == .small ? "button_2" : "button_1") }
-        let type = ButtonDevice.otherTypes[word] ?? word
-        if model == .twist, model.movementNames.contains(word) { return (type, "Dial") }
+    fileprivate func trigger(_ eventType: String, _ part: ButtonPart?) -> (String, String) {
+        if let type = ButtonDevice.pressTypes[eventType] { return (type, part == .small ? "button_2" : "button_1") }
+        let type = ButtonDevice.otherTypes[eventType] ?? eventType
+        if model == .twist, model.movementNames.contains(eventType) { return (type, "Dial") }
         return (type, part == .small ? "Second button" : "First button")
     }
 

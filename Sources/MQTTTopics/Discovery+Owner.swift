@@ -1,8 +1,7 @@
 import JSON
 
 extension Discovery {
-    /// Whether this bridge made an announcement. Another bridge that was given the same base topic by mistake names
-    /// itself in `via_device`.
+    /// Whether this bridge made an announcement, and not another that has the same base topic by mistake.
     package func isOurs(_ payload: [UInt8]) -> Bool {
         guard payload.count <= Self.maximumAnnouncementLength, let message = try? JSONValue(parsing: payload)
         else { return false }

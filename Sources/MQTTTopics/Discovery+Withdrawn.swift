@@ -1,19 +1,18 @@
 import JSON
 
 extension Discovery {
-    /// The most octets of an older announcement that is read. Our announcements have 6000 octets, those of a Twist
-    /// 12000.
+    /// The maximum length of an older announcement in octets. Announcements have 6000 octets, those of a Twist 12000.
     static let maximumAnnouncementLength = 65_536
-    /// The most components that one announcement withdraws.
+    /// The maximum number of components that one announcement withdraws.
     static let maximumWithdrawn = 64
-    /// The most octets in the key of a component.
+    /// The maximum length of a component's key in octets.
     static let maximumKeyLength = 64
 
-    /// The components of an older announcement that a newer one does not have: their platforms by key. Empty when the
-    /// older payload is no announcement.
+    /// The platforms, by key, of the components that an older announcement has and a newer one does not. Empty if the
+    /// older payload is not an announcement.
     ///
-    /// The older payload comes from the broker, where any client may have put it, so components that cannot be ours are
-    /// left out. A component that has nothing but its platform is already withdrawn.
+    /// The older payload comes from the broker, to which any client may publish, so components that cannot be from
+    /// Tryck are left out. A component that consists of its platform only is withdrawn already.
     package static func withdrawn(from older: [UInt8], to newer: [UInt8]) -> [String: String] {
         let kept = Set(components(in: newer).map(\.name))
         var withdrawn: [String: String] = [:]

@@ -4,21 +4,21 @@ import JSON
 /// The announcements of the bridge and its buttons to Home Assistant's MQTT discovery, one retained message for each
 /// device.
 ///
-/// Home Assistant refuses a whole message with an unknown key or a `null` at the root or in `device`, without `origin`,
-/// with an empty name, or with an entity without `unique_id`. Node ids, keys of components and unique ids never change:
-/// they are made of the base topic and the address, never of a name. There is no `expire_after`, because a button may
-/// be silent for weeks.
+/// Home Assistant rejects a whole message with an unknown key or a `null` at the root or in `device`, without `origin`,
+/// with an empty name, or with an entity without `unique_id`. Node ids, component keys and unique ids never change,
+/// because they consist of the base topic and the address, without a name. There is no `expire_after`, because a button
+/// may be silent for weeks.
 package struct Discovery: Hashable, Sendable {
     package var topics: Topics
-    /// Such as `homeassistant`; it may have several levels.
+    /// The discovery prefix, such as `homeassistant`; it may have several levels.
     package var prefix: String
     /// Four hexadecimal digits that identify this installation.
     package var installationID: String
     /// The version of this program.
     package var version: String
-    /// Whether requests over MQTT are answered. If not, nothing can be set, and no controls are announced.
+    /// Whether requests over MQTT are accepted. If not, no controls are announced.
     package var takesRequests: Bool
-    /// Whether one of these may be a restart.
+    /// Whether a restart is among the accepted requests.
     package var takesRestart: Bool
 
     package init(
@@ -34,14 +34,14 @@ package struct Discovery: Hashable, Sendable {
 
     /// The payload for `configTopic(of:)`.
     ///
-    /// - Parameter withdrawn: the platforms, by key, of components that were announced before and are not any more.
-    ///   Home Assistant removes a component only when an announcement has its key with nothing but the platform.
+    /// - Parameter withdrawn: the platforms, by key, of components that are no longer announced. Home Assistant removes
+    ///   a component only when an announcement has its key with nothing but the platform.
     package func payload(_ device: ButtonDevice, withdrawn: [String: String] = [:]) -> [UInt8] {
         let node = node(of: device.id)
         return payload(
             [
                 "identifiers": [.string(node)],
-                // In upper case, because Home Assistant compares the text with that of its own device for this address.
+                // In upper case, because Home Assistant compares it with the address of its own Bluetooth device.
                 "connections": [["bluetooth", .string(device.address.description)]],
                 "name": .string(device.displayName), "manufacturer": .string(ButtonDevice.manufacturer),
                 "model": .string(device.model.productName), "serial_number": .string(device.serial),
@@ -76,7 +76,7 @@ extension Discovery {
     package func configTopic(of button: ButtonID) -> String { configTopic(node(of: button)) }
     package var bridgeConfigTopic: String { configTopic(bridgeNode) }
 
-    /// The button that a config topic belongs to; `nil` for any other topic.
+    /// The button that a config topic belongs to; `nil` for other topics.
     package func button(ofConfigTopic topicName: String) -> ButtonID? {
         let (before, after) = ("\(prefix)/device/\(nodePrefix)_", "/config")
         let octets = topicName.utf8
@@ -93,8 +93,8 @@ extension Discovery {
 
     private func configTopic(_ node: String) -> String { "\(prefix)/device/\(node)/config" }
 
-    /// The base topic, with `_` for characters that a node id may not have. It makes two devices of a button that is
-    /// paired with two bridges.
+    /// The base topic, with `_` for characters that a node id may not have. With it, a button that is paired with two
+    /// bridges becomes two devices.
     private var nodePrefix: String {
         var text = ""
         for scalar in topics.base.unicodeScalars {

@@ -4,7 +4,7 @@ package import JSON
 /// The content of the messages about one event of a button.
 package struct PressReport: Hashable, Sendable {
     package var button: ButtonID
-    /// The button's name for people.
+    /// The button's display name.
     package var name: String
     /// Counts the events of this button, across restarts, so that a consumer can drop duplicates.
     package var sequence: Int64
@@ -31,10 +31,10 @@ package struct PressReport: Hashable, Sendable {
         self.steps = steps
     }
 
-    /// The octets of a payload with small numbers, without name and word.
+    /// The length in octets of a payload with small numbers, without the names of button and event.
     private static let usualLength = 160
 
-    /// The JSON for `/event` and `/raw`. It is written without a `JSONValue`, because it is written at every press.
+    /// The JSON for `/event` and `/raw`, written without a `JSONValue` because each press needs it at once.
     fileprivate func payload(_ word: String) -> [UInt8] {
         var output: [UInt8] = []
         output.reserveCapacity(PressReport.usualLength + name.utf8.count + word.utf8.count)
@@ -84,8 +84,8 @@ package struct PressReport: Hashable, Sendable {
 }
 
 extension Topics {
-    /// The messages about a gesture: the bare word for device triggers, then JSON for all other consumers. They are
-    /// never retained, because a retained event would fire again at every restart of Home Assistant.
+    /// The messages about a gesture: the bare name for device triggers, then JSON for all other consumers. They are
+    /// never retained, because Home Assistant would handle a retained event again at every restart.
     package func messages(_ word: String, _ report: PressReport) -> [MQTTMessage] {
         [
             MQTTMessage(topicName: action(of: report.button, report.facts.part), payload: Array(word.utf8), qos: 1),

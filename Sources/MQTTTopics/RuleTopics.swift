@@ -27,14 +27,14 @@ extension Topics {
         }
     }
 
-    /// The levels of a topic name below the base topic; none for a topic name elsewhere.
+    /// The levels of a topic name below the base topic; empty for other topic names.
     package func levels(of topicName: String) -> [Substring] {
         guard topicName.hasPrefix(base + "/") else { return [] }
         return topicName.dropFirst(base.count + 1).split(separator: "/", omittingEmptySubsequences: false)
     }
 
-    /// A retained message; with an empty payload the broker forgets the topic. QoS 0 is enough, because retained topics
-    /// are published again at every connection.
+    /// A retained message; an empty payload clears the retained message. QoS 0 suffices, because retained topics are
+    /// published again after every connection.
     package func retained(_ topicName: String, _ payload: [UInt8]) -> MQTTMessage {
         MQTTMessage(topicName: topicName, payload: payload, qos: 0, retain: true)
     }

@@ -3,7 +3,7 @@ package import ButtonModel
 /// The topic names of a bridge, all below one base topic. The topics of a button contain its address, so that a rename
 /// does not move them.
 package struct Topics: Hashable, Sendable {
-    /// Such as `tryck`; it may have several levels.
+    /// The base topic, such as `tryck`; it may have several levels.
     package var base: String
 
     package init(base: String) { self.base = base }
@@ -13,11 +13,11 @@ package struct Topics: Hashable, Sendable {
     /// The filter for all requests to the bridge.
     package var requestFilter: String { base + "/bridge/request/#" }
 
-    /// The most octets in the name of a request.
+    /// The maximum length of a request's name in octets.
     static let maximumRequestLength = 64
 
-    /// The request that a topic name stands for: `permit_join`, `button/rename`. `nil` for other topics, and for a name
-    /// with characters that no request has, because the name becomes part of the answer's topic.
+    /// The request in a topic name, such as `permit_join` or `button/rename`. `nil` for other topics, and for a name
+    /// with unexpected characters, because the name becomes part of the response topic.
     package func request(of topicName: String) -> String? {
         let prefix = base + "/bridge/request/"
         guard topicName.hasPrefix(prefix) else { return nil }
@@ -45,7 +45,7 @@ package struct Topics: Hashable, Sendable {
     package func action(of button: ButtonID, _ part: ButtonPart? = nil) -> String { level("action", of: button, part) }
     package func raw(of button: ButtonID, _ part: ButtonPart? = nil) -> String { level("raw", of: button, part) }
 
-    /// The small button of a Duo has topics of its own; all other parts share those of the button.
+    /// The small button of a Duo has its own topics; all other parts use those of the whole button.
     private func level(_ word: String, of button: ButtonID, _ part: ButtonPart?) -> String {
         part == .small ? "\(base)/\(button)/small/\(word)" : "\(base)/\(button)/\(word)"
     }
@@ -54,7 +54,7 @@ package struct Topics: Hashable, Sendable {
     func request(_ name: String) -> String { "\(base)/bridge/request/\(name)" }
 }
 
-/// A request to one button on the button's own topics. The text is the level that names the button.
+/// A request to one button on the button's own topics. The text is the topic level that names the button.
 package enum ButtonTopicRequest: Hashable, Sendable {
     case set(String)
     case get(String)
@@ -64,12 +64,12 @@ extension Topics {
     /// The filters for all topics that `buttonRequest(of:)` understands.
     package var buttonFilters: [String] { ["\(base)/+/set", "\(base)/+/get"] }
 
-    /// The most octets in the level that names a button.
+    /// The maximum length in octets of the topic level that names a button.
     static let maximumButtonWordLength = 64
 
-    /// The request that a topic name stands for, with the level between base topic and verb, which ought to be a
-    /// button's id. That level is never empty and has neither `/` nor a wildcard in it. `nil` for all other topics,
-    /// among them those of the bridge, of rules and of variables.
+    /// The request in a topic name, with the level between the base topic and the verb, which should be a button's id.
+    /// That level is not empty and contains neither `/` nor a wildcard. `nil` for all other topics, including those of
+    /// the bridge, rules and variables.
     package func buttonRequest(of topicName: String) -> ButtonTopicRequest? {
         guard topicName.utf8.starts(with: base.utf8) else { return nil }
         let levels = topicName.utf8.dropFirst(base.utf8.count).split(

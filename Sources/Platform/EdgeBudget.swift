@@ -1,6 +1,6 @@
 package import Reactor
 
-/// One `TurnBudget` for everything that belongs to one edge.
+/// The `TurnBudget` that everything in one edge shares.
 @ReactorActor
 package final class EdgeBudget {
     private let loop: EventLoop

@@ -40,7 +40,7 @@ package struct FileText: Sendable {
     }
 
     package init(reading path: String) throws(Failure) {
-        // To open a FIFO would wait for a writer. What a pipe's writer has not written yet is waited for.
+        // O_NONBLOCK opens a FIFO without a writer. It is cleared below, so that `read` waits for the writer's data.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw errno == ENOENT || errno == ENOTDIR

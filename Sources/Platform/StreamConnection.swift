@@ -1,52 +1,52 @@
 import Glibc
 package import Reactor
 
-/// One connected stream socket on the loop, and what it has not taken yet. It may be read and written apart: a peer that
-/// writes no more may still read, and one that does not read may still be heard.
+/// A connected stream socket on the loop, with a buffer for the octets that the socket has not accepted yet. The two
+/// directions are independent: a peer may read after it has shut down its sending side, and may send but not read.
 @ReactorActor
 package final class StreamConnection {
     package enum Event: Sendable {
         case received([UInt8])
-        /// The peer writes no more. It may wait for an answer: whoever does not mind closes.
+        /// The peer has shut down its sending side, but may still wait for an answer. The owner decides when to close.
         case finished
-        /// Something of what was sent waits for the socket. Said from inside `send`.
+        /// Some of the sent octets wait in the buffer. Delivered during `send`.
         case blocked
-        /// Nothing does any more.
+        /// The buffer is empty again.
         case drained
-        /// It has closed itself. Said once, and never from inside a call.
+        /// The connection has closed itself. Delivered once, and never during a call of a method.
         case ended(Ending)
     }
 
     package enum Ending: Hashable, Sendable {
-        /// As it was asked to, when everything was written.
+        /// Everything was written after `closeWhenWritten`.
         case written
-        /// The peer does not read: more than `OutgoingBuffer.maximumCount` is waiting for it.
+        /// The peer does not read: more than `OutgoingBuffer.maximumCount` octets wait for it.
         case stalled
         case failed(errno: Int32)
     }
 
     private static let readSize = 16 * 1024
-    /// Octets that are read at once where a budget has to be kept: the first piece of work may exceed it.
+    /// Octets per `read` if there is a budget, because the first piece of work in a turn may exceed the budget.
     private static let portion = 4 * 1024
 
     private let loop: EventLoop
     private let descriptor: Int32
     private let handler: @ReactorActor (Event) -> Void
     private let budget: EdgeBudget?
-    /// Kept: to ask for so much with every packet makes the allocator tidy up each time.
+    /// Reused, because allocating 16 KiB for every packet makes the allocator trim its heap each time.
     private var buffer = [UInt8](repeating: 0, count: readSize)
     private var watch: Watch?
     private var outgoing = OutgoingBuffer()
     private var isPaused = false
     private var hasFinished = false
     private var isBlocked = false
-    /// Nothing is read, and nothing more is sent.
+    /// Nothing more is read, and further calls of `send` are ignored.
     private var isClosing = false
 
     /// - Parameters:
     ///   - descriptor: non-blocking; belongs to the connection from now on.
-    ///   - isRadio: read before all else in each turn of the loop.
-    ///   - budget: for what is read; shared by the connections of one edge.
+    ///   - isRadio: whether it is read before all other descriptors in each turn of the loop.
+    ///   - budget: limits the octets that are read; shared by the connections of one edge.
     package init(
         _ loop: EventLoop, _ descriptor: Int32, isRadio: Bool = false, budget: EdgeBudget? = nil,
         _ handler: @escaping @ReactorActor (Event) -> Void
@@ -64,14 +64,14 @@ package final class StreamConnection {
             isClosing = true
             return loop.soon { [weak self] in self?.end(.stalled) }
         }
-        // An error is seen again, and reported, when the loop finds the descriptor writable.
+        // A write error recurs and is reported when the loop finds the descriptor writable.
         guard !isBlocked, outgoing.write(to: descriptor) != .empty else { return }
         isBlocked = true
         updateWatch()
         handler(.blocked)
     }
 
-    /// Whether nothing is read for now. A hangup is noticed all the same where something waits to be written, else later.
+    /// Stops or resumes reading. While reading is paused, a hangup is noticed only if octets wait to be written.
     package func setPaused(_ isPaused: Bool) {
         self.isPaused = isPaused
         updateWatch()
@@ -84,9 +84,9 @@ package final class StreamConnection {
         Glibc.close(descriptor)
     }
 
-    /// Closes when everything that was sent is with the system; that it has come to that is said with `ended`.
+    /// Closes the connection when the system has accepted all octets that were sent.
     ///
-    /// - Returns: whether it is closed now, and there is no more to be said.
+    /// - Returns: whether it is closed now. If not, `ended` follows.
     package func closeWhenWritten() -> Bool {
         guard isBlocked else {
             close()
@@ -104,7 +104,7 @@ package final class StreamConnection {
         watch?.set(interest)
     }
 
-    /// The handler may let go of the connection in the middle of this; the call itself keeps it until it returns.
+    /// The handler may release the connection during this call, which keeps the connection alive until it returns.
     private func ready(_ interest: Interest) {
         if isBlocked, interest.contains(.write) || interest.hasHangup { flush() }
         if !isPaused, !hasFinished, !isClosing, interest.contains(.read) || interest.hasHangup { receive() }
@@ -123,7 +123,7 @@ package final class StreamConnection {
     }
 
     private func receive() {
-        // The descriptor stays readable, and the loop comes back in the next turn.
+        // While the budget is used up, the descriptor stays readable, and the loop calls again in the next turn.
         guard watch != nil, budget?.allows ?? true else { return }
         let result = read(descriptor, &buffer, budget == nil ? buffer.count : Self.portion)
         if result > 0 {

@@ -11,7 +11,7 @@ package final class StreamConnector {
     }
 
     private let loop: EventLoop
-    private var rest: ArraySlice<SocketAddress>
+    private var remaining: ArraySlice<SocketAddress>
     private let timeout: Int64
     private let done: @ReactorActor (Result<Int32, Failure>) -> Void
     private var descriptor: Int32 = -1
@@ -27,7 +27,7 @@ package final class StreamConnector {
         _ done: @escaping @ReactorActor (Result<Int32, Failure>) -> Void
     ) {
         self.loop = loop
-        rest = addresses[...]
+        remaining = addresses[...]
         self.timeout = timeout
         self.done = done
         timer = loop.timer { [unowned self] in tryNext(after: ETIMEDOUT) }
@@ -44,7 +44,7 @@ package final class StreamConnector {
 
     private func tryNext(after failure: Int32) {
         cancel()
-        guard let address = rest.popFirst() else {
+        guard let address = remaining.popFirst() else {
             // A timer reports the failure, so that `done` is not called from inside `init`, and `cancel` prevents it.
             timer = loop.timer { [unowned self] in done(.failure(Failure(errno: failure))) }
             timer?.set(at: 0)

@@ -2,17 +2,17 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// One thread, one epoll: descriptors, timers, signals, and the results of helper threads.
+/// A single-threaded event loop over epoll: descriptors, timers, signals, and the results of helper threads.
 ///
-/// The thread sleeps until a descriptor has something to say. There is no tick: all timers share one timerfd, which
-/// is armed for the earliest, and `epoll_wait` never has a timeout: where a timer is due already it does not wait at all.
+/// The thread sleeps until a descriptor is ready. There is no tick: all timers share one timerfd, which is armed for
+/// the earliest deadline. `epoll_wait` has no timeout, and does not block if a timer is already due.
 ///
-/// Descriptors that are watched with `isFirst` are served before all others of a turn, and again where the others take
-/// long, so that a press waits for one handler at most. The order of the others rotates with each turn.
+/// Descriptors that are watched with `isFirst` are served first in each turn, and again after each 1 ms of other
+/// handlers, so that a button press waits for one handler at most. The order of the others rotates with each turn.
 ///
-/// An event carries its descriptor's number and a generation that changes with every `watch` and `cancel`. Events
-/// are fetched in batches; one already fetched for a descriptor that an earlier handler of the batch closed is
-/// thereby not taken for the descriptor's next owner.
+/// Each epoll event carries the descriptor's number and a generation that changes with every `watch` and `cancel`.
+/// Events are fetched in batches, and the generation prevents that an event of a descriptor that an earlier handler of
+/// the batch closed is delivered to the next owner of that number.
 @ReactorActor
 public final class EventLoop {
     public static let shared = EventLoop()
@@ -20,45 +20,45 @@ public final class EventLoop {
     private struct Slot {
         var generation: UInt32 = 0
         var interest: Interest = []
-        /// Whether epoll knows the descriptor: it reports hangups unasked, so a descriptor without interest is taken out.
+        /// Whether epoll has the descriptor. With an empty interest it has not, because epoll always reports hangups.
         var isRegistered = false
         var isFirst = false
         var handler: (@ReactorActor (Interest) -> Void)?
     }
 
-    /// How many events one `epoll_wait` fetches.
+    /// The maximum number of events that one `epoll_wait` returns.
     private static let batchSize = 64
-    /// Nanoseconds after which those that are first are asked again.
+    /// Nanoseconds of other handlers' work after which the first descriptors are polled again.
     private static let slice: Int64 = 1_000_000
 
-    /// Indexed by descriptor. Generations outlive a run.
+    /// Indexed by descriptor. They are kept between runs, so that generations are not reused.
     private var slots: [Slot] = []
     private var epoll: Int32 = -1
     private var isStopping = false
     private var status: Int32 = 0
-    /// Counts the returns of `epoll_wait`.
+    /// The number of times `epoll_wait` has returned.
     public private(set) var turn: UInt64 = 0
-    /// Descriptors that are watched as first.
+    /// The descriptors that are watched with `isFirst`.
     private var first: [Int32] = []
-    /// When they were served last.
+    /// When they were last served, in nanoseconds since boot.
     private var firstServed: Int64 = 0
 
     private let clock: clockid_t
     private var timers = TimerHeap()
     private var timersSet: UInt64 = 0
-    /// How far the loop's clock is ahead of the kernel's: zero, but where a test has called `wind`.
+    /// Nanoseconds by which the loop's clock is ahead of the kernel's. Not zero only after a test has called `wind`.
     private var wound: Int64 = 0
     private var timerDescriptor: Int32 = -1
-    /// What the timerfd is armed for; `.max` while it is not.
+    /// The deadline for which the timerfd is armed; `.max` if it is disarmed.
     private var armedDeadline = Int64.max
-    /// The timerfd said so in this turn.
+    /// Whether the timerfd expired in this turn.
     private var isTimerExpired = false
 
-    /// Descriptors of the loop's own, closed at the end of the run.
+    /// Descriptors that the loop created, which it closes at the end of the run.
     private var ownDescriptors: [Int32] = []
 
     private init() {
-        // Some containers and very old kernels have no timerfd on CLOCK_BOOTTIME. One clock for reading and waiting.
+        // Some containers and very old kernels have no timerfd on CLOCK_BOOTTIME. The loop reads the timerfd's clock.
         let probe = timerfd_create(CLOCK_BOOTTIME, Int32(TFD_CLOEXEC))
         clock = probe >= 0 ? CLOCK_BOOTTIME : CLOCK_MONOTONIC
         if probe >= 0 { close(probe) }
@@ -66,11 +66,11 @@ public final class EventLoop {
 
     // MARK: Running
 
-    /// Runs the loop on the calling thread until `stop`: `start` runs first, on the reactor.
+    /// Runs the loop on the calling thread until `stop`. `start` is called first, on the reactor.
     ///
-    /// SIGPIPE is ignored from here on. May be called again after it returned; while another thread runs the loop it
-    /// waits. What is still watched and set when it ends is dropped: descriptors stay open, handlers are released, and
-    /// the results of unfinished helpers are lost.
+    /// SIGPIPE is ignored from then on. `run` may be called again after it has returned; while another thread runs the
+    /// loop, the call waits. When the run ends, watches and timers are dropped: descriptors stay open, handlers are
+    /// released, and the results of unfinished helpers are discarded.
     ///
     /// - Returns: the status given to `stop`.
     public nonisolated static func run(_ start: @escaping @ReactorActor () -> Void) -> Int32 {
@@ -101,7 +101,7 @@ public final class EventLoop {
         return status
     }
 
-    /// Ends `run` after the handler that calls it; no other handler is called after that.
+    /// Ends `run` after the handler that calls it returns. No other handler is called after that.
     public func stop(status: Int32 = 0) {
         guard !isStopping else { return }
         isStopping = true
@@ -149,13 +149,13 @@ public final class EventLoop {
 
     // MARK: Descriptors
 
-    /// Calls `handler` with what the descriptor is ready for, for as long as it is (level-triggered).
+    /// Calls `handler` with the events for which the descriptor is ready, as long as it is ready (level-triggered).
     ///
-    /// A descriptor that cannot be watched (a regular file, one that is watched already, the system's limit of watches)
-    /// is reported once as `.hangup`. Where somebody closed a watched descriptor before its watch was cancelled, and the
-    /// number came back, the new watch has it.
+    /// A descriptor that cannot be watched (a regular file, a descriptor that is watched already, or the system's limit
+    /// of watches) is reported once as `.hangup`. If a watched descriptor was closed before its watch was cancelled and
+    /// its number was reused, the new watch replaces the old one.
     ///
-    /// - Parameter isFirst: served before all others; for the radio.
+    /// - Parameter isFirst: whether it is served before all other descriptors; for the radio.
     public func watch(
         _ descriptor: Int32, _ interest: Interest, isFirst: Bool = false,
         _ handler: @escaping @ReactorActor (Interest) -> Void
@@ -195,7 +195,7 @@ public final class EventLoop {
     func cancel(_ watch: Watch) {
         let index = Int(watch.descriptor)
         guard slots[index].generation == watch.generation else { return }
-        // EBADF when a C library closed it first: harmless.
+        // EBADF if a C library closed the descriptor first, which does no harm.
         if slots[index].isRegistered { epoll_ctl(epoll, EPOLL_CTL_DEL, watch.descriptor, nil) }
         slots[index].generation &+= 1
         slots[index].isRegistered = false
@@ -205,10 +205,10 @@ public final class EventLoop {
 
     private func deliver(_ events: Slice<UnsafeMutableBufferPointer<epoll_event>>) {
         for event in events where !isStopping && isFirst(event) { deliver(event) }
-        // The batch may have been too small for all that is ready.
+        // A full batch may have left out a first descriptor that is ready.
         if events.count == Self.batchSize { askFirst() }
         firstServed = nanosecondsSinceBoot
-        // epoll has the same descriptors at the front each time: one that uses up a budget would leave the rest none.
+        // epoll always returns the same descriptors first: without the rotation, they could use up their edge's budget.
         let start = events.isEmpty ? 0 : Int(turn % UInt64(events.count))
         for offset in 0..<events.count {
             let event = events[events.startIndex + (start + offset) % events.count]
@@ -220,7 +220,7 @@ public final class EventLoop {
 
     private func isFirst(_ event: epoll_event) -> Bool { slots[Int(Int32(truncatingIfNeeded: event.data.u64))].isFirst }
 
-    /// To be called between two handlers of others.
+    /// Polls the first descriptors if they were last served more than a slice ago. Called between other handlers.
     private func serveFirst() {
         guard !first.isEmpty else { return }
         let now = nanosecondsSinceBoot
@@ -232,7 +232,7 @@ public final class EventLoop {
     private func askFirst() {
         for descriptor in first where !isStopping {
             let slot = slots[Int(descriptor)]
-            // What poll and epoll tell has the same numbers.
+            // poll and epoll use the same values for these events.
             var state = pollfd(fd: descriptor, events: Int16(truncatingIfNeeded: slot.interest.rawValue), revents: 0)
             guard !slot.interest.isEmpty, poll(&state, 1, 0) > 0 else { continue }
             deliver(
@@ -256,28 +256,28 @@ public final class EventLoop {
 
     // MARK: Timers
 
-    /// CLOCK_BOOTTIME, read now: it counts the time the system is suspended.
+    /// The time of CLOCK_BOOTTIME, which includes the time for which the system was suspended.
     public var nanosecondsSinceBoot: Int64 {
         var time = timespec()
         clock_gettime(clock, &time)
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) + wound
     }
 
-    /// Moves the loop's clock forward, so that a test of a long wait need not take as long.
+    /// Advances the loop's clock, so that a test of a long wait does not take that long.
     ///
-    /// Timers whose deadlines are passed thereby fire on the next turn, after the descriptors that are ready by then.
+    /// Timers whose deadlines have passed fire on the next turn, after the descriptors that are ready by then.
     package func wind(nanoseconds: Int64) {
         wound += nanoseconds
-        // The timerfd was armed for a time of the old clock.
+        // The timerfd was armed for a time of the old clock, so it has to be armed again.
         armedDeadline = .min
     }
 
-    /// A timer that is not set yet. The loop holds it while it is set.
+    /// A new timer, which is not set. The loop retains it while it is set.
     public func timer(_ handler: @escaping @ReactorActor () -> Void) -> Timer {
         Timer(loop: self, handler: handler)
     }
 
-    /// Calls `body` once, on the loop's next turn: for what must not happen inside the call that decides it.
+    /// Calls `body` once, on the loop's next turn, for callbacks that must not happen inside the call that causes them.
     public func soon(_ body: @escaping @ReactorActor () -> Void) {
         timer(body).set(at: 0)
     }
@@ -294,7 +294,7 @@ public final class EventLoop {
         let deadline = timers.earliest?.deadline ?? .max
         guard deadline != armedDeadline else { return }
         armedDeadline = deadline
-        // All zero disarms it; a deadline at or before the start of the clock is due at once.
+        // A value of zero disarms the timerfd, so a deadline at or before the start of the clock becomes 1 ns.
         var time = itimerspec()
         if deadline != .max { time.it_value = timespec(nanoseconds: max(deadline - wound, 1)) }
         timerfd_settime(timerDescriptor, Int32(TFD_TIMER_ABSTIME), &time, nil)
@@ -303,7 +303,7 @@ public final class EventLoop {
     private func fireTimers() {
         isTimerExpired = false
         let now = nanosecondsSinceBoot
-        // First all that are due, then the handlers: one that sets a timer into the past waits for the next turn.
+        // All due timers are removed first, so a timer that a handler sets in the past waits for the next turn.
         var due: [Timer] = []
         while let timer = timers.earliest, timer.deadline <= now {
             timers.remove(timer)
@@ -317,11 +317,11 @@ public final class EventLoop {
         }
     }
 
-    /// Calls `handler` when somebody sets the wall clock, and after a suspend.
+    /// Calls `handler` when the wall clock is set, and after a suspend.
     public func onWallClockStep(_ handler: @escaping @ReactorActor () -> Void) {
         let descriptor = own(
             timerfd_create(CLOCK_REALTIME, Int32(TFD_NONBLOCK) | Int32(TFD_CLOEXEC)), "timerfd_create")
-        // Armed for the end of time: only its cancellation is of interest.
+        // The timer never expires: setting the clock cancels it, and `read` then fails with ECANCELED.
         let arm = {
             var never = itimerspec()
             never.it_value.tv_sec = .max
@@ -338,9 +338,9 @@ public final class EventLoop {
 
     // MARK: Signals
 
-    /// Blocks the signals in the calling thread, and so in every thread made later, and reads them on the loop.
+    /// Blocks the signals in the calling thread, and so in every thread created later, and reads them on the loop.
     ///
-    /// To be called before the first `offload`. They stay blocked when the loop ends.
+    /// Must be called before the first `offload`. The signals stay blocked when the loop ends.
     public func onSignals(_ signals: [Int32], _ handler: @escaping @ReactorActor (Int32) -> Void) {
         var set = sigset_t()
         sigemptyset(&set)
@@ -357,10 +357,10 @@ public final class EventLoop {
 
     // MARK: Helper threads
 
-    /// Runs `work` on a helper thread that lives only for it, then `done` on the reactor.
+    /// Runs `work` on a new helper thread, then `done` on the reactor.
     ///
-    /// For what blocks and cannot be asked not to: resolving names, flushing to disk. Where the system has no thread
-    /// to give, the work is done in place.
+    /// For calls that can only block, such as name resolution and flushing to disk. If no thread can be created, `work`
+    /// runs on the loop's thread.
     public func offload<T: Sendable>(
         _ work: @escaping @Sendable () -> T, then done: @escaping @ReactorActor (T) -> Void
     ) {

@@ -8,8 +8,7 @@ public struct Interest: OptionSet, Hashable, Sendable {
 
     public static let read = Interest(rawValue: EPOLLIN.rawValue)
     public static let write = Interest(rawValue: EPOLLOUT.rawValue)
-    /// An error is pending on the descriptor, or both directions are closed. It is reported even if it was not
-    /// requested.
+    /// An error is pending, or both directions are closed. It is reported even if it was not requested.
     public static let hangup = Interest(rawValue: EPOLLHUP.rawValue | EPOLLERR.rawValue)
 
     public var hasHangup: Bool { !isDisjoint(with: .hangup) }

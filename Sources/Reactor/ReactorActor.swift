@@ -41,7 +41,7 @@ final class LoopExecutor: SerialExecutor {
     private let turn = Mutex<Void>(())
     /// The number of stopped runs. The result of work that began in an earlier run is discarded.
     let run = Atomic<UInt64>(0)
-    /// It is never closed, because a helper thread may outlive the run that started it.
+    /// Never closed, because a helper thread may outlive the run that started it.
     let wakeUp: Int32
 
     init() {
@@ -85,8 +85,8 @@ final class LoopExecutor: SerialExecutor {
     func own<T: Sendable>(_ body: () -> T) -> T {
         precondition(!isOwner, "the event loop is not reentrant")
         return turn.withLock { _ in
-            // Acquires what the previous owner released. The mutex orders this, too, but the thread sanitizer cannot
-            // see that.
+            // Acquires what the previous owner released. The thread sanitizer cannot see that the mutex orders this,
+            // too.
             _ = owner.exchange(UInt(pthread_self()), ordering: .acquiringAndReleasing)
             defer { owner.store(0, ordering: .releasing) }
             return body()
@@ -100,10 +100,10 @@ final class LoopExecutor: SerialExecutor {
     func isIsolatingCurrentContext() -> Bool? { isOwner }
 }
 
-/// Runs on the loop's thread what a task does that is isolated to no actor: tests prefer it for their tasks.
+/// Runs the jobs of tasks without actor isolation on the loop's thread. Tests prefer it for their tasks.
 ///
-/// In Swift 6.3 the body of `withCheckedContinuation` is such a thing, and so is the resumption that follows. A task without
-/// this preference waits there for a thread of the cooperative pool. What was enqueued in a run that has ended is not run.
+/// In Swift 6.3, the body of `withCheckedContinuation` and the resumption that follows are such jobs, which otherwise
+/// wait for a thread of the cooperative pool. Jobs that were enqueued in an earlier run of the loop are discarded.
 package final class LoopTaskExecutor: TaskExecutor {
     package init() {}
 

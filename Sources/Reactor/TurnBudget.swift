@@ -1,5 +1,5 @@
-/// How much work for outsiders one edge does in one turn of the loop. The rest waits for the next turn, so that what the
-/// radio says in between is heard.
+/// The limit on the work that one edge does for its peers in one turn of the loop. The remaining work waits for the
+/// next turn, so that the radio is read in between.
 public struct TurnBudget: Sendable {
     public static let octets = 64 * 1024
     /// Nanoseconds since the edge's first work in the turn.

@@ -7,30 +7,31 @@ package import RuleLoader
 import Rules
 package import Simulator
 
-/// The rules that are to run when the daemon starts.
+/// The rules to run when the daemon starts, and how they were found.
 struct StartingRules: Sendable {
     var set = RuleSet()
-    /// Why they are not the ones on disk.
+    /// Why `set` is not the rule set on disk; `nil` if it is.
     var fault: String?
-    /// What is wrong with those, as `RulesLoaded` has it.
+    /// The errors and warnings of the rule set on disk, in the JSON form of `RulesLoaded`.
     var problems: [JSONValue] = []
-    /// Warnings and errors as rendered text.
+    /// The same as rendered text, for the log.
     var notices: [String] = []
-    /// What runs, as it was written.
+    /// The texts from which `set` was read.
     var recorded: RecordedRules?
-    /// What is looked at for changes.
+    /// The files to watch for changes.
     var watched: WatchedFiles
-    /// To be kept for a day when they are bad; `nil` where they are not those on disk.
+    /// The rules on disk, to be kept as the last good ones; `nil` if they have errors.
     var good: LastGoodRules?
 }
 
-/// Finds and reads the files a user wrote, and hands their texts to the loader.
+/// Finds and reads the configuration, the secrets and the simulator file, and gives their texts to `RuleLoader`.
 package struct ConfigurationFiles: Sendable {
     package let environment: [String: String]
 
     package init(environment: [String: String]) { self.environment = environment }
 
-    /// Where `tryck.yaml` is: named, in `$TRYCK_CONFIG`, here, or in `/etc`. `nil`: nowhere.
+    /// The path of `tryck.yaml`: `named`, or `$TRYCK_CONFIG`, or the first that exists of `./tryck.yaml` and
+    /// `/etc/tryck/tryck.yaml`; otherwise `nil`.
     package func configurationPath(_ named: String?) -> String? {
         if let named = named ?? environment["TRYCK_CONFIG"] { return named }
         return ["tryck.yaml", "/etc/tryck/tryck.yaml"].first { path in
@@ -38,18 +39,18 @@ package struct ConfigurationFiles: Sendable {
                 _ = try FileText(reading: path)
                 return true
             } catch {
-                // One that cannot be read is reported when it is.
+                // A file that exists but cannot be read is chosen, so that `configuration` reports the failure.
                 return error != .notFound(path)
             }
         }
     }
 
-    /// The configuration and where it was.
+    /// A configuration and its location.
     package struct Found: Sendable {
         package var configuration = Configuration()
-        /// `nil`: there is none, and the defaults hold.
+        /// `nil` if there is no file and the defaults apply.
         package var path: String?
-        /// That its paths count from.
+        /// The base of relative paths in the configuration.
         package var directory = "/etc/tryck"
         /// Warnings as rendered text.
         package var notices: [String] = []
@@ -70,8 +71,8 @@ package struct ConfigurationFiles: Sendable {
             notices: loaded.diagnostics.isEmpty ? [] : [ConfigurationFiles.report(loaded.diagnostics, on: text)])
     }
 
-    /// The `control_socket` of the configuration that is found; `nil`: it names none or cannot be read. Secrets that the
-    /// configuration names are not needed, for a member of the group `tryck` may not read them.
+    /// The `control_socket` of the configuration; `nil` if it has none or cannot be read. Works without the secrets,
+    /// because members of the group `tryck` may not read them.
     package var configuredControlSocket: String? {
         guard let path = configurationPath(nil), let text = try? FileText(reading: path) else { return nil }
         let file = SourceFile(name: path, text: text.octets)
@@ -80,17 +81,17 @@ package struct ConfigurationFiles: Sendable {
         }
     }
 
-    /// The one that the configuration names.
+    /// The configured state directory; `nil` if there is none.
     package func stateDirectory(_ configuration: Configuration, in directory: String) -> String? {
         configuration.stateDirectory.map { resolve($0, in: directory, home: environment["HOME"]) }
     }
 
-    /// Where the last set without errors is kept.
+    /// The file of the last rule set without errors.
     package static func lastGoodRules(in stateDirectory: String) -> String { stateDirectory + "/last-good-rules.json" }
-    /// Where the secrets are that it was read with.
+    /// The file of the secrets with which that set was read.
     static func lastGoodSecrets(in stateDirectory: String) -> String { stateDirectory + "/last-good-secrets.yaml" }
 
-    /// Where the rules are, and whether the configuration names the place.
+    /// The path of the entry rule file, and whether the configuration names it.
     package func rulesPath(_ configuration: Configuration, in directory: String) -> (path: String, isNamed: Bool) {
         (
             resolve(configuration.rulesPath ?? "rules/home.yaml", in: directory, home: environment["HOME"]),
@@ -98,7 +99,7 @@ package struct ConfigurationFiles: Sendable {
         )
     }
 
-    /// The set that is to run: the one on disk, or the last good one, or none.
+    /// The rule set on disk, or the last good rules if it has errors, or an empty set.
     func startingRules(_ source: RuleSource, stateDirectory: String) -> StartingRules {
         let reading: RuleSource.Reading
         do throws(FileText.Failure) {
@@ -141,7 +142,7 @@ package struct ConfigurationFiles: Sendable {
         return starting
     }
 
-    /// The buttons of `simulated:FILE`; none for other transports.
+    /// The buttons of the transport `simulated:FILE`; none for other transports.
     package func simulator(
         _ configuration: Configuration, in directory: String
     ) throws(Setup.Failure) -> [SimulatedButtonDescription] {
@@ -165,10 +166,10 @@ package struct ConfigurationFiles: Sendable {
         }
     }
 
-    /// What files in this directory may refer to.
+    /// The secrets and environment variables that files in this directory may refer to.
     package func loadEnvironment(in directory: String) -> LoadEnvironment {
         let secretsPath = directory + "/secrets.yaml"
-        // Nothing but a file: a pipe would make the daemon wait.
+        // `RuleFiles` reads regular files only, so that a FIFO cannot block the daemon.
         var secrets: SourceFile?
         if case .files(let files) = RuleFiles.file(secretsPath) { secrets = files.first.map { SourceFile($0) } }
         return LoadEnvironment(secrets: secrets, variables: environment)

@@ -1,12 +1,12 @@
 package import ButtonModel
 
-/// What `tryckd` was told on its command line.
+/// The options on the command line of `tryckd`.
 package struct DaemonOptions: Hashable, Sendable {
     package var configuration: String?
     package var stateDirectory: String?
     package var controlSocket: String?
     package var logLevel: String?
-    /// Where all HCI traffic is written to.
+    /// The file to which all HCI traffic is written.
     package var capture: String?
     package var record: String?
 
@@ -16,15 +16,15 @@ package struct DaemonOptions: Hashable, Sendable {
         case run(DaemonOptions)
         case help
         case version
-        /// A sentence for people.
+        /// The error in the arguments, as a sentence for the user.
         case usage(String)
     }
 
     /// - Parameter arguments: without the program's own name.
     package static func parse(_ arguments: [String]) -> Request {
         var options = DaemonOptions()
-        var rest = arguments[...]
-        while var argument = rest.popFirst() {
+        var remaining = arguments[...]
+        while var argument = remaining.popFirst() {
             var attached: String?
             if argument.hasPrefix("--"), let equals = argument.firstIndex(of: "=") {
                 attached = String(argument[argument.index(after: equals)...])
@@ -34,7 +34,7 @@ package struct DaemonOptions: Hashable, Sendable {
             case "--help", "-h": return .help
             case "--version": return .version
             case "--config", "--state-directory", "--control-socket", "--log-level", "--capture", "--record":
-                guard let value = attached ?? rest.popFirst(), !value.isEmpty else {
+                guard let value = attached ?? remaining.popFirst(), !value.isEmpty else {
                     return .usage("\(argument) needs a value; see tryckd --help")
                 }
                 switch argument {

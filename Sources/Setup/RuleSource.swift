@@ -6,8 +6,7 @@ package import RuleLoader
 package import RuleTesting
 package import Rules
 
-/// Reads a rule set from its files, with the permissions of the configuration. It can be used repeatedly and on any
-/// thread.
+/// Reads a rule set from its files, with the permissions of the configuration. Can be used again, on any thread.
 package struct RuleSource: Sendable {
     /// The entry file, as named in messages.
     package var path: String
@@ -16,7 +15,7 @@ package struct RuleSource: Sendable {
     package var files: ConfigurationFiles
     package var forbiddenSteps: Set<StepKind> = []
 
-    /// The result of reading the files.
+    /// The result of reading a rule set.
     package struct Reading: Sendable {
         package var loaded: Loaded<RuleSet>
         /// The text of each file, secrets included, by name, for reports.

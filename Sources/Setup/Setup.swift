@@ -5,7 +5,7 @@ package import RuleLoader
 package import Rules
 package import Simulator
 
-/// What is known before the loop starts: the configuration, the rules, and the paths.
+/// The settings of the daemon that are known before the event loop starts: the configuration, the rules, and the paths.
 package struct Setup: Sendable {
     package var configuration: Configuration
     /// The path of the configuration; `nil` if there is none.
@@ -39,7 +39,7 @@ package struct Setup: Sendable {
         package var status: ExitStatus
     }
 
-    /// - Throws: `Failure` when a file that was named is missing, or the configuration has an error.
+    /// - Throws: `Failure` if a named file is missing, or the configuration has an error.
     package init(_ options: DaemonOptions, environment: [String: String]) throws(Failure) {
         let files = ConfigurationFiles(environment: environment)
         let found = try files.configuration(at: options.configuration)
@@ -111,10 +111,10 @@ package struct Setup: Sendable {
     private static func logLevel(
         _ options: DaemonOptions, _ configuration: Configuration
     ) throws(Failure) -> LogLevel {
-        guard let word = options.logLevel else { return configuration.logLevel }
-        guard let level = LogLevel(rawValue: word) else {
+        guard let name = options.logLevel else { return configuration.logLevel }
+        guard let level = LogLevel(rawValue: name) else {
             throw .init(
-                text: "--log-level takes error, warning, info or debug, not \"\(word)\"", status: .usage)
+                text: "--log-level takes error, warning, info or debug, not \"\(name)\"", status: .usage)
         }
         return level
     }
@@ -158,7 +158,7 @@ extension MQTTControl {
 }
 
 extension Configuration.Transport {
-    /// As the configuration spells it.
+    /// The transport in the notation of the configuration.
     package var word: String {
         switch self {
         case .auto: "auto"
@@ -173,7 +173,7 @@ extension Configuration.Transport {
 }
 
 extension Configuration.Broker {
-    /// As the configuration spells it.
+    /// The broker in the notation of the configuration.
     package var word: String {
         switch self {
         case .tcp(let host, let port, let tls): "\(tls ? "mqtts" : "mqtt")://\(host):\(port)"

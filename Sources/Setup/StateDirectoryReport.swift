@@ -2,29 +2,29 @@ package import Edges
 import Glibc
 import Platform
 
-/// What can be seen of a state directory from outside of the daemon.
+/// The condition of a state directory, examined by a process other than the daemon.
 package struct StateDirectoryReport: Hashable, Sendable {
     package enum Condition: Hashable, Sendable {
-        /// It is made when the daemon starts.
+        /// The directory does not exist, and the daemon will create it.
         case absent
-        /// It could not be made below `path`.
+        /// The directory does not exist, and cannot be created in `path`, its nearest existing ancestor.
         case cannotBeMade(path: String, cause: String)
-        /// At its own path, or above it, is something that is no directory.
+        /// `path`, which is the directory's path or an ancestor of it, is not a directory.
         case fileInTheWay(path: String)
         case readOnlyFileSystem
-        /// A file could not be made in it.
+        /// A file cannot be created in it.
         case notWritable(cause: String)
-        /// A file could be made, and nothing be written to it.
+        /// A file can be created in it, but nothing can be written to the file.
         case full(cause: String)
         case writable
     }
 
     package enum DatabaseCondition: Hashable, Sendable {
         case absent
-        /// A daemon has it open; it looked at it when it started.
+        /// A running daemon has it open. It was checked when that daemon started.
         case inUse
         case sound
-        /// This user may not look.
+        /// The user of this process may not read it.
         case hidden
         case failed(StoreFailure)
     }
@@ -41,13 +41,13 @@ package struct StateDirectoryReport: Hashable, Sendable {
 
     package var path: String
     package var condition: Condition
-    /// Of the directory, when it is there.
+    /// The owner of the directory, if it exists.
     package var owner: String?
     /// The permission bits.
     package var mode: UInt32?
-    /// A file in it that is another user's, whose daemon may then not write it.
+    /// A file of the store that belongs to another user, which the daemon may be unable to write.
     package var stranger: Stranger?
-    /// Octets an ordinary user may still write; `nil`: unknown.
+    /// Free octets for users other than root; `nil` if unknown.
     package var freeSpace: UInt64?
     package var database: DatabaseCondition
 
@@ -65,7 +65,7 @@ package struct StateDirectoryReport: Hashable, Sendable {
         self.database = database
     }
 
-    /// Looks at the directory. A file is made in it and removed; where there is no directory, none is made.
+    /// Examines the directory, and creates and removes a file in it. The directory itself is not created.
     package init(lookingAt path: String) {
         var information = stat()
         guard stat(path, &information) == 0 else {
@@ -111,12 +111,13 @@ package struct StateDirectoryReport: Hashable, Sendable {
         }
         guard count < 4096 else { return .writable }
         let reason = count < 0 ? errno : ENOSPC
-        // EFBIG: not so much for this process.
+        // EFBIG is caused by the process's limit of the file size.
         return [ENOSPC, EDQUOT, EFBIG].contains(reason)
             ? .full(cause: describe(reason)) : .notWritable(cause: describe(reason))
     }
 
-    /// One that was left by somebody who was the daemon for a while, root mostly.
+    /// The first file of the store that does not belong to the directory's owner. Such files are left behind when
+    /// another user, mostly root, has run the daemon.
     private static func stranger(in directory: String, of owner: UInt32) -> Stranger? {
         let names = [StoreFiles.databaseName, StoreFiles.databaseName + "-wal", StoreFiles.lockName]
         for path in names.map({ "\(directory)/\($0)" }) {
@@ -146,9 +147,9 @@ package struct StateDirectoryReport: Hashable, Sendable {
         if isInUse(directory) { return .inUse }
         do throws(DatabaseFailure) {
             let database = try Database(path: path, busyTimeout: .zero, keepsWALOnClose: true, access: .read)
-            let words = try database.rows("PRAGMA quick_check(1)") { $0.text(0) }
-            guard words == ["ok"] else {
-                return .failed(.damaged(path: path, cause: words.first ?? "it cannot be checked"))
+            let results = try database.rows("PRAGMA quick_check(1)") { $0.text(0) }
+            guard results == ["ok"] else {
+                return .failed(.damaged(path: path, cause: results.first ?? "it cannot be checked"))
             }
             let version = Int(try database.rows("PRAGMA user_version", read: { $0.integer(0) }).first ?? 0)
             guard version <= StoreSchema.version else {
@@ -162,7 +163,7 @@ package struct StateDirectoryReport: Hashable, Sendable {
         }
     }
 
-    /// Whether a daemon lives in it.
+    /// Whether a running daemon holds the lock of the state directory.
     package static func isInUse(_ directory: String) -> Bool {
         let lock = OwnedDescriptor(open(directory + "/" + StoreFiles.lockName, O_RDONLY | O_CLOEXEC))
         return lock.isOpen && flock(lock.rawValue, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK

@@ -1,6 +1,6 @@
 import ButtonModel
 
-/// The single timer of a machine. It emits a request only if the wanted deadline differs from the armed one.
+/// The single timer of a machine. It requests a change only if the wanted deadline differs from the armed one.
 struct LogicalTimer: Hashable, Sendable {
     enum Change: Hashable, Sendable {
         case set(Instant)

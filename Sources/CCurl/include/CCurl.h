@@ -1,14 +1,14 @@
-// libcurl, opened when it is first needed, so that a daemon whose rules make no web request does not load it.
+// Functions of libcurl, which is loaded when it is first needed: a daemon whose rules make no web request never does.
 //
 // Swift cannot call libcurl's variadic functions, so there is a function for each type of their last argument. None of
-// the functions may be called before ccurl_open() has returned NULL, and all must be called on one thread. For an
-// option that the installed libcurl does not know they return CURLE_UNKNOWN_OPTION.
+// the functions may be called before ccurl_open() has returned NULL, and all must be called on one thread. The setters
+// return CURLE_UNKNOWN_OPTION for an option that the installed libcurl does not know.
 #ifndef CCURL_H
 #define CCURL_H
 
 #include <curl/curl.h>
 
-// Opens and prepares libcurl at the first call. Returns NULL when libcurl can be used, otherwise the reason why not.
+// Loads and initialises libcurl at the first call. Returns NULL if libcurl can be used, otherwise the reason why not.
 const char *ccurl_open(void);
 
 const char *ccurl_describe(CURLcode code);
@@ -16,16 +16,16 @@ const char *ccurl_describe(CURLcode code);
 CURL *ccurl_easy(void);
 void ccurl_easy_cleanup(CURL *easy);
 CURLcode ccurl_set_number(CURL *easy, CURLoption option, long value);
-// Strings are copied. Anything else that `value` points to must exist as long as the transfer.
+// Strings are copied. Other objects that `value` points to must exist as long as the transfer.
 CURLcode ccurl_set_pointer(CURL *easy, CURLoption option, const void *value);
 // Sets the body of the request. The octets are copied.
 CURLcode ccurl_set_body(CURL *easy, const void *octets, curl_off_t count);
 CURLcode ccurl_set_writer(CURL *easy, curl_write_callback writer, void *context);
 // Sets the callback for each line of the headers, of the trailers, and of responses before the last.
 CURLcode ccurl_set_header_writer(CURL *easy, curl_write_callback writer, void *context);
-// Continues a transfer whose writer returned CURL_WRITEFUNC_PAUSE: the writer may be called before this returns.
+// Continues a transfer whose writer returned CURL_WRITEFUNC_PAUSE. The writer may be called before this returns.
 CURLcode ccurl_unpause(CURL *easy);
-// Returns the status of the response; 0 when there was none.
+// Returns the HTTP status of the response; 0 if there was none.
 long ccurl_status(CURL *easy);
 // The absolute URL that the response redirects to; NULL if it does not. Valid as long as the handle.
 const char *ccurl_redirect(CURL *easy);
@@ -38,9 +38,9 @@ CURLM *ccurl_multi(curl_socket_callback on_socket, curl_multi_timer_callback on_
 void ccurl_multi_cleanup(CURLM *multi);
 CURLMcode ccurl_add(CURLM *multi, CURL *easy);
 CURLMcode ccurl_remove(CURLM *multi, CURL *easy);
-// Goes on with a socket that is ready, or with CURL_SOCKET_TIMEOUT when the timer has fired.
+// Continues the transfers of a socket that is ready, or with CURL_SOCKET_TIMEOUT those whose timer has fired.
 CURLMcode ccurl_act(CURLM *multi, curl_socket_t socket);
-// Returns a transfer that has ended and stores its result; NULL when there is none.
+// Returns a transfer that has ended and stores its result; NULL if there is none.
 CURL *ccurl_next_done(CURLM *multi, CURLcode *result);
 
 // A part of a URL in the form in which libcurl will use it, or NULL. The caller frees it with ccurl_free.

@@ -17,7 +17,7 @@
 
 // All functions return -1 and set errno as the system does, except those for posix_spawn, which return the error.
 
-// Returns a descriptor that becomes readable when the process has ended. It is closed on exec. Since Linux 5.3.
+// Opens a pidfd, which becomes readable when the process has ended and is closed on exec. Since Linux 5.3.
 int linux_pidfd_open(pid_t process);
 
 // Reaps the process of a pidfd without blocking. Returns 1 when it was reaped, 0 while it still runs.
@@ -27,15 +27,15 @@ int linux_reap(int pidfd, int *signalled, int *status);
 // Accepts the next connection of a listening socket. It is non-blocking and closed on exec.
 int linux_accept(int listener);
 
-// Returns the user that opened the other end of a unix socket's connection, or (uid_t)-1 where the kernel does not tell.
+// Returns the user of the peer of a connected Unix socket, or (uid_t)-1 if the kernel does not know it.
 uid_t linux_peer_user(int descriptor);
 
-// Makes a pipe whose two ends are non-blocking and closed on exec. An end that becomes a standard stream of a child
+// Creates a pipe whose two ends are non-blocking and closed on exec. An end that becomes a standard stream of a child
 // must be made blocking with linux_set_blocking.
 int linux_pipe(int ends[2]);
 int linux_set_blocking(int descriptor, int blocking);
 
-// Since glibc 2.34 and 2.29.
+// File actions that close all descriptors from `first` on, and that change the directory. Since glibc 2.34 and 2.29.
 int linux_spawn_closefrom(posix_spawn_file_actions_t *actions, int first);
 int linux_spawn_chdir(posix_spawn_file_actions_t *actions, const char *directory);
 
@@ -43,24 +43,24 @@ int linux_spawn_chdir(posix_spawn_file_actions_t *actions, const char *directory
 // thread's own capabilities stay. Since Linux 4.3.
 int linux_drop_ambient_capabilities(void);
 
-// Gives the calling thread back the capabilities that its first call of linux_drop_ambient_capabilities took.
+// Restores the ambient capabilities that the thread's first call of linux_drop_ambient_capabilities removed.
 void linux_restore_ambient_capabilities(void);
 
-// Forbids core files of this process, and lets only root look into it (ptrace, /proc/PID/mem). The process can still read
+// Forbids core files of this process and lets only root inspect it (ptrace, /proc/PID/mem). The process can still read
 // its own /proc/self. Programs that it executes or starts begin without this restriction.
 int linux_forbid_dumps(void);
 
-// Makes every descriptor from `first` on close on exec. Since Linux 5.11 and glibc 2.34.
+// Sets FD_CLOEXEC on every descriptor from `first` on. Since Linux 5.11 and glibc 2.34.
 int linux_close_on_exec(unsigned first);
 
 // The environment of this process: "NAME=value" strings, ended by a null pointer.
 char **linux_environment(void);
 
-// Fills the buffer with octets of the kernel's random generator. Returns 0, or -1 and sets errno. Before the generator
-// is seeded, it waits for that.
+// Fills the buffer from the kernel's random generator. Returns 0, or -1 and sets errno. Blocks until the generator is
+// seeded.
 int linux_random(void *buffer, size_t count);
 
-// Fills in the address of a unix socket. Returns its length for bind and connect, or 0 when the path is empty or too
+// Fills in the address of a Unix socket. Returns its length for bind and connect, or 0 if the path is empty or too
 // long. A leading '@' means the abstract namespace.
 socklen_t linux_unix_address(struct sockaddr_un *address, const char *path);
 

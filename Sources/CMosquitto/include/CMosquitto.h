@@ -1,13 +1,13 @@
 // libmosquitto, and checks that protect the process from a broker that breaks the protocol.
 //
 // libmosquitto 2.0.11 ends the process (assert) when a broker sends a property that MQTT 5 does not have, takes a packet
-// of up to 256 MiB into memory, and compares each user property of a packet with each other one. So everything that it
-// reads passes a `struct cmosquitto_reader`, which ends the connection before any of this happens. If an assertion fails
-// nevertheless, the function returns an error.
+// of up to 256 MiB into memory, and compares each user property of a packet with all others. A `struct
+// cmosquitto_reader` checks everything that the library reads, and ends the connection before any of this happens. If an
+// assertion fails nevertheless, the loop function returns CMOSQUITTO_ASSERTED.
 //
-// Both work by definitions of `__assert_fail`, `read`, `SSL_read` and `SSL_get_error` in the program: the dynamic linker
-// resolves the library's calls to them. Outside of cmosquitto_loop_read, cmosquitto_loop_write and cmosquitto_loop_misc
-// they only call the definitions that they replace.
+// To do so, the program defines `__assert_fail`, `read`, `SSL_read` and `SSL_get_error`, and the dynamic linker
+// resolves the library's calls to these definitions. Outside of cmosquitto_loop_read, cmosquitto_loop_write and
+// cmosquitto_loop_misc they only call the definitions that they override.
 #ifndef CMOSQUITTO_H
 #define CMOSQUITTO_H
 
@@ -16,13 +16,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The reason why a reader ended a connection. For the library, the broker has closed the connection.
+// The reason why a reader ended a connection. To the library, it looks as if the broker had closed the connection.
 enum cmosquitto_refusal {
 	CMOSQUITTO_NOTHING_REFUSED,
-	// A packet is longer than its limit: `command` and `length` say which.
+	// A packet is longer than its limit; `command` and `length` describe it.
 	CMOSQUITTO_TOO_LONG,
-	// More than `maximum_publish` octets, or more than CMOSQUITTO_MAXIMUM_HELD messages, are held of messages with QoS 2
-	// that the broker has not finished.
+	// The QoS 2 messages that wait for their PUBREL have more than `maximum_publish` octets together, or are more than
+	// CMOSQUITTO_MAXIMUM_HELD.
 	CMOSQUITTO_TOO_MUCH_HELD,
 	// A property does not exist in MQTT 5, or there are too many of them.
 	CMOSQUITTO_MALFORMED,
@@ -47,7 +47,7 @@ struct cmosquitto_reader {
 	// Whether properties are checked before the library reads them.
 	int checks_properties;
 
-	// The octets that may still be read in this turn of the event loop; then the socket appears to be empty.
+	// The octets and packets that may still be read in this turn of the event loop; then the socket appears to be empty.
 	size_t octets_left;
 	unsigned packets_left;
 
@@ -55,8 +55,8 @@ struct cmosquitto_reader {
 	uint8_t command;
 	uint32_t length;
 
-	// The number of packets that the library has answered. Each answer stays in the library's memory until the socket takes
-	// it. The owner sets this to zero when everything was written.
+	// The number of packets that the library has answered. Each answer stays in the library's memory until the socket
+	// accepts it. The owner sets this to zero when everything was written.
 	unsigned answered;
 
 	// Fields that only the reader uses.
@@ -74,7 +74,7 @@ struct cmosquitto_reader {
 // Returned if an assertion of the library failed. The handle must not be used any more.
 #define CMOSQUITTO_ASSERTED (-1000)
 
-// Call mosquitto_loop_read, mosquitto_loop_write and mosquitto_loop_misc.
+// Call the library's functions with the same suffix. A failed assertion makes them return CMOSQUITTO_ASSERTED.
 int cmosquitto_loop_read(struct mosquitto *client, struct cmosquitto_reader *reader);
 int cmosquitto_loop_write(struct mosquitto *client);
 int cmosquitto_loop_misc(struct mosquitto *client);
@@ -98,12 +98,12 @@ struct cmosquitto_callbacks {
 	void (*logged)(void *context, const char *text);
 };
 
-// Copies the functions that all handles call; to be called once, before the first handle is connected.
+// Sets the functions that all handles call. Must be called once, before the first handle connects.
 void cmosquitto_set_callbacks(const struct cmosquitto_callbacks *callbacks);
 // Sets the callbacks of this handle; their context is its user data.
 void cmosquitto_use_callbacks(struct mosquitto *client);
 
-// Returns the number of octets that TLS has decrypted and the library has not read; they do not make the socket readable.
+// Returns the number of octets that TLS has decrypted and the library has not read. epoll does not report them.
 int cmosquitto_pending(struct mosquitto *client);
 
 #endif

@@ -1,11 +1,11 @@
 import BluetoothHost
 public import ButtonModel
 
-/// The radio between virtual controllers: advertisers meet scanners and initiators, links carry data and are lost.
+/// The radio between virtual controllers: it delivers advertisements to scanners, and carries and loses links.
 ///
 /// An advertiser transmits at every multiple of its interval, counted from when it was enabled. A listener (scanner or
-/// initiator) receives the first transmission after it began to listen. The time of such a meeting is computed and not
-/// polled for: no timer is set while there is no listener, or while all listeners filter all advertisers as duplicates.
+/// initiator) receives the first transmission after it began to listen; this is their meeting. Its time is computed, so
+/// there is no timer while there is no listener, or while all listeners filter all advertisers as duplicates.
 ///
 /// | what                        | when                                                           |
 /// |-----------------------------|----------------------------------------------------------------|
@@ -14,7 +14,7 @@ public import ButtonModel
 /// | ACL data, link control      | `transmissionDelay` after it was sent, in order                |
 /// | link loss                   | the supervision timeout after one end went out of reach        |
 ///
-/// After a timer that fires late, each pair meets once, however many intervals have passed.
+/// If a timer fires late, each pair meets once, however many intervals have passed.
 public struct Air: Sendable {
     public struct Configuration: Hashable, Sendable {
         /// The delay from one controller to the other, at least 1 µs.
@@ -36,7 +36,7 @@ public struct Air: Sendable {
     public typealias Station = Int
 
     public enum Input: Hashable, Sendable {
-        /// One HCI packet from the host of this controller.
+        /// An HCI packet from the host of this controller.
         case received([UInt8], from: Station)
         case setReachable(Station, Bool)
         case fault(Station, ControllerFault)
@@ -46,7 +46,7 @@ public struct Air: Sendable {
     }
 
     public enum Effect: Hashable, Sendable {
-        /// One HCI packet to the host of this controller.
+        /// An HCI packet to the host of this controller.
         case send([UInt8], to: Station)
         case setTimer(Instant)
         case cancelTimer
@@ -61,11 +61,11 @@ public struct Air: Sendable {
     private var unreachable: Set<Station> = []
     private var links: [AirLink] = []
     private var nextLink = 0
-    /// In the order of their arrival.
+    /// Data and control messages in transit, in the order of their arrival.
     private var flights: [AirFlight] = []
     /// Delayed packets to hosts, in the order in which they were created.
     private var postponed: [Postponed] = []
-    /// All meetings up to this time have taken place.
+    /// The time up to which all meetings have taken place.
     private var clock: Instant
     private var timer = LogicalTimer()
     private var randomness: SplitMix64
@@ -121,9 +121,9 @@ extension Air {
         _ input: VirtualController.Input, to station: Station, at now: Instant, _ effects: inout [Effect]
     ) {
         guard controllers.indices.contains(station) else { return }
-        let wants = controllers[station].handle(input, at: now)
-        noteListening(station)
-        for effect in wants {
+        let controllerEffects = controllers[station].handle(input, at: now)
+        updateListeners(station)
+        for effect in controllerEffects {
             switch effect {
             case .send(let packet):
                 effects.append(.send(packet, to: station))
@@ -148,12 +148,12 @@ extension Air {
             case .abandon(let handle):
                 guard let index = indexOfLink(station, handle) else { continue }
                 links[index].leave(station)
-                silence(index, at: now)
+                startSupervisionTimeout(index, at: now)
             }
         }
     }
 
-    private mutating func noteListening(_ station: Station) {
+    private mutating func updateListeners(_ station: Station) {
         let isListening = controllers[station].isListening
         guard isListening != listeners.contains(station) else { return }
         listeners.removeAll { $0 == station }
@@ -170,7 +170,7 @@ extension Air {
             randomness.next() % 1_000_000 < UInt64(configuration.linkLossesPerMillion)
         {
             links[index].isDoomed = true
-            silence(index, at: now)
+            startSupervisionTimeout(index, at: now)
         }
         let arrival = now + configuration.transmissionDelay
         flights.append(AirFlight(arrival: arrival, link: links[index].id, sender: station, cargo: cargo))
@@ -205,7 +205,7 @@ extension Air {
         }
     }
 
-    private mutating func silence(_ index: Int, at now: Instant) {
+    private mutating func startSupervisionTimeout(_ index: Int, at now: Instant) {
         guard links[index].breaksAt == nil else { return }
         links[index].breaksAt = now + .milliseconds(10 * Int64(links[index].parameters.supervisionTimeout))
     }
@@ -223,7 +223,7 @@ extension Air {
     ) {
         guard isReachable else {
             unreachable.insert(station)
-            for index in links.indices where links[index].ends(at: station) { silence(index, at: now) }
+            for index in links.indices where links[index].ends(at: station) { startSupervisionTimeout(index, at: now) }
             return
         }
         unreachable.remove(station)
@@ -265,7 +265,7 @@ extension Air {
         while let index = links.firstIndex(where: { $0.breaksAt.map { $0 <= now } ?? false }) {
             breakLink(index, at: now, &effects)
         }
-        // A meeting may remove the reason for another meeting, so `meet` checks the reason again.
+        // A meeting may stop the listener or the advertiser of a later one, so `meet` checks both again.
         for meeting in meetings(until: now) { meet(meeting, at: now, &effects) }
         clock = max(clock, now)
     }
@@ -284,7 +284,7 @@ extension Air {
         return due.sorted { ($0.time, $0.listener, $0.advertiser) < ($1.time, $1.listener, $1.advertiser) }
     }
 
-    /// The next meeting of every pair of listener and advertiser for which there is a reason.
+    /// Calls `body` with the next meeting of each listener with each advertiser that it does not ignore.
     private func forEachMeeting(_ body: (Meeting) -> Void) {
         for listener in listeners where isReachable(listener) {
             for station in controllers.indices where station != listener && isReachable(station) {
@@ -328,7 +328,7 @@ extension Air {
 }
 
 extension VirtualController.Advertiser {
-    /// The first multiple of the interval after `instant`, but not the time of enabling itself.
+    /// The first multiple of the interval after `instant`; not the instant at which advertising was enabled.
     func firstTransmission(after instant: Instant) -> Instant {
         let elapsed = max(0, (instant - since).nanoseconds)
         let step = max(1, interval.nanoseconds)

@@ -121,7 +121,7 @@ public struct SimulatedButton: Sendable {
         case .batteryChanged(let millivolts):
             tell(.batteryChanged(millivolts: millivolts), at: now, &effects)
         case .fault(let fault):
-            suffer(fault, at: now, &effects)
+            apply(fault, at: now, &effects)
         case .timerFired:
             timer.fired()
             fireTimers(at: now, &effects)
@@ -169,14 +169,14 @@ extension SimulatedButton {
         guard part == .big || part == .small && description.model == .duo else {
             return effects.append(.note("it has no \(part.rawValue) button"))
         }
-        let isTaken: Bool
+        let isQueued: Bool
         if peripheral == nil {
-            isTaken = waitingPresses.count < Self.maximumQueuedPresses
-            if isTaken { waitingPresses.append((script, part)) }
+            isQueued = waitingPresses.count < Self.maximumQueuedPresses
+            if isQueued { waitingPresses.append((script, part)) }
         } else {
-            isTaken = lay(script, on: part, at: now)
+            isQueued = lay(script, on: part, at: now)
         }
-        if !isTaken { effects.append(.note("too many presses are waiting; \(script.word) is left out")) }
+        if !isQueued { effects.append(.note("too many presses are waiting; \(script.name) is left out")) }
     }
 
     /// - Returns: whether the finger's queue had room for the script.
@@ -236,7 +236,7 @@ extension SimulatedButton {
 }
 
 extension Finger.Script {
-    fileprivate var word: String {
+    fileprivate var name: String {
         switch self {
         case .press(let press): press.rawValue
         case .swipe(let direction): direction.rawValue
@@ -247,7 +247,7 @@ extension Finger.Script {
 // MARK: - Faults
 
 extension SimulatedButton {
-    private mutating func suffer(_ fault: SimulatedFault, at now: Instant, _ effects: inout [Effect]) {
+    private mutating func apply(_ fault: SimulatedFault, at now: Instant, _ effects: inout [Effect]) {
         guard peripheral != nil else { return }
         switch fault {
         case .reboot:

@@ -14,8 +14,7 @@ public struct SimulatedButtonDescription: Hashable, Sendable {
     public var isPublic: Bool
     /// Existing pairings. A button with pairings does not begin in public mode.
     public var pairings: [Pairing]
-    /// Whether a device outside the simulation is connected to the button, as its scan response in public mode then
-    /// says.
+    /// Whether a device outside the simulation is connected to the button, as its public scan response reports.
     public var isTaken: Bool
     /// Whether a hold of 7 s makes the button public even while it is connected.
     public var advertisesWhileConnected: Bool

@@ -4,8 +4,7 @@ import Bytes
 
 /// A decoded HCI command, with all parameters within the ranges of the specification.
 ///
-/// It does not share code with `BluetoothHost`: two independent implementations of the specification find more
-/// mistakes.
+/// It shares no code with `BluetoothHost`, because two independent implementations find more mistakes.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.1, 7.3, 7.4, 7.5 and 7.8.
 enum ControllerCommand: Hashable, Sendable {

@@ -1,7 +1,6 @@
 public import BluetoothHost
 
-/// A fault of a controller at run time. It lasts until the power is lost, or for the given count; Reset does not clear
-/// it.
+/// A fault of a controller at run time. It lasts until the power is lost, or for a count; Reset does not clear it.
 public enum ControllerFault: Hashable, Sendable {
     /// The controller reports a Hardware Error with the manufacturer's code, and continues.
     case hardwareError(code: UInt8)

@@ -36,7 +36,7 @@ public struct VirtualController: Sendable {
         public var supportsParameterRequests: Bool
         /// If false, scanning and initiating refuse each other.
         public var scansWhileInitiating: Bool
-        /// If false, its features say that LE is not supported.
+        /// If false, LE Supported is missing in its features.
         public var isLowEnergy: Bool
         public var faults: Faults
 
@@ -76,7 +76,7 @@ public struct VirtualController: Sendable {
     }
 
     public enum Input: Hashable, Sendable {
-        /// One HCI packet from the host, with its H4 indicator.
+        /// An HCI packet from the host, with its H4 indicator.
         case received([UInt8])
         /// An advertisement or a scan response was received.
         case heard(AdvertisingReport)
@@ -98,7 +98,7 @@ public struct VirtualController: Sendable {
     }
 
     public enum Effect: Hashable, Sendable {
-        /// One HCI packet to the host, with its H4 indicator.
+        /// An HCI packet to the host, with its H4 indicator.
         case send([UInt8])
         /// An HCI packet to send after a delay, unless the power is lost before.
         case sendLater([UInt8], after: Duration)
@@ -202,11 +202,11 @@ public struct VirtualController: Sendable {
         let complete = ControllerEvent.ConnectionComplete(
             status: .success, handle: handle, role: role, peer: peer, interval: parameters.intervalMaximum,
             peripheralLatency: parameters.peripheralLatency, supervisionTimeout: parameters.supervisionTimeout)
-        var told = connectionComplete(complete)
+        var events = connectionComplete(complete)
         if let delay = ailments.takeConnectionDelay() {
-            told = told.map { if case .send(let packet) = $0 { .sendLater(packet, after: delay) } else { $0 } }
+            events = events.map { if case .send(let packet) = $0 { .sendLater(packet, after: delay) } else { $0 } }
         }
-        return told
+        return events
             + (isStatusDue ? answer(.leCreateConnection, .commandStatus(.leCreateConnection, .success)) : [])
     }
 }

@@ -20,7 +20,7 @@ public import Flic
 /// The same buttons, seed and inputs give the same effects.
 public struct SimulatedWorld: Sendable {
     public enum Input: Hashable, Sendable {
-        /// One HCI packet from the host, with its H4 indicator.
+        /// An HCI packet from the host, with its H4 indicator.
         case received([UInt8])
         /// The small button exists only on a Duo.
         case press(button: String, SimulatedPress, part: ButtonPart = .big)
@@ -44,7 +44,7 @@ public struct SimulatedWorld: Sendable {
     }
 
     public enum Effect: Hashable, Sendable {
-        /// One HCI packet to the host.
+        /// An HCI packet to the host.
         case send([UInt8])
         case setTimer(Instant)
         case cancelTimer
@@ -61,7 +61,7 @@ public struct SimulatedWorld: Sendable {
     /// fires, which is immediately.
     static let maximumStepsPerButton = 512
 
-    /// What the host under test did in violation of the HCI specification, oldest first; at most `maximumViolations`.
+    /// The host's violations of the HCI specification, oldest first; at most `maximumViolations`.
     public private(set) var violations: [String] = []
 
     private enum Step {
@@ -100,13 +100,13 @@ public struct SimulatedWorld: Sendable {
         switch input {
         case .received(let packet):
             steps.append(.air(.received(packet, from: Self.host)))
-        case .press(let name, let press, let part): tell(name, .press(press, part: part), &effects)
-        case .swipe(let name, let direction, let part): tell(name, .swipe(direction, part: part), &effects)
-        case .turn(let name, let hundredths): tell(name, .turn(hundredths: hundredths), &effects)
+        case .press(let name, let press, let part): forward(name, .press(press, part: part), &effects)
+        case .swipe(let name, let direction, let part): forward(name, .swipe(direction, part: part), &effects)
+        case .turn(let name, let hundredths): forward(name, .turn(hundredths: hundredths), &effects)
         case .pushTurn(let name, let hundredths, let part):
-            tell(name, .pushTurn(hundredths: hundredths, part: part), &effects)
-        case .setBattery(let name, let millivolts): tell(name, .batteryChanged(millivolts: millivolts), &effects)
-        case .fault(let name, let fault): tell(name, .fault(fault), &effects)
+            forward(name, .pushTurn(hundredths: hundredths, part: part), &effects)
+        case .setBattery(let name, let millivolts): forward(name, .batteryChanged(millivolts: millivolts), &effects)
+        case .fault(let name, let fault): forward(name, .fault(fault), &effects)
         case .setReachable(let name, let isReachable):
             if let index = indices[name] {
                 steps.append(.air(.setReachable(Self.station(of: index), isReachable)))
@@ -140,7 +140,7 @@ public struct SimulatedWorld: Sendable {
         indices[button].flatMap { buttons[$0].peripheral?.dialMemory }
     }
 
-    private mutating func tell(_ name: String, _ input: SimulatedButton.Input, _ effects: inout [Effect]) {
+    private mutating func forward(_ name: String, _ input: SimulatedButton.Input, _ effects: inout [Effect]) {
         if let index = indices[name] {
             steps.append(.button(index, input))
         } else {
