@@ -35,8 +35,7 @@ package struct TimeZone: Hashable, Sendable {
         return local
     }
 
-    /// The moments that a local time denotes, ascending: none if the clock skips it, two if the clock is set back over
-    /// it.
+    /// The moments that a local time denotes, ascending: none if the clock skips it, two if the clock repeats it.
     ///
     /// Also none for an invalid date or time of day (30 February, 24:00), and outside the years 1…9999.
     package func moments(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) -> [UTCTime] {

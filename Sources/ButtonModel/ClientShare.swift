@@ -8,11 +8,7 @@ package struct ClientShare: Hashable, Sendable {
 
     package init(places: Int) { self.places = places }
 
-    /// Whether an owner may open another connection.
-    ///
-    /// - Parameters:
-    ///   - held: the number of connections of this owner.
-    ///   - taken: the number of connections of all owners.
+    /// Whether an owner that holds `held` of the `taken` connections may open another.
     package func admits(holding held: Int, of taken: Int) -> Bool { held < places - taken }
 
     /// The maximum number of connections of one owner.

@@ -11,10 +11,7 @@ package struct RepeatedLines<Kind: Hashable & Sendable>: Sendable {
 
     package init() {}
 
-    /// Decides whether to write a line now.
-    ///
-    /// - Parameter text: the line, evaluated only if it is written.
-    /// - Returns: the line to write; `nil` if it is omitted.
+    /// Returns the line to write now, or `nil` if it is omitted. `text` is evaluated only if it is written.
     package mutating func admit(_ kind: Kind, _ text: @autoclosure () -> String, at now: Instant) -> String? {
         let before = latest[kind]
         if let before, now - before.at < Self.rest {
