@@ -23,13 +23,11 @@ extension GestureRecogniser {
     }
 }
 
-/// The text format of an undecided train of one part of a button.
+/// The text format of an undecided train of one part of a button, in fields separated by spaces.
 ///
 ///     big 305419896 51200 d s16000-12000 ?4000 @1795000014000
 ///
-/// The fields are separated by spaces:
-/// - the part, or `-`;
-/// - the boot ID, and the button's clock at its last event, in ticks;
+/// - the part, or `-`; the boot ID; the button's clock at its last event, in ticks;
 /// - the state: `r` released; `d` down (undecided or long); `h` hold, followed by the latest reported stage in ticks
 ///   and, if the hold was reported late, `q` and its age in milliseconds; `s` spent; `e` without presses, after a train
 ///   that was decided by its times, so that later verdicts of the button on it are ignored;

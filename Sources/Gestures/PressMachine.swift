@@ -7,29 +7,29 @@ import ButtonModel
 /// on the way, and treats the presses after this pattern as a new train; they keep their times and lengths. This is
 /// called *settling*.
 ///
-/// | state        | input                                       | next      | output                                    |
-/// |--------------|---------------------------------------------|-----------|-------------------------------------------|
-/// | released     | `down` within `clickGap` of the last press  | undecided | `down`; the train grows                   |
-/// | released     | `down`, later or first                      | undecided | gestures of the train; `down` (new train) |
-/// | released     | `down`, if `Grammar.firesOnDown`            | spent     | `down`, `click`                           |
-/// | released     | `clickGap` is over                          | released  | gestures of the train                     |
-/// | released     | `up`                                        | released  | `up`                                      |
-/// | undecided    | first press reaches the hold threshold      | holding   | `hold`, if this is a stage                |
-/// | undecided    | `holdAfter`, and the tree has `long` here   | long      |                                           |
-/// | undecided    | the same, and no longer pattern exists      | spent     | the pattern                               |
-/// | undecided    | `up`, and a longer pattern exists           | released  | `up`                                      |
-/// | undecided    | `up`, and none exists or `clickGap` is over | released  | `up`, gestures of the train               |
-/// | long         | `up`                                        | released  | `up`; `clickGap` starts here              |
-/// | holding      | time of a further stage                     | holding   | `hold`                                    |
-/// | holding      | `up`                                        | released  | `up`, `hold_release` after a stage        |
-/// | holding      | link lost `supervisionTimeout` ago, reboot  | spent     | `hold_release` after a stage              |
-/// | holding      | `down`, because the `up` was lost           | undecided | the same, and `down`                      |
-/// | spent        | `up`                                        | released  | `up`                                      |
-/// | undecided    | a chord takes the press                     | spent     | gestures of the train without this press  |
-/// | undec., long | rotation by `leastTurn`                     | spent     | gestures of the train without this press  |
-/// | undec., long | `up` that ends a swipe                      | released  | the same; `up`, `swipe`                   |
-/// | not released | `down`, because the `up` was lost           | undecided | gestures without the lost press; `down`   |
-/// | any          | link lost                                   | unchanged | nothing; timers wait until `settlesAt`    |
+/// | state        | input                                      | next      | output                                    |
+/// |--------------|--------------------------------------------|-----------|-------------------------------------------|
+/// | released     | `down` within `clickGap` of a press        | undecided | `down`; the train grows                   |
+/// | released     | `down`, later or first                     | undecided | gestures of the train; `down` (new train) |
+/// | released     | `down`, if `Grammar.firesOnDown`           | spent     | `down`, `click`                           |
+/// | released     | `clickGap` is over                         | released  | gestures of the train                     |
+/// | released     | `up`                                       | released  | `up`                                      |
+/// | undecided    | first press reaches the hold threshold     | holding   | `hold`, if this is a stage                |
+/// | undecided    | `holdAfter`, and the tree has `long` here  | long      |                                           |
+/// | undecided    | the same, and no longer pattern exists     | spent     | the pattern                               |
+/// | undecided    | `up`, and a longer pattern exists          | released  | `up`                                      |
+/// | undecided    | `up`; none exists, or `clickGap` is over   | released  | `up`, gestures of the train               |
+/// | long         | `up`                                       | released  | `up`; `clickGap` starts here              |
+/// | holding      | time of a further stage                    | holding   | `hold`                                    |
+/// | holding      | `up`                                       | released  | `up`, `hold_release` after a stage        |
+/// | holding      | link lost `supervisionTimeout` ago, reboot | spent     | `hold_release` after a stage              |
+/// | holding      | `down`, because the `up` was lost          | undecided | the same, and `down`                      |
+/// | spent        | `up`                                       | released  | `up`                                      |
+/// | undecided    | a chord takes the press                    | spent     | gestures of the train without this press  |
+/// | undec., long | rotation by `leastTurn`                    | spent     | gestures of the train without this press  |
+/// | undec., long | `up` that ends a swipe                     | released  | the same; `up`, `swipe`                   |
+/// | not released | `down`, because the `up` was lost          | undecided | gestures without the lost press; `down`   |
+/// | any          | link lost                                  | unchanged | nothing; timers wait until `settlesAt`    |
 ///
 /// The hold threshold is `holdAfter` or the first stage, whichever is earlier.
 ///
@@ -62,11 +62,9 @@ struct PressMachine: Sendable {
 
     /// The maximum time between two stored events while the button sends them.
     static let silence = Duration.milliseconds(500)
-    /// How long a train waits for missing events after the link was lost: as long as the default `max_age` of rules, so
-    /// that its gestures are still accepted.
+    /// How long a train waits for missing events after a lost link: as long as the default `max_age` of rules.
     static let patience = Duration.seconds(3)
-    /// A train that waited longer than this for the end of a press counts as stored. The extra second is the delay that
-    /// a live event may have.
+    /// A train that waited longer for the end of a press counts as stored. A live event may be a second late.
     static let longestWait = patience + .seconds(1)
     /// The connection supervision timeout that is requested from buttons, after which a silent link is lost. A link
     /// that ended in another way has as long to return before a hold ends.
