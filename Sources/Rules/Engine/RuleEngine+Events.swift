@@ -148,10 +148,10 @@ extension RuleEngine {
 
     /// Judges kept events. All rules that kept the same event are judged together.
     mutating func decide(_ events: [KeptEvents.Kept], at now: Instant, _ effects: inout [Effect]) {
-        var rest = events[...]
-        while let first = rest.first {
-            let together = rest.prefix { $0.number == first.number }
-            rest = rest.dropFirst(together.count)
+        var remaining = events[...]
+        while let first = remaining.first {
+            let together = remaining.prefix { $0.number == first.number }
+            remaining = remaining.dropFirst(together.count)
             let matches = together.map(\.match).sorted(by: RuleIndex.Match.comesFirst)
             meet(first.event, matches, .ofKept, at: now, &effects)
             advance(at: now, &effects)
