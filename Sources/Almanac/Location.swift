@@ -20,15 +20,15 @@ extension Location {
     static let horizon = -50.0 / 60
     static let civilTwilight = -6.0
 
-    /// The times of the sun on the local day that contains `time`, and its elevation at `time`.
+    /// Dawn, sunrise, sunset and dusk of the local day that contains `time`, and the elevation of the sun at `time`.
     ///
-    /// Dawn, sunrise, sunset and dusk are those around the solar noon of that day, in seconds of the local day,
-    /// 0…86399; a sunset after midnight has a small number. The elevation is that of the sun's centre, with refraction.
-    /// A sunrise or sunset that the day lacks, near the ends of a polar day, is replaced by solar midnight. On a polar
-    /// day all four are solar midnight, in a polar night solar noon. Where civil twilight lasts all night, dawn is
-    /// solar midnight and dusk is one second before.
+    /// The four times are those around the solar noon of that day, in seconds of the local day, 0…86399; a sunset after
+    /// midnight has a small number. The elevation is that of the sun's centre, with refraction. A sunrise or sunset
+    /// that the day lacks, near the ends of a polar day, is replaced by solar midnight. On a polar day all four are
+    /// solar midnight, in a polar night solar noon. Where civil twilight lasts all night, dawn is solar midnight and
+    /// dusk is one second before.
     ///
-    /// A call takes about 40 µs, so callers ask only once for the same moment.
+    /// A call takes about 40 µs, so callers should calculate a moment only once.
     package func sun(at time: UTCTime, in zone: TimeZone) -> SunFacts {
         let place = SolarPosition.Place(self)
         let now = Double(time.milliseconds) / 1000

@@ -1,7 +1,7 @@
 package import ButtonModel
 package import Expressions
 
-/// A time zone of the zone database: its offset from UTC at any time.
+/// A time zone of the IANA time zone database: its offset from UTC at any time.
 ///
 /// A zone file lists the changes of the offset up to some year, and a rule for the years after the last change. Before
 /// the first change, the file's first offset applies.
@@ -35,7 +35,7 @@ package struct TimeZone: Hashable, Sendable {
         return local
     }
 
-    /// The moments that a local time denotes, ascending: none where the clock is set forward, two where it is set back.
+    /// The moments that a local time denotes, ascending: none if the clock skips it, two if the clock repeats it.
     ///
     /// Also none for an invalid date or time of day (30 February, 24:00), and outside the years 1…9999.
     package func moments(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) -> [UTCTime] {
@@ -52,8 +52,8 @@ package struct TimeZone: Hashable, Sendable {
 
     /// RFC 3339 with the zone's offset and without fraction: `2026-03-29T01:30:00+01:00`.
     ///
-    /// RFC 3339 offsets have no seconds. An offset with seconds, as in local mean times before there were zones, is cut
-    /// to minutes, and the local time is given for the cut offset, so that the text denotes the same moment.
+    /// RFC 3339 offsets have no seconds. An offset with seconds, as in local mean times before standard time, is
+    /// truncated to minutes. The local time is that of the truncated offset, so that the text denotes the same moment.
     package func timeStamp(at time: UTCTime) -> String {
         let minutes = offset(at: time) / 60
         let local = LocalTime(secondsSinceEpoch: time.wholeSeconds + Int64(minutes * 60))

@@ -1,5 +1,5 @@
-/// Trigonometric functions of angles in degrees, because modules without I/O do not import the C library. The results
-/// are within 10⁻¹² of the C library's; `arcsine` near ±90° is within 10⁻⁹.
+/// Trigonometric functions of angles in degrees, for modules without I/O, which do not import the C library. The
+/// results are within 10⁻¹² of the C library's; `arcsine` near ±90° is within 10⁻⁹.
 enum Trigonometry {
     static func sine(_ degrees: Double) -> Double {
         let turned = degrees.remainder(dividingBy: 360)

@@ -1,6 +1,6 @@
 import Bytes
 
-/// The offsets in a compiled zone file ("TZif").
+/// The UTC offsets in a compiled time zone file ("TZif").
 ///
 ///     octet  0…3     4        5…19     20…43
 ///            "TZif"  version  not used isutcnt, isstdcnt, leapcnt, timecnt, typecnt, charcnt: 4 octets each
@@ -15,7 +15,7 @@ import Bytes
 ///
 /// - Source: RFC 8536, 3; RFC 9636, 3 for version 4.
 struct ZoneFile: Hashable, Sendable {
-    /// The largest file that is read, in octets. The largest file of the zone database has 3.5 KiB.
+    /// The maximum size of a file in octets. The largest file of the zone database has 3.5 KiB.
     static let maximumCount = 64 * 1024
 
     /// A change of the clock to `offset`, in seconds east of UTC, at `moment`, in seconds since 1970-01-01 UTC.
@@ -28,7 +28,7 @@ struct ZoneFile: Hashable, Sendable {
     let firstOffset: Int32
     /// The changes in ascending order of `moment`.
     let changes: [Change]
-    /// The rule that applies from the last change on; `nil`: the last offset continues to apply.
+    /// The rule that applies from the last change on; if `nil`, the last offset continues to apply.
     let rule: ClockRule?
 
     init(firstOffset: Int32, changes: [Change], rule: ClockRule?) {

@@ -1,9 +1,8 @@
-/// The waits between attempts at something that keeps failing: each is twice the one before, from the shortest to the
-/// longest of a range.
+/// Exponential back-off: the wait before each attempt is twice the previous wait, within a range.
 public struct BackOff: Hashable, Sendable {
-    /// The shortest wait, which is above zero, and the longest.
+    /// The shortest wait, which must be above zero, and the longest.
     public let range: ClosedRange<Duration>
-    /// The wait that `next` returns, before jitter.
+    /// The wait that `next` returns, before jitter is subtracted.
     public private(set) var upcoming: Duration
 
     public init(_ range: ClosedRange<Duration>) {
@@ -24,6 +23,6 @@ public struct BackOff: Hashable, Sendable {
         return upcoming - upcoming / 2 * Double(jitter >> 11) / 0x1p53
     }
 
-    /// Begins with the shortest wait again. The owner calls it after a success that lasted.
+    /// Starts again with the shortest wait. The owner calls this after a success that lasted.
     public mutating func reset() { upcoming = range.lowerBound }
 }

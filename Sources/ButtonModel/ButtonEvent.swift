@@ -11,9 +11,9 @@ public struct ButtonEvent: Hashable, Sendable {
     public var step: PressStep
     /// The button's clock at the event, in ticks of 1/32768 s since the button's boot.
     public var ticks: UInt64
-    /// Whether the button stored the event while it had no connection.
+    /// Whether the button stored the event while it had no connection, or the event was delayed by a bad link.
     public var wasQueued: Bool
-    /// Whether the event is the last of those that the button had stored.
+    /// Whether the event is the last of the button's stored events.
     public var wasQueuedLast: Bool
     /// The age of the event when it was received; zero for live events.
     public var age: Duration
@@ -21,8 +21,8 @@ public struct ButtonEvent: Hashable, Sendable {
     public var part: ButtonPart?
     /// The direction of the swipe that this `up` ends; a swipe is not a click. `nil` for a press.
     public var swipe: SwipeDirection?
-    /// Whether the event's time has a resolution of only a second. The intervals between events then cannot tell which
-    /// presses belong together, and only the button's own verdicts in `step` can.
+    /// Whether the event's time has a resolution of only a second. Then intervals between events do not show which
+    /// presses belong together; only the button's own classification in `step` does.
     public var isTimeRough: Bool
 
     public init(
@@ -44,8 +44,8 @@ public struct ButtonEvent: Hashable, Sendable {
     }
 }
 
-/// A step of a press, as the button judged it. The button's limits are fixed: a double click is a second `down` at most
-/// 0.5 s after the first, a hold is 1 s, and a single click is certain 0.5 s after the `down`.
+/// A step of a press, as the button classified it. The button's limits are fixed: a double click is a second `down` at
+/// most 0.5 s after the first, a hold is 1 s, and a single click is certain 0.5 s after the `down`.
 public enum PressStep: Hashable, Sendable {
     case down
     /// The button has been held for one second. `ofSecondPress`: this press began as the second of a double click.
@@ -54,7 +54,7 @@ public enum PressStep: Hashable, Sendable {
     case clickTimeout
     case up(Release)
 
-    /// The button's verdict on a press when it ended.
+    /// The button's classification of a press when it ended.
     public enum Release: Hashable, Sendable {
         /// A short press that may still become a single or a double click.
         case open

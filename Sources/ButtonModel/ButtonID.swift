@@ -18,9 +18,9 @@ public struct ButtonID: Hashable, Comparable, Sendable, CustomStringConvertible 
 
     public var description: String {
         String(unsafeUninitializedCapacity: 12) { digits in
-            for place in 0..<12 {
-                let digit = UInt8(truncatingIfNeeded: rawValue >> (44 - 4 * UInt64(place)) & 15)
-                digits[place] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+            for index in 0..<12 {
+                let digit = UInt8(truncatingIfNeeded: rawValue >> (44 - 4 * UInt64(index)) & 15)
+                digits[index] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
             }
             return 12
         }

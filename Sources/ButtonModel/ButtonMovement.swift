@@ -1,4 +1,4 @@
-/// A part of a button that has several. The raw value is its name in topics, rules and records.
+/// A part of a Duo or Twist that reports its own events. The raw value is its name in topics, rules and records.
 public enum ButtonPart: String, CaseIterable, Hashable, Sendable {
     /// The two buttons of a Duo.
     case big, small

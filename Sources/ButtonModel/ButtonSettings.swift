@@ -8,7 +8,7 @@ public struct ButtonSettings: Hashable, Sendable {
     public var nicknameChosenAt: UInt64?
     /// Whether a connection is attempted at all.
     public var isConnectionWanted: Bool
-    /// What a Twist's lights show; other models ignore it.
+    /// The display mode of a Twist's lights; other models ignore it.
     public var ledMode: LEDMode
 
     public init(

@@ -1,17 +1,16 @@
-/// Decides whether an owner of clients, such as a user or an address, may have one more of the places there are.
+/// A connection limit for each owner of a server's clients, such as a user or an IP address.
 ///
-/// An owner is admitted while it holds fewer places than are free. So the first owner gets at most half of all places, a
-/// second one half of what the first left, and so on: an owner that holds nothing is refused only when no place is free.
+/// An owner may open another connection while it has fewer than are free. The first owner therefore gets at most half
+/// of all connections, the second half of the remainder, and so on. An owner without a connection is refused only if
+/// none is free.
 package struct ClientShare: Hashable, Sendable {
     package let places: Int
 
     package init(places: Int) { self.places = places }
 
-    /// - Parameters:
-    ///   - held: places that this owner has.
-    ///   - taken: places that all owners have.
+    /// Whether an owner that holds `held` of the `taken` connections may open another.
     package func admits(holding held: Int, of taken: Int) -> Bool { held < places - taken }
 
-    /// The most that one owner can have.
+    /// The maximum number of connections of one owner.
     package var largest: Int { (places + 1) / 2 }
 }

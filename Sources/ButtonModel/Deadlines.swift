@@ -1,7 +1,7 @@
 /// A deadline per key, multiplexed onto the owner's one timer.
 ///
-/// The earliest deadline is cached. Removing or postponing it takes O(n), and so does asking for what is due when
-/// something is; everything else takes O(1).
+/// The earliest deadline is cached. Removing or postponing it takes O(n), and so do `takeDue` and `due` if a key is
+/// due. Everything else takes O(1).
 public struct Deadlines<Key: Hashable & Sendable>: Sendable {
     /// A command to the owner's timer.
     public enum Change: Hashable, Sendable {
@@ -68,7 +68,7 @@ public struct Deadlines<Key: Hashable & Sendable>: Sendable {
         return minimum.map(Change.set) ?? .cancel
     }
 
-    /// What is wrong with the cached minimum; empty unless this type has a fault.
+    /// The invariants that are violated, as sentences; empty unless this type has a fault.
     public func problems() -> [String] {
         minimum == table.values.min() ? [] : ["the earliest deadline is not the one that is cached"]
     }

@@ -40,7 +40,7 @@ public enum Dial: Hashable, Sendable {
     }
 }
 
-/// What the lights of a Twist show. The raw value is its name in topics and records.
+/// The display mode of a Twist's lights. The raw value is its name in topics and records.
 public enum LEDMode: String, CaseIterable, Hashable, Sendable {
     case none, fill, point, selector
 }

@@ -1,17 +1,16 @@
 /// The names of button events in topics, in `trigger.event`, in rule files and on the command line.
 ///
-/// Events with an enum of their own have its raw value as their name: `RawEvent`, `Gesture`, `SwipeDirection` and
-/// `RotationDirection`. Here are the other names. `Recognised.What` and `TriggerEvent` take all their names from these
-/// types.
+/// The raw values of `RawEvent`, `Gesture`, `SwipeDirection` and `RotationDirection` are event names, too; this enum
+/// has the other names. `Recognised.What` and `TriggerEvent` take all their names from these five types.
 public enum EventName {
-    /// A pattern with a long press, which has no name of its own.
+    /// The name of all patterns with a long press.
     public static let pattern = "pattern"
     public static let chord = "chord"
     public static let connected = "connected"
     public static let disconnected = "disconnected"
     public static let batteryLow = "battery_low"
 
-    /// The numbers of short presses with a name of the form `clicks_3`.
+    /// The numbers of short presses whose name has the form `clicks_3`.
     public static let clickCounts = 3...8
 
     /// The name of a number of short presses, from 1: `click`, `double_click`, `clicks_3`.
@@ -23,7 +22,7 @@ public enum EventName {
         }
     }
 
-    /// The number of short presses with this name. `clicks_1` and `clicks_2` are understood as well.
+    /// Parses the name of a number of short presses. `clicks_1` and `clicks_2` are accepted as well.
     public static func clickCount(_ name: String) -> Int? {
         switch name {
         case Gesture.click.rawValue: return 1

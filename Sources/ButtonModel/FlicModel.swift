@@ -9,9 +9,9 @@ public enum FlicModel: String, CaseIterable, Hashable, Sendable {
     case twist
 }
 
-// What each model has.
+// The capabilities of each model.
 extension FlicModel {
-    /// The name for people.
+    /// The product name, for display.
     public var productName: String {
         switch self {
         case .flic1: "Flic 1"
@@ -21,7 +21,7 @@ extension FlicModel {
         }
     }
 
-    /// The parts that events name; empty for a model with a single part.
+    /// The parts that occur in events; empty for a model with a single part.
     public var parts: Set<ButtonPart> {
         switch self {
         case .flic1, .flic2: []
@@ -67,8 +67,7 @@ extension FlicModel {
         }
     }
 
-    /// Whether the latency mode and the time without a press until it disconnects can be set. A Twist chooses both
-    /// itself.
+    /// Whether `latencyMode` and `autoDisconnectTime` of `ButtonSettings` can be set. A Twist chooses both itself.
     public var hasConnectionSettings: Bool {
         switch self {
         case .flic1, .flic2, .duo: true

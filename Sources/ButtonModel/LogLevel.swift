@@ -1,8 +1,8 @@
-/// The level of a log line, the least important first. The raw value is its name in files, topics and options.
+/// The severity of a log line, in ascending order. The raw value is its name in files, topics and options.
 public enum LogLevel: String, CaseIterable, Hashable, Sendable {
     case debug, info, warning, error
 
-    /// Whether lines of this level are written when the least important level to write is `other`.
+    /// Whether lines of this level are written if `other` is the minimum level.
     public func isAtLeast(_ other: LogLevel) -> Bool { rank >= other.rank }
 
     private var rank: Int {

@@ -1,17 +1,17 @@
-/// What is known of a press, a turn or a swipe besides what it was: one value that travels from the gesture recogniser
-/// to rules and messages.
+/// The details of a press, turn or swipe, such as its age and duration. The gesture recogniser passes them on to rules
+/// and messages.
 public struct PressFacts: Hashable, Sendable {
     /// `nil` for a button with a single part.
     public var part: ButtonPart?
-    /// Whether the button had stored any part of it while it had no connection.
+    /// Whether any of its events is a stored or delayed one, as in `ButtonEvent.wasQueued`.
     public var wasQueued: Bool
-    /// Whether it includes the last event that the button had stored.
+    /// Whether it includes the last of the button's stored events.
     public var wasQueuedLast: Bool
-    /// The age when it was received; zero for live events.
+    /// The age of the event when it was received; zero for live events.
     public var age: Duration
-    /// How long a press lasted, at its `up`, `hold` or `hold_release`.
+    /// How long the press has lasted at an `up`, `hold`, `hold_release` or `hold` chord; zero for other events.
     public var heldFor: Duration
-    /// Whether the end of a hold is reported without its `up`, because the link was lost.
+    /// Whether this is a `hold_release` without an `up`, reported because the link was lost.
     public var isLinkLost: Bool
     /// The dial's position after a movement, 0…100.
     public var position: Int

@@ -1,18 +1,17 @@
-/// Decides which lines of the log are written where something outside can cause them as often as it likes.
+/// A rate limit for log lines that a remote device or client can cause at any rate.
 ///
-/// The first line of a kind is written. After it at most one a minute is, and that one says how many were left out.
-/// `Kind` has few values, for each of them is remembered.
+/// The first line of each kind is written, and after it at most one line a minute, which says how many were omitted.
+/// `Kind` must have few values, because this type keeps an entry for each.
 package struct RepeatedLines<Kind: Hashable & Sendable>: Sendable {
-    /// The least time between two lines of a kind.
+    /// The minimum time between two lines of a kind.
     package static var rest: Duration { .seconds(60) }
 
-    /// When a line of each kind was written last, and how many were left out since.
+    /// When the last line of each kind was written, and how many lines were omitted since.
     private var latest: [Kind: (at: Instant, omitted: Int)] = [:]
 
     package init() {}
 
-    /// - Parameter text: is made only when the line is written.
-    /// - Returns: the line to write; `nil`: this one is only counted.
+    /// Returns the line to write now, or `nil` if it is omitted. `text` is evaluated only if it is written.
     package mutating func admit(_ kind: Kind, _ text: @autoclosure () -> String, at now: Instant) -> String? {
         let before = latest[kind]
         if let before, now - before.at < Self.rest {

@@ -39,7 +39,7 @@ struct ButtonRow: Sendable {
         self.vocabulary = vocabulary
         self.grammar = grammar
         collects = vocabulary.collects.sorted()
-        for place in machines.indices { machines[place].configure(grammar, at: now) }
+        for index in machines.indices { machines[index].configure(grammar, at: now) }
     }
 
     /// Sets the chords of the button. A press that was held back because of earlier chords is released.
@@ -48,16 +48,16 @@ struct ButtonRow: Sendable {
         self.chords = chords
         self.within = within
         member = nil
-        for place in machines.indices {
-            let isHeldBack = machines[place].isHeldBack
-            machines[place].isInChord = !chords.isEmpty
-            machines[place].isHeldBack = false
-            if isNew || isHeldBack { machines[place].configure(grammar, at: now) }
+        for index in machines.indices {
+            let isHeldBack = machines[index].isHeldBack
+            machines[index].isInChord = !chords.isEmpty
+            machines[index].isHeldBack = false
+            if isNew || isHeldBack { machines[index].configure(grammar, at: now) }
         }
     }
 
     mutating func machine(of part: ButtonPart?) -> Int {
-        for place in machines.indices where machines[place].part == part { return place }
+        for index in machines.indices where machines[index].part == part { return index }
         var machine = PressMachine(button: button, part: part, grammar: grammar)
         machine.isInChord = !chords.isEmpty
         machines.append(machine)
@@ -65,8 +65,8 @@ struct ButtonRow: Sendable {
     }
 
     mutating func handle(_ event: ButtonEvent, at now: Instant, into output: inout [Recognised]) {
-        let place = machine(of: event.part)
-        machines[place].handle(event, at: now, into: &output)
+        let index = machine(of: event.part)
+        machines[index].handle(event, at: now, into: &output)
     }
 
     mutating func moved(_ movement: ButtonMovement, at now: Instant, into output: inout [Recognised]) {
@@ -77,12 +77,12 @@ struct ButtonRow: Sendable {
                     button: button, what: .swipe(direction), facts: movement.facts, at: now - movement.age))
         case .rotation(let steps):
             guard steps != 0 else { return }
-            if let place = pressedMachine(turning: movement.part) { machines[place].turn(by: steps, into: &output) }
+            if let index = pressedMachine(turning: movement.part) { machines[index].turn(by: steps, into: &output) }
             for collect in collects {
-                if let place = windows.firstIndex(where: {
+                if let index = windows.firstIndex(where: {
                     $0.collect == collect && $0.latest.isOfSameDial(as: movement) && now < $0.endsAt
                 }) {
-                    windows[place].add(movement, steps: steps, at: now)
+                    windows[index].add(movement, steps: steps, at: now)
                 } else {
                     windows.append(RotationWindow(movement, steps: steps, collect: collect, at: now))
                 }
@@ -111,8 +111,8 @@ struct ButtonRow: Sendable {
     var deadline: Instant? {
         var earliest = member?.holdsBackUntil
         // Iterates over indices, because an element would be copied.
-        for place in machines.indices {
-            if let due = machines[place].deadline { earliest = min(earliest ?? due, due) }
+        for index in machines.indices {
+            if let due = machines[index].deadline { earliest = min(earliest ?? due, due) }
         }
         for window in windows { earliest = min(earliest ?? window.endsAt, window.endsAt) }
         return earliest
@@ -120,7 +120,7 @@ struct ButtonRow: Sendable {
 
     mutating func timePassed(at now: Instant, into output: inout [Recognised]) {
         if let end = member?.holdsBackUntil, end <= now { liftHoldBack(at: now, into: &output) }
-        for place in machines.indices { machines[place].timePassed(at: now, into: &output) }
+        for index in machines.indices { machines[index].timePassed(at: now, into: &output) }
         closeWindows(at: now, into: &output)
     }
 

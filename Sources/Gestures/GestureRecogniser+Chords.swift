@@ -1,38 +1,38 @@
 import ButtonModel
 
-/// A chord whose members are all down, and that fires if they stay.
+/// A chord whose members are all down. A `hold` chord fires if they stay down.
 struct FormedChord: Hashable, Sendable {
-    /// A place in the list of chords.
+    /// An index in the list of chords.
     var chord: Int
     var firesAt: Instant
-    /// Of the press that came last.
+    /// The press that began last.
     var last: Press
-    /// A place in `rows`.
+    /// The button of that press, as an index in `rows`.
     var lastRow: Int
     var lastPart: ButtonPart?
 }
 
-// Chords: buttons that are down together.
+// Chords: buttons that are pressed together.
 //
-// | a member's live press      | and                                         | then                                           |
+// | live press of a member     | and                                         | then                                           |
 // |----------------------------|---------------------------------------------|------------------------------------------------|
 // | begins                     | another member is not down, or for too long | is held back for the longest `within`          |
-// | begins                     | all are down, each for at most `within`     | the chord of most members forms                |
+// | begins                     | all are down, each for at most `within`     | the chord with the most members forms          |
 // | is in a `down` chord       |                                             | is taken: the chord fires                      |
-// | is in a `hold` chord       |                                             | stays held back until that fires or fails      |
-// | ends, or its link is lost  | in a `hold` chord that has not fired        | the others are held back as before it formed   |
-// | stays                      | `holdAfter` after the last one began        | is taken: the chord fires                      |
-// | is held back               | `within` is over, and no chord formed       | is free: what it has become by then is given   |
+// | is in a `hold` chord       |                                             | stays held back until the chord fires or fails |
+// | ends, or its link is lost  | in a `hold` chord that has not fired        | the chord fails; the others are held back      |
+// | stays down                 | `holdAfter` after the last press began      | is taken: the chord fires                      |
+// | is held back               | `within` is over, and no chord has formed   | is free: its gestures until now are reported   |
 //
-// A press is in one chord, except that a `down` and a `hold` chord of the same buttons share theirs.
+// A press is in one chord, except that a `down` and a `hold` chord of the same buttons share their presses.
 extension GestureRecogniser {
     mutating func setChords(_ chords: [Chord], at now: Instant) {
         self.chords = chords
         formedChords = []
         chordMembers = chords.map { chord in Set(chord.members).map { row(of: $0) }.sorted() }
-        for place in rows.indices {
-            let own = chords.indices.filter { chordMembers[$0].contains(place) && chordMembers[$0].count > 1 }
-            rows[place].configure(chords: own, within: own.map { chords[$0].within }.max() ?? .zero, at: now)
+        for index in rows.indices {
+            let own = chords.indices.filter { chordMembers[$0].contains(index) && chordMembers[$0].count > 1 }
+            rows[index].configure(chords: own, within: own.map { chords[$0].within }.max() ?? .zero, at: now)
         }
     }
 
@@ -58,7 +58,7 @@ extension GestureRecogniser {
         }
     }
 
-    /// Of the chords that are complete with this press those with the most members form.
+    /// Forms the chords with the most members among those that are complete with this press.
     private mutating func formChords(by row: Int, at now: Instant, into output: inout [Recognised]) {
         guard let member = rows[row].member, let press = rows[row].machines[member.machine].openPress else { return }
         let complete = rows[row].chords.filter { chord in
@@ -104,7 +104,7 @@ extension GestureRecogniser {
                 heldFor: chord.event == .hold ? chord.holdAfter : .zero))
     }
 
-    /// The press of a member has ended, as far as chords care: so have the chords that waited for it to stay.
+    /// Ends the membership of a button's press in chords. Chords that need the press to stay down fail.
     mutating func endMembership(of row: Int, at now: Instant, into output: inout [Recognised]) {
         guard rows[row].member != nil else { return }
         rows[row].liftHoldBack(at: now, into: &output)

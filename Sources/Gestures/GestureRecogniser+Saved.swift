@@ -1,17 +1,17 @@
 package import ButtonModel
 
 extension GestureRecogniser {
-    /// A text that brings the button's undecided train back after a restart; empty when nothing is under way.
+    /// Encodes a button's undecided trains as text, to restore them after a restart; empty if there are none.
     ///
-    /// - Parameter clock: a moment by ours and by that on the wall, where it can be believed.
+    /// - Parameter clock: an instant and its wall clock time; `nil` if the wall clock is implausible.
     package func saved(_ button: ButtonID, by clock: (instant: Instant, time: UTCTime)? = nil) -> String {
         guard let row = knownRow(of: button) else { return "" }
         return rows[row].machines.compactMap { $0.saved(by: clock) }.joined(separator: ";")
     }
 
-    /// From `saved`. The train goes on as queued; what we do not understand is passed over.
+    /// Restores trains that `saved` encoded. Their presses count as queued. Trains that cannot be parsed are skipped.
     ///
-    /// - Parameter time: that of `now`, where it can be believed. Else the train is as old as this process, at least.
+    /// - Parameter time: the wall clock time at `now`. If it is `nil`, the ages of the presses count from `now`.
     package mutating func restore(_ button: ButtonID, _ saved: String, at now: Instant, time: UTCTime? = nil) {
         let row = row(of: button)
         for text in saved.split(separator: ";", maxSplits: ButtonPart.allCases.count + 1) {
@@ -23,26 +23,27 @@ extension GestureRecogniser {
     }
 }
 
-/// A train under way as a text, for one part of a button.
+/// The text format of an undecided train of one part of a button, in fields separated by spaces.
 ///
 ///     big 305419896 51200 d s16000-12000 ?4000 @1795000014000
 ///
-/// The part (`-`: none), the boot and the button's clock at its last event, the state (`r` released, `d` down and
-/// undecided, `h` a hold whose latest reported stage follows, and, if it was told late, `q` and by how many milliseconds,
-/// `s` spent, `e` decided by our clock, so that what the button still says of it is nothing new: without presses), and the
-/// presses: `s`hort, `l`ong or still open (`?`), how many ticks before the last event they began and, if they did, ended. A
-/// hold and a spent press are the last. Where it is known, the time of the last event follows, in milliseconds since 1970:
-/// nothing else may ever say how long ago that was.
+/// - the part, or `-`; the boot ID; the button's clock at its last event, in ticks;
+/// - the state: `r` released; `d` down (undecided or long); `h` hold, followed by the latest reported stage in ticks
+///   and, if the hold was reported late, `q` and its age in milliseconds; `s` spent; `e` without presses, after a train
+///   that was decided by its times, so that later verdicts of the button on it are ignored;
+/// - the presses, of which `h` and `s` have one: `s` short, `l` long or `?` undecided, then how many ticks before the
+///   last event the press began and, after `-`, ended;
+/// - `@` and the wall clock time of the last event, in milliseconds since 1970, if it is known.
 struct SavedTrain: Hashable, Sendable {
     var part: ButtonPart?
     var bootID: UInt32
     var reading: UInt64
     var state: Character
     var firedStage: Ticks = -1
-    /// How late the hold was told.
+    /// How late the hold was reported.
     var hold: Recognised.Lateness?
     var presses: [SavedPress]
-    /// Of the last event.
+    /// The wall clock time of the last event.
     var time: UTCTime?
 
     struct SavedPress: Hashable, Sendable {
@@ -51,7 +52,7 @@ struct SavedTrain: Hashable, Sendable {
         var up: Ticks?
     }
 
-    /// Milliseconds: a hundred years.
+    /// The maximum age of a hold, in milliseconds: a hundred years.
     fileprivate static let maximumAge: Int64 = 3_155_760_000_000
 
     init?(_ text: some StringProtocol) {
@@ -100,7 +101,7 @@ struct SavedTrain: Hashable, Sendable {
         }
     }
 
-    /// Each begins before it ends, and ends before the next begins.
+    /// Whether each press begins before it ends, and ends before the next one begins.
     private var isOrdered: Bool {
         var latest = Ticks.longest
         for press in presses {
@@ -134,7 +135,7 @@ extension SavedTrain.SavedPress {
 }
 
 extension PressMachine {
-    /// `nil` when nothing is under way.
+    /// Encodes the train; `nil` if there is nothing to restore.
     func saved(by clocks: (instant: Instant, time: UTCTime)?) -> String? {
         var state: String
         var presses = train
@@ -165,7 +166,8 @@ extension PressMachine {
         return text
     }
 
-    /// Its end may have been told to the former process only: stamps decide, until nothing more comes.
+    /// Restores a train, unless a press has already begun. Its last `up` may have been received by the earlier process
+    /// only, so the machine does not use verdicts, and waits for events only for `patienceAfterRestart`.
     mutating func restore(_ saved: SavedTrain, at now: Instant, time: UTCTime?) {
         guard isIdle else { return }
         var happened = now

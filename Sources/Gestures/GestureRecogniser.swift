@@ -1,52 +1,53 @@
 package import ButtonModel
 
-/// Presses, turns and swipes of all buttons to gestures: one gesture for each press train, by longest match.
+/// Recognises gestures in the presses, turns and swipes of all buttons.
 ///
-/// Each button has a row here, each of its parts a `PressMachine`. What is left to this type are the timers of all of
-/// them and the chords (`GestureRecogniser+Chords.swift`), the only thing in which buttons meet.
+/// Each button has a `ButtonRow`, and each of its parts a `PressMachine`, which matches patterns of presses. This type
+/// owns their deadlines, and the chords (`GestureRecogniser+Chords.swift`), which involve several buttons.
 package struct GestureRecogniser: Sendable {
     package enum Input: Hashable, Sendable {
         case event(ButtonEvent)
         case moved(ButtonMovement)
-        /// What the button has not told by now it tells as stored, or never.
+        /// Events that have not arrived by now arrive later as stored events, or never.
         case linkLost(ButtonID)
         case linkReturned(ButtonID)
-        /// The button was not heard of for at least so long, and no hold of it goes on.
+        /// A hold in progress ends without its `up`, because the link timed out, or the button rebooted or was removed.
+        /// `unheardFor` is the minimum time since the last packet of the button.
         case holdLost(ButtonID, unheardFor: Duration)
         case timerFired
     }
 
-    /// After this long without a word from a button its link is lost.
+    /// The connection supervision timeout: a link is lost after this time without a packet.
     package static let supervisionTimeout = PressMachine.supervisionTimeout
 
     var rows: [ButtonRow] = []
-    private var places: [ButtonID: Int] = [:]
+    private var rowIndices: [ButtonID: Int] = [:]
     private var others = Vocabulary()
     private var otherGrammar: Grammar
     private let takesVerdicts: Bool
     var deadlines = DeadlineHeap()
     var chords: [Chord] = []
-    /// Places in `rows`.
+    /// The members of each chord, as indices in `rows`.
     var chordMembers: [[Int]] = []
     var formedChords: [FormedChord] = []
 
-    /// - Parameter takesVerdicts: false where no button judges its presses and `down` and `up` are all that is told, as in
-    ///   tests of rules. The gestures are the same.
+    /// - Parameter takesVerdicts: whether the button's own verdicts are used. Pass `false` if the events are only
+    ///   `down` and `up`, as in tests of rules; the gestures are the same.
     package init(takesVerdicts: Bool = true) {
         self.takesVerdicts = takesVerdicts
         otherGrammar = Grammar(others, takesVerdicts: takesVerdicts)
     }
 
-    /// When `timerFired` is wanted next. Of an event and a timer at the same instant the caller hands the event in first.
+    /// When `timerFired` is due. An event at the same instant must be passed before it.
     package var deadline: Instant? {
         formedChords.reduce(deadlines.earliest?.instant) { min($0 ?? $1.firesAt, $1.firesAt) }
     }
 
-    /// What is wanted from now on. Trains under way go on under the new vocabulary; none is lost.
+    /// Replaces the vocabularies and chords. Trains in progress continue with the new vocabularies.
     ///
     /// - Parameters:
-    ///   - others: of buttons that have no entry.
-    ///   - chords: one that names fewer than two buttons never forms.
+    ///   - others: the vocabulary of buttons that are not in `vocabularies`.
+    ///   - chords: all chords. A chord of fewer than two different buttons never forms.
     package mutating func configure(
         _ vocabularies: [ButtonID: Vocabulary], others: Vocabulary, chords: [Chord], at now: Instant
     ) {
@@ -63,14 +64,14 @@ package struct GestureRecogniser: Sendable {
             let vocabulary = vocabularies[rows[row].button] ?? others
             rows[row].configure(vocabulary, grammar(of: vocabulary), at: now)
         }
-        for (button, vocabulary) in vocabularies where places[button] == nil {
+        for (button, vocabulary) in vocabularies where rowIndices[button] == nil {
             add(ButtonRow(button, vocabulary, grammar(of: vocabulary)))
         }
         if chords != self.chords { setChords(chords, at: now) }
         for row in rows.indices { rearm(row) }
     }
 
-    /// What this completes, in order.
+    /// Handles an input, and returns the gestures and movements that it completes, in order.
     package mutating func handle(_ input: Input, at now: Instant) -> [Recognised] {
         var output: [Recognised] = []
         switch input {
@@ -87,18 +88,18 @@ package struct GestureRecogniser: Sendable {
             rows[row].moved(movement, at: now, into: &output)
             rearm(row)
         case .linkLost(let button):
-            guard let row = places[button] else { return [] }
+            guard let row = rowIndices[button] else { return [] }
             for machine in rows[row].machines.indices {
                 rows[row].machines[machine].linkLost(at: now, into: &output)
             }
             endMembership(of: row, at: now, into: &output)
             rearm(row)
         case .linkReturned(let button):
-            guard let row = places[button] else { return [] }
+            guard let row = rowIndices[button] else { return [] }
             for machine in rows[row].machines.indices { rows[row].machines[machine].linkReturned() }
             rearm(row)
         case .holdLost(let button, let duration):
-            guard let row = places[button] else { return [] }
+            guard let row = rowIndices[button] else { return [] }
             for machine in rows[row].machines.indices {
                 rows[row].machines[machine].endHold(unheardFor: duration, at: now, into: &output)
             }
@@ -109,7 +110,7 @@ package struct GestureRecogniser: Sendable {
         return output
     }
 
-    /// One deadline after the other, so that what was due earlier comes first, however late the timer is.
+    /// Handles the deadlines that have passed in their order, even if the timer fired late.
     private mutating func timePassed(at now: Instant, into output: inout [Recognised]) {
         while let due = deadline, due <= now {
             if let chord = formedChords.firstIndex(where: { $0.firesAt <= due }) {
@@ -123,16 +124,16 @@ package struct GestureRecogniser: Sendable {
 
     mutating func rearm(_ row: Int) { deadlines.set(row, to: rows[row].deadline) }
 
-    func knownRow(of button: ButtonID) -> Int? { places[button] }
+    func knownRow(of button: ButtonID) -> Int? { rowIndices[button] }
 
     mutating func row(of button: ButtonID) -> Int {
-        places[button] ?? add(ButtonRow(button, others, otherGrammar))
+        rowIndices[button] ?? add(ButtonRow(button, others, otherGrammar))
     }
 
     @discardableResult
     private mutating func add(_ row: ButtonRow) -> Int {
         rows.append(row)
-        places[row.button] = rows.count - 1
+        rowIndices[row.button] = rows.count - 1
         return rows.count - 1
     }
 }

@@ -2,7 +2,7 @@ import ButtonModel
 
 /// A vocabulary prepared for recognition: patterns as a prefix tree, times in a button's ticks.
 ///
-/// It is a class, because all buttons share a few instances, and each event uses one.
+/// It is a class because all buttons share a few instances, and every event uses one.
 final class Grammar: Sendable {
     struct Node: Sendable {
         var short: Int?
@@ -32,7 +32,7 @@ final class Grammar: Sendable {
     let firesOnDown: Bool
     /// The trigger mode in which the button's own classification has the same result; `nil` if there is none.
     let verdictMode: TriggerMode?
-    /// The trigger mode that is most similar, for presses of which only the button's classification is available.
+    /// The most similar trigger mode, for presses of which only the button's classification is available.
     let nearestMode: TriggerMode
     /// The durations of the vocabulary for the elements of `holdStages`.
     let stageDurations: [Duration]

@@ -1,34 +1,34 @@
 import ButtonModel
 
-/// A `down` and, once it came, its `up`.
+/// A press: its `down`, and its `up` once it has been received.
 struct Press: Hashable, Sendable {
-    /// Counted up for each button and part.
+    /// A serial number within the button or part.
     var number: UInt64
     var down: Ticks
-    /// `nil`: it goes on, as far as we were told.
+    /// `nil` while no `up` has been received.
     var up: Ticks?
-    /// What it counts as; `nil` while that is open.
+    /// The length that the press counts as; `nil` while it is undecided.
     var length: PressLength?
-    /// Any step of it was stored by the button, or it is from before a restart.
+    /// Whether any step of the press was stored by the button, or the press is from before a restart.
     var wasQueued: Bool
     var wasQueuedLast: Bool
-    /// That of its oldest step.
+    /// The age of its oldest step.
     var age: Duration
-    /// How late its first `hold` was told; `nil`: none was.
+    /// How late its first `hold` was reported; `nil` if none was.
     var hold: Recognised.Lateness?
-    /// Its `down` on our clock: the earliest that its steps speak for, since delay only makes later.
+    /// When the press began, on the host's clock: the earliest time that a step implies, because delays only add.
     var at: Instant
 
-    /// How long it has lasted, or did.
+    /// The duration of the press until its `up`, or else until `moment`.
     func heldFor(at moment: Ticks) -> Ticks { max(0, (up ?? moment) - down) }
 
-    /// Takes in what a further step says.
+    /// Updates the press with a further step.
     ///
     /// - Parameters:
-    ///   - moment: of the step.
-    ///   - arrival: when it happened on our clock, as its arrival and age have it.
+    ///   - moment: the time of the step on the button's clock.
+    ///   - arrival: the same time on the host's clock, computed from the event's arrival and age.
     mutating func note(_ event: ButtonEvent, at moment: Ticks, _ arrival: Instant) {
-        // One that goes on as it happens: what was stored has all come.
+        // A live step after stored steps shows that the button has sent all its stored events.
         wasQueuedLast = wasQueuedLast || event.wasQueuedLast || wasQueued && !event.wasQueued
         wasQueued = wasQueued || event.wasQueued
         age = max(age, event.age)

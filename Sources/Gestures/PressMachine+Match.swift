@@ -1,8 +1,8 @@
 import ButtonModel
 
-// From presses to gestures: the walk along the tree.
+// Matching of a train with the patterns of the grammar's prefix tree.
 extension PressMachine {
-    /// A click that nothing competes with needs not wait for the `up`.
+    /// Reports a click on `down`, if no other gesture is possible.
     mutating func fireOnDown(into output: inout [Recognised]) {
         guard grammar.firesOnDown, !isHeldBack, state == .undecided, train.count == 1, let press = train.popLast()
         else {
@@ -12,9 +12,9 @@ extension PressMachine {
         give(.pattern(.click), press, into: &output)
     }
 
-    /// Gives what the train is by now, longest match first, and leaves what may still grow.
+    /// Reports the gestures of the train by longest match, and keeps presses that may still become a longer pattern.
     ///
-    /// - Parameter isOver: no press will be added to it.
+    /// - Parameter isOver: whether no press will be added to the train.
     mutating func settle(isOver: Bool, into output: inout [Recognised]) {
         while !train.isEmpty {
             let decided = state == .undecided ? train.count - 1 : train.count
@@ -34,7 +34,7 @@ extension PressMachine {
         }
     }
 
-    /// Nothing begins with the first press of the train, but perhaps it is a hold that is told now.
+    /// Removes the first press of the train, because no pattern begins with it. If it is a hold, reports the hold.
     mutating func dropFirst(into output: inout [Recognised]) {
         var press = train.removeFirst()
         let isHold = press.length == .long && grammar.holdThreshold != nil
@@ -48,7 +48,7 @@ extension PressMachine {
         }
     }
 
-    /// Along the first presses of the train, as far as the tree goes.
+    /// Follows the first `count` presses in the tree: the last node, its depth, and the longest pattern on the way.
     func walk(_ count: Int) -> (node: Int, steps: Int, match: (count: Int, pattern: [PressLength])?) {
         var node = 0
         var steps = 0
@@ -61,7 +61,7 @@ extension PressMachine {
         return (node, steps, match)
     }
 
-    /// - Returns: the latest stage that was given, or `after`.
+    /// Reports the hold stages that are reached at `moment`, and returns the latest reported stage, or else `after`.
     @discardableResult
     func giveStages(
         of press: inout Press, after: Ticks, upTo moment: Ticks, into output: inout [Recognised]
@@ -77,9 +77,9 @@ extension PressMachine {
     }
 
     /// - Parameters:
-    ///   - press: its last one.
-    ///   - first: the number of its first; `nil`: it has only one.
-    ///   - count: it is made of so many presses from the start of the train.
+    ///   - press: the last press of the gesture.
+    ///   - first: the number of its first press; `nil` if it has only one.
+    ///   - count: how many presses at the start of the train it consists of. If one is queued, the gesture is.
     func give(
         _ what: Recognised.What, _ press: Press, from first: UInt64? = nil, queuedOf count: Int = 0,
         heldFor: Duration = .zero, isFurtherStage: Bool = false, isLinkLost: Bool = false,

@@ -2,7 +2,7 @@
     import ButtonModel
 
     extension PressMachine {
-        /// Statements about the state that are false; empty unless this type has a fault.
+        /// The invariants that are violated, as sentences; empty unless this type has a fault.
         func problems() -> [String] {
             let isOpen = state == .undecided || state == .long
             let closed = isOpen ? train.dropLast() : train[...]
@@ -63,7 +63,7 @@
     }
 
     extension GestureRecogniser {
-        /// Statements about the state that are false; empty unless this type has a fault.
+        /// The invariants that are violated, as sentences; empty unless this type has a fault.
         package func problems() -> [String] {
             var problems = rows.flatMap { $0.problems() } + deadlines.problems()
             for index in rows.indices {

@@ -1,8 +1,8 @@
 import ButtonModel
 
-// What time decides, by the button's clock and by ours.
+// Decisions by time, on the button's clock and on the host's clock.
 extension PressMachine {
-    /// The moment at which time alone decides something.
+    /// The moment of the next decision if no event arrives; `nil` if time decides nothing.
     private var decisionMoment: Ticks? {
         if takesVerdicts { return nil }
         switch state {
@@ -25,9 +25,10 @@ extension PressMachine {
         }
     }
 
-    /// Decides what the button's clock has decided by this moment. Each round ends a train, or takes its press or stage.
+    /// Makes all decisions that are due on the button's clock by this moment. The loop ends, because each decision
+    /// settles a train, makes a press long, or uses up a hold stage.
     ///
-    /// - Parameter endsGap: no `down` can come at this very moment.
+    /// - Parameter endsGap: whether a `clickGap` that ends at `moment` is over, because no `down` can follow.
     mutating func advance(to moment: Ticks, endsGap: Bool = false, into output: inout [Recognised]) {
         while let next = decisionMoment, next < moment || (next == moment && (endsGap || state != .released)) {
             decide(at: next, into: &output)
@@ -71,7 +72,7 @@ extension PressMachine {
 
     mutating func timePassed(at now: Instant, into output: inout [Recognised]) {
         if let end = holdEndsAt, end <= now { endHold(at: now, into: &output) }
-        // Verdicts come from the button, however late.
+        // The button decides this train, however long its verdict takes.
         guard !takesVerdicts else { return rearm() }
         review(into: &output)
         if let end = settlesAt, end <= now {
@@ -86,13 +87,13 @@ extension PressMachine {
         rearm()
     }
 
-    /// Tells the end of the hold that is under way. Its `up` is not told, or comes too late.
+    /// Reports the end of a hold in progress without its `up`, which was lost or would arrive too late.
     ///
-    /// - Parameter lost: how long the button has not been heard of, at least.
+    /// - Parameter lost: the minimum time since the last packet of the button.
     mutating func endHold(unheardFor lost: Duration = .zero, at now: Instant, into output: inout [Recognised]) {
         holdEndsAt = nil
         guard case .holding(var press, let fired) = state, fired >= 0 else { return }
-        // The button was held for as long as that was told, and until the link was lost.
+        // The button was held at least until the latest reported stage, and presumably until the link was lost.
         let end = min(now, max(min(linkLostAt ?? now, now - lost), press.at.advanced(by: fired)))
         press.wasQueued = true
         press.age = max(press.age, now - end)
@@ -101,7 +102,7 @@ extension PressMachine {
         rearm()
     }
 
-    /// The presses before one whose end is not told wait no longer for it. It stays, as a train of its own.
+    /// Settles the presses before a press whose `up` is missing. That press stays as a train of its own.
     mutating func giveUpOpenPress(at now: Instant, into output: inout [Recognised]) {
         guard state == .undecided || state == .long, train.count > 1, var press = train.popLast() else { return }
         state = .released
@@ -112,53 +113,55 @@ extension PressMachine {
         state = .undecided
     }
 
-    /// Stored presses that waited for a lost link are told now, and they are as old as they are now.
+    /// Updates the ages of stored presses that waited for a lost link, because their gestures are reported only now.
     private mutating func ageStoredPresses(at now: Instant) {
-        for place in train.indices where train[place].wasQueued && train[place].up != nil {
-            train[place].age = max(train[place].age, now - train[place].at)
+        for index in train.indices where train[index].wasQueued && train[index].up != nil {
+            train[index].age = max(train[index].age, now - train[index].at)
         }
     }
 
-    /// What its presses are without that one could have been told long ago: they are as late as stored ones.
+    /// Marks the train as stored if it waited longer than `longestWait` for the end of a later press.
     mutating func ageTrain(behind press: Press, at now: Instant) {
         guard now - press.at > PressMachine.longestWait else { return }
-        for place in train.indices {
-            train[place].wasQueued = true
-            train[place].age = max(train[place].age, now - train[place].at)
+        for index in train.indices {
+            train[index].wasQueued = true
+            train[index].age = max(train[index].age, now - train[index].at)
         }
     }
 }
 
-// Another grammar takes the place of this one.
+// MARK: - Change of the grammar
+
 extension PressMachine {
-    /// The train under way is read by the new grammar from its times, whoever decided so far.
+    /// Replaces the grammar. A train in progress is from now on decided by its times and no longer by verdicts.
     mutating func configure(_ grammar: Grammar, at now: Instant) {
         self.grammar = grammar
         takesVerdicts = false
         guard !isIdle else { return rearm() }
         reviewsAt = now
-        for place in train.indices where train[place].length == .long {
-            // Short by the new times; what counted as short remains so.
-            guard !isLong(train[place].heldFor(at: clock.moment)) else { continue }
-            train[place].length = train[place].up == nil ? nil : .short
-            if state == .long, train[place].up == nil { state = .undecided }
+        for index in train.indices where train[index].length == .long {
+            // A long press may be short by the new times. A press that counted as short stays short.
+            guard !isLong(train[index].heldFor(at: clock.moment)) else { continue }
+            train[index].length = train[index].up == nil ? nil : .short
+            if state == .long, train[index].up == nil { state = .undecided }
         }
         rearm()
     }
 
-    /// What was waiting for the end of a press that is still down, and need not by the new grammar, is as old as it is.
+    /// Settles the train again after a change of the grammar. A pattern that has waited for a press that is still down,
+    /// and needs it no longer, is marked as stored if it is too old.
     mutating func review(into output: inout [Recognised]) {
         guard let now = reviewsAt else { return }
         reviewsAt = nil
         let told = output.count
         settle(isOver: false, into: &output)
         fireOnDown(into: &output)
-        for place in output.indices.dropFirst(told) {
-            guard case .pattern = output[place].what, now - output[place].at > PressMachine.longestWait else {
+        for index in output.indices.dropFirst(told) {
+            guard case .pattern = output[index].what, now - output[index].at > PressMachine.longestWait else {
                 continue
             }
-            output[place].wasQueued = true
-            output[place].age = max(output[place].age, now - output[place].at)
+            output[index].wasQueued = true
+            output[index].age = max(output[index].age, now - output[index].at)
         }
     }
 }

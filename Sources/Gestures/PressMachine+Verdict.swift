@@ -1,8 +1,8 @@
 import ButtonModel
 
-// The named modes, and steps whose times nobody knows: the button says what its presses are, and when.
+// Recognition by the button's own verdicts, in trigger modes and for events without exact times.
 extension PressMachine {
-    /// Times say nothing of the train under way. What is decided of it stays so.
+    /// Leaves the current train to the button's verdicts, because its times are inexact. Earlier decisions stay.
     mutating func leaveToVerdicts() {
         switch state {
         case .released, .undecided, .long: takesVerdicts = true
@@ -10,8 +10,8 @@ extension PressMachine {
         }
     }
 
-    /// The train is at most the two presses that the button may still call a double click. A press about which it says
-    /// nothing is in no gesture.
+    /// Handles an event by the button's verdict in a trigger mode. The train has at most the two presses of a possible
+    /// double click. A press without a verdict is in no gesture.
     mutating func takeVerdict(_ event: ButtonEvent, in mode: TriggerMode, into output: inout [Recognised]) {
         switch event.step {
         case .down:
@@ -53,7 +53,7 @@ extension PressMachine {
         case .released:
             var press = strayPress(event)
             press.length = .short
-            // Also without its `down`, a press is at most the second that the button may still call a double click.
+            // This press may be the second of a double click, so one earlier press is kept.
             if train.count > 1 { train.removeFirst(train.count - 1) }
             train.append(press)
             give(.up, press, into: &output)
@@ -72,7 +72,7 @@ extension PressMachine {
         state = .released
     }
 
-    /// - Parameter count: of presses; of those we know.
+    /// Reports a click (`count` 1) or a double click (2). The train has fewer presses if events were lost.
     private mutating func giveVerdict(of count: Int, by event: ButtonEvent, into output: inout [Recognised]) {
         if train.isEmpty { train.append(strayPress(event)) }
         let last = train[train.count - 1]
@@ -86,7 +86,7 @@ extension PressMachine {
 }
 
 extension PressStep {
-    /// The button adds nothing to a gesture after this step.
+    /// Whether the button's verdict on the train is complete with this step.
     fileprivate var endsTrain: Bool {
         switch self {
         case .down, .hold, .up(.open): false

@@ -1,111 +1,111 @@
 import ButtonModel
 
-/// The presses of one button, or of one part of it, on their way to become gestures.
+/// Recognises the gestures of one button, or of one part of a button, in its press events.
 ///
-/// Presses that may still belong together are a *train*. The machine walks the grammar's tree along it and waits only as
-/// long as some longer pattern is possible; then the longest one that was complete on the way is the gesture, and the
-/// presses behind it are a train of their own, with the times they had and the lengths they counted as.
+/// Presses that may still form one pattern are a *train*. The machine follows the train in the prefix tree of
+/// `Grammar`, and waits only while a longer pattern is possible. Then it reports the longest pattern that was complete
+/// on the way, and treats the presses after this pattern as a new train; they keep their times and lengths. This is
+/// called *settling*.
 ///
-/// | state     | on                                         | becomes   | and gives                                    |
-/// |-----------|--------------------------------------------|-----------|----------------------------------------------|
-/// | released  | down, at most `clickGap` after the last    | undecided | `down`; the train is one longer              |
-/// | released  | down, later, or the first                  | undecided | what the train was; `down`; a new train      |
-/// | released  | down, where a click is all that is wanted  | spent     | `down`, `click`                              |
-/// | released  | `clickGap` is over                         | released  | what the train was                           |
-/// | released  | up                                         | released  | `up`                                         |
-/// | undecided | the first press reaches a hold's time      | holding   | `hold`, if it is a stage's time              |
-/// | undecided | `holdAfter`, and the tree has `long` here  | long      |                                              |
-/// | undecided | … and nothing behind it                    | spent     | the pattern                                  |
-/// | undecided | up, and the tree goes on                   | released  | `up`                                         |
-/// | undecided | up, and it does not, or `clickGap` is over | released  | `up`, what the train was                     |
-/// | long      | up                                         | released  | `up`; the gap counts from here               |
-/// | holding   | a further stage's time                     | holding   | `hold`                                       |
-/// | holding   | up                                         | released  | `up`, `hold_release` if a stage was reached  |
-/// | holding   | the link is lost for `supervisionTimeout`  | spent     | `hold_release` if a stage was reached        |
-/// | holding   | the button has started anew                | spent     | the same                                     |
-/// | holding   | down: the `up` was never told              | undecided | the same, and `down`                         |
-/// | spent     | up                                         | released  | `up`                                         |
-/// | undecided | a chord takes the press                    | spent     | what the train was without it                |
-/// | undecided | it is turned by `leastTurn`                | spent     | what the train was without it                |
-/// | undecided | up, and it was a swipe                     | released  | what the train was without it; `up`, `swipe` |
-/// | long      | the two before                             |           | the same                                     |
-/// | any down  | down: the `up` was never told              | undecided | what the train was without that press        |
-/// | any       | link lost                                  | the same  | nothing that only our clock would tell       |
+/// | state        | input                                      | next      | output                                    |
+/// |--------------|--------------------------------------------|-----------|-------------------------------------------|
+/// | released     | `down` within `clickGap` of a press        | undecided | `down`; the train grows                   |
+/// | released     | `down`, later or first                     | undecided | gestures of the train; `down` (new train) |
+/// | released     | `down`, if `Grammar.firesOnDown`           | spent     | `down`, `click`                           |
+/// | released     | `clickGap` is over                         | released  | gestures of the train                     |
+/// | released     | `up`                                       | released  | `up`                                      |
+/// | undecided    | first press reaches the hold threshold     | holding   | `hold`, if this is a stage                |
+/// | undecided    | `holdAfter`, and the tree has `long` here  | long      |                                           |
+/// | undecided    | the same, and no longer pattern exists     | spent     | the pattern                               |
+/// | undecided    | `up`, and a longer pattern exists          | released  | `up`                                      |
+/// | undecided    | `up`; none exists, or `clickGap` is over   | released  | `up`, gestures of the train               |
+/// | long         | `up`                                       | released  | `up`; `clickGap` starts here              |
+/// | holding      | time of a further stage                    | holding   | `hold`                                    |
+/// | holding      | `up`                                       | released  | `up`, `hold_release` after a stage        |
+/// | holding      | link lost `supervisionTimeout` ago, reboot | spent     | `hold_release` after a stage              |
+/// | holding      | `down`, because the `up` was lost          | undecided | the same, and `down`                      |
+/// | spent        | `up`                                       | released  | `up`                                      |
+/// | undecided    | a chord takes the press                    | spent     | gestures of the train without this press  |
+/// | undec., long | rotation by `leastTurn`                    | spent     | gestures of the train without this press  |
+/// | undec., long | `up` that ends a swipe                     | released  | the same; `up`, `swipe`                   |
+/// | not released | `down`, because the `up` was lost          | undecided | gestures without the lost press; `down`   |
+/// | any          | link lost                                  | unchanged | nothing; timers wait until `settlesAt`    |
 ///
-/// A hold's time is `holdAfter` or the first stage, whichever is earlier.
+/// The hold threshold is `holdAfter` or the first stage, whichever is earlier.
 ///
-/// **Who tells the time.** What the stamp of an event already decides is decided with that event. Otherwise the
-/// deadlines are instants of our clock, reckoned from the last event; while the button has stored events to tell, they
-/// wait until those have come, and after a lost link for some time (`settlesAt`). Only the end of a hold that was told is
-/// told by our clock when the link does not come back (`holdEndsAt`): what the hold began must end. At one moment a
-/// `down` comes before the end of the gap, and a hold before the `up`.
+/// **Clocks.** A decision that follows from an event's time stamp, on the button's clock, is made when the event
+/// arrives. Otherwise the deadlines are instants on the host's clock, computed from the last event. They wait while the
+/// button sends stored events, and for some time after a lost link (`settlesAt`). Only the end of a reported hold does
+/// not wait for the link (`holdEndsAt`), because what the hold started must end. At the same moment, a `down` comes
+/// before the end of the gap, and a hold before the `up`.
 ///
-/// **What becomes of a press.** It is in one gesture (a `hold` and its `hold_release` count as one) or in none; in none
-/// only if no pattern of the tree begins with it where the longest match before it ended, if it was let go before the
-/// first stage of a hold, or if its `up` was never told. In the named modes the button's own verdicts take the place of
-/// all this (`PressMachine+Verdict.swift`): with its times they are the same. That it was a swipe is known with the `up`:
-/// a press that has been told as a hold by then, or that a chord took, is none. A press that was turned is in no gesture,
-/// for the turn is; a button knows nothing of that, so what it says of the next press may count this one, too.
+/// **Presses and gestures.** A press is part of at most one gesture; a `hold` and its `hold_release` count as one. It
+/// is part of none if no pattern begins with it after the longest match before it, if it was released before the first
+/// stage of a hold, or if its `up` was lost. In the trigger modes the button's own verdicts replace all this
+/// (`PressMachine+Verdict.swift`); with the button's times the result is the same. A swipe is known only at the `up`: a
+/// press that was already reported as a hold, or that a chord took, is no swipe. A press during which the button was
+/// turned is in no gesture. The button does not know this, so its verdict on the next press may count the turned press,
+/// and is not used.
 struct PressMachine: Sendable {
     enum State: Hashable, Sendable {
-        /// The whole train is released.
+        /// No press is down. The train may be empty.
         case released
-        /// The last press of the train is down.
+        /// The last press of the train is down, and its length is undecided.
         case undecided
         /// The last press of the train is down, and counts as long.
         case long
-        /// It left the train. `fired`: the latest stage that was reported, −1 for none.
+        /// A hold, which is not in the train. `fired` is the latest reported stage, or −1.
         case holding(Press, fired: Ticks)
-        /// Its gesture is out while it is down.
+        /// A press that is down, and cannot become part of another gesture. It is not in the train.
         case spent(Press)
     }
 
-    /// How long stored events that follow each other may take to come.
+    /// The maximum time between two stored events while the button sends them.
     static let silence = Duration.milliseconds(500)
-    /// How long a train waits for what the button did not tell before the link was lost: as long as a late press is
-    /// accepted where nobody says otherwise.
+    /// How long a train waits for missing events after a lost link: as long as the default `max_age` of rules.
     static let patience = Duration.seconds(3)
-    /// A train that waited longer than this for the end of a press waited for more than a lost link: what came a second
-    /// late counts as stored.
+    /// A train that waited longer for the end of a press counts as stored. A live event may be a second late.
     static let longestWait = patience + .seconds(1)
-    /// The supervision timeout that buttons are asked for. A link that was silent for so long is lost, and so is one that
-    /// ended in another way and is not back by then.
+    /// The connection supervision timeout that is requested from buttons, after which a silent link is lost. A link
+    /// that ended in another way has as long to return before a hold ends.
     static let supervisionTimeout = Duration.seconds(8)
-    /// The same after a restart, when the link has to be made first. These trains know how old they are.
+    /// `patience` after a restart of the process, when the link must be established first. It may exceed `max_age`,
+    /// because restored presses get their true age.
     static let patienceAfterRestart = Duration.seconds(10)
 
     let button: ButtonID
     let part: ButtonPart?
     var grammar: Grammar
-    /// A chord can take its presses: then the button's verdicts, which know nothing of that, are not asked.
+    /// Whether the button is in a chord. Its own verdicts are then not used, because they do not consider chords.
     var isInChord = false
 
     var state = State.released
-    /// Ordered; at most one press longer than the longest pattern. All but an open last one have their length.
+    /// In order of time; at most one press longer than the longest pattern. Only an open last press lacks a length.
     var train: [Press] = []
     var clock = ButtonClock()
     var pressCount: UInt64 = 0
-    /// The button's verdicts decide the train under way, or the last one: what it still says of that is decided already.
+    /// Whether the button's verdicts decide the current train. It is chosen at the start of a train, and applies to
+    /// verdicts on the train that arrive after it has ended.
     var takesVerdicts: Bool
-    /// While a chord may still take the press that is down.
+    /// Whether the press that is down is held back, because a chord may still take it.
     var isHeldBack = false
-    /// By how many hundredths the last press was turned.
+    /// The rotation during the last press, in hundredths of a turn.
     private var turned = 0
-    /// When the last press began that was a swipe or a turn.
+    /// When the latest press that was a swipe or a turn began.
     private var movedAt: Ticks?
-    /// The link was lost while a press was down; no event came since.
+    /// Whether the link was lost while a press was down, and no event has arrived since.
     var isCut = false
-    /// The train, or its beginning, is from a former process.
+    /// Whether the train, or its beginning, was restored from an earlier process.
     var isRestored = false
-    /// Until then our clock decides nothing.
+    /// The host's clock decides nothing before this instant, because missing events may still arrive.
     var settlesAt: Instant?
-    /// When the link was lost last, since the latest press began.
+    /// When the link was lost; `nil` if it was not lost since the latest press began.
     var linkLostAt: Instant?
-    /// When the end of the hold is told, if neither the link nor the `up` has come by then.
+    /// When the end of a reported hold is reported without an `up`, unless the link returns before.
     var holdEndsAt: Instant?
-    /// The grammar changed under the train; to be looked at by then.
+    /// When `review` must examine the train, because the grammar has changed.
     var reviewsAt: Instant?
-    /// When `timePassed` is wanted.
+    /// When `timePassed` must be called.
     private(set) var deadline: Instant?
 
     init(button: ButtonID, part: ButtonPart?, grammar: Grammar) {
@@ -118,7 +118,7 @@ struct PressMachine: Sendable {
 
     var isIdle: Bool { train.isEmpty && state == .released }
 
-    /// - Parameter holdsBack: a chord may take the press that begins.
+    /// - Parameter holdsBack: whether a chord may take the press that begins.
     mutating func handle(
         _ event: ButtonEvent, at now: Instant, holdsBack: Bool = false, into output: inout [Recognised]
     ) {
@@ -161,13 +161,13 @@ struct PressMachine: Sendable {
         rearm()
     }
 
-    /// What the button did not tell by now it tells as stored, or never.
+    /// Handles the loss of the link. Events that have not arrived by now arrive later as stored events, or never.
     mutating func linkLost(at now: Instant, into output: inout [Recognised]) {
         liftHoldBack(at: now, into: &output)
         isCut = state != .released
         settlesAt = now + PressMachine.patience
         if state == .released, let last = train.last, now < last.at + PressMachine.patience {
-            // A train whose presses are over is decided before it is late.
+            // No press is down, so the train is decided before its gestures are too old for `patience`.
             settlesAt = last.at + PressMachine.patience
         }
         linkLostAt = now
@@ -175,13 +175,13 @@ struct PressMachine: Sendable {
         rearm()
     }
 
-    /// A button that is still held tells its `up` when it is let go, and one that was let go tells it now.
+    /// Cancels the end of a hold without an `up`, because the button can report the `up` again.
     mutating func linkReturned() {
         holdEndsAt = nil
         rearm()
     }
 
-    /// - Parameter steps: hundredths of a whole turn.
+    /// Handles a rotation while the button is pressed, in hundredths of a whole turn, clockwise positive.
     mutating func turn(by steps: Int, into output: inout [Recognised]) {
         guard state == .undecided || state == .long else { return }
         let (sum, overflow) = turned.addingReportingOverflow(steps)
@@ -192,11 +192,12 @@ struct PressMachine: Sendable {
         spendPress(into: &output)
     }
 
-    /// What comes in from outside ends with this.
+    /// Updates `deadline`. Every function that handles an input must end with this call.
     mutating func rearm() { deadline = nextDeadline }
 }
 
-// Presses begin and end.
+// MARK: - Begin and end of a press
+
 extension PressMachine {
     mutating func begin(_ event: ButtonEvent, holdsBack: Bool, into output: inout [Recognised]) {
         pressCount &+= 1
@@ -235,7 +236,7 @@ extension PressMachine {
         }
     }
 
-    /// What the button still says of this press, or of those before it, is nothing new.
+    /// Ends a press as a swipe. Later verdicts of the button on the train are ignored, because it is decided here.
     private mutating func endAsSwipe(
         _ event: ButtonEvent, _ direction: SwipeDirection, into output: inout [Recognised]
     ) {
@@ -257,7 +258,7 @@ extension PressMachine {
         }
     }
 
-    /// The press that is down is in no gesture of the train.
+    /// Removes the press that is down from the train, and settles the others.
     private mutating func spendPress(into output: inout [Recognised]) {
         guard let press = train.popLast() else { return }
         isHeldBack = false
@@ -267,7 +268,7 @@ extension PressMachine {
         rearm()
     }
 
-    /// Whose `down` we were never told.
+    /// Creates a press for an event whose `down` has not been received.
     mutating func strayPress(_ event: ButtonEvent) -> Press {
         pressCount &+= 1
         return Press(
@@ -291,7 +292,7 @@ extension PressMachine {
         }
     }
 
-    /// A press goes on that must have ended before the one that begins now.
+    /// Ends a press whose `up` was lost, before a new press begins.
     mutating func dropUnseenPress(at now: Instant, into output: inout [Recognised]) {
         switch state {
         case .released:
@@ -306,32 +307,33 @@ extension PressMachine {
         }
     }
 
-    /// How old the presses of a former process are shows when the next event comes, or when none does.
+    /// Sets the age of restored presses, when the next event arrives or the wait for it is over.
     ///
     /// - Parameters:
-    ///   - age: at least that of `moment`.
-    ///   - instant: when `moment` was, on our clock.
+    ///   - age: the minimum age of `moment`.
+    ///   - instant: `moment` on the host's clock.
     mutating func ageRestoredPresses(by age: Duration, to moment: Ticks, _ instant: Instant) {
-        for place in train.indices where train[place].wasQueued {
-            let since = (moment - train[place].down).duration
-            train[place].age = max(train[place].age, age + since)
-            train[place].at = min(train[place].at, instant - since)
+        for index in train.indices where train[index].wasQueued {
+            let since = (moment - train[index].down).duration
+            train[index].age = max(train[index].age, age + since)
+            train[index].at = min(train[index].at, instant - since)
         }
         isRestored = !isIdle
     }
 }
 
-// What chords ask of it.
+// MARK: - Chords
+
 extension PressMachine {
-    /// The press that a chord may take.
+    /// The press that a chord may take; `nil` if there is none.
     var openPress: Press? { state == .undecided ? train.last : nil }
 
-    /// The press that is down belongs to a chord.
+    /// Gives the press that is down to a chord.
     mutating func surrenderPress(into output: inout [Recognised]) {
         if state == .undecided { spendPress(into: &output) }
     }
 
-    /// No chord takes the press any more.
+    /// Ends the holding back of the press that is down, because no chord takes it any more.
     mutating func liftHoldBack(at now: Instant, into output: inout [Recognised]) {
         guard isHeldBack else { return }
         isHeldBack = false

@@ -4,20 +4,20 @@ package import ButtonModel
 @dynamicMemberLookup
 package struct Recognised: Hashable, Sendable {
     package enum What: Hashable, Sendable {
-        /// Delivered at once and never consumed.
+        /// Reported immediately, also if the press becomes part of a gesture.
         case down, up
         case pattern([PressLength])
-        /// Held for so long: one of the vocabulary's stages.
+        /// - Parameter after: the element of `Vocabulary.holdStages` that the press has reached.
         case hold(after: Duration)
         case holdRelease
-        /// A place in the list of chords.
+        /// An index in the list of chords.
         case chord(Int)
         case swipe(SwipeDirection)
-        /// The sum of `collect`; positive: clockwise, never 0.
+        /// The sum of the rotation during `collect`, in hundredths of a turn, clockwise positive; never 0.
         case rotation(steps: Int, collect: Duration)
     }
 
-    /// How late something was told.
+    /// How late an event was reported.
     package struct Lateness: Hashable, Sendable {
         package var wasQueued: Bool
         package var age: Duration
@@ -31,20 +31,20 @@ package struct Recognised: Hashable, Sendable {
     /// The button; of a chord, the button that was pressed last.
     package var button: ButtonID
     package var what: What
-    /// What is known of the press besides. For a gesture of several presses, `wasQueued` and `wasQueuedLast` apply to any
-    /// of them, and `age` to the oldest step of the last, or, where a stored press waited for a lost link, to the moment of
-    /// the decision. The end of a hold that is reported without an `up` counts as queued.
+    /// The details of the press. For a gesture of several presses, `wasQueued` and `wasQueuedLast` are true if they are
+    /// true for any of them, and `age` is that of the oldest step of the last press. If a stored press waited for a
+    /// lost link, `age` is its age when the gesture was decided. A `hold_release` without an `up` counts as queued.
     package var facts: PressFacts
     /// The numbers of the presses of which it consists, counted from 1 since the start for each button and part; `nil`
     /// for a movement. `down`, `up` and the gesture of a press have the same number.
     package var presses: ClosedRange<UInt64>?
-    /// When the last press began, or the movement happened, on our clock: the arrival minus the age, corrected by the
-    /// button's own time stamps.
+    /// When the last press began or the movement happened, on the host's clock: the arrival minus the age, corrected by
+    /// the button's time stamps.
     package var at: Instant
     /// Whether a `hold` of the same press was reported before, after a shorter time.
     package var isFurtherStage: Bool
-    /// For a `hold_release`: how late its `hold` was reported. If rules acted on the hold they act on its end, however
-    /// late the end is.
+    /// For a `hold_release`: how late its `hold` was reported. Rules that accepted the hold also accept its end,
+    /// however late it is.
     package var hold: Lateness?
 
     package init(

@@ -30,7 +30,7 @@ struct RotationWindow: Hashable, Sendable {
         at = now - movement.age
     }
 
-    /// The sum as a gesture; `nil` if the dial is back at its start.
+    /// The sum as an event; `nil` if the dial is back where it started.
     var recognised: Recognised? {
         guard steps != 0 else { return nil }
         var facts = latest.facts

@@ -1,7 +1,7 @@
 package import ButtonModel
 
 extension Vocabulary {
-    /// The fixed times of the buttons. Only with these times a button's own classification of presses can be used.
+    /// The fixed times of the buttons. A button's own classification of presses can be used only with these times.
     package static let buttonsHoldAfter = Duration.seconds(1)
     package static let buttonsClickGap = Duration.milliseconds(500)
 

@@ -10,8 +10,8 @@ extension [PressLength] {
     package static let doubleClick: [PressLength] = [.short, .short]
 }
 
-/// The gestures that all rules together need of a button, with its times. The recogniser delays gestures only as far as
-/// this requires.
+/// The gestures of a button that any rule uses, and the button's times. The recogniser delays a gesture only while
+/// another gesture of the vocabulary is still possible.
 package struct Vocabulary: Hashable, Sendable {
     /// The patterns of 1…8 presses: `click` is `[short]`, `double_click` is `[short, short]`, and `clicks: n` is n
     /// times `short`.
@@ -23,12 +23,12 @@ package struct Vocabulary: Hashable, Sendable {
     package var fixedMode: TriggerMode?
     package var holdAfter: Duration
     package var clickGap: Duration
-    /// The durations over which rotation is summed, with an event for each.
+    /// The durations over which rotation is summed. Each duration has its own events.
     package var collects: Set<Duration>
     /// Whether a press can become a swipe or a turn before it is released, so that a click must not fire on `down`.
     package var canBeMoved: Bool
 
-    /// The rotation, in hundredths of a turn, from which a press is a turn instead of a click. Less rotation is
+    /// The minimum rotation, in hundredths of a turn, that makes a press a turn instead of a click. Less rotation is
     /// attributed to an unsteady hand.
     package static let leastTurn = 5
 

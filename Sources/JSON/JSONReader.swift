@@ -69,15 +69,15 @@ private struct JSONParser {
         case UInt8(ascii: "{"): return try object(depth: depth)
         case UInt8(ascii: "["): return try array(depth: depth)
         case UInt8(ascii: "\""): return .string(try string())
-        case UInt8(ascii: "t"): return try word("true", .bool(true))
-        case UInt8(ascii: "f"): return try word("false", .bool(false))
-        case UInt8(ascii: "n"): return try word("null", .null)
+        case UInt8(ascii: "t"): return try literal("true", .bool(true))
+        case UInt8(ascii: "f"): return try literal("false", .bool(false))
+        case UInt8(ascii: "n"): return try literal("null", .null)
         default: return try number()
         }
     }
 
-    private mutating func word(_ word: String, _ value: JSONValue) throws(JSONError) -> JSONValue {
-        for character in word.unicodeScalars { try take(character) }
+    private mutating func literal(_ text: String, _ value: JSONValue) throws(JSONError) -> JSONValue {
+        for character in text.unicodeScalars { try take(character) }
         return value
     }
 

@@ -44,7 +44,7 @@ extension JSONValue: CustomStringConvertible {
     }
 }
 
-/// Appends JSON directly, without a `JSONValue`: payloads that are written at every press avoid its allocations.
+/// Appends JSON without a `JSONValue`, whose allocations would slow down payloads that are written at every press.
 extension [UInt8] {
     /// Appends a JSON string: quoted and escaped.
     public mutating func append(json text: String) {

@@ -3,10 +3,10 @@ import Gestures
 import Rules
 
 extension Buttons {
-    /// The inputs for the engine that an `event:` step gives. Gestures bypass the recogniser; turns and swipes go
-    /// through it, which sums turns.
+    /// The inputs for the engine that simulate an `event:` step. Gestures bypass the recogniser; rotations and swipes
+    /// go through it, because it sums rotations.
     ///
-    /// - Parameter stages: the durations of holds that rules wait for.
+    /// - Parameter stages: the hold durations that rules use.
     mutating func inputs(for event: SimulatedEvent, stages: [Duration], at now: Instant) -> [RuleEngine.Input] {
         guard let id = id(of: event.button) else { return [] }
         if case .hold = event.event {
@@ -15,12 +15,12 @@ extension Buttons {
         defer { if event.event == .holdRelease || event.event == .up { holds[id] = nil } }
         switch event.event {
         case .hold(after: nil):
-            guard let held = event.heldFor, let whole = recognised(event, at: now) else { fallthrough }
+            guard let held = event.heldFor, let longest = recognised(event, at: now) else { fallthrough }
             return stages.filter { $0 <= held }.map { stage in
-                var told = whole
-                told.what = .hold(after: stage)
-                told.heldFor = stage
-                return .given(.recognised(told))
+                var stageEvent = longest
+                stageEvent.what = .hold(after: stage)
+                stageEvent.heldFor = stage
+                return .given(.recognised(stageEvent))
             }
         case .down, .up, .pattern, .hold, .holdRelease:
             return recognised(event, at: now).map { [.given(.recognised($0))] } ?? []
@@ -32,7 +32,7 @@ extension Buttons {
         }
     }
 
-    /// The gesture for an event, as the recogniser would report it; `nil` for an event that is no gesture.
+    /// The event as the recogniser would report it; `nil` for connections and low batteries.
     func recognised(_ event: SimulatedEvent, at now: Instant) -> Recognised? {
         guard let id = id(of: event.button), let button = declared(event.button) else { return nil }
         let what: Recognised.What
@@ -78,7 +78,7 @@ extension Buttons {
         var dial: Dial
     }
 
-    /// The dial and its position after an event; `nil` when the event is no turn.
+    /// The dial and its position after an event; `nil` if the event is not a rotation.
     private func turned(_ event: SimulatedEvent, of button: DeclaredButton) -> Turn? {
         guard case .rotate = event.event else { return nil }
         let part = event.part ?? button.model.turnedPart

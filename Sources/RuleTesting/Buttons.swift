@@ -2,14 +2,14 @@ import ButtonModel
 import Gestures
 import Rules
 
-/// The declared buttons of a test. They report `down` and `up` without a gesture, so that the recogniser decides which
-/// gesture the presses are.
+/// The simulated buttons of a test. They report only `down` and `up`, so that the recogniser decides which gesture the
+/// presses are.
 struct Buttons {
     private var declared: [DeclaredButton] = []
     private(set) var identities: [ButtonIdentity] = []
     private var counters: [ButtonID: UInt32] = [:]
     private var down: Set<ButtonID> = []
-    /// How late the latest hold of a button was told, until its end.
+    /// How late the hold of each button that is held was reported.
     var holds: [ButtonID: Recognised.Lateness] = [:]
 
     init(_ buttons: [DeclaredButton]) { declare(buttons) }
@@ -22,7 +22,7 @@ struct Buttons {
         }
     }
 
-    /// An invented identity that contains what the declaration identifies the button by.
+    /// Invents an identity that matches the declaration.
     private static func identity(_ button: DeclaredButton, number: Int) -> ButtonIdentity {
         let digits = String(number)
         let padded = String(repeating: "0", count: max(0, 6 - digits.count)) + digits
@@ -48,7 +48,7 @@ struct Buttons {
 
     func declared(_ name: String) -> DeclaredButton? { declared.first { $0.name == name } }
 
-    /// The event of a button that goes down or up; `nil` when it is down or up already.
+    /// Presses or releases a button, and returns the event; `nil` if it is already down or up.
     mutating func move(_ name: String, isDown: Bool, at now: Instant) -> ButtonEvent? {
         guard let id = id(of: name), down.contains(id) != isDown else { return nil }
         if isDown { down.insert(id) } else { down.remove(id) }
@@ -61,9 +61,9 @@ struct Buttons {
 }
 
 extension DeclaredButton.Model {
-    /// The part that a press belongs to when the test does not name one.
+    /// The part of a press if the test does not specify one.
     var pressedPart: ButtonPart? { hardware.hasTwoButtons ? .big : nil }
 
-    /// The part that a turn belongs to when the test does not name one.
+    /// The part of a rotation if the test does not specify one.
     var turnedPart: ButtonPart { hardware.parts.contains(.dial) ? .dial : .big }
 }

@@ -1,17 +1,16 @@
 package import Rules
 
-/// The rules, branches and steps that tests have reached, from which those that they have not reached follow.
+/// Test coverage: collects the rules, branches and steps that tests reach, and lists those that they do not reach.
 package struct Coverage: Sendable {
     package struct Gap: Hashable, Sendable {
-        /// What was not reached: `rule hall_click`, `hall_click › actions[0].choose[1]`,
+        /// The rule, branch or step that was not reached: `rule hall_click`, `hall_click › actions[0].choose[1]`,
         /// `script all_off.actions[0].publish`.
         package var text: String
         package var place: SourceLocation
     }
 
     private var rules: Set<String> = []
-    /// The positions of the steps that were reached, as text, by rule. Rules may share a step that is written only
-    /// once.
+    /// The locations of the steps that were reached, as text, by rule, because rules may share a step.
     private var steps: [String: Set<String>] = [:]
 
     init() {}
@@ -43,7 +42,7 @@ package struct Coverage: Sendable {
         return gaps
     }
 
-    /// Adds what was not reached in a list of steps. The content of a step or branch that was not reached is left out.
+    /// Adds the gaps in a list of steps. The content of a step or branch that was not reached is omitted.
     private func add(_ list: [Step], _ owner: String, _ reached: Set<String>, _ gaps: inout [Gap]) {
         for step in list where step.isEnabled {
             guard reached.contains(step.place.description) else {

@@ -2,7 +2,7 @@ import ButtonModel
 import JSON
 import Rules
 
-/// One action that the rules performed.
+/// An action that the rules performed in a test.
 struct Happened {
     var action: Action
     /// The time since the latest `expect`.

@@ -36,10 +36,10 @@ package struct RuleTestFailure: Sendable {
     package var place: SourceLocation
     package var expected: [String]
     package var happened: [String]
-    /// What the rules did and saw since the expectation before.
+    /// Stopped rules, failures and trace lines since the previous expectation.
     package var why: [String]
 
-    /// The failure as it is printed, with a line end.
+    /// The failure as printed, ending with a line feed.
     package func text(of name: String) -> String {
         var lines = ["\(place): test failed: \(name)"]
         func add(_ label: String, _ texts: [String]) {

@@ -1,10 +1,10 @@
 import Expressions
 import Rules
 
-/// The answers of programs and web servers in a test.
+/// The simulated results of programs and web servers in a test.
 enum SimulatedAnswer {
-    /// The first result that matches the action; a result may be used any number of times. Without a match, the action
-    /// succeeds at once.
+    /// The outcome and duration of an action, from the first result that matches it. A result may be used any number of
+    /// times. Without a match, the action succeeds immediately.
     static func to(_ action: ExternalAction, _ results: [RuleTest.SimulatedResult]) -> (StepOutcome, Duration) {
         let kind: RuleTest.SimulatedResult.Kind
         let subject: String

@@ -2,9 +2,9 @@ import ButtonModel
 import Expressions
 import Rules
 
-/// The broker, the programs and the web servers of a test: what they answer, and when.
+/// The simulated broker, programs and web servers of a test.
 struct SimulatedServices {
-    /// A step whose outcome comes at a known time.
+    /// An action whose outcome arrives at a known time.
     private struct Pending {
         var at: Instant
         var step: StepID
@@ -18,7 +18,7 @@ struct SimulatedServices {
         var deadline: Instant
     }
 
-    /// The topic and the pointer of a state, which identify its value at the broker whatever the rules call the state.
+    /// The topic and the pointer of a state, which identify its value at the broker independently of its name.
     private struct Source: Hashable {
         var topicName, pointer: String
 
@@ -28,19 +28,19 @@ struct SimulatedServices {
         }
     }
 
-    /// The most messages that wait for the broker. One more makes the oldest fail.
+    /// The maximum number of messages that wait for the broker. If there are more, the oldest fails.
     static let maximumWaiting = 1000
 
     var brokerIsOnline = true
-    private var said: [Source: Value] = [:]
+    private var retainedValues: [Source: Value] = [:]
     /// Sorted by time. Entries with the same time keep the order in which they were added.
     private var pending: [Pending] = []
     private var waiting: [WaitingMessage] = []
 
     var nextMoment: Instant? { (pending.map(\.at) + waiting.map(\.deadline)).min() }
 
-    /// Whether the action is carried out now. A message is carried out when it is handed over: without the broker that is
-    /// later, or never.
+    /// Whether an action is performed immediately. A message is performed when it is handed over to the broker, which
+    /// may be later or never.
     func takesAtOnce(_ action: Action) -> Bool {
         if case .message = action { brokerIsOnline } else { true }
     }
@@ -59,8 +59,8 @@ struct SimulatedServices {
         case .external(let external):
             let (outcome, takes) = SimulatedAnswer.to(external, results)
             guard takes > .zero else { return [.stepFinished(step, outcome)] }
-            let place = pending.firstIndex { $0.at > now + takes } ?? pending.endIndex
-            pending.insert(Pending(at: now + takes, step: step, outcome: outcome), at: place)
+            let index = pending.firstIndex { $0.at > now + takes } ?? pending.endIndex
+            pending.insert(Pending(at: now + takes, step: step, outcome: outcome), at: index)
             return []
         }
     }
@@ -70,7 +70,7 @@ struct SimulatedServices {
         waiting.removeAll { $0.step == step }
     }
 
-    /// Forgets all steps after a restart of the program. The broker keeps its state.
+    /// Forgets all actions after a restart of the program. The broker keeps its state.
     mutating func forgetSteps() {
         pending = []
         waiting = []
@@ -105,10 +105,10 @@ struct SimulatedServices {
 
     // MARK: States
 
-    mutating func say(_ value: Value, for state: DeclaredState) { said[Source(state)] = value }
+    mutating func say(_ value: Value, for state: DeclaredState) { retainedValues[Source(state)] = value }
 
     /// The values of states, as retained messages deliver them after a subscription.
     func said(for states: [DeclaredState]) -> [RuleEngine.Input] {
-        states.compactMap { state in said[Source(state)].map { .given(.state(state.name, $0)) } }
+        states.compactMap { state in retainedValues[Source(state)].map { .given(.state(state.name, $0)) } }
     }
 }

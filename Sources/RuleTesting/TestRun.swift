@@ -3,12 +3,11 @@ import ButtonModel
 import Expressions
 import Rules
 
-/// One test while it runs: the engine, the buttons, and the broker, programs and web servers around it.
+/// A rule test in progress: the engine, and its simulated buttons, broker, programs and web servers.
 struct TestRun {
-    /// The most lines of what the rules did and saw. The last ones are kept.
+    /// The maximum number of lines in `RuleTestFailure.why`. The last lines are used.
     static let maximumReasons = 20
-    /// A button's clock ticks every 1/32768 s. What is due within two ticks of an instant counts as due at that
-    /// instant.
+    /// The precision of deadlines: two ticks of a button's clock, which has 32,768 ticks per second.
     private static let grain = Duration.microseconds(62)
 
     private(set) var rules: RuleSet
@@ -16,13 +15,12 @@ struct TestRun {
     private var given = RuleTest.Given()
     private(set) var engine: RuleEngine
     private(set) var now = Instant(sinceBoot: .seconds(3600))
-    /// The time that the engine is given. It is later than `now` by less than `grain` after something was due between
-    /// two ticks.
+    /// The time passed to the engine. After a deadline between two ticks, it exceeds `now` by at most `grain`.
     private var latest = Instant(sinceBoot: .seconds(3600))
     private var start: (utc: UTCTime, at: Instant)
     private(set) var buttons: Buttons
-    private var outside = SimulatedServices()
-    /// What the rules have stored, with which a restart begins.
+    private var services = SimulatedServices()
+    /// The state that the rules have stored, which a restart restores.
     private var state = RuleState()
     private var nextRun: UInt64 = 1
     private var timer: Instant?
@@ -31,12 +29,12 @@ struct TestRun {
     /// The actions since the latest `expect`.
     private(set) var happened: [Happened] = []
     private(set) var why: [String] = []
-    private var moved: Set<String> = []
+    private var changedRules: Set<String> = []
     private var lastExpect: Instant
     private(set) var outcomes: [String: Outcome] = [:]
     private(set) var coverage = Coverage()
 
-    /// The stage before the first test, on which the program has just started.
+    /// Creates the situation after a start of the program, which is copied for each test.
     init(_ set: RuleSet) {
         rules = set
         redaction = Redaction(set.confidential)
@@ -50,7 +48,7 @@ struct TestRun {
 
     private var wallClock: UTCTime { start.utc + (now - start.at) }
 
-    /// Applies what the test is given. Nothing of it counts for an `expect`.
+    /// Applies the initial situation of a test. Its effects do not count for an `expect`.
     mutating func begin(_ given: RuleTest.Given) {
         self.given = given
         if let time = given.now {
@@ -65,14 +63,14 @@ struct TestRun {
         outcomes = [:]
     }
 
-    /// The inputs that every start of the program gives.
+    /// Passes the inputs of a program start to the engine.
     private mutating func boot(with trains: [(ButtonID, String)] = []) {
         feed(.wallClock(wallClock, isBelievable: true))
         for (button, train) in trains { engine.restoreTrain(of: button, train, at: now) }
         feed(.buttonsChanged(buttons.identities))
         for identity in buttons.identities { feed(.linkChanged(identity.id, isConnected: true)) }
-        if outside.brokerIsOnline { feed(.brokerChanged(isConnected: true)) }
-        for input in outside.said(for: rules.states) { feed(input) }
+        if services.brokerIsOnline { feed(.brokerChanged(isConnected: true)) }
+        for input in services.said(for: rules.states) { feed(input) }
     }
 
     mutating func perform(_ test: RuleTest) -> RuleTestResult {
@@ -88,8 +86,8 @@ struct TestRun {
     }
 
     private mutating func perform(_ step: TestStep) -> RuleTestFailure? {
-        // Timers that are due are handled first, but after a press at the same instant.
-        if !step.isOfFingers { settle() }
+        // Deadlines until now are handled before the step, but after a press at the same instant.
+        if !step.precedesDeadlines { settle() }
         switch step.kind {
         case .event(let event): occur(event)
         case .down(let name): press(name, isDown: true)
@@ -119,18 +117,18 @@ struct TestRun {
         return nil
     }
 
-    /// Forgets what has happened, because the next `expect` counts from here.
+    /// Forgets all actions so far, because the next `expect` counts from here.
     mutating func forget() {
         happened = []
         why = []
-        moved = []
+        changedRules = []
         lastExpect = now
     }
 
     /// The trace of the latest run of each rule that has a run in progress, or one that began or ended since the latest
     /// `expect`.
     var traceLines: [String] {
-        let shown = moved.union(live.values)
+        let shown = changedRules.union(live.values)
         return rules.rules.filter { shown.contains($0.id) }.flatMap { rule in
             (engine.traces(of: rule.id).last?.lines ?? []).map { "\(rule.id) › \($0.step): \($0.text)" }
         }
@@ -173,12 +171,12 @@ extension TestRun {
         case .oversizedState(let topicName, let count):
             why.append("\(topicName): a message of \(count) octets is not read as JSON")
         case .perform(let step, let action, _, _):
-            if outside.takesAtOnce(action) { note(action) }
-            inputs += outside.perform(action, for: step, given.results, at: latest)
-        case .cancel(let step): outside.cancel(step)
+            if services.takesAtOnce(action) { note(action) }
+            inputs += services.perform(action, for: step, given.results, at: latest)
+        case .cancel(let step): services.cancel(step)
         case .keep(let change): state.apply(change)
         case .subscribe(let topicNames):
-            inputs += outside.said(for: rules.states.filter { topicNames.contains($0.topicName) })
+            inputs += services.said(for: rules.states.filter { topicNames.contains($0.topicName) })
         case .setTimer(let deadline): timer = deadline
         case .cancelTimer: timer = nil
         }
@@ -190,7 +188,7 @@ extension TestRun {
 
     private mutating func became(_ outcome: Outcome?, _ rule: String) {
         outcomes[rule] = outcome
-        moved.insert(rule)
+        changedRules.insert(rule)
     }
 
     /// Adds the steps that unfinished runs have reached so far to the coverage.
@@ -204,7 +202,7 @@ extension TestRun {
 // MARK: - Time
 
 extension TestRun {
-    /// Advances the clock. What is due at the very end is left, because a press at that instant comes first.
+    /// Advances the clock. Deadlines at the end are not handled yet, because a press at that instant precedes them.
     private mutating func advance(by duration: Duration) {
         let end = now + duration
         while let next = nextMoment, next < end - TestRun.grain {
@@ -221,18 +219,18 @@ extension TestRun {
         }
     }
 
-    private var nextMoment: Instant? { [timer, outside.nextMoment].compactMap(\.self).min() }
+    private var nextMoment: Instant? { [timer, services.nextMoment].compactMap(\.self).min() }
 
-    /// Handles what is due. Results of programs and messages come before timers.
+    /// Handles the deadlines at `latest`: results of programs and messages, then the engine's timer.
     private mutating func happenNow() {
-        for input in outside.takeDue(at: latest) { feed(input) }
+        for input in services.takeDue(at: latest) { feed(input) }
         guard let timer, timer <= latest else { return }
         self.timer = nil
         feed(.timerFired)
     }
 }
 
-// MARK: - What a test does
+// MARK: - Steps of a test
 
 extension TestRun {
     private mutating func press(_ name: String, isDown: Bool) {
@@ -248,16 +246,16 @@ extension TestRun {
     private mutating func setStates(_ values: [RuleTest.Assigned]) {
         for value in values {
             guard let declared = rules.states.first(where: { $0.name == value.name }) else { continue }
-            outside.say(value.value, for: declared)
+            services.say(value.value, for: declared)
             feed(.given(.state(value.name, value.value)))
         }
     }
 
     private mutating func setBroker(_ isOnline: Bool) {
-        guard isOnline != outside.brokerIsOnline else { return }
-        outside.brokerIsOnline = isOnline
+        guard isOnline != services.brokerIsOnline else { return }
+        services.brokerIsOnline = isOnline
         latest = max(latest, now)
-        while isOnline, let (message, answers) = outside.takeWaiting() {
+        while isOnline, let (message, answers) = services.takeWaiting() {
             note(.message(message))
             for answer in answers { feed(answer) }
         }
@@ -285,7 +283,7 @@ extension TestRun {
         noteLive()
         let trains = buttons.identities.map { ($0.id, engine.savedTrain(of: $0.id)) }
         feed(.stop)
-        outside.forgetSteps()
+        services.forgetSteps()
         timer = nil
         now = now + duration
         engine = RuleEngine(rules, state: state, nextRun: RunID(rawValue: nextRun), takesVerdicts: false)
@@ -296,7 +294,7 @@ extension TestRun {
 }
 
 extension TestStep {
-    fileprivate var isOfFingers: Bool {
+    fileprivate var precedesDeadlines: Bool {
         switch kind {
         case .down, .up, .press, .chord, .advance: true
         case .event, .state, .broker, .run, .reload, .restart, .expect, .expectVariables, .expectRules: false

@@ -1,8 +1,8 @@
 package import ButtonModel
 package import Expressions
 
-/// A step that the engine does not carry out itself. Each kind of action has a file of its own beside this one, and one
-/// line in each `switch` below.
+/// A step whose action is performed outside the engine. Each kind of action has its own file in this folder, and a line
+/// in each `switch` below.
 package enum ActionStep: Hashable, Sendable {
     case publish(PublishStep)
     /// A `run` or `shell` step.
@@ -35,7 +35,7 @@ package enum ActionStep: Hashable, Sendable {
         }
     }
 
-    /// Why an action that was completed with this result is a failure of the step.
+    /// The failure of the step if it does not accept this result of a completed action; else `nil`.
     func objection(to facts: ResultFacts) -> StepFailure? {
         switch self {
         case .http(let step): step.objection(to: facts)
@@ -43,7 +43,7 @@ package enum ActionStep: Hashable, Sendable {
         }
     }
 
-    /// What a trace shows of the result.
+    /// The result as shown in traces.
     func remark(on facts: ResultFacts) -> String {
         switch self {
         case .process(let step): step.remark(on: facts)
@@ -74,7 +74,7 @@ package enum Action: Hashable, Sendable {
     /// Whether the time limit begins only when the action is handed over to the broker.
     var isMessage: Bool { if case .message = self { true } else { false } }
 
-    /// What a trace shows of the action, without headers, body, environment and standard input.
+    /// The action as shown in traces, without headers, body, environment and standard input.
     var summary: String {
         switch self {
         case .message(.publish(let message)): message.summary
@@ -85,7 +85,8 @@ package enum Action: Hashable, Sendable {
     }
 }
 
-/// An action that hands a message to the broker, or has it wait there. Its time limit begins when it is handed over.
+/// An action that publishes a message. The message may wait while the broker is not connected, and its time limit
+/// begins when it is handed over to the broker.
 package enum MessageAction: Hashable, Sendable {
     case publish(PublishAction)
 
@@ -110,7 +111,7 @@ package enum MessageAction: Hashable, Sendable {
     }
 }
 
-/// An action that is started, can be cancelled while it lasts, and ends with a result.
+/// An action that is started, can be cancelled while it is in progress, and ends with a result.
 package enum ExternalAction: Hashable, Sendable {
     case process(ProcessAction)
     case http(HTTPAction)

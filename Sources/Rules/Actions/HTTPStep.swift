@@ -62,7 +62,7 @@ extension HTTPStep {
         self.body.forEachTemplate(body)
     }
 
-    /// Why a response with any status is a failure of this step; `nil` if the status is an expected one.
+    /// The failure of the step if the status is not an expected one; else `nil`.
     func objection(to facts: ResultFacts) -> StepFailure? {
         let status = Int(truncatingIfNeeded: facts.status)
         guard !expectation.contains(where: { $0.admits(status) }) else { return nil }
@@ -75,12 +75,12 @@ extension HTTPStep {
         return StepFailure("R823", "the server answered \(status), not \(wanted.joined(separator: " or "))", facts)
     }
 
-    /// What a trace shows of the result.
+    /// The result as shown in traces.
     func remark(on facts: ResultFacts) -> String { facts.status == 0 ? "" : ": status \(facts.status)" }
 }
 
 extension HTTPAction {
-    /// What a trace shows of the request, without its headers and body.
+    /// The request as shown in traces, without its headers and body.
     var summary: String { "http \(method) \(Run.shown(url))" }
 }
 

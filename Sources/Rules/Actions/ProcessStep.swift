@@ -66,7 +66,7 @@ extension ProcessStep {
         body(standardInput)
     }
 
-    /// What a trace shows of the result: the first line of the program's error output.
+    /// The result as shown in traces: the first line of the program's error output.
     func remark(on facts: ResultFacts) -> String {
         let line = Run.firstLine(of: facts.stderr)
         return line.isEmpty ? "" : ": \(Run.shown(line))"
@@ -74,7 +74,7 @@ extension ProcessStep {
 }
 
 extension ProcessAction {
-    /// What a trace shows of the program, without its environment and standard input.
+    /// The program as shown in traces, without its environment and standard input.
     var summary: String {
         let arguments = isShell ? Array(arguments.dropFirst(2)) : arguments
         return "\(isShell ? "shell" : "run") \(Run.shown(arguments.joined(separator: " ")))"

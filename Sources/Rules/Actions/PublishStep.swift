@@ -54,7 +54,7 @@ extension PublishStep {
 }
 
 extension PublishAction {
-    /// What a trace shows of the message.
+    /// The message as shown in traces.
     var summary: String {
         let payload = String(decoding: payload, as: UTF8.self)
         return "publish \(Run.shown(topicName))" + (payload.isEmpty ? "" : " \(Run.shown(payload))")

@@ -2,23 +2,23 @@ import ButtonModel
 import Expressions
 import Gestures
 
-/// Something that happened to a button and may start rules, with all they may ask of it.
+/// An event of a button that may trigger rules, with the facts that rules can read.
 struct Event: Sendable {
-    /// Without `trigger.id`, which is of one rule.
+    /// The cause without `trigger.id`, which differs between rules.
     var cause: RunCause
-    /// On our clock.
+    /// The time on the host's clock.
     var at: Instant
     var presses: ClosedRange<UInt64>?
-    /// A turn of a dial: what comes while its rule runs is added up.
+    /// Whether this is a rotation. Rotations during a run of the rule are added up.
     var isRotation = false
-    /// `down` and `up` come before the gestures they complete.
+    /// Whether this is a `down` or `up`, which precedes the gesture that it completes.
     var isRawPress = false
-    /// Of the end of a hold: how late the hold itself was told.
+    /// For the end of a hold: how late the hold was reported.
     var hold: Recognised.Lateness?
 
     var part: ButtonPart? { cause.facts.part }
 
-    /// As the rule sees that has this trigger.
+    /// The cause for a rule with this trigger.
     func cause(for trigger: Trigger?) -> RunCause {
         var cause = cause
         cause.facts.id = trigger?.id ?? ""
@@ -27,7 +27,7 @@ struct Event: Sendable {
 }
 
 extension Recognised.What {
-    /// `trigger.clicks`
+    /// The value of `trigger.clicks`.
     fileprivate var clicks: Int64 {
         if case .pattern(let presses) = self, !presses.contains(.long) { Int64(presses.count) } else { 0 }
     }
@@ -51,16 +51,16 @@ extension RuleEngine {
         return event
     }
 
-    /// `connected`, `disconnected`, `battery_low`: they happen now.
-    func event(_ word: String, of button: ButtonID, at now: Instant) -> Event {
+    /// The event `connected`, `disconnected` or `battery_low`, which happens now.
+    func event(_ name: String, of button: ButtonID, at now: Instant) -> Event {
         let time = world.wallClock(at: now)
         return Event(
-            cause: RunCause(button: button, facts: facts(of: button, word, at: time), at: time), at: now)
+            cause: RunCause(button: button, facts: facts(of: button, name, at: time), at: time), at: now)
     }
 
-    private func facts(of button: ButtonID, _ word: String, at time: UTCTime) -> TriggerFacts {
+    private func facts(of button: ButtonID, _ name: String, at time: UTCTime) -> TriggerFacts {
         var facts = TriggerFacts()
-        facts.event = word
+        facts.event = name
         facts.at = world.timeStamp(time)
         facts.address = BluetoothAddress(rawValue: button.rawValue).description
         if let entry = index[button] {

@@ -42,7 +42,7 @@ enum EventKey: Hashable, Sendable {
             case .pattern(let presses): .pattern(PatternCode(presses))
             case .hold(let after): .hold(nanoseconds: after.nanoseconds)
             case .holdRelease: .holdRelease
-            case .chord(let place): .chord(place)
+            case .chord(let index): .chord(index)
             case .swipe(let direction): .swipe(direction)
             case .rotation(let steps, let collect):
                 .rotate(isClockwise: steps > 0, nanoseconds: collect.nanoseconds)

@@ -1,28 +1,27 @@
 import Gestures
 
-/// The presses that triggered an ordinary rule, and therefore must not trigger rules with `fallback: true`.
+/// The presses that an ordinary rule has handled, and that rules with `fallback: true` therefore ignore.
 struct HandledPresses: Sendable {
-    /// The number of the latest press that was taken.
+    /// The number of the latest handled press.
     private var latest: UInt64 = 0
-    /// A bit for this press and each of the 63 before it; the lowest bit is the latest. A gesture has at most eight
-    /// presses.
-    private var taken: UInt64 = 0
+    /// A bit for each of the last 64 presses, the latest in the lowest bit. A gesture has at most eight presses.
+    private var handled: UInt64 = 0
 
     func contains(_ presses: ClosedRange<UInt64>) -> Bool {
-        // Presses before these 64 are not remembered.
+        // Older presses count as not handled.
         let first = max(presses.lowerBound, latest &- min(latest, 63))
         guard first <= min(presses.upperBound, latest) else { return false }
-        return (first...min(presses.upperBound, latest)).contains { taken >> (latest - $0) & 1 == 1 }
+        return (first...min(presses.upperBound, latest)).contains { handled >> (latest - $0) & 1 == 1 }
     }
 
     mutating func insert(_ presses: ClosedRange<UInt64>) {
         if presses.upperBound > latest {
             let step = presses.upperBound - latest
-            taken = step < 64 ? taken << step : 0
+            handled = step < 64 ? handled << step : 0
             latest = presses.upperBound
         }
         let first = max(presses.lowerBound, latest - min(latest, 63))
         guard first <= presses.upperBound else { return }
-        for press in first...presses.upperBound { taken |= 1 << (latest - press) }
+        for press in first...presses.upperBound { handled |= 1 << (latest - press) }
     }
 }

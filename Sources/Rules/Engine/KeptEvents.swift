@@ -1,7 +1,7 @@
 import ButtonModel
 
-/// The stored events that matched rules with `keep: last`: the last event for each rule and button, until no later
-/// event can come.
+/// The queue of `keep: last`: the last stored event for each rule and button. It is decided when the button has sent
+/// its last stored event or a live event, or has sent no stored event for `silence`.
 struct KeptEvents: Sendable {
     /// The time without a stored event after which a button has sent all its stored events.
     static let silence = Duration.milliseconds(500)
@@ -76,9 +76,9 @@ struct KeptEvents: Sendable {
             guard var entry = waiting[button] else { continue }
             dropped += entry.kept.filter { moves[$0.match.rule] == nil }
             entry.kept = entry.kept.compactMap { kept in
-                moves[kept.match.rule].map { place in
+                moves[kept.match.rule].map { rule in
                     var kept = kept
-                    kept.match.rule = place
+                    kept.match.rule = rule
                     return kept
                 }
             }

@@ -1,9 +1,9 @@
 import ButtonModel
 import Expressions
 
-/// A rule set with everything that can be derived from it alone.
+/// A rule set with all data that is derived from it alone.
 ///
-/// It is created outside the loop, so that the engine does not need to examine thousands of rules during a reload.
+/// It is created outside the event loop, so that the engine need not examine thousands of rules during a reload.
 package struct PreparedRules: Hashable, Sendable {
     package let set: RuleSet
     let names: RuleEngine.Names
@@ -35,7 +35,7 @@ package struct PreparedRules: Hashable, Sendable {
         self.agedRules = agedRules.filter(set.rules.indices.contains).sorted()
     }
 
-    /// All other properties are derived from the set.
+    /// Compares only the sets, because all other properties are derived from them.
     package static func == (left: PreparedRules, right: PreparedRules) -> Bool { left.set == right.set }
     package func hash(into hasher: inout Hasher) { hasher.combine(set) }
 

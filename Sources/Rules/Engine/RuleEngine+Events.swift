@@ -2,7 +2,7 @@ import ButtonModel
 import Expressions
 import Gestures
 
-// What a button did, met by the rules that wait for it.
+// Events of buttons, and the rules that they trigger.
 extension RuleEngine {
     mutating func recognised(_ recognised: [Recognised], at now: Instant, _ effects: inout [Effect]) {
         for event in recognised { self.recognised(event, at: now, &effects) }
@@ -24,7 +24,7 @@ extension RuleEngine {
         advance(at: now, &effects)
     }
 
-    /// `connected`, `disconnected`, `battery_low`.
+    /// Handles `connected`, `disconnected` and `battery_low`.
     mutating func occurred(
         _ what: TriggerEvent, of button: ButtonID, at now: Instant, _ effects: inout [Effect]
     ) {
@@ -37,8 +37,8 @@ extension RuleEngine {
 // MARK: - Rules
 
 extension RuleEngine {
-    /// Ordinary rules first; those with `fallback` only if none of them, now or earlier in the same press, got past its
-    /// conditions. All are judged before any begins.
+    /// Judges the matching rules, then starts or stops each. Rules with `fallback` are judged only if no ordinary rule
+    /// passed its conditions, now or earlier in the same press.
     mutating func meet(
         _ event: Event, _ matches: [RuleIndex.Match], _ gates: GatesToAsk, at now: Instant, _ effects: inout [Effect]
     ) {
@@ -56,13 +56,13 @@ extension RuleEngine {
         var judgement: Judgement
     }
 
-    /// In the order in which they are told: document order, fallback rules after the others.
+    /// Judges the matching rules in document order, fallback rules after the others.
     func judgeAll(
         _ event: Event, _ matches: [RuleIndex.Match], _ gates: GatesToAsk, isExplaining: Bool = false,
         at now: Instant
     ) -> [Verdict] {
-        let someAsk = matches.contains { !set.rules[$0.rule].conditions.isEmpty }
-        var snapshot = someAsk ? snapshot(for: event, at: now) : Environment()
+        let hasConditions = matches.contains { !set.rules[$0.rule].conditions.isEmpty }
+        var snapshot = hasConditions ? snapshot(for: event, at: now) : Environment()
         var verdicts: [Verdict] = []
         func judge(_ match: RuleIndex.Match) {
             let triggers = set.rules[match.rule].triggers
@@ -111,11 +111,11 @@ extension RuleEngine {
 }
 
 extension Judgement {
-    /// The press belongs to this rule, whether or not it is free to run. What is kept will be judged later.
+    /// Whether fallback rules do not apply any more, even if the rule cannot run now. A kept event is judged later.
     fileprivate var takesPress: Bool { conditionsHold || isKept }
 }
 
-// MARK: - The last of the stored events
+// MARK: - Stored events with `keep: last`
 
 extension RuleEngine {
     private mutating func keep(
@@ -132,7 +132,7 @@ extension RuleEngine {
         if event.cause.facts.wasQueued {
             kept.extend(button, at: now)
         } else {
-            // A live event says that the stored ones have all come; a gesture of stored presses may still be undecided.
+            // A live event shows that all stored events have arrived, but their gesture may still be undecided.
             let rules = set.rules
             decide(kept.take(of: button) { !event.isRawPress || !rules[$0].waitsForGestures }, at: now, &effects)
         }
@@ -141,17 +141,17 @@ extension RuleEngine {
     private mutating func decideAfter(_ event: Event, at now: Instant, _ effects: inout [Effect]) {
         keptCount += 1
         guard event.cause.facts.wasQueuedLast, let button = event.cause.button else { return }
-        // The gesture a last `up` completes comes after that `up`: only it ends the wait of a rule for gestures.
+        // The last `up` precedes the gesture that it completes, so rules that wait for gestures are decided later.
         let rules = set.rules
         decide(kept.take(of: button) { !event.isRawPress || !rules[$0].waitsForGestures }, at: now, &effects)
     }
 
-    /// What one event brought to several rules meets them together.
+    /// Judges kept events. All rules that kept the same event are judged together.
     mutating func decide(_ events: [KeptEvents.Kept], at now: Instant, _ effects: inout [Effect]) {
-        var rest = events[...]
-        while let first = rest.first {
-            let together = rest.prefix { $0.number == first.number }
-            rest = rest.dropFirst(together.count)
+        var remaining = events[...]
+        while let first = remaining.first {
+            let together = remaining.prefix { $0.number == first.number }
+            remaining = remaining.dropFirst(together.count)
             let matches = together.map(\.match).sorted(by: RuleIndex.Match.comesFirst)
             meet(first.event, matches, .ofKept, at: now, &effects)
             advance(at: now, &effects)
@@ -166,7 +166,7 @@ extension RuleEngine {
 }
 
 extension Rule {
-    /// Some of its triggers is more than `down` or `up`.
+    /// Whether a trigger of the rule waits for more than `down` or `up`.
     fileprivate var waitsForGestures: Bool {
         triggers.contains { trigger in
             switch trigger.source {
@@ -177,12 +177,12 @@ extension Rule {
     }
 }
 
-// MARK: - What is known of buttons
+// MARK: - State of buttons
 
 extension RuleEngine {
-    /// What is down now.
+    /// Updates which buttons are down.
     ///
-    /// - Returns: whether something was let go.
+    /// - Returns: whether a button was released.
     private mutating func follow(_ recognised: Recognised) -> Bool {
         let source = PressSource(button: recognised.button, part: recognised.part)
         switch recognised.what {
@@ -198,7 +198,7 @@ extension RuleEngine {
         return recognised.what == .up || recognised.what == .holdRelease
     }
 
-    /// `last_event`: what was done with the button last. `down` and `up` are parts of it.
+    /// Updates `last_event` of a button. `down` and `up` do not count, because they are parts of gestures.
     private mutating func note(_ recognised: Recognised) {
         guard recognised.what != .down, recognised.what != .up, index.place(of: recognised.button) != nil else {
             return
@@ -208,7 +208,7 @@ extension RuleEngine {
         showDevice(recognised.button)
     }
 
-    /// `repeat: while: held` ends.
+    /// Ends `repeat: while: held` in the runs that this button caused.
     mutating func release(_ button: ButtonID, at now: Instant, _ effects: inout [Effect]) {
         for id in scheduler.ids {
             guard let run = scheduler.runs[id], run.isRepeatingWhileHeld, run.cause.button == button,

@@ -26,22 +26,22 @@ extension RuleEngine {
         var engine = self
         engine.world.refreshAges(at: now)
         let verdicts = engine.judgeAll(event, matches, .all, isExplaining: true, at: now)
-        let asked = Set(verdicts.map(\.match.rule))
+        let judgedRules = Set(verdicts.map(\.match.rule))
         return Explanation(
-            verdicts: verdicts.map { engine.told($0, event, at: now) },
-            notConsidered: matches.filter { !asked.contains($0.rule) }.map { set.rules[$0.rule].id })
+            verdicts: verdicts.map { engine.ruleVerdict($0, event, at: now) },
+            notConsidered: matches.filter { !judgedRules.contains($0.rule) }.map { set.rules[$0.rule].id })
     }
 
-    private func told(_ verdict: Verdict, _ event: Event, at now: Instant) -> Explanation.RuleVerdict {
+    private func ruleVerdict(_ verdict: Verdict, _ event: Event, at now: Instant) -> Explanation.RuleVerdict {
         let rule = set.rules[verdict.match.rule]
         var judgement = verdict.judgement
         if judgement.isKept {
             // The rule runs if this event is the last stored one, and passes the remaining gates.
             var snapshot = snapshot(for: event, at: now)
-            let rest = judge(
+            let remaining = judge(
                 verdict.match.rule, verdict.cause, .ofKept, in: &snapshot, isExplaining: true, at: now)
-            judgement.stoppedBy = rest.stoppedBy
-            judgement.reasons += rest.reasons.filter { $0.gate != .enabled }
+            judgement.stoppedBy = remaining.stoppedBy
+            judgement.reasons += remaining.reasons.filter { $0.gate != .enabled }
         }
         return Explanation.RuleVerdict(
             rule: rule.id, stoppedBy: judgement.stoppedBy,

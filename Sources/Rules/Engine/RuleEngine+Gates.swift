@@ -2,22 +2,22 @@ import ButtonModel
 import Expressions
 package import Gestures
 
-/// Whether a rule may run, and why not: asked the same way when it is to run and when it is to be explained.
+/// The result of checking the gates of a rule, for a run as well as for an explanation.
 struct Judgement: Sendable {
-    /// `nil`: it runs, or it waits for the last stored event.
+    /// The gate that stops the rule; `nil` if the rule runs, or waits for the last stored event.
     var stoppedBy: Gate?
-    /// Of the gate that said no; for those who want an explanation, for each gate that was asked before it, too.
+    /// The reason of the gate that stops the rule; for an explanation, also those of the gates before it.
     var reasons: [(gate: Gate, text: String)] = []
     var conditionsHold = false
     var hasConditionError = false
-    /// `keep: last`: it is decided when no later stored event can come.
+    /// Whether `keep: last` postpones the decision until no later stored event can come.
     var isKept = false
 
-    /// Of the gate that said no.
+    /// The reason of `stoppedBy`.
     var reason: String { stoppedBy == nil ? "" : reasons.last?.text ?? "" }
 }
 
-/// Which gates are asked: for a run that somebody asked for, and for an event that was kept, not all of them.
+/// The gates to check. Requested runs and kept events skip some of them.
 struct GatesToAsk: OptionSet, Sendable {
     let rawValue: UInt8
 
@@ -29,7 +29,7 @@ struct GatesToAsk: OptionSet, Sendable {
     static let mode = GatesToAsk(rawValue: 16)
 
     static let all: GatesToAsk = [.enabled, .queued, .conditions, .pace, .mode]
-    /// It has passed `queued` and was put aside there.
+    /// For a kept event, which has already passed `queued`.
     static let ofKept: GatesToAsk = all.subtracting(.queued)
     static let ofManualRun: GatesToAsk = [.conditions, .mode]
 }
@@ -39,16 +39,16 @@ extension RuleEngine {
         ConcurrencyGroupID(rule: rule, button: set.rules[rule].scope == .button ? button : nil)
     }
 
-    /// What the conditions see; it is made once for all rules that an event concerns.
+    /// The values that conditions read, computed once for all rules that an event triggers.
     func snapshot(for event: Event, at now: Instant) -> Environment {
         world.environment(for: event.cause.facts, time: event.cause.at, at: now)
     }
 
-    /// Asks the gates of one rule in their order, up to the first that says no. Changes nothing.
+    /// Checks the gates of a rule in order, up to the first that stops it. Changes nothing.
     ///
     /// - Parameters:
-    ///   - hold: the cause is the end of this hold. Where the hold was admitted, the end is, too.
-    ///   - isExplaining: with the reasons of gates that let it pass. On the way of a press they are not made.
+    ///   - hold: for the end of a hold, how late the hold was. If the hold was accepted, its end is accepted, too.
+    ///   - isExplaining: whether to include the reasons of gates that are passed. This takes too long for every press.
     func judge(
         _ rule: Int, _ cause: RunCause, _ gates: GatesToAsk, endOf hold: Recognised.Lateness? = nil,
         in snapshot: inout Environment, isExplaining: Bool, at now: Instant
@@ -70,14 +70,15 @@ extension RuleEngine {
         if gates.contains(.queued) {
             let policy = policy(of: declared, cause.button)
             let facts = cause.facts
-            let isOwed = policy.admits(hold)
-            let admits = isOwed || policy.admits(queued: facts.wasQueued, age: facts.age)
+            let endsAcceptedHold = policy.admits(hold)
+            let admits = endsAcceptedHold || policy.admits(queued: facts.wasQueued, age: facts.age)
             guard
                 pass(
                     .queued, admits,
-                    isOwed && facts.wasQueued ? "the end of a hold that was told" : policy.text(admits: admits, facts))
+                    endsAcceptedHold && facts.wasQueued
+                        ? "the end of a hold that was told" : policy.text(admits: admits, facts))
             else { return judgement }
-            // The end of a live hold gives way to no later event. A hold that was stored may itself still be kept.
+            // A later event must not replace the end of a live hold. If the hold was stored, it may itself be replaced.
             if facts.wasQueued, hold?.wasQueued ?? true, case .limited(_, keepLast: true) = policy {
                 judgement.isKept = true
                 return judgement
@@ -113,7 +114,7 @@ extension RuleEngine {
         return judgement
     }
 
-    /// The rule's, then the button's, then the set's.
+    /// The policy of the rule, or else of the button, or else of the set.
     func policy(of rule: Rule, _ button: ButtonID?) -> QueuedPolicy {
         rule.queued ?? button.map { queuedPolicy(of: $0) } ?? set.queued
     }
@@ -124,7 +125,7 @@ extension RuleEngine {
 }
 
 extension QueuedPolicy {
-    /// Whether something that a button did is acted on. The end of a hold that was told is, however late it comes.
+    /// Whether an event is accepted. The end of an accepted hold is always accepted.
     package func admits(_ recognised: Recognised) -> Bool {
         admits(queued: recognised.wasQueued, age: recognised.age) || admits(recognised.hold)
     }
@@ -146,12 +147,12 @@ extension QueuedPolicy {
 }
 
 extension Duration {
-    /// As the language writes it.
+    /// The duration as written in rule files.
     var text: String { DurationText.text(milliseconds: milliseconds) }
 }
 
 extension Gate {
-    /// Its name, as in the list of gates.
+    /// The name in explanations.
     var name: String {
         switch self {
         case .enabled: "enabled"

@@ -2,7 +2,7 @@ package import ButtonModel
 package import Gestures
 
 extension RuleEngine {
-    /// How this button's presses are recognised, and the rule that makes a click wait.
+    /// How a button's presses are recognised, and which rule delays a click.
     ///
     /// - Source: rules/README.md, "Gestures and waiting".
     package func listening(to button: ButtonID) -> Listening {
@@ -46,14 +46,14 @@ extension TriggerEvent {
     }
 }
 
-/// How a button's presses are recognised, and how long a click waits.
+/// How a button's presses are recognised, and how long a click is delayed.
 package struct Listening: Hashable, Sendable {
-    /// If `nil`, from `down` and `up`, with the times of the rules.
+    /// The trigger mode; if `nil`, presses are recognised from `down` and `up` with the times of the rules.
     package var mode: TriggerMode?
     package var isFixed: Bool
-    /// How long a click waits after its `down`; `nil`, until the `up`; zero, not at all.
+    /// The delay of a click after its `down`; `nil` if it lasts until the `up`, zero if there is none.
     package var clickWait: Duration?
-    /// The id of the rule that makes it wait.
+    /// The id of the rule that causes the delay.
     package var cause: String?
     /// The patterns in use. Those of more than two short presses are announced to Home Assistant besides the standard ones.
     package var gestures: Set<[PressLength]>

@@ -1,8 +1,8 @@
 import ButtonModel
 
 extension RuleEngine {
-    /// Reports rules that do not fit the model of a button. The loader checks rules against the declared model only,
-    /// and cannot check triggers that describe the hardware themselves; the actual model is known when the button is.
+    /// Reports rules that do not fit the actual model of a button. The loader checks rules only against the declared
+    /// model, and cannot check triggers that describe the hardware themselves.
     mutating func reportModels(_ effects: inout [Effect]) {
         let before = contradictions
         contradictions = [:]
@@ -16,7 +16,7 @@ extension RuleEngine {
     private func contradiction(of entry: RuleIndex.Entry) -> String? {
         guard let place = entry.declared.first, set.buttons.indices.contains(place) else {
             return entry.impossible.map { impossible in
-                "rule \"\(set.rules[impossible.rule].id)\" waits for \(impossible.word) of \(entry.identity.serial), "
+                "rule \"\(set.rules[impossible.rule].id)\" waits for \(impossible.name) of \(entry.identity.serial), "
                     + "and a \(entry.identity.model.rawValue) has none; take it out of the rule, or name another button"
             }
         }
@@ -34,9 +34,9 @@ extension RuleEngine {
 
 extension RuleIndex.Entry {
     /// The first rule that waits for an event or a part that the button's model does not have.
-    fileprivate var impossible: (rule: Int, word: String)? {
+    fileprivate var impossible: (rule: Int, name: String)? {
         let (movements, parts) = (Set(identity.model.movementNames), identity.model.parts)
-        let all = interest.table.flatMap { key, matches -> [(rule: Int, word: String)] in
+        let all = interest.table.flatMap { key, matches -> [(rule: Int, name: String)] in
             if let movement = key.movement, !movements.contains(movement) { return matches.map { ($0.rule, movement) } }
             return matches.compactMap { match in
                 guard let part = match.parts.map(\.rawValue).min(), parts.isDisjoint(with: match.parts) else {
@@ -45,7 +45,7 @@ extension RuleIndex.Entry {
                 return (match.rule, "part \(part)")
             }
         }
-        return all.min { ($0.rule, $0.word) < ($1.rule, $1.word) }
+        return all.min { ($0.rule, $0.name) < ($1.rule, $1.name) }
     }
 }
 

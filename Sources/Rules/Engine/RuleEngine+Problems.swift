@@ -4,7 +4,7 @@
     import Gestures
 
     extension RuleEngine {
-        /// Statements about the state between two inputs that are false; empty unless the engine has a fault.
+        /// The invariants that are violated between two inputs, as sentences; empty unless the engine has a fault.
         package func problems() -> [String] {
             guard !isStopped else { return [] }
             var problems = recogniser.problems() + scheduler.problems(set.rules)
@@ -12,7 +12,7 @@
                 if !holds { problems.append("rules: " + problem()) }
             }
             let deadlines = [recogniser.deadline, kept.nextDeadline, states.nextDeadline, scheduler.earliestDeadline]
-            // Before the first input, no timer was asked for.
+            // The first timer is requested at the first input.
             expect(timer == deadlines.compactMap(\.self).min(), "the timer is not at the earliest deadline")
             if let timer, let timerFiredAt {
                 expect(timer >= timerFiredAt, "what was due when the timer fired is still due")

@@ -11,15 +11,15 @@ extension RuleEngine {
         let ruleIDs, ruleFingerprints: [String]
 
         init(_ set: RuleSet) {
-            func places(_ names: [String]) -> [String: Int] {
+            func indices(_ names: [String]) -> [String: Int] {
                 Dictionary(zip(names, names.indices), uniquingKeysWith: { first, _ in first })
             }
             ruleIDs = set.rules.map(\.id)
             ruleFingerprints = set.rules.map(\.fingerprint)
-            rules = places(ruleIDs)
-            variables = places(set.variables.map(\.name))
-            states = places(set.states.map(\.name))
-            buttons = places(set.buttons.map(\.name))
+            rules = indices(ruleIDs)
+            variables = indices(set.variables.map(\.name))
+            states = indices(set.states.map(\.name))
+            buttons = indices(set.buttons.map(\.name))
         }
     }
 

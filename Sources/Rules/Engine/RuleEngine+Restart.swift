@@ -4,7 +4,7 @@ import Gestures
 
 // Persistence: restoring the state at the start, storing changes, and stopping.
 extension RuleEngine {
-    /// The maximum time by which a run may be overdue to be resumed.
+    /// A run that is overdue for longer is not resumed.
     static let longestDelayOfResumption = Duration.seconds(600)
     /// The maximum number of stored values of undeclared variables.
     static let maximumOrphanedValues = 1000

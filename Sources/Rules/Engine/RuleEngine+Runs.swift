@@ -2,9 +2,9 @@ import ButtonModel
 import Expressions
 import Gestures
 
-// Runs from the match of a rule to their end.
+// Starting, resuming and ending runs.
 extension RuleEngine {
-    /// Whether a run waits for the end of this step.
+    /// Whether a run waits for the result of this action.
     package func awaits(_ step: StepID) -> Bool {
         guard case .answer(let attempt, _) = scheduler.runs[step.run]?.waiting else { return false }
         return attempt.step == step
@@ -13,7 +13,7 @@ extension RuleEngine {
     /// The number of runs that are in progress or wait for their turn.
     package var runCount: Int { scheduler.count }
 
-    /// Starts a run of a rule that passed its gates. It begins with the next `advance`, or waits for its turn.
+    /// Starts a run of a rule that passed its gates. It begins with the next `advance`, or is queued.
     mutating func enqueue(
         _ rule: Int, _ cause: RunCause, isDryRun: Bool = false, at now: Instant, _ effects: inout [Effect]
     ) {
@@ -42,8 +42,8 @@ extension RuleEngine {
         effects.append(.started(run, rule: set.rules[rule].id, cause))
     }
 
-    /// Begins the runs whose turn has come, delivers rotations that were added up, and lets runs look at a changed world,
-    /// until all runs wait. This ends, because runs end, and none of it makes rules match.
+    /// Begins the runs whose turn has come, delivers rotations that were added up, and resumes the runs that wait for a
+    /// change of the world, until all runs wait. This ends, because runs end, and nothing here triggers further rules.
     mutating func advance(at now: Instant, _ effects: inout [Effect]) {
         while true {
             if let start = scheduler.takeStart() {

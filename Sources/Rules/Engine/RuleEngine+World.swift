@@ -2,26 +2,26 @@ import ButtonModel
 import Expressions
 import Gestures
 
-// What is known of the world, and what runs and people change in it.
+// Updates of `World`: buttons, states, and changes by runs and requests.
 extension RuleEngine {
-    /// What is known of a button apart from its presses.
+    /// The state of a button apart from its presses.
     struct Device: Sendable {
         var isConnected = false
-        /// It was, since the start.
+        /// Whether it has been connected since the start.
         var wasConnected = false
-        /// Percent.
+        /// In percent.
         var battery: Int64?
         var lastEvent = ""
         var lastEventAt: Instant?
     }
 
-    /// The declarations whose facts this button gives.
+    /// The indices of the declarations whose facts are those of this button.
     func declarations(of button: ButtonID) -> [Int] {
         guard let place = index.place(of: button) else { return [] }
         return index.entries[place].declared.filter { index.meant[$0] == button }
     }
 
-    /// Copies what is known of a button to the declarations that mean it.
+    /// Copies the state of a button to the facts of its declarations.
     mutating func showDevice(_ button: ButtonID) {
         let declarations = declarations(of: button)
         guard !declarations.isEmpty else { return }
@@ -55,7 +55,7 @@ extension RuleEngine {
         occurred(isConnected ? .connected : .disconnected, of: button, at: now, &effects)
     }
 
-    /// Ends the told hold of a button whose link is lost, because no event tells when the button was released.
+    /// Ends a reported hold of a button, because its `up` will not arrive, or not in time.
     mutating func loseHold(
         _ button: ButtonID, unheardFor duration: Duration, at now: Instant, _ effects: inout [Effect]
     ) {
@@ -69,7 +69,7 @@ extension RuleEngine {
         show(states.receive(payload, on: topicName, at: now))
     }
 
-    /// Copies what states have become.
+    /// Copies the values of states.
     mutating func show(_ places: [Int]) {
         for place in places {
             let value = states.value(at: place)
@@ -80,10 +80,10 @@ extension RuleEngine {
     }
 }
 
-// MARK: - What runs and people change
+// MARK: - Changes by runs and requests
 
 extension RuleEngine {
-    /// What was changed is kept, told, and wakes who waits for it.
+    /// Stores and reports the changes, and marks the world as changed for the runs that wait for it.
     mutating func carryOutChanges(at now: Instant, _ effects: inout [Effect]) {
         guard !world.changed.isEmpty else { return }
         let changes = world.changed.sorted(by: World.Change.comesFirst)
@@ -105,8 +105,8 @@ extension RuleEngine {
         }
     }
 
-    /// Holds until the value in the file changes. Runs go on, but what waits its turn is dropped, and what repeats while
-    /// a button is held ends.
+    /// Enables or disables a rule, until the value in the file changes. When a rule is disabled, its queued runs are
+    /// cancelled and its `repeat: while: held` steps end; other runs continue.
     mutating func setEnabled(_ place: Int, _ isEnabled: Bool, at now: Instant, _ effects: inout [Effect]) {
         guard set.rules.indices.contains(place) else { return }
         let rule = set.rules[place]
@@ -130,7 +130,7 @@ extension RuleEngine {
 }
 
 extension World.Change {
-    /// Variables, then cycles, then rules, each in the order of the file or of the name.
+    /// Sorts variables before cycles before rules, each in the order of the file or of the key.
     fileprivate static func comesFirst(_ left: World.Change, _ right: World.Change) -> Bool {
         switch (left, right) {
         case (.variable(let left), .variable(let right)): left < right

@@ -2,125 +2,125 @@ package import ButtonModel
 package import Expressions
 package import Gestures
 
-/// Everything between what the buttons did and what is to be done: gestures, states and variables, gates, runs.
+/// The rule engine: recognises gestures, selects the rules that they trigger, and executes the runs of rules.
 ///
-/// What the buttons report goes through the recogniser; each thing recognised meets the rules that wait for it on that
-/// button, found in an index. All of them are judged against one snapshot of the world, each by its gates in their order,
-/// before any of them does anything. Then their runs begin, one after another, each up to where it has to wait. Rules
-/// with `fallback` are asked only when no ordinary rule got past its conditions, now or earlier in the same press.
+/// Button events go through `GestureRecogniser`, and `RuleIndex` finds the rules with a matching trigger. All of these
+/// are judged against one snapshot of the world, each by its gates in order, before any of them has an effect. Then
+/// their runs begin, one after another, and each executes steps until it must wait. Rules with `fallback` are judged
+/// only if no ordinary rule passed its conditions, now or earlier in the same press.
 ///
-/// | on                                   | a rule that matches                         | and we                                   |
+/// | input                                | matching rule                               | effect                                   |
 /// |--------------------------------------|---------------------------------------------|------------------------------------------|
 /// | event                                | is disabled                                 | stopped(`disabled`)                      |
-/// | event, stored and not to be acted on | any                                         | stopped(`dropped_queued`)                |
-/// | event, stored, `keep: last`          | any                                         | keep it; stop the one kept before        |
-/// | the last stored event, 500 ms without one, or a live event | keeps one             | go on with it at the next gate           |
-/// | event                                | has a condition that does not hold          | stopped(`dropped_conditions`)            |
-/// | event                                | began a run less than `cooldown` ago        | stopped(`dropped_cooldown`)              |
-/// | event                                | began as many runs as `rate_limit` allows   | stopped(`dropped_rate`)                  |
-/// | event                                | `single`, has a run; or 1 000 runs go on    | stopped(`dropped_busy`)                  |
-/// | a turn of a dial                     | `single` or `queued`, has a run             | add it up; an event of its own when the run has ended |
+/// | event, stored                        | rejects it by its `queued` policy           | stopped(`dropped_queued`)                |
+/// | event, stored                        | has `keep: last`                            | keep it; stop the one kept before        |
+/// | end of stored events (`KeptEvents`)  | has a kept event                            | check the next gate for the kept event   |
+/// | event                                | has a condition that is false               | stopped(`dropped_conditions`)            |
+/// | event                                | started a run less than `cooldown` ago      | stopped(`dropped_cooldown`)              |
+/// | event                                | started as many runs as `rate_limit` allows | stopped(`dropped_rate`)                  |
+/// | event                                | `single`, has a run; or 1,000 runs exist    | stopped(`dropped_busy`)                  |
+/// | rotation                             | `single` or `queued`, has a run             | add it up; one event after the run       |
 /// | event                                | `restart`, has a run                        | cancel it, finished(cancelled); started  |
-/// | event                                | `queued`, has a run, and fewer than `max`   | started; the run begins when its turn comes |
-/// | event                                | any, with room for a run                    | started; the run begins                  |
+/// | event                                | `queued`, has a run, and fewer than `max`   | started; the run is queued               |
+/// | event                                | may have another run                        | started; the run begins                  |
 ///
-/// | on                                        | its run                                | and we                              |
+/// | input                                     | run                                    | effect                              |
 /// |-------------------------------------------|----------------------------------------|-------------------------------------|
-/// | step finished, handed over, timer         | waits for it                           | let it go on; at its end finished   |
-/// | state, variable, button, rule or broker changed | stands in a `wait`               | let it look                         |
-/// | button let go, its link lost, rule disabled | repeats while held                   | let it end its repeat               |
-/// | rule disabled                             | waits its turn                         | finished(cancelled)                 |
-/// | reloaded, its rule is another or gone     | any                                    | cancel it, finished(cancelled)      |
-/// | reloaded, its rule is the same            | any                                    | nothing                             |
-/// | stop                                      | waits, and its rule resumes            | it is kept                          |
+/// | step finished, handed over, timer         | waits for it                           | continue it; at its end finished    |
+/// | state, variable, button, rule or broker changed | is in a `wait`                   | evaluate its condition              |
+/// | button released, link lost, rule disabled | is in a `repeat: while: held`          | end the repeat                      |
+/// | rule disabled                             | is queued                              | finished(cancelled)                 |
+/// | reloaded, rule changed or removed         | any                                    | cancel it, finished(cancelled)      |
+/// | reloaded, rule unchanged                  | any                                    | none                                |
+/// | stop                                      | is stored, because its rule resumes    | none                                |
 /// | stop                                      | any other                              | cancel it, finished(interrupted)    |
 ///
-/// Every other answer is ignored: a run's number is never used again. Messages, a new set, a restart and the first
-/// connection of a button make no rule match.
+/// Results for other runs are ignored; the id of a run is never used again. Messages, a reload, a restart and the first
+/// connection of a button trigger no rule.
 ///
-/// The effects of one event stand in this order: what was recognised; for each rule in document order, that it was
-/// stopped, or that its run has started; what the runs do, in the order of their starts; the timer. Of an event and a
-/// timer at the same instant the caller hands the event in first.
+/// The order of effects of an event: what was recognised; for each rule in document order, that it was stopped or that
+/// its run has started; the effects of the runs in the order of their starts; the timer. If an event and the timer are
+/// due at the same instant, the caller must pass the event first.
 ///
-/// - Source: rule language, sections 4 to 6 and 13.
+/// - Source: rules/README.md, "What happens to a press", "Late presses", "Restart and reload".
 package struct RuleEngine: Sendable {
     package enum Input: Hashable, Sendable {
-        /// The wall clock now; at the start, and whenever it was set. Not believed: earlier than the program's build.
+        /// The wall clock time, at the start and after it was set. It is not believable before the build date.
         case wallClock(UTCTime, isBelievable: Bool)
-        /// The buttons that exist now; names in rules are resolved against them.
+        /// All known buttons. Names in rules are resolved against them.
         case buttonsChanged([ButtonIdentity])
-        /// What one notification of a button brought.
+        /// The events in one notification of a button.
         case pressed([ButtonEvent])
         case moved(ButtonMovement)
-        /// Its link came or went. Only what changes is an event, and the first `true` of each button after the start is none.
+        /// The link was established or lost. A change is an event, except the first connection after the start.
         case linkChanged(ButtonID, isConnected: Bool)
-        /// Its link was silent for the supervision timeout. It comes after the `linkChanged`.
+        /// The link was lost by the supervision timeout. This input must follow `linkChanged`.
         case linkTimedOut(ButtonID)
-        /// The button has started anew: what was done before, it does not tell any more.
+        /// The button has rebooted, and will not report earlier presses any more.
         case rebooted(ButtonID)
-        /// Percent.
+        /// The battery level in percent.
         case battery(ButtonID, Int64)
         case batteryLow(ButtonID)
         case brokerChanged(isConnected: Bool)
         /// A message on a topic of `subscriptions`.
         case message(topicName: String, payload: [UInt8])
-        /// A message was handed over to the broker: from here its timeout counts.
+        /// A message was handed over to the broker. Its time limit begins now.
         case handedOver(StepID)
         case stepFinished(StepID, StepOutcome)
-        /// A new set takes the place of the old one, between two events.
+        /// Replaces the rule set, between two events.
         case reloaded(PreparedRules)
         case requested(Request)
         case given(Given)
         case timerFired
-        /// The program ends: nothing is started any more, runs are kept or cut off.
+        /// The program ends. All runs are interrupted, except those that are stored. Later inputs are ignored.
         case stop
     }
 
-    /// What people and other programs may ask. Names are checked by the caller; what is not there is ignored.
+    /// A request of a user or another program. The caller checks names; requests with unknown names are ignored.
     package enum Request: Hashable, Sendable {
-        /// A manual run; `trigger.manual` is true.
+        /// Runs a rule without an event; `trigger.manual` is true.
         case run(rule: String, ignoringConditions: Bool, isDryRun: Bool)
         case setEnabled(rule: String, Bool)
-        /// Already of the variable's type and among its values.
+        /// The value must have the variable's type, and be one of its `values`.
         case setVariable(String, Value)
-        /// Mode set at run time; `nil`: as the rules need.
+        /// Sets a trigger mode at run time; `nil` derives it from the rules.
         case setTriggerMode(ButtonID, TriggerMode?)
     }
 
-    /// What a test of the rules says has happened, and what `explain` supposes, without the bytes it would come from.
+    /// Events of rule tests and of `explain`, which have no underlying packets and messages.
     package enum Given: Hashable, Sendable {
         case recognised(Recognised)
-        /// An event even when nothing has changed.
+        /// This is an event even if the state does not change.
         case linkChanged(ButtonID, isConnected: Bool)
-        /// As a message would bring it; `.unknown` for nothing.
+        /// A state and its value, as if received in a message; `.unknown` removes the value.
         case state(String, Value)
     }
 
     package enum Effect: Hashable, Sendable {
-        /// Something a button did, for those who listen. It stands before what the rules make of it.
+        /// A recognised event, to be published. It precedes the effects of the rules that it triggers.
         case recognised(Recognised)
-        /// The run has begun, or with `mode: queued` waits its turn.
+        /// A run has begun or, with `mode: queued`, was queued.
         case started(RunID, rule: String, RunCause)
         case stopped(rule: String, Gate, RunCause, reason: String)
-        /// Carry this out and answer with `stepFinished`. Where `awaits` says no, as of a `log` and of a message with QoS 0
-        /// while the broker is connected, there is nothing to answer.
+        /// Perform an action, and answer with `stepFinished` if `awaits` is true. It is false for `log`, and for a
+        /// message with QoS 0 while the broker is connected.
         case perform(StepID, Action, rule: String, RunCause)
-        /// Give it up; its answer, if one still comes, is ignored.
+        /// Cancel an action. If its result still arrives, it is ignored.
         case cancel(StepID)
-        /// - Parameter step: its alias or path; `place`: where it stands.
+        /// - Parameter step: the alias or path of the step. The location is that of the step.
         case stepFailed(RunID, rule: String, step: String, SourceLocation, code: String, message: String, isFinal: Bool)
         case finished(RunID, rule: String, RunResult)
-        /// A run of a former process that is not resumed.
+        /// A stored run of an earlier process is not resumed.
         case interrupted(RunID, rule: String, RunCause)
         case keep(RuleStateChange)
         case variableChanged(String, Value)
         case enabledChanged(rule: String, Bool)
-        /// A mode set at run time does not count any more, and need not be kept: it cannot serve the rules.
+        /// A trigger mode that was set at run time is reset, because rules need other gestures.
         case triggerModeDropped(ButtonID)
-        /// Topic filters to add and to give up. One that is added again wants its retained message again.
+        /// Subscribe to topics. If a topic is already subscribed, its retained message is needed again.
         case subscribe([String])
         case unsubscribe([String])
-        /// For the log; not what a `log` step says.
+        /// A line for the log that is not from a `log` step.
         case log(LogLevel, String)
         /// A message on the topic of a state is too long to be read as JSON, so the states of the topic are unknown.
         case oversizedState(topicName: String, count: Int)
@@ -133,12 +133,12 @@ package struct RuleEngine: Sendable {
     /// The maximum length in octets of a message that is read as JSON for a state.
     package static let maximumStateLength = StateTable.maximumLength
 
-    /// The set that runs now.
+    /// The current rule set.
     package var set: RuleSet { world.set }
-    /// The same, as it was prepared.
+    /// The current rule set with the data derived from it.
     package var prepared: PreparedRules
 
-    // Everything below is the engine's own; its extensions are in files of their own.
+    // The properties below are used only by the engine and its extensions in other files.
 
     var world: World
     var states: StateTable
@@ -148,43 +148,43 @@ package struct RuleEngine: Sendable {
 
     var identities: [ButtonIdentity] = []
     var devices: [ButtonID: Device] = [:]
-    /// What of the rules a button contradicts, being the model it is: a sentence each, told of once.
+    /// For each button whose model contradicts the rules, a sentence that was logged once.
     var contradictions: [ButtonID: String] = [:]
-    /// Set at run time.
+    /// The trigger modes that were set at run time.
     var modes: [ButtonID: TriggerMode] = [:]
     var taken: [PressSource: HandledPresses] = [:]
     var kept = KeptEvents()
-    /// The number of the event that is kept next.
+    /// The serial number of the next kept event.
     var keptCount: UInt64 = 0
 
     var scheduler: RunScheduler
-    /// By rule.
+    /// By index in `RuleSet.rules`.
     var records: [RuleRecord]
     var archive = TraceArchive()
-    /// Something that runs may wait for has changed.
+    /// Whether a value has changed since the runs in a `wait` were last resumed.
     var worldMoved = false
 
-    /// Of rules, by id.
+    /// By rule id.
     var overrides: [String: EnabledOverride] = [:]
-    /// Variables that ever got a value: the others follow their initial one.
+    /// The names of variables that were assigned. All others take a new initial value at a reload.
     var assigned: Set<String> = []
-    /// Values of variables that are not declared now, in case they come back.
+    /// The values of variables that are not declared now, in case a reload declares them again.
     var orphanedValues: [String: Value] = [:]
-    /// What of the runs is kept now.
+    /// The waits of runs that are stored now.
     var keptWaits: [RunID: KeptWait] = [:]
-    /// From a former process, until the time is known.
+    /// State of an earlier process, until the wall clock is known.
     var restored: Restored
-    /// What is to be said at the first input.
+    /// Effects of `init`, which are returned with the first input.
     var greetings: [Effect] = []
     var timer: Instant?
-    /// When the timer fired last.
+    /// When the timer last fired.
     var timerFiredAt: Instant?
     var isStopped = false
 
     /// - Parameters:
-    ///   - state: what was kept. What no longer fits is discarded, and said at the first input.
-    ///   - nextRun: the number of the first run.
-    ///   - takesVerdicts: false where no button judges its own presses, as in tests of rules.
+    ///   - state: the stored state. Parts that no longer fit the set are discarded, with effects at the first input.
+    ///   - nextRun: the id of the first run.
+    ///   - takesVerdicts: as in `GestureRecogniser.init`; `false` for tests of rules.
     package init(
         _ set: RuleSet, state: RuleState = RuleState(), nextRun: RunID = RunID(rawValue: 1), takesVerdicts: Bool = true
     ) {
@@ -280,8 +280,8 @@ package struct RuleEngine: Sendable {
 // MARK: - Time
 
 extension RuleEngine {
-    /// What has become too old is unknown first. Then runs go on, so that one that ends now makes room for what is
-    /// recognised now.
+    /// Expires states first. Then it resumes runs, before gestures are recognised, so that a run that ends now does not
+    /// stop a rule as busy.
     private mutating func timerFired(at now: Instant, _ effects: inout [Effect]) {
         show(states.expire(at: now))
         for id in scheduler.due(at: now) {

@@ -1,8 +1,8 @@
 import ButtonModel
 import Gestures
 
-/// Finds the rules for an event of a button. It is built when rules or buttons change, so that the cost of an event
-/// does not depend on the number of rules.
+/// Finds the rules that an event of a button triggers. It is built when rules or buttons change, so that the cost of an
+/// event does not depend on the number of rules.
 struct RuleIndex: Sendable {
     /// A trigger of a rule that matches an event.
     struct Match: Sendable {
@@ -10,7 +10,7 @@ struct RuleIndex: Sendable {
         var rule: Int
         /// An index in the rule's `triggers`.
         var trigger: Int
-        /// If empty, any part.
+        /// The parts of the trigger; if empty, any part.
         var parts: Set<ButtonPart> = []
 
         static func comesFirst(_ left: Match, _ right: Match) -> Bool {
@@ -23,7 +23,7 @@ struct RuleIndex: Sendable {
     /// The rules and the vocabulary for a button.
     struct Entry: Sendable {
         var identity: ButtonIdentity
-        /// The indices in `RuleSet.buttons` of the declarations that apply to the button. The first is its name.
+        /// The indices in `RuleSet.buttons` of the declarations that apply to the button. The first gives its name.
         var declared: [Int] = []
         var interest: TriggerTable.Interest
         var vocabulary: Vocabulary
@@ -31,7 +31,7 @@ struct RuleIndex: Sendable {
 
     private let interests: TriggerTable
     private(set) var entries: [Entry] = []
-    private var places: [ButtonID: Int] = [:]
+    private var entryIndices: [ButtonID: Int] = [:]
     /// By index in `RuleSet.buttons`: the first button to which the declaration applies.
     private(set) var meant: [ButtonID?] = []
     private(set) var chords: [Chord] = []
@@ -39,9 +39,9 @@ struct RuleIndex: Sendable {
 
     init(_ interests: TriggerTable) { self.interests = interests }
 
-    subscript(button: ButtonID) -> Entry? { places[button].map { entries[$0] } }
+    subscript(button: ButtonID) -> Entry? { entryIndices[button].map { entries[$0] } }
 
-    func place(of button: ButtonID) -> Int? { places[button] }
+    func place(of button: ButtonID) -> Int? { entryIndices[button] }
 }
 
 // MARK: - Look-up
@@ -51,27 +51,27 @@ extension RuleIndex {
     func matches(_ event: Recognised) -> [Match] {
         let key = EventKey(event.what)
         if case .chord(let chord) = key { return rulesOfChords.indices.contains(chord) ? rulesOfChords[chord] : [] }
-        let place = places[event.button]
-        guard case .hold(let nanoseconds) = key, nanoseconds == holdAfter(place).nanoseconds else {
-            return matches([key], place, event.part)
+        let index = entryIndices[event.button]
+        guard case .hold(let nanoseconds) = key, nanoseconds == holdAfter(index).nanoseconds else {
+            return matches([key], index, event.part)
         }
-        return matches([key, .standardHold], place, event.part)
+        return matches([key, .standardHold], index, event.part)
     }
 
     /// The rules that this event of a button triggers. `connected`, `disconnected` and `battery_low` have no part.
     func matches(_ key: EventKey, of button: ButtonID, part: ButtonPart? = nil) -> [Match] {
-        matches([key], places[button], part)
+        matches([key], entryIndices[button], part)
     }
 
     /// The rules that wait for rotation in this direction, for any duration of `collect`.
     func matches(turnedClockwise isClockwise: Bool, of button: ButtonID, part: ButtonPart?) -> [Match] {
-        let tables = [places[button].map { entries[$0].interest.table }, interests.any.table].compactMap(\.self)
+        let tables = [entryIndices[button].map { entries[$0].interest.table }, interests.any.table].compactMap(\.self)
         let keys = Set(
             tables.joined().map(\.key).filter { if case .rotate(isClockwise, _) = $0 { true } else { false } })
-        return matches(Array(keys), places[button], part)
+        return matches(Array(keys), entryIndices[button], part)
     }
 
-    private func matches(_ keys: [EventKey], _ place: Int?, _ part: ButtonPart?) -> [Match] {
+    private func matches(_ keys: [EventKey], _ index: Int?, _ part: ButtonPart?) -> [Match] {
         var found: [Match] = []
         var lists = 0
         func add(_ list: [Match]?) {
@@ -80,7 +80,7 @@ extension RuleIndex {
             found += list.lazy.filter { $0.parts.isEmpty || part.map($0.parts.contains) ?? false }
         }
         for key in keys {
-            if let place { add(entries[place].interest.table[key]) }
+            if let index { add(entries[index].interest.table[key]) }
             add(interests.any.table[key])
         }
         guard found.count > 1 else { return found }
@@ -95,11 +95,11 @@ extension RuleIndex {
     /// All events of a button for which rules wait, each with its first rule among those for this button, and among
     /// those for any button. Chords are not included.
     func events(of button: ButtonID) -> [(event: TriggerEvent, rule: Int)] {
-        (places[button].map { entries[$0].interest.uses } ?? []) + interests.any.uses
+        (entryIndices[button].map { entries[$0].interest.uses } ?? []) + interests.any.uses
     }
 
     func turnedParts(of button: ButtonID) -> Set<ButtonPart> {
-        let tables = [places[button].map { entries[$0].interest.table }, interests.any.table].compactMap(\.self)
+        let tables = [entryIndices[button].map { entries[$0].interest.table }, interests.any.table].compactMap(\.self)
         var parts: Set<ButtonPart> = []
         for (key, matches) in tables.joined() {
             guard case .rotate = key else { continue }
@@ -115,8 +115,8 @@ extension RuleIndex {
             .flatMap { chord in rulesOfChords[chord].first.map { (chords[chord], $0.rule) } }
     }
 
-    private func holdAfter(_ place: Int?) -> Duration {
-        place.map { entries[$0].vocabulary.holdAfter } ?? DeclaredButton.standardHoldAfter
+    private func holdAfter(_ index: Int?) -> Duration {
+        index.map { entries[$0].vocabulary.holdAfter } ?? DeclaredButton.standardHoldAfter
     }
 }
 
@@ -129,13 +129,13 @@ extension RuleIndex {
     mutating func resolve(_ set: RuleSet, against identities: [ButtonIdentity], modes: [ButtonID: TriggerMode]) {
         entries = []
         entries.reserveCapacity(identities.count)
-        places = Dictionary(minimumCapacity: identities.count)
+        entryIndices = Dictionary(minimumCapacity: identities.count)
         meant = Array(repeating: nil, count: set.buttons.count)
         for identity in identities {
             var entry = entry(of: identity, in: set)
-            for place in entry.declared where meant[place] == nil { meant[place] = identity.id }
+            for index in entry.declared where meant[index] == nil { meant[index] = identity.id }
             if entry.vocabulary.fixedMode == nil { entry.vocabulary.fixedMode = modes[identity.id] }
-            places[identity.id] = entries.count
+            entryIndices[identity.id] = entries.count
             entries.append(entry)
             entries[entries.count - 1].vocabulary.canBeMoved = canBeMoved(identity)
         }
@@ -163,7 +163,7 @@ extension RuleIndex {
                 vocabulary: interests.vocabularies[only])
         }
         var interest = TriggerTable.Interest()
-        for place in declared { interest.merge(interests.declared[place]) }
+        for index in declared { interest.merge(interests.declared[index]) }
         for other in described { interest.merge(other) }
         return Entry(
             identity: identity, declared: declared, interest: interest,
@@ -193,7 +193,7 @@ extension RuleIndex {
     }
 
     /// By button. Other buttons have `vocabularyOfOthers`.
-    var vocabularies: [ButtonID: Vocabulary] { places.mapValues { entries[$0].vocabulary } }
+    var vocabularies: [ButtonID: Vocabulary] { entryIndices.mapValues { entries[$0].vocabulary } }
 
     var vocabularyOfOthers: Vocabulary { interests.vocabulary(of: TriggerTable.Interest()) }
 }

@@ -1,7 +1,7 @@
-/// Where unchanged rules are in a new set.
+/// Maps the indices of unchanged rules in the old rule set to their indices in the new one.
 struct RuleIndexMap: Sendable {
     /// The new index by old index; -1 if the rule was changed or removed.
-    private var places: [Int]
+    private var newIndices: [Int]
     /// The old indices of the rules that were changed or removed.
     private(set) var ended: [Int] = []
     /// The new indices of the rules that were changed or added.
@@ -10,25 +10,27 @@ struct RuleIndexMap: Sendable {
     /// Compares rules by id and fingerprint; rules without a fingerprint are compared completely.
     init(from old: PreparedRules, to new: PreparedRules) {
         let (before, after) = (old.names, new.names)
-        places = Array(repeating: -1, count: before.ruleIDs.count)
-        for place in after.ruleIDs.indices {
-            let isInPlace = place < places.count && before.ruleIDs[place] == after.ruleIDs[place]
-            guard let was = isInPlace ? place : before.rules[after.ruleIDs[place]],
-                before.ruleFingerprints[was] == after.ruleFingerprints[place],
-                !after.ruleFingerprints[place].isEmpty || old.set.rules[was] == new.set.rules[place]
+        newIndices = Array(repeating: -1, count: before.ruleIDs.count)
+        for index in after.ruleIDs.indices {
+            let isInPlace = index < newIndices.count && before.ruleIDs[index] == after.ruleIDs[index]
+            guard let was = isInPlace ? index : before.rules[after.ruleIDs[index]],
+                before.ruleFingerprints[was] == after.ruleFingerprints[index],
+                !after.ruleFingerprints[index].isEmpty || old.set.rules[was] == new.set.rules[index]
             else {
-                begun.append(place)
+                begun.append(index)
                 continue
             }
-            places[was] = place
+            newIndices[was] = index
         }
-        ended = places.indices.filter { places[$0] < 0 }
+        ended = newIndices.indices.filter { newIndices[$0] < 0 }
     }
 
     /// The new index of an unchanged rule; `nil` if it was changed or removed.
-    subscript(before: Int) -> Int? { places.indices.contains(before) && places[before] >= 0 ? places[before] : nil }
+    subscript(before: Int) -> Int? {
+        newIndices.indices.contains(before) && newIndices[before] >= 0 ? newIndices[before] : nil
+    }
 
     var kept: some Sequence<(before: Int, place: Int)> {
-        places.lazy.enumerated().lazy.filter { $0.element >= 0 }.map { (before: $0.offset, place: $0.element) }
+        newIndices.lazy.enumerated().lazy.filter { $0.element >= 0 }.map { (before: $0.offset, place: $0.element) }
     }
 }

@@ -2,8 +2,7 @@
     import ButtonModel
 
     extension RunScheduler {
-        /// Statements about the state between two inputs that are false; empty unless this type or the engine has a
-        /// fault.
+        /// The invariants that are violated between two inputs, as sentences; empty unless there is a fault.
         func problems(_ rules: [Rule]) -> [String] {
             var problems = deadlines.problems()
             func expect(_ holds: Bool, _ problem: @autoclosure () -> String) {

@@ -1,15 +1,16 @@
 import ButtonModel
 import Expressions
 
-/// Which runs are in progress, which wait for their turn, and when each of them is resumed.
+/// The runs in progress, the queues of waiting runs, and the deadlines of runs.
 ///
-/// The scheduler knows the modes and limits of rules. The engine decides which rules match, and carries out what runs do:
-/// it asks `busyReason`, enqueues a run, takes each `Start` to begin it, takes a run out to resume it, and puts it back.
+/// The scheduler applies the modes and limits of rules. The engine decides which rules match, and carries out the
+/// effects of runs: it checks `busyReason`, enqueues a run, takes each `Start` to begin it, and takes a run, resumes
+/// it, and puts it back.
 struct RunScheduler: Sendable {
     /// The maximum number of runs of all rules together. A match beyond that is dropped as busy.
     static let maximumRuns = 1000
 
-    /// A run that has started for the outside, and whose first step is still to be taken.
+    /// A run that was reported as started, and has not yet executed its first step.
     struct Start: Sendable {
         var run: RunID
         /// An index in `RuleSet.rules`.
@@ -74,8 +75,8 @@ extension RunScheduler {
         count < RunScheduler.maximumRuns ? nil : "\(RunScheduler.maximumRuns) runs go on"
     }
 
-    /// Adds a run: it begins next or, with `mode: queued`, after those before it. For `mode: restart`, the engine has
-    /// cancelled the earlier run before.
+    /// Adds a run, which begins next or, with `mode: queued`, after the earlier runs. With `mode: restart`, the engine
+    /// must cancel the earlier run first.
     mutating func enqueue(
         _ rule: Rule, in id: ConcurrencyGroupID, _ cause: RunCause, isDryRun: Bool, at now: Instant
     ) -> RunID {
@@ -114,7 +115,7 @@ extension RunScheduler {
         groupOfRun[run.id] = group
     }
 
-    /// Adds a run that a former process has begun.
+    /// Adds a run that an earlier process stored.
     mutating func resume(_ run: Run, in group: ConcurrencyGroupID) {
         groups[group, default: ConcurrencyGroup()].running.append(run.id)
         add(run, in: group)
@@ -129,12 +130,12 @@ extension RunScheduler {
 // MARK: - Runs in progress
 
 extension RunScheduler {
-    /// Takes a run out to resume it. Taken out, it is changed in place.
+    /// Removes and returns a run to resume it. This avoids a copy when the run changes.
     mutating func take(_ id: RunID) -> Run? { runs.removeValue(forKey: id) }
 
     mutating func putBack(_ run: Run) { runs[run.id] = run }
 
-    /// Notes what the run waits for now.
+    /// Updates the deadline of a run, and whether it is in a `wait`.
     mutating func reschedule(_ id: RunID) {
         guard let run = runs[id] else { return }
         deadlines.set(id, at: run.deadline)
@@ -174,7 +175,7 @@ extension RunScheduler {
         if group.running.isEmpty, !group.turned.isEmpty, !turnedGroups.contains(id) { turnedGroups.append(id) }
     }
 
-    /// Removes and returns the runs that wait for their turn, and forgets how dials were turned.
+    /// Removes and returns the queued runs of a group, and discards its rotations.
     mutating func dropQueued(in id: ConcurrencyGroupID) -> [RunID] {
         guard var group = groups[id] else { return [] }
         let dropped = group.queued.map(\.run)

@@ -10,7 +10,7 @@ struct StateTable: Sendable {
 
     private let declared: [DeclaredState]
     private let pointers: [JSONPointer?]
-    private let placesOfTopics: [String: [Int]]
+    private let indicesOfTopics: [String: [Int]]
     /// By index; `nil` if unknown.
     private var received: [Value?]
     /// When the values become unknown, by index.
@@ -21,26 +21,26 @@ struct StateTable: Sendable {
     init(_ declared: [DeclaredState]) {
         self.declared = declared
         pointers = declared.map { JSONPointer($0.pointer) }
-        placesOfTopics = Dictionary(grouping: declared.indices) { declared[$0].topicName }
+        indicesOfTopics = Dictionary(grouping: declared.indices) { declared[$0].topicName }
         received = Array(repeating: nil, count: declared.count)
     }
 
     /// Sorted and unique.
-    var topics: [String] { placesOfTopics.keys.sorted() }
+    var topics: [String] { indicesOfTopics.keys.sorted() }
 
     /// The received value, or else the fallback.
-    func value(at place: Int) -> Value {
-        guard declared.indices.contains(place) else { return .unknown }
-        return received[place] ?? declared[place].fallback ?? .unknown
+    func value(at index: Int) -> Value {
+        guard declared.indices.contains(index) else { return .unknown }
+        return received[index] ?? declared[index].fallback ?? .unknown
     }
 
     var nextDeadline: Instant? { expiries.earliest }
 
-    private func hasPointer(_ places: [Int]) -> Bool { places.contains { !declared[$0].pointer.isEmpty } }
+    private func hasPointer(_ indices: [Int]) -> Bool { indices.contains { !declared[$0].pointer.isEmpty } }
 
     /// Whether the message is too long to be read as JSON, and the one before it on its topic was not.
     mutating func refusesFirst(_ payload: [UInt8], on topicName: String) -> Bool {
-        guard payload.count > Self.maximumLength, let places = placesOfTopics[topicName], hasPointer(places) else {
+        guard payload.count > Self.maximumLength, let indices = indicesOfTopics[topicName], hasPointer(indices) else {
             if !oversized.isEmpty { oversized.remove(topicName) }
             return false
         }
@@ -49,38 +49,38 @@ struct StateTable: Sendable {
 
     /// - Returns: the indices of the states with this topic.
     mutating func receive(_ payload: [UInt8], on topicName: String, at now: Instant) -> [Int] {
-        guard let places = placesOfTopics[topicName] else { return [] }
+        guard let indices = indicesOfTopics[topicName] else { return [] }
         let isRead = payload.count <= Self.maximumLength
-        let json = isRead && hasPointer(places) ? try? JSONValue(parsing: payload) : nil
-        for place in places {
-            if declared[place].pointer.isEmpty {
-                set(.string(String(decoding: payload.prefix(StateTable.maximumLength + 4), as: UTF8.self)), place, now)
+        let json = isRead && hasPointer(indices) ? try? JSONValue(parsing: payload) : nil
+        for index in indices {
+            if declared[index].pointer.isEmpty {
+                set(.string(String(decoding: payload.prefix(StateTable.maximumLength + 4), as: UTF8.self)), index, now)
             } else if let json {
                 // A message without the value leaves the state unchanged, because many devices send only changed
                 // values.
-                guard let value = pointers[place]?.value(in: json) else { continue }
-                set(Value(leaf: value), place, now)
+                guard let value = pointers[index]?.value(in: json) else { continue }
+                set(Value(leaf: value), index, now)
             } else {
-                set(.unknown, place, now)
+                set(.unknown, index, now)
             }
         }
-        return places
+        return indices
     }
 
     /// Sets the value as if a message had contained it.
-    mutating func set(_ value: Value, _ place: Int, _ now: Instant) {
-        guard declared.indices.contains(place) else { return }
-        let state = declared[place]
-        received[place] = value.converted(to: state.type)
-        expiries.set(place, at: received[place] == nil ? nil : state.maximumAge.map { now + $0 })
+    mutating func set(_ value: Value, _ index: Int, _ now: Instant) {
+        guard declared.indices.contains(index) else { return }
+        let state = declared[index]
+        received[index] = value.converted(to: state.type)
+        expiries.set(index, at: received[index] == nil ? nil : state.maximumAge.map { now + $0 })
     }
 
     /// - Returns: the indices of the states that have expired.
     mutating func expire(at now: Instant) -> [Int] {
         let expired = expiries.due(at: now)
-        for place in expired {
-            received[place] = nil
-            expiries.cancel(place)
+        for index in expired {
+            received[index] = nil
+            expiries.cancel(index)
         }
         return expired
     }
@@ -97,21 +97,21 @@ struct StateTable: Sendable {
         func source(_ state: DeclaredState) -> Source {
             Source(topicName: state.topicName, pointer: state.pointer, type: state.type)
         }
-        let places = Dictionary(
+        let indices = Dictionary(
             old.declared.indices.map { (source(old.declared[$0]), $0) }, uniquingKeysWith: { first, _ in first })
         var missing: Set<String> = []
-        for (place, state) in declared.enumerated() {
-            guard let before = places[source(state)] else {
+        for (index, state) in declared.enumerated() {
+            guard let before = indices[source(state)] else {
                 missing.insert(state.topicName)
                 continue
             }
-            received[place] = old.received[before]
-            guard received[place] != nil else { continue }
+            received[index] = old.received[before]
+            guard received[index] != nil else { continue }
             // The arrival of a value without `maximumAge` is not known, so its age is counted from now.
             let arrival = old.expiries.deadline(of: before).flatMap { expiry in
                 old.declared[before].maximumAge.map { expiry - $0 }
             }
-            expiries.set(place, at: state.maximumAge.map { (arrival ?? now) + $0 })
+            expiries.set(index, at: state.maximumAge.map { (arrival ?? now) + $0 })
         }
         return missing.sorted()
     }

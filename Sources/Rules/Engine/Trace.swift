@@ -1,14 +1,14 @@
 package import ButtonModel
 
-/// The trace of a run: what happened, step by step, for people.
+/// The trace of a run: what each step did, for display.
 package struct RunTrace: Hashable, Sendable {
     package struct Line: Hashable, Sendable {
         /// The time since the start of the run.
         package var after: Duration
         /// The step's alias, or else its path, such as `actions[2].publish`.
         package var step: String
-        /// What happened, such as `completed in 12ms`, `branch 1 false (states.lux = 31)` or `R821 did not finish
-        /// within 30s`.
+        /// The result, such as `completed in 12ms`, `branch 1 false (states.lux = 31)` or `R821 did not finish within
+        /// 30s`.
         package var text: String
         package var place: SourceLocation
 
@@ -48,7 +48,7 @@ package struct RunTrace: Hashable, Sendable {
     }
 }
 
-/// Which rules an event triggers, with the result of each gate.
+/// The rules that an event triggers, with the result of each gate.
 package struct Explanation: Hashable, Sendable {
     package struct RuleVerdict: Hashable, Sendable {
         package var rule: String

@@ -1,8 +1,8 @@
 import ButtonModel
 import Gestures
 
-/// The events for which rules wait, by the kinds of button selectors. It depends on the rule set alone, and not on the
-/// buttons that exist.
+/// The triggers of all rules by button declaration, hardware description, or `any`. It depends only on the rule set,
+/// and not on the buttons that exist.
 struct TriggerTable: Sendable {
     /// The rules for a button, or for all buttons that match a description.
     struct Interest: Sendable {
@@ -20,13 +20,13 @@ struct TriggerTable: Sendable {
         mutating func merge(_ other: Interest) {
             for (key, matches) in other.table {
                 let all = (table[key, default: []] + matches).sorted(by: RuleIndex.Match.comesFirst)
-                table[key] = all.enumerated().filter { place, match in
-                    place == 0 || all[place - 1].rule != match.rule || all[place - 1].trigger != match.trigger
+                table[key] = all.enumerated().filter { index, match in
+                    index == 0 || all[index - 1].rule != match.rule || all[index - 1].trigger != match.trigger
                 }.map(\.element)
             }
             for use in other.uses {
-                if let place = uses.firstIndex(where: { $0.event == use.event }) {
-                    uses[place].rule = min(uses[place].rule, use.rule)
+                if let index = uses.firstIndex(where: { $0.event == use.event }) {
+                    uses[index].rule = min(uses[index].rule, use.rule)
                 } else {
                     uses.append(use)
                 }
@@ -59,8 +59,8 @@ struct TriggerTable: Sendable {
         declared = Array(repeating: Interest(), count: set.buttons.count)
         declarations = Dictionary(grouping: set.buttons.indices) { set.buttons[$0].hardware }
         for number in set.rules.indices {
-            for (place, trigger) in set.rules[number].triggers.enumerated() {
-                add(trigger.source, RuleIndex.Match(rule: number, trigger: place), of: set)
+            for (index, trigger) in set.rules[number].triggers.enumerated() {
+                add(trigger.source, RuleIndex.Match(rule: number, trigger: index), of: set)
             }
         }
         vocabularies = set.buttons.indices.map { vocabulary(of: declared[$0], set.buttons[$0]) }
@@ -74,8 +74,8 @@ struct TriggerTable: Sendable {
             for selector in selectors {
                 switch selector {
                 case .any: any.add(match, for: events)
-                case .declared(let place):
-                    if declared.indices.contains(place) { declared[place].add(match, for: events) }
+                case .declared(let index):
+                    if declared.indices.contains(index) { declared[index].add(match, for: events) }
                 case .hardware(let description): described[description, default: Interest()].add(match, for: events)
                 }
             }

@@ -88,7 +88,7 @@ extension World {
 }
 
 extension Value {
-    /// The value for people: text in quotes, truncated if it is long.
+    /// The value for display: text in quotes, truncated if it is long.
     var shown: String {
         switch self {
         case .unknown: "unknown"
@@ -148,7 +148,7 @@ extension TimeCondition {
 extension LocalTime.Weekday {
     fileprivate var before: LocalTime.Weekday {
         let days = LocalTime.Weekday.allCases
-        guard let place = days.firstIndex(of: self) else { return self }
-        return days[(place + days.count - 1) % days.count]
+        guard let index = days.firstIndex(of: self) else { return self }
+        return days[(index + days.count - 1) % days.count]
     }
 }

@@ -2,13 +2,13 @@ import Almanac
 import ButtonModel
 import Expressions
 
-/// The rule set and the values of all its declarations, which runs read and change.
+/// The rule set and the values of all its declarations.
 ///
-/// The engine owns it, and passes it to a run. The run records its changes in `changed`, and the engine then performs
-/// their consequences.
+/// The engine owns it and passes it to a run, which reads and changes it. The run records its changes in `changed`, and
+/// the engine then carries out their consequences.
 struct World: Sendable {
     var set: RuleSet
-    /// By index in `set`. A state is its fallback, or else `.unknown`, until a message is received.
+    /// By index in `set`. Until a message is received, the value of a state is its fallback, or else `.unknown`.
     var states: [Value]
     var variables: [Value]
     /// Ages in `buttons` and `rules` are as of the last `refreshAges`, and only present if an expression reads them.
@@ -20,8 +20,7 @@ struct World: Sendable {
     /// The wall clock time at an instant; `nil` until it is set.
     var clock: (utc: UTCTime, at: Instant)?
     var clockIsBelievable = true
-    /// Changes by runs that the engine has not handled yet: it resumes the runs that wait for them, and stores the
-    /// changes.
+    /// The changes that the engine has not yet stored and reported.
     var changed: Set<Change> = []
     /// The buttons and parts that are down now, including undeclared buttons.
     var held: Set<PressSource> = []
@@ -37,7 +36,7 @@ struct World: Sendable {
     enum Change: Hashable, Sendable {
         case variable(Int)
         case cycle(String)
-        /// By the steps `enable` and `disable`; the engine performs it.
+        /// A rule that an `enable` or `disable` step wants to change; the engine changes it.
         case enable(Int, Bool)
     }
 

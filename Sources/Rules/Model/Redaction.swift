@@ -1,7 +1,7 @@
 import Expressions
 package import JSON
 
-/// Replaces the values of `!secret` and `!env_var` by `***` in everything that is shown: traces, logs and messages.
+/// Replaces the values of `!secret` and `!env_var` by `***` in traces, logs and messages.
 package struct Redaction: Hashable, Sendable {
     private let values: Set<String>
     /// Each value, and its encodings in JSON, in a URL and in a single line. The longest come first, so that replacing

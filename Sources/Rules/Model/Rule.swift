@@ -34,9 +34,9 @@ package struct Rule: Hashable, Sendable {
         case drop, resume
     }
 
-    /// The id, which is unique in a set.
+    /// The id, unique in a set.
     package var id: String
-    /// A name for people.
+    /// A name for display.
     package var alias: String?
     package var isEnabled: Bool
     package var triggers: [Trigger]
@@ -47,7 +47,7 @@ package struct Rule: Hashable, Sendable {
     /// The maximum number of runs in progress and waiting, 1…100; 1 for `single` and `restart`.
     package var maximum: Int
     package var scope: Scope
-    /// If `nil`, the policy of the button, or else of the set.
+    /// The policy for queued events; if `nil`, that of the button, or else of the set.
     package var queued: QueuedPolicy?
     package var cooldown: Duration
     package var rateLimit: Rate

@@ -17,12 +17,12 @@ package struct RuleSet: Hashable, Sendable {
     package var states: [DeclaredState]
     package var variables: [DeclaredVariable]
     package var scripts: [Script]
-    /// In document order: those of the entry file first, then those of its included files.
+    /// In document order: the rules of the entry file, then those of its included files.
     package var rules: [Rule]
     package var tests: [RuleTest]
     /// The policy for buttons and rules without their own, and for events that are only published over MQTT.
     package var queued: QueuedPolicy
-    /// The values of `!secret` and `!env_var`, which `Redaction` must hide in everything that is shown.
+    /// The values of `!secret` and `!env_var`, which `Redaction` hides in all output.
     package var confidential: Set<String>
     /// A hash of the set's content, regardless of its locations in the files: sixteen hexadecimal digits.
     package var fingerprint: String

@@ -4,7 +4,7 @@ package import Expressions
 import Gestures
 package import JSON
 
-/// A test in the rule files: the initial situation, what happens, and what is expected.
+/// A test in the rule files: the initial situation, the simulated events, and the expected effects.
 package struct RuleTest: Hashable, Sendable {
     package struct Given: Hashable, Sendable {
         /// If `nil`, 2026-01-15 12:00 in the set's time zone.
@@ -125,7 +125,7 @@ package struct SimulatedEvent: Hashable, Sendable {
     package var steps: Int
     /// The position of the dial after a rotation, 0…100; if `nil`, 0.
     package var position: Int?
-    /// The slot of a Twist's rotation, 1…12; if `nil`, the first, or while it is pressed the slot that the position
+    /// The slot of a Twist's rotation, 1…12; if `nil`, the first slot or, while pressed, the slot that the position
     /// selects.
     package var slot: Int?
     package var heldFor: Duration?

@@ -2,13 +2,13 @@ import ButtonModel
 
 /// The kind of a step. The raw value is the key of the step in rule files.
 ///
-/// A new kind of step begins with a case here. Each `switch` over it that the compiler then rejects is a place that has
-/// to know the new kind: its facts below, and in `RuleLoader` how it is documented and read.
+/// To add a kind of step, add a case here. The compiler then rejects each `switch` that must handle it: the properties
+/// below, and in `RuleLoader` its documentation and its reader.
 package enum StepKind: String, CaseIterable, Hashable, Sendable {
     case publish, run, shell, http, delay, wait, set, cycle, `repeat`, `if`, choose, script, enable, disable, log, stop
 
-    /// The time limit of a step without `timeout`; `nil` for a step that is over at once or has limits of its own. Only
-    /// steps with a time limit take `timeout` and `retry`.
+    /// The time limit of a step without `timeout`; `nil` for a step that does not wait or has other limits. Only steps
+    /// with a time limit accept `timeout` and `retry`.
     package var timeLimit: Duration? {
         switch self {
         case .publish: .seconds(5)
@@ -18,7 +18,7 @@ package enum StepKind: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Whether `save_as` can save what the step returned.
+    /// Whether the step has a result that `save_as` can save.
     package var hasResult: Bool {
         switch self {
         case .run, .shell, .http: true
@@ -27,7 +27,8 @@ package enum StepKind: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// What the setting `actions.KEY` in `tryck.yaml` permits or forbids; `nil` for a step that is always permitted.
+    /// A description of what the setting `actions.KEY` in `tryck.yaml` permits or forbids; `nil` for a step that is
+    /// always permitted.
     package var permission: String? {
         switch self {
         case .run: "whether rules may start programs"

@@ -2,7 +2,7 @@ package import ButtonModel
 import Gestures
 
 extension TriggerEvent {
-    /// The event with a name: one of a rule file (`fileNames`), or a number of clicks such as `clicks_3`.
+    /// Parses the name of an event: one of `fileNames`, or a number of clicks such as `clicks_3`.
     package init?(name: String) {
         if let event = TriggerEvent.byName[name] {
             self = event
@@ -13,7 +13,7 @@ extension TriggerEvent {
         }
     }
 
-    /// The events by the names that `event` accepts in a rule file.
+    /// The events by name, as `event` accepts them in a rule file.
     package static let byName: [String: TriggerEvent] = {
         var events: [TriggerEvent] = [
             .down, .up, .click, .doubleClick, .hold(after: nil), .holdRelease, .connected, .disconnected, .batteryLow,
@@ -25,8 +25,8 @@ extension TriggerEvent {
 
     package static let fileNames = byName.keys.sorted()
 
-    /// The name of the event, the same as that of what the recogniser reports for it. A pattern with a long press, and
-    /// the times of a hold or a rotation, are not part of a name.
+    /// The name of the event, the same as `Recognised.What.name`. It does not include the presses of a pattern with a
+    /// long press, nor the times of a hold or a rotation.
     package var name: String {
         switch self {
         case .down: Recognised.What.down.name
@@ -48,7 +48,7 @@ extension TriggerEvent {
         return presses.contains(.long) ? "pattern: " + TriggerEvent.list(presses) : "clicks: \(presses.count)"
     }
 
-    /// The event as sentences about a rule name it: `clicks_3`, `pattern [short, long]`, `hold for 2s`.
+    /// The event as named in messages about a rule: `clicks_3`, `pattern [short, long]`, `hold for 2s`.
     var sentenceName: String {
         switch self {
         case .pattern(let presses) where presses.contains(.long): "pattern " + TriggerEvent.list(presses)

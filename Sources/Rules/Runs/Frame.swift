@@ -92,8 +92,8 @@ extension RuleSet {
             guard case .cycle(let entries, _) = step.action, entries.indices.contains(index) else { return nil }
             return entries[index]
         case .script:
-            guard case .script(let place, _) = step.action, scripts.indices.contains(place) else { return nil }
-            return scripts[place].steps
+            guard case .script(let index, _) = step.action, scripts.indices.contains(index) else { return nil }
+            return scripts[index].steps
         case .iteration:
             guard case .repeat(let repetition) = step.action else { return nil }
             return repetition.steps

@@ -1,7 +1,7 @@
 import ButtonModel
 import Expressions
 
-// MARK: What is performed, and its answer
+// MARK: Actions and their results
 
 extension Run {
     /// Begins the first attempt of a step.
@@ -30,7 +30,7 @@ extension Run {
             waiting = nil
             return answered(attempt, .completed(), in: world, at: now, &effects)
         case .message:
-            // The timeout of a message begins when it is handed over: until then its `max_age` counts.
+            // The time limit of a message begins when it is handed over. Until then, `max_age` applies.
             break
         case .external, .log:
             deadline = currentStep(in: world).map { now + timeout(of: $0) }
@@ -89,7 +89,7 @@ extension Run {
         failed(step, failure, in: world, at: now, &effects)
     }
 
-    /// - Parameter attempt: the first further one is 1.
+    /// The delay before a further attempt, counted from 1.
     static func wait(before attempt: Int, by retry: Retry) -> Duration {
         var milliseconds = Double(retry.delay.milliseconds)
         for _ in 1..<max(1, attempt) { milliseconds *= retry.backOff }
@@ -101,11 +101,7 @@ extension Run {
 // MARK: - How steps and runs end
 
 extension Run {
-    /// The step went well.
-    ///
-    /// - Parameters:
-    ///   - duration: of what was waited for, for people.
-    ///   - facts: what came of it, for people.
+    /// Completes the current step. Its duration and its result are only shown in the trace.
     mutating func completed(
         in world: World, at now: Instant, after duration: Duration? = nil, with facts: ResultFacts = ResultFacts()
     ) {
@@ -116,17 +112,17 @@ extension Run {
         advance()
     }
 
-    /// A step failed for good: its run goes on behind the innermost step around it that continues on errors, or
-    /// answers with `on_error`, or ends.
+    /// Handles the failure of a step after its last attempt. The run continues after the innermost step around it that
+    /// continues on errors, or else with `on_error`, or ends.
     mutating func failed(
         _ step: Step, _ failure: StepFailure, in world: World, at now: Instant, _ effects: inout [Effect]
     ) {
         var facts = failure.facts ?? ResultFacts()
         facts.isOK = false
         save(facts, of: step)
-        let isTold = failure.message.contains(Run.firstLine(of: facts.stderr))
+        let messageHasRemark = failure.message.contains(Run.firstLine(of: facts.stderr))
         note(
-            step, "\(failure.code) \(failure.message)" + (isTold ? "" : step.remark(on: facts)), at: now)
+            step, "\(failure.code) \(failure.message)" + (messageHasRemark ? "" : step.remark(on: facts)), at: now)
 
         let continuing = frames.indices.reversed().first { depth in
             world.set.step(in: rule, at: frames[...depth])?.continuesOnError ?? false
@@ -151,7 +147,7 @@ extension Run {
                 isFinal: isFinal))
     }
 
-    /// What a run comes to that has nothing left to do. One that answered a failure has failed all the same.
+    /// The result of a run without further steps. A run that executed `on_error` has failed.
     var endOfSteps: RunResult { error == nil ? .completed : .failed }
 
     mutating func end(_ result: RunResult, at now: Instant) {
@@ -164,13 +160,13 @@ extension Run {
     }
 }
 
-// MARK: - What steps stand on
+// MARK: - Context of steps
 
 extension Run {
-    /// The innermost step that goes on; `nil` between the iterations of a repeat.
+    /// The innermost step in progress; `nil` between the iterations of a repeat.
     func currentStep(in world: World) -> Step? { world.set.step(in: rule, at: frames) }
 
-    /// What the next step sees.
+    /// The values that expressions of the next step read.
     func environment(in world: inout World, at now: Instant) -> Environment {
         world.refreshAges(at: now)
         var environment = world.environment(for: cause.facts, time: world.wallClock(at: now), at: now)
@@ -200,12 +196,12 @@ extension Run {
         return StepID(run: id, index: nextStep)
     }
 
-    /// The step's time limit. Steps that the loader did not make may have no `timeout`.
+    /// The step's time limit. Steps that were not created by the loader may have no `timeout`.
     func timeout(of step: Step) -> Duration {
         step.timeout ?? step.action.kind.timeLimit ?? .seconds(30)
     }
 
-    /// When to go on; `nil` if the run has been told to wait for too long.
+    /// The end of a delay; `nil` if all delays of the run together are too long.
     mutating func pause(_ duration: Duration, at now: Instant) -> Instant? {
         guard delayed + duration <= StepValues.longestDelay else { return nil }
         delayed += duration

@@ -16,15 +16,15 @@ extension Run {
 
     /// The encoded run, if it waits in `delay` or `wait`; otherwise `nil`.
     func saved(in world: World, at now: Instant) -> WaitingRun? {
-        let (word, until): (String, Instant)
+        let (kind, until): (String, Instant)
         switch waiting {
-        case .delay(let instant): (word, until) = ("delay", instant)
-        case .condition(_, let instant, _): (word, until) = ("wait", instant)
+        case .delay(let instant): (kind, until) = ("delay", instant)
+        case .condition(_, let instant, _): (kind, until) = ("wait", instant)
         case nil, .answer, .retry, .tick: return nil
         }
         guard world.set.rules.indices.contains(rule) else { return nil }
         var members: [JSONValue.Member] = [
-            .init("wait", .string(word)),
+            .init("wait", .string(kind)),
             .init("frames", .array(frames.map { $0.saved(at: now) })),
             .init("locals", .array(locals.map(\.saved))),
             .init("next", .integer(Int64(nextStep))),
@@ -116,11 +116,11 @@ extension Frame {
     }
 
     fileprivate init?(saved: JSONValue, at now: Instant) {
-        guard let fields = saved.arrayValue, let word = fields.first?.stringValue,
+        guard let fields = saved.arrayValue, let kind = fields.first?.stringValue,
             let position = Frame.count(fields, 1)
         else { return nil }
         self.init(part: .actions, position: Int(position))
-        switch (word, fields.count) {
+        switch (kind, fields.count) {
         case ("actions", 2): part = .actions
         case ("on_error", 2): part = .onError
         case ("otherwise", 2): part = .otherwise
@@ -218,8 +218,8 @@ extension Value {
         case .bool(let value): self = .boolean(value)
         case .string(let text): self = .string(text)
         case .array(let fields):
-            guard fields.count == 2, let word = fields[0].stringValue else { return nil }
-            switch (word, fields[1]) {
+            guard fields.count == 2, let kind = fields[0].stringValue else { return nil }
+            switch (kind, fields[1]) {
             case ("integer", .integer(let value)): self = .integer(value)
             case ("number", .number(let value)): self = .number(value)
             case ("number", .integer(let value)): self = .number(Double(value))

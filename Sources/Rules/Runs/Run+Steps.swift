@@ -2,7 +2,7 @@ import ButtonModel
 import Expressions
 
 extension Run {
-    /// Does step after step until the run waits or has ended.
+    /// Executes steps until the run waits or has ended.
     mutating func proceed(in world: inout World, at now: Instant, _ effects: inout [Effect]) {
         var stepsLeft = Run.maximumStepsAtOnce
         handedOverCount = 0
@@ -37,7 +37,7 @@ extension Run {
     private mutating func begin(
         _ step: Step, in world: inout World, at now: Instant, _ effects: inout [Effect]
     ) throws(StepFailure) {
-        // To look at the whole world takes longer than to send a message that asks nothing of it.
+        // Fast path: computing the environment takes longer than sending a message without expressions.
         let environment = step.action.isLiteral ? Environment() : environment(in: &world, at: now)
         let values = StepValues(environment: environment, rule: trace.rule)
         switch step.action {
@@ -60,8 +60,8 @@ extension Run {
             enter(repetition, of: step, in: world, at: now)
         case .choose(let branches, let otherwise, let isIf):
             choose(branches, otherwise, isIf: isIf, of: step, values, in: world, at: now)
-        case .script(let place, let given):
-            try call(place, given, of: step, values, in: world, at: now)
+        case .script(let script, let given):
+            try call(script, given, of: step, values, in: world, at: now)
         case .enable(let rules, let isEnabling):
             enable(rules, isEnabling, of: step, in: &world, at: now)
         case .log(let level, let template):
@@ -79,10 +79,10 @@ extension Run {
     }
 }
 
-// MARK: - Steps that are over at once
+// MARK: - Steps that do not wait
 
 extension Run {
-    /// All values first, then all assignments; if one of them does not fit, none is made.
+    /// Evaluates all values before the first assignment. If one of them does not fit, no variable is assigned.
     private mutating func set(
         _ assignments: [Assignment], of step: Step, _ values: StepValues, in world: inout World, at now: Instant
     ) throws(StepFailure) {
@@ -104,7 +104,7 @@ extension Run {
         advance()
     }
 
-    /// The entry counts as done when it begins: a run that is cancelled in it does not do it again.
+    /// Enters the next entry of a `cycle`. The position is advanced at the start, so a cancelled entry is not repeated.
     private mutating func cycle(
         _ entries: [[Step]], _ resetAfter: Duration?, of step: Step, in world: inout World, at now: Instant
     ) {
@@ -130,7 +130,7 @@ extension Run {
         for rule in rules where world.set.rules.indices.contains(rule) {
             note(step, world.set.rules[rule].id, at: now)
             guard !isDryRun else { continue }
-            // What was wanted last is what counts.
+            // The last `enable` or `disable` of a rule takes precedence.
             world.changed.remove(.enable(rule, !isEnabling))
             world.changed.insert(.enable(rule, isEnabling))
         }
@@ -138,7 +138,7 @@ extension Run {
     }
 }
 
-// MARK: - Steps with steps inside
+// MARK: - Steps that contain steps
 
 extension Run {
     private mutating func choose(
@@ -158,13 +158,14 @@ extension Run {
     }
 
     private mutating func call(
-        _ place: Int, _ given: [ValueTemplate?], of step: Step, _ values: StepValues, in world: World, at now: Instant
+        _ scriptIndex: Int, _ given: [ValueTemplate?], of step: Step, _ values: StepValues, in world: World,
+        at now: Instant
     ) throws(StepFailure) {
-        guard world.set.scripts.indices.contains(place) else { return advance() }
+        guard world.set.scripts.indices.contains(scriptIndex) else { return advance() }
         guard frames.count < Run.maximumDepth else {
             throw StepFailure("R804", "more than \(Run.maximumDepth) steps inside one another")
         }
-        let script = world.set.scripts[place]
+        let script = world.set.scripts[scriptIndex]
         var inputs: [Value] = []
         for (index, input) in script.inputs.enumerated() {
             if given.indices.contains(index), let template = given[index] {
@@ -178,7 +179,7 @@ extension Run {
         enter(.script)
     }
 
-    /// The innermost list is done, or there is no such list.
+    /// Handles the end of the innermost list of steps, or a list that does not exist.
     private mutating func listEnded(in world: World, at now: Instant) {
         guard let frame = frames.last else { return }
         if case .iteration(let repetition) = frame.part {
@@ -189,7 +190,7 @@ extension Run {
 
     mutating func enter(_ part: Frame.Part) { frames.append(Frame(part: part)) }
 
-    /// Goes on behind the step that the innermost list belongs to.
+    /// Continues after the step that contains the innermost list.
     mutating func leave() {
         guard let frame = frames.popLast() else { return }
         if frame.part == .script { locals.removeLast() }
@@ -203,7 +204,7 @@ extension Run {
 }
 
 extension StepAction {
-    /// A message without an expression in it.
+    /// Whether the step publishes a message without expressions.
     fileprivate var isLiteral: Bool {
         guard case .perform(.publish(let publish)) = self, publish.topicName.isLiteral else { return false }
         return switch publish.payload {

@@ -5,12 +5,12 @@ extension Step {
     /// The name in traces: the alias, or else the path.
     var name: String { alias ?? path }
 
-    /// What a trace shows of the result.
+    /// The result as shown in traces.
     func remark(on facts: ResultFacts) -> String {
         if case .perform(let action) = action { action.remark(on: facts) } else { "" }
     }
 
-    /// Why an action that was completed with this result is a failure of the step.
+    /// The failure of the step if it does not accept this result of a completed action; else `nil`.
     func objection(to facts: ResultFacts) -> StepFailure? {
         if case .perform(let action) = action { action.objection(to: facts) } else { nil }
     }

@@ -1,90 +1,91 @@
 import ButtonModel
 import Expressions
 
-/// One run of a rule, from its first step to its last.
+/// A run of a rule, from its first step to its last.
 ///
-/// A run goes on by itself until it has to wait; what it then waits for is the only thing that moves it. It holds no step
-/// and no expression: it finds them in the world's set by its rule and its frames, so that a reload that leaves its rule
-/// as it was leaves the run as it was.
+/// A run executes steps until it must wait, and continues when the event that it waits for arrives. It contains neither
+/// steps nor expressions, but finds them in `World.set` by its rule and its frames. A reload that does not change the
+/// rule therefore does not change the run.
 ///
-/// | waits for              | on                              | and we                                                |
+/// | waits for              | input                           | effect                                                |
 /// |------------------------|---------------------------------|-------------------------------------------------------|
-/// | an answer              | it, and it is what was expected | save its result, go on                                |
-/// | an answer              | any other                       | wait to try again, or the step fails                  |
-/// | an answer to a message | handed over                     | begin to count its timeout                            |
-/// | an answer              | timer, at the deadline          | cancel it; wait to try again, or fail with R821       |
-/// | its next attempt       | timer                           | perform the same action again                         |
-/// | the end of a delay     | timer                           | go on                                                 |
-/// | `until`                | world changed, and it holds     | go on                                                 |
-/// | `until`                | timer                           | look once more, then fail with R821                   |
-/// | the tick of a repeat   | timer                           | begin an iteration; at its limit, go on behind it     |
-/// | the tick of a repeat   | released, if it is while held   | go on behind it                                       |
-/// | anything               | cancel                          | cancel what was performed; it ends as cancelled       |
+/// | a result               | the result, as expected         | save it, continue                                     |
+/// | a result               | any other result                | wait for the next attempt, or fail the step           |
+/// | a message's result     | handed over                     | start the time limit                                  |
+/// | a result               | timer, at the deadline          | cancel the action; next attempt, or fail with R821    |
+/// | the next attempt       | timer                           | perform the same action again                         |
+/// | the end of a delay     | timer                           | continue                                              |
+/// | a condition (`until`)  | world changed, and it is true   | continue                                              |
+/// | a condition (`until`)  | timer                           | evaluate it once more, then fail with R821            |
+/// | the tick of a repeat   | timer                           | begin an iteration, or at the limit end the repeat    |
+/// | the tick of a repeat   | released, if `while: held`      | end the repeat                                        |
+/// | any                    | cancel                          | cancel the action, and end as cancelled               |
 ///
-/// A message with QoS 0 is done as soon as it is handed over: while the broker is connected the run goes straight on.
+/// All other inputs are ignored, also after the end. A message with QoS 0 is complete when it is handed over, so the
+/// run does not wait for it while the broker is connected.
 ///
-/// Every other pair is ignored. A step that fails ends the innermost step around it that continues on errors, itself
-/// included; without one `on_error` follows, once, and the run ends as failed. After its end nothing happens any more.
+/// If a step fails, the run continues after the innermost step with `continue_on_error`, which may be the failed step
+/// itself. Without such a step, `on_error` is executed, once, and the run ends as failed.
 ///
-/// In a dry run actions succeed at once and are not performed, variables keep their values, cycles do not move, and
-/// rules stay as enabled as they are; delays, waits and repeats take their time.
+/// In a dry run, actions are not performed and succeed immediately, and variables, cycles and `enabled` are not
+/// changed. Delays, waits and repeats take their time.
 ///
-/// - Source: rule language, 4.8, 6.2, 6.4, 6.6 to 6.8.
+/// - Source: rules/README.md, "Steps", "When a step fails", "Restart and reload".
 struct Run: Sendable {
-    /// A script is called with at most so many lists of steps around it. The lists of one file are nested less deep.
+    /// The maximum depth of nested lists of steps at the call of a script. The lists of one file are nested less deep.
     static let maximumDepth = 64
-    /// Steps without waiting in between: scripts that call one another twice each get far with few lines.
+    /// The maximum number of steps without waiting. Scripts that call each other twice can execute very many steps.
     static let maximumStepsAtOnce = 10_000
-    /// Messages that a run hands over without waiting in between. For the next one it waits until the network has taken it:
-    /// the places for messages on their way are for all rules together.
+    /// The maximum number of messages that a run hands over without waiting. The run waits until the next message is
+    /// sent, because all rules share the queue of outgoing messages.
     static let maximumHandedOverAtOnce = 100
 
     let id: RunID
-    /// A place in `RuleSet.rules`; a reload moves it.
+    /// An index in `RuleSet.rules`, updated by a reload.
     var rule: Int
     let cause: RunCause
-    /// Evaluates and traces everything and performs nothing; variables keep their values.
+    /// Whether the run evaluates and traces all steps, but performs nothing and keeps all variables.
     let isDryRun: Bool
     var trace: RunTrace
-    /// `nil` while it goes on.
+    /// `nil` while the run is in progress.
     var result: RunResult?
 
     var startedAt: Instant
-    /// From the outside in; empty once it has ended.
+    /// From the outermost to the innermost; empty after the end.
     var frames = [Frame(part: .actions)]
-    /// Of the rule, then of every call of a script that goes on.
+    /// The locals of the rule, followed by those of each script call in progress.
     var locals: [Locals]
     var waiting: Waiting?
-    /// The number of the next action.
+    /// The index of the next action in its `StepID`.
     var nextStep = 0
-    /// How long it was told to wait so far.
+    /// The sum of all delays of the run until now.
     var delayed = Duration.zero
-    /// Messages that were handed over since the run last waited.
+    /// The number of messages that were handed over since the run last waited.
     var handedOverCount = 0
-    /// What `on_error` answers.
+    /// The failure that `on_error` handles; `nil` before a failure.
     var error: ErrorFacts?
 
     enum Waiting: Hashable, Sendable {
-        /// Of a message the deadline is known when it was handed over.
+        /// The deadline of a message is `nil` until the message is handed over.
         case answer(Attempt, deadline: Instant?)
         case retry(Attempt, at: Instant)
         case delay(until: Instant)
-        /// - Parameter looksAt: for what changes with the time alone.
+        /// - Parameter looksAt: when to evaluate the condition again, if it depends on the time.
         case condition(since: Instant, until: Instant, looksAt: Instant?)
         case tick(at: Instant)
     }
 
-    /// One go at an action.
+    /// An attempt at an action.
     struct Attempt: Hashable, Sendable {
         var step: StepID
-        /// Further attempts are the same action.
+        /// The same for all attempts of a step.
         var action: Action
-        /// Attempts before this one.
+        /// The number of attempts before this one.
         var failures: Int
         var startedAt: Instant
     }
 
-    /// When `timerFired` is wanted.
+    /// When `timerFired` must be called.
     var deadline: Instant? {
         switch waiting {
         case nil: nil
@@ -94,12 +95,12 @@ struct Run: Sendable {
         }
     }
 
-    /// It stands in a `wait`: `worldChanged` is wanted.
+    /// Whether the run is in a `wait`, so that `worldChanged` must be called after changes.
     var isWaitingForWorld: Bool {
         if case .condition = waiting { true } else { false }
     }
 
-    /// It stands in a `repeat: while: held`, and has not heard yet that the button was let go.
+    /// Whether the run is in a `repeat: while: held`, and its button has not been released.
     var isRepeatingWhileHeld: Bool {
         frames.contains {
             if case .iteration(let repetition) = $0.part {
@@ -122,8 +123,8 @@ struct Run: Sendable {
     }
 }
 
-// Each goes on until the run waits for something, or ends. `.perform`, `.cancel` and `.stepFailed` come out here;
-// `.started`, `.finished` and what is kept are the engine's.
+// Inputs. After each, the run executes steps until it waits or ends. It adds the effects `.perform`, `.cancel` and
+// `.stepFailed`; the engine adds `.started`, `.finished` and `.keep`.
 extension Run {
     typealias Effect = RuleEngine.Effect
 
@@ -131,7 +132,7 @@ extension Run {
         proceed(in: &world, at: now, &effects)
     }
 
-    /// The broker has the message: from here its timeout counts.
+    /// Starts the time limit of a message that was handed over to the broker.
     mutating func handedOver(_ step: StepID, in world: inout World, at now: Instant, _ effects: inout [Effect]) {
         guard case .answer(let attempt, nil) = waiting, attempt.step == step else { return }
         guard let current = currentStep(in: world) else { return }
@@ -171,13 +172,13 @@ extension Run {
         proceed(in: &world, at: now, &effects)
     }
 
-    /// The button was let go, or its link was lost: `repeat: while: held` ends after what it is doing.
+    /// Ends `repeat: while: held` after its current iteration, because the button was released or its link was lost.
     mutating func released(in world: inout World, at now: Instant, _ effects: inout [Effect]) {
         release()
         if endReleasedRepeat(in: world, at: now) { proceed(in: &world, at: now, &effects) }
     }
 
-    /// `on_error` does not run.
+    /// Cancels the run without executing `on_error`.
     mutating func cancel(in world: inout World, at now: Instant, _ effects: inout [Effect]) {
         guard result == nil else { return }
         if case .answer(let attempt, _) = waiting { effects.append(.cancel(attempt.step)) }

@@ -4,7 +4,7 @@ import Expressions
 struct StepFailure: Error, Hashable, Sendable {
     /// `R801`…`R832`; the components that perform actions also use other codes.
     var code: String
-    /// One line in lower case, without full stop.
+    /// A single line in lower case, without full stop.
     var message: String
     /// The result to save in `results`.
     var facts: ResultFacts?

@@ -2,7 +2,7 @@ import ButtonModel
 import Expressions
 import JSON
 
-/// Evaluates the templates of a step, and checks each value for the place where it is inserted.
+/// Evaluates the templates of a step, and checks each value for the text that it is inserted in.
 ///
 /// - Source: rules/README.md, "Where a value lands".
 struct StepValues {
