@@ -53,6 +53,9 @@ final class Torture {
     private(set) var brokers: [Program]
     /// The number of outages of the broker in this life of the daemon.
     private var outages = 0
+    /// The daemon's lines about connections to the broker, in this life of the daemon.
+    private var connections = LineCount("connected to mqtt")
+    private let subscriptions = LineCount("received SUBACK")
     private var random: SeededGenerator
     private let start = ContinuousClock.now
 
@@ -132,7 +135,7 @@ final class Torture {
             try begin(nil)
         }
         outages += 1
-        try run(for: .seconds(20)) { connections >= outages }
+        try run(for: .seconds(20)) { connections.count(in: lives.last?.daemon.lines ?? []) >= outages }
         switch Plan.random(using: &random) {
         case .afterStart(let delay): try run(for: delay)
         case .afterPress(let delay): try runUntilPress(andThen: delay)
@@ -143,10 +146,7 @@ final class Torture {
     }
 
     /// Whether a client has subscribed to this broker, because a new daemon reports interrupted presses only once.
-    private var hasObserver: Bool { messages.lines.count { $0.contains("received SUBACK") } >= brokers.count }
-
-    /// The number of connections of this daemon to the broker.
-    private var connections: Int { lives.last?.daemon.lines.count { $0.contains("connected to mqtt") } ?? 0 }
+    private var hasObserver: Bool { subscriptions.count(in: messages.lines) >= brokers.count }
 
     private static func broker(_ workshop: Workshop) throws -> Program {
         let broker = try workshop.start("/usr/sbin/mosquitto", ["-v", "-c", workshop.path("mosquitto.conf")])
@@ -166,6 +166,7 @@ final class Torture {
 
     private func begin(_ plan: Plan?) throws {
         outages = 0
+        connections = LineCount("connected to mqtt")
         for button in buttons { button.life = lives.count }
         let daemon = try workshop.start(
             Workshop.built("tryckd"),
@@ -235,5 +236,20 @@ final class Torture {
             }
         }
         return isTrue()
+    }
+}
+
+/// Counts the lines of a program that contain a text; each line is searched once.
+private final class LineCount {
+    private let text: String
+    private var searched = 0
+    private var count = 0
+
+    init(_ text: String) { self.text = text }
+
+    func count(in lines: [String]) -> Int {
+        count += lines.dropFirst(searched).count { $0.contains(text) }
+        searched = max(searched, lines.count)
+        return count
     }
 }
