@@ -89,7 +89,7 @@ extension Checker {
         if mark == "{%" {
             error(
                 "E408", from: start, to: start.advanced(by: 2), alias: node.alias, "{% … %} is not supported",
-                hint: "write !literal before text that is meant as it stands")
+                hint: "write !literal before text that is not a template")
         } else {
             error(
                 "E407", from: start, to: start.advanced(by: 2), alias: node.alias,
@@ -258,7 +258,7 @@ extension Checker {
         if NameRules.reserved.contains(text) {
             error(
                 "E209", from: start, to: end, alias: alias, "\"\(text)\" cannot be a name",
-                hint: "it is a word of the language")
+                hint: "it is a reserved word")
             return false
         }
         guard NameRules.isName(text) else {

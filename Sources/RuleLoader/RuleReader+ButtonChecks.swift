@@ -51,7 +51,7 @@ extension RuleReader {
         guard let mode = button.triggerMode, !mode.gives(event.event) else { return false }
         checker.error(
             "E502", at: event.node,
-            "\"\(button.name)\" is fixed to \(mode.rawValue), which cannot give \(event.event.notation)",
+            "\"\(button.name)\" has trigger_mode \(mode.rawValue), which does not report \(event.event.notation)",
             hint: "use trigger_mode: auto")
         return true
     }

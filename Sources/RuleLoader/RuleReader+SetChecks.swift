@@ -34,7 +34,7 @@ extension RuleReader {
             checker.error(
                 "E504", at: source.node,
                 "\"\(set.buttons[button].name)\" uses hold\(rule(of: hold)) and a pattern starting with long\(rule(of: long))",
-                hint: "a hold would always win")
+                hint: "the hold would always take precedence")
         }
     }
 
@@ -90,7 +90,7 @@ extension RuleReader {
             warnOfSlowClick(cause.use, TriggerEvent.pattern(cause.pattern), pattern, waits)
         }
         if waitingForUp > 0, let hold {
-            let waits = "\(RuleReader.buttons(waitingForUp)) wait until it is let go"
+            let waits = "\(RuleReader.buttons(waitingForUp)) wait until the button is released"
             warnOfSlowClick(hold, .hold(after: nil), [.short], waits)
         }
     }

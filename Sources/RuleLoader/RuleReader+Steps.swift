@@ -72,7 +72,7 @@ extension RuleReader {
                 let (start, end) = checker.firstKey(of: node)
                 checker.error(
                     "E510", from: start, to: end, alias: node.alias,
-                    "this step can never run: the one before it always stops")
+                    "this step can never run: the step before it always stops the run")
                 reportsUnreachable = false
             }
             if let step = step(node, index, &context) { steps.append(step) }
@@ -137,7 +137,7 @@ extension RuleReader {
             guard let written = fields.key(companion.key) else { continue }
             let hint =
                 switch (key.text, companion.key) {
-                case ("choose", "else"): "use default: for what is done when no branch holds"
+                case ("choose", "else"): "use default: for the steps that run if no branch does"
                 case ("choose", "then"): "each entry of choose has its own if: and then:"
                 case ("if", "default"): "use else:"
                 default: "\"\(companion.key)\" belongs beside \"\(companion.kind.rawValue)\""
@@ -188,7 +188,7 @@ extension RuleReader {
                     }
                 checker.error(
                     "E210", at: written,
-                    "\"\(key)\" goes with \(StepKind.listed { $0.timeLimit != nil }), not with \"\(action.text)\"",
+                    "\"\(key)\" is allowed only with \(StepKind.listed { $0.timeLimit != nil }), not with \"\(action.text)\"",
                     hint: hint)
                 isGood = false
             }
@@ -217,7 +217,7 @@ extension RuleReader {
         guard kind.hasResult else {
             checker.error(
                 "E210", at: second,
-                "\"save_as\" goes with \(StepKind.listed(\.hasResult)), not with \"\(action.text)\"")
+                "\"save_as\" is allowed only with \(StepKind.listed(\.hasResult)), not with \"\(action.text)\"")
             return nil
         }
         guard let name = fields.string("save_as"), let node = fields.node("save_as") else { return nil }

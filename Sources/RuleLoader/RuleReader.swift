@@ -146,7 +146,7 @@ struct RuleReader {
         if let version = fields.integer("version"), version != RuleReader.languageVersion,
             let node = fields.node("version")
         {
-            checker.error("E204", at: node, "this program understands version \(RuleReader.languageVersion)")
+            checker.error("E204", at: node, "this program supports only version \(RuleReader.languageVersion)")
         }
         if fields.isWritten("location") { scope.absent[.sun] = nil }
         for key in ["buttons", "groups", "states", "variables", "scripts", "rules"]

@@ -96,7 +96,7 @@ struct ExportTests {
         let file = workshop.path("buttons.tryck")
         let missing = try Self.tryck(workshop, ["export", file, "--clear"])
         #expect(try missing.status() == 69)
-        #expect(missing.text.contains("keeps no buttons"), "\(missing.text)")
+        #expect(missing.text.contains("contains no database"), "\(missing.text)")
         #expect(!FileManager.default.fileExists(atPath: workshop.path("state")))
 
         try workshop.write("tryck.yaml", "bluetooth: {transport: none}\nmqtt: {broker: none}\n")

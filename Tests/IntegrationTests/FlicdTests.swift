@@ -179,7 +179,7 @@ struct FlicdTests {
         try rude.line(containing: "channel: NoError Ready")
         rude.signal(SIGKILL)
         _ = try rude.status()
-        try house.daemon.line(containing: "has gone")
+        try house.daemon.line(containing: "has disconnected")
         let garbage = try house.workshop.start(
             try Workshop.python(),
             [

@@ -38,7 +38,7 @@ struct MetricsTests {
             "tryck.yaml",
             "bluetooth: {transport: none}\nmqtt: {broker: none}\nmetrics: {textfile: nowhere/tryck.prom}\n")
         let daemon = try workshop.daemon()
-        try daemon.line(containing: "make the directory \(workshop.path("nowhere"))")
+        try daemon.line(containing: "create the directory \(workshop.path("nowhere"))")
         #expect(try workshop.tryck(["status"]).status() == 0)
         daemon.signal(SIGTERM)
         #expect(try daemon.status() == 0)

@@ -193,7 +193,7 @@ struct RecordingTests {
                 "--control-socket", workshop.path("control.sock"), "--record", workshop.path("tryck.yaml"),
             ])
         #expect(try daemon.status() == 78)
-        #expect(daemon.text.contains("is no recording"))
+        #expect(daemon.text.contains("is not a recording"))
         let replay = try workshop.tryck(["replay", workshop.path("tryck.yaml")])
         #expect(try replay.status() == 78)
         #expect(replay.text.contains("line 1: this is not a recording"))

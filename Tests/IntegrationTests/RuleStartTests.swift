@@ -65,7 +65,7 @@ struct RuleStartTests {
             let house = try RuleHouse(
                 "version: 1\nrules: nonsense\n",
                 files: kept.map { ["state/last-good-rules.json": $0] } ?? [:], hasButton: true)
-            #expect(house.daemon.text.contains("no rule runs"))
+            #expect(house.daemon.text.contains("no rules run"))
             try house.press()
             try house.heard("/action click")
             #expect(try house.tryck("rules", "--json") == "[]")

@@ -37,7 +37,7 @@ struct AdapterStateTests {
         let adapter = Self.adapter(&house)
         #expect(adapter["state"] == "unsupported")
         let reason = adapter["last_fault"]?["reason"]
-        #expect(reason == "The adapter has no Bluetooth LE. Flic buttons need one that has.")
+        #expect(reason == "The adapter does not support Bluetooth LE, which Flic buttons need. Use another adapter.")
     }
 
     @Test("resets are counted, and the last fault stays with its time")
@@ -49,7 +49,7 @@ struct AdapterStateTests {
         house.wait(.seconds(60))
         let adapter = Self.adapter(&house)
         #expect(adapter["resets"] == 1)
-        #expect(adapter["last_fault"]?["reason"] == "The adapter reports a fault of its own (7).")
+        #expect(adapter["last_fault"]?["reason"] == "The adapter reports a hardware error (7).")
         #expect(adapter["last_fault"]?["age_s"] == 60)
         #expect(adapter["last_fault"]?["time"]?.stringValue?.hasPrefix("2026-11-18T") == true)
     }

@@ -213,7 +213,7 @@ struct BridgeScenarioTests {
                 .messageReceived(topicName: "tryck/bridge/request/\(number)", payload: [], retained: true))
         }
         for length in 262_145..<262_645 {
-            house.tell(.messageDropped("a message of \(length) octets on x was dropped: 262144 is the most we take"))
+            house.tell(.messageDropped("a message of \(length) octets on x was dropped: 262144 is the limit"))
         }
         #expect(house.logged.count == 4, "\(house.logged)")
         #expect(status(&house).contains { $0.hasPrefix("the disk is full") })

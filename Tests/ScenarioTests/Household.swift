@@ -250,7 +250,7 @@ struct Household {
     mutating func unplugAdapter() {
         worldInputs.append(.powerCycled)
         transportIsOpen = false
-        give(.transportClosed("hci0 went away."))
+        give(.transportClosed("hci0 disappeared."))
         settle()
     }
 
@@ -444,7 +444,7 @@ struct Household {
         case .cancelTimer: hubTimer = nil
         case .needsEntropy: give(.entropy(random.bytes(2048)))
         case .openTransport where keepsAdapterAway:
-            give(.transportClosed("hci0 went away."))
+            give(.transportClosed("hci0 disappeared."))
         case .openTransport:
             transportIsOpen = true
             // The kernel resets the controller when a user channel is closed and opened.
