@@ -93,7 +93,7 @@ private func start(_ setup: Setup, _ logger: Logger, _ output: LogOutput) {
             loop: loop, logger: logger, output: output, setup: setup, store: store, stored: stored, control: control,
             capture: capture, recorder: recorder)
         daemon?.start()
-        logger.info("tryckd \(Version.string) is running; commands reach it at \(setup.controlSocket)")
+        logger.info("tryckd \(Version.string) is running; its control socket is \(setup.controlSocket)")
     } catch let failure as RecordFailure {
         logger.critical("\(failure)")
         loop.stop(status: ExitStatus.configuration.rawValue)

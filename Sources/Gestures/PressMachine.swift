@@ -36,7 +36,7 @@ import ButtonModel
 ///
 /// **Who tells the time.** What the stamp of an event already decides is decided with that event. Otherwise the
 /// deadlines are instants of our clock, reckoned from the last event; while the button has stored events to tell, they
-/// wait until those have come, and after a lost link for some time (`settlesAt`). Only the end of a hold that was told is
+/// wait until those have come, and after a lost link for some time (`settlesAt`). Only the end of a hold that was reported is
 /// told by our clock when the link does not come back (`holdEndsAt`): what the hold began must end. At one moment a
 /// `down` comes before the end of the gap, and a hold before the `up`.
 ///

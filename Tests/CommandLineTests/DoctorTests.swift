@@ -152,7 +152,7 @@ extension DoctorTests {
                 Fault(name: "button of another model than the rules say") {
                     $0.daemon = .status(
                         status(contradictions: [
-                            "\"desk\" is a twist, and the rules say it is a flic2; write model: twist at home.yaml:3:3"
+                            "\"desk\" is a twist, but the rules declare it as a flic2; write model: twist at home.yaml:3:3"
                         ]))
                 },
                 Fault(name: "daemon without permission") {

@@ -477,7 +477,7 @@ struct SourceTests {
         }
         #expect(
             warnings == [
-                "sources has no flicd://192.168.1.7:5551, where Kitchen came from; forget what is not used"
+                "sources does not contain flicd://192.168.1.7:5551, which has Kitchen; forget buttons that are not used"
             ])
         house.connect([])
         #expect(house.ask("button", ["id": "Kitchen"]).answer["data"]?["state"] == "disconnected")

@@ -40,7 +40,7 @@ struct ButtonCommandTests {
 
         daemon.stop()
         let again = try workshop.daemon()
-        try again.line(containing: "commands reach it")
+        try again.line(containing: "its control socket is")
         let button = try Self.shown(workshop, "by the stove")
         #expect(button["latency_mode"] == "low" && button["nickname"] == "Küche")
         #expect(button["auto_disconnect_time"] == 60 && button["serial"] == "BA00-K00001")
@@ -51,9 +51,9 @@ struct ButtonCommandTests {
         let (workshop, daemon) = try Self.house()
         for (arguments, status, sentence) in [
             (["button", "attic", "forget"], 1, "\"tryck buttons\" lists those that are paired"),
-            (["button", "kitchen", "set", "--latency-mode", "lowest"], 1, "latency_mode is low, normal or high"),
+            (["button", "kitchen", "set", "--latency-mode", "lowest"], 1, "latency_mode must be low, normal or high"),
             (["button", "kitchen", "set"], 64, "Name a setting"),
-            (["button", "kitchen", "led"], 1, "takes no orders"),
+            (["button", "kitchen", "led"], 1, "cannot be controlled"),
             (["button", "kitchen", "factory-reset"], 64, "add --yes"),
             (["button", "kitchen", "firmware", workshop.path("nothing.bin")], 64, "does not exist"),
         ] as [([String], Int32, String)] {

@@ -12,7 +12,7 @@ struct ConfigurationReloadTests {
                 "--config", workshop.path("tryck.yaml"), "--state-directory", workshop.path("state"),
                 "--control-socket", workshop.path("control.sock"),
             ] + arguments)
-        try daemon.line(containing: "commands reach it")
+        try daemon.line(containing: "its control socket is")
         return daemon
     }
 
@@ -38,7 +38,7 @@ struct ConfigurationReloadTests {
         try write("level: debug, format: json")
         daemon.signal(SIGHUP)
         try messages.line(containing: #""log_level":"debug""#)
-        try daemon.line(containing: #""message":"rules read again: nothing has changed""#)
+        try daemon.line(containing: #""message":"the rules were read again and have not changed""#)
 
         try write("level: loud, format: text", "rules: other.yaml")
         daemon.signal(SIGHUP)

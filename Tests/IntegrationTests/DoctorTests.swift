@@ -284,7 +284,7 @@ struct DoctorTests {
             let doctor = try workshop.start(Workshop.built("tryck"), arguments + ["--report", workshop.path(name)])
             #expect(try doctor.status() == 64, "\(doctor.text)")
             #expect(
-                doctor.text.contains("\(name) is there already. Name another file, or remove it."), "\(doctor.text)")
+                doctor.text.contains("\(name) already exists. Specify another file, or remove it."), "\(doctor.text)")
         }
         #expect(try String(contentsOfFile: workshop.path("kept"), encoding: .utf8) == "kept")
     }

@@ -58,7 +58,7 @@ struct ExportTests {
         try workshop.write("wrong", "incorrect horse\n", mode: 0o600)
         let refused = try Self.tryck(workshop, ["import", sealed, "--passphrase-file", workshop.path("wrong")])
         #expect(try refused.status() == 1)
-        #expect(refused.text.contains("buttons.tryck does not open: the passphrase is wrong"), "\(refused.text)")
+        #expect(refused.text.contains("buttons.tryck cannot be decrypted: the passphrase is wrong"), "\(refused.text)")
         #expect(!FileManager.default.fileExists(atPath: workshop.path("state")))
 
         let imported = try Self.tryck(workshop, ["import", sealed, "--json"] + secret)
@@ -76,7 +76,7 @@ struct ExportTests {
         #expect(try unneeded.status() == 64, "\(unneeded.text)")
 
         let other = try workshop.daemon()
-        try other.line(containing: "commands reach it")
+        try other.line(containing: "its control socket is")
         let buttons = try workshop.tryck(["buttons"])
         #expect(try buttons.status() == 0)
         #expect(buttons.text.contains("by the stove"), "\(buttons.text)")
@@ -101,7 +101,7 @@ struct ExportTests {
 
         try workshop.write("tryck.yaml", "bluetooth: {transport: none}\nmqtt: {broker: none}\n")
         let daemon = try workshop.daemon()
-        try daemon.line(containing: "commands reach it")
+        try daemon.line(containing: "its control socket is")
         daemon.stop()
         let empty = try Self.tryck(workshop, ["export", file, "--clear"])
         #expect(try empty.status() == 1)

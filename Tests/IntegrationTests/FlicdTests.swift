@@ -256,7 +256,7 @@ struct FlicdTests {
         #expect(try status.status() == 1)
         #expect(status.text.contains("clients cannot be served at 127.0.0.1:\(port)"))
         squatter.write("go")
-        try daemon.line(containing: "clients of flicd are served at 127.0.0.1:\(port)")
+        try daemon.line(containing: "flicd clients are served at 127.0.0.1:\(port)")
         #expect(try workshop.tryck(["status"]).status() == 0)
         daemon.signal(SIGTERM)
         #expect(try daemon.status() == 0)

@@ -63,7 +63,7 @@ struct HardenedProcessTests {
             "tryck.yaml",
             "bluetooth: {transport: none}\nmqtt: {broker: none}\ncontrol_socket: own.sock\nstate_directory: state\n")
         let daemon = try workshop.start(Workshop.built("tryckd"), ["--config", workshop.path("tryck.yaml")])
-        try daemon.line(containing: "commands reach it at \(workshop.path("own.sock"))")
+        try daemon.line(containing: "its control socket is \(workshop.path("own.sock"))")
         let here = try workshop.start(Workshop.built("tryck"), ["buttons", "--json"], environment: ["NO_COLOR": "1"])
         #expect(try here.status() == 0, "\(here.text)")
         #expect(here.text == "[]")

@@ -20,7 +20,7 @@ struct MetricsTests {
             """
         try workshop.write("tryck.yaml", configuration)
         let daemon = try workshop.daemon()
-        try daemon.line(containing: "commands reach it")
+        try daemon.line(containing: "its control socket is")
         try workshop.wait { FileManager.default.fileExists(atPath: workshop.path("metrics/tryck.prom")) }
         let begun = try Self.samples(workshop)
         #expect(begun.contains("tryck_up 1") && begun.contains("tryck_buttons 0"))

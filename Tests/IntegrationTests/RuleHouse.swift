@@ -80,7 +80,7 @@ final class RuleHouse {
     private static func listen(
         _ daemon: Program, _ workshop: Workshop, waitsForBroker: Bool
     ) throws -> (watch: Program, asking: Program) {
-        try daemon.line(containing: "commands reach it")
+        try daemon.line(containing: "its control socket is")
         if waitsForBroker { try daemon.line(containing: "connected to") }
         let clients = try (0..<2).map { _ in
             try workshop.start("/usr/bin/python3", ["-c", client, workshop.path("control.sock")])

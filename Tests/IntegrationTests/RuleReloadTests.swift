@@ -69,7 +69,7 @@ struct RuleReloadTests {
         let response = try #require(house.messages).line(containing: "bridge/response/rules/reload {")
         #expect(response.contains(#""status":"ok""#) && response.hasSuffix(#""transaction":"t7"}"#))
         try house.publish("tryck/bridge/request/rules/reload", #"{"test": "yes"}"#)
-        try house.heard(#"bridge/response/rules/reload {"status":"error","error":"\"test\" is true or false""#)
+        try house.heard(#"bridge/response/rules/reload {"status":"error","error":"\"test\" must be true or false""#)
     }
 
     @Test("rules with errors change nothing and say where; mended, all is well again")

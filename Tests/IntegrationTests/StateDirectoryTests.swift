@@ -18,7 +18,7 @@ struct StateDirectoryTests {
         }
         let again = try workshop.daemon()
         try again.line(containing: "it was set aside as \(file.path).damaged-")
-        try again.line(containing: "commands reach it")
+        try again.line(containing: "its control socket is")
         let status = try workshop.tryck(["status"])
         #expect(try status.status() == 1)
         #expect(status.text.contains("all buttons must be paired again or imported"), "\(status.text)")
@@ -31,7 +31,7 @@ struct StateDirectoryTests {
         let mended = try workshop.tryck(["status"])
         #expect(try mended.status() == 0, "\(mended.text)")
         again.stop()
-        try workshop.daemon().line(containing: "commands reach it")
+        try workshop.daemon().line(containing: "its control socket is")
         #expect(try ButtonCommandTests.shown(workshop, "kitchen")["serial"] == "BA00-K00001")
     }
 

@@ -54,7 +54,7 @@ struct HandOverTests {
         for (qos, isConnected) in [(1, true), (2, true), (0, false), (1, false)] {
             var talk = Self.talk(.on(.click, do: Self.send("a", qos: qos), Self.send("b")), broker: isConnected)
             #expect(talk.click() == ["started 1 rule", "1 publishes a"])
-            #expect(talk.click() == ["stopped rule, dropped_busy: single: a run is going on"])
+            #expect(talk.click() == ["stopped rule, dropped_busy: single: a run is in progress"])
             talk.given(.brokerChanged(isConnected: true))
             #expect(talk.done(1) == ["1 publishes b", "completed 1"])
         }

@@ -17,7 +17,7 @@ struct LateEventTests {
         #expect(talk.click(age: .seconds(3)).first == "started 1 rule")
         #expect(
             talk.click(age: .milliseconds(3001)) == [
-                "stopped rule, dropped_queued: stored by the button 3s1ms, at most 3s"
+                "stopped rule, dropped_queued: stored by the button for 3s1ms, at most 3s"
             ])
     }
 
@@ -35,7 +35,7 @@ struct LateEventTests {
         let told = talk.click(age: .seconds(9))
         #expect(
             told.prefix(2) == [
-                "stopped by_button, dropped_queued: stored by the button, which is dropped", "started 1 own",
+                "stopped by_button, dropped_queued: stored by the button; stored events are dropped", "started 1 own",
             ])
         #expect(talk.click(of: House.hall, age: .seconds(3600)).first == "started 2 by_button")
         #expect(talk.machine.queuedPolicy(of: House.kitchen) == .drop)
@@ -99,7 +99,8 @@ struct LateEventTests {
         talk.wait(.milliseconds(100))
         #expect(
             talk.click(age: .seconds(2), isLast: true) == [
-                "stopped last, dropped_queued: a later stored event came, and only the last runs", "started 1 last",
+                "stopped last, dropped_queued: a later stored event arrived, and only the last one is used",
+                "started 1 last",
                 "1 says hello", "completed 1",
             ])
         #expect(talk.pass(.seconds(1)) == [])

@@ -59,6 +59,6 @@ struct RunSchedulerTests {
     func limit() {
         let (scheduler, rule) = Self.scheduler(.parallel, max: 2000, runs: RunScheduler.maximumRuns)
         #expect(scheduler.busyReason != nil)
-        #expect(scheduler.busyReason(rule, in: ConcurrencyGroupID(rule: 1)) == "1000 runs go on")
+        #expect(scheduler.busyReason(rule, in: ConcurrencyGroupID(rule: 1)) == "1000 runs are in progress")
     }
 }

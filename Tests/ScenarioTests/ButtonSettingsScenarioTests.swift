@@ -46,7 +46,8 @@ struct ButtonSettingsScenarioTests {
         var house = Self.house()
         let line: JSONValue = ["request": "button/rename", "data": ["id": "hall", "to": .string(name)]]
         house.ask(line.description)
-        #expect(house.responses.last?["error"]?.stringValue?.contains("shows nothing") == true, "\(house.data)")
+        #expect(
+            house.responses.last?["error"]?.stringValue?.contains("cannot consist of blanks") == true, "\(house.data)")
     }
 
     @Test(
@@ -55,8 +56,8 @@ struct ButtonSettingsScenarioTests {
             (#"{"id":"hall","to":"kitchen"}"#, #"another button is called "kitchen""#),
             (#"{"id":"hall","to":"BA00-K00001"}"#, #"another button is called "BA00-K00001""#),
             (#"{"id":"hall","to":"80e4da000001"}"#, #"another button is called "80e4da000001""#),
-            (#"{"id":"hall","to":"a\nb"}"#, #""to" is the new name, at most 64 characters; "" takes the name back"#),
-            (#"{"id":"hall"}"#, #""to" is the new name, at most 64 characters; "" takes the name back"#),
+            (#"{"id":"hall","to":"a\nb"}"#, #""to" is the new name, at most 64 characters; "" removes the name"#),
+            (#"{"id":"hall"}"#, #""to" is the new name, at most 64 characters; "" removes the name"#),
         ])
     func refusedNames(_ data: String, _ sentence: String) {
         var house = Self.house()
@@ -86,10 +87,10 @@ struct ButtonSettingsScenarioTests {
         "an option that makes no sense is answered with what does",
         arguments: [
             (#"{"colour":"red"}"#, "a button has no option \"colour\""),
-            (#"{"auto_disconnect_time":39}"#, "auto_disconnect_time is 40 to 510 seconds, or null for never"),
-            (#"{"auto_disconnect_time":511}"#, "auto_disconnect_time is 40 to 510 seconds, or null for never"),
-            (#"{"latency_mode":"lower"}"#, "latency_mode is low, normal or high"),
-            (#"{"nickname":7}"#, "nickname is a text"),
+            (#"{"auto_disconnect_time":39}"#, "auto_disconnect_time must be 40 to 510 seconds, or null for never"),
+            (#"{"auto_disconnect_time":511}"#, "auto_disconnect_time must be 40 to 510 seconds, or null for never"),
+            (#"{"latency_mode":"lower"}"#, "latency_mode must be low, normal or high"),
+            (#"{"nickname":7}"#, "nickname must be a text"),
             ("{}", "button/options takes"),
         ])
     func refusedOptions(_ options: String, _ beginning: String) {

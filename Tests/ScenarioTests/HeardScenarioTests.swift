@@ -93,7 +93,7 @@ struct HeardScenarioTests {
         #expect(Self.messages(house) == [])
     }
 
-    @Test("what was given up because the broker was away for too long is not told of")
+    @Test("what was given up because the broker was disconnected for too long is not told of")
     func givenUp() {
         var house = Self.house()
         house.loseBroker()
@@ -205,7 +205,7 @@ struct HeardScenarioTests {
         #expect(Self.kept(house) != [3, 3])
         house.diskIsFull = false
         house.wait(.seconds(2))
-        #expect(house.logged.contains("what could not be kept is on the disk now"))
+        #expect(house.logged.contains("what could not be recorded is on the disk now"))
         #expect(Self.kept(house) == [3, 3])
     }
 

@@ -131,7 +131,7 @@ struct MetricsScenarioTests {
     }
 
     private static let golden = """
-        # HELP tryck_up Whether the daemon runs; 0 once it was stopped in order
+        # HELP tryck_up Whether the daemon runs; 0 after it was stopped properly
         # TYPE tryck_up gauge
         tryck_up 1
         # HELP tryck_build_info Always 1; the labels say what runs
@@ -152,25 +152,25 @@ struct MetricsScenarioTests {
         # HELP tryck_broker_malformed_packets_total Packets of the broker that broke the protocol; MQTT 3.1.1 is used after one
         # TYPE tryck_broker_malformed_packets_total counter
         tryck_broker_malformed_packets_total 0
-        # HELP tryck_messages_published_total Messages that the broker took, those of bridge/logging not among them
+        # HELP tryck_messages_published_total Messages that the broker accepted, without those of bridge/logging
         # TYPE tryck_messages_published_total counter
         tryck_messages_published_total 1
         # HELP tryck_messages_failed_total Messages given up: too late, too many, refused, or there is no broker
         # TYPE tryck_messages_failed_total counter
         tryck_messages_failed_total 0
-        # HELP tryck_messages_waiting Messages that wait for the broker to come back
+        # HELP tryck_messages_waiting Messages that wait for the broker
         # TYPE tryck_messages_waiting gauge
         tryck_messages_waiting 0
         # HELP tryck_store_fault Whether the state directory cannot be written
         # TYPE tryck_store_fault gauge
         tryck_store_fault 0
-        # HELP tryck_rules_fault Whether the rules on disk are not the ones that run
+        # HELP tryck_rules_fault Whether the rules in use are not those on disk
         # TYPE tryck_rules_fault gauge
         tryck_rules_fault 0
         # HELP tryck_rules Rules that are loaded
         # TYPE tryck_rules gauge
         tryck_rules 1
-        # HELP tryck_rule_outcomes_total What became of the rule, as on rules/ID/statistics over MQTT
+        # HELP tryck_rule_outcomes_total Outcomes of the rule, as in rules/ID/statistics over MQTT
         # TYPE tryck_rule_outcomes_total counter
         tryck_rule_outcomes_total{rule="lamp",outcome="started"} 1
         tryck_rule_outcomes_total{rule="lamp",outcome="completed"} 1
@@ -183,10 +183,10 @@ struct MetricsScenarioTests {
         tryck_rule_outcomes_total{rule="lamp",outcome="dropped_rate"} 0
         tryck_rule_outcomes_total{rule="lamp",outcome="dropped_busy"} 0
         tryck_rule_outcomes_total{rule="lamp",outcome="disabled"} 0
-        # HELP tryck_rule_condition_errors_total Conditions that could not be worked out
+        # HELP tryck_rule_condition_errors_total Conditions that could not be evaluated
         # TYPE tryck_rule_condition_errors_total counter
         tryck_rule_condition_errors_total{rule="lamp"} 0
-        # HELP tryck_events_stale_total Gestures that came too late to count
+        # HELP tryck_events_stale_total Gestures that were too old to trigger rules
         # TYPE tryck_events_stale_total counter
         tryck_events_stale_total 0
         # HELP tryck_buttons Buttons that are paired
@@ -198,22 +198,22 @@ struct MetricsScenarioTests {
         # HELP tryck_button_connected Whether the button is connected and verified
         # TYPE tryck_button_connected gauge
         tryck_button_connected{button="kitchen",id="80e4da000001"} 1
-        # HELP tryck_button_presses_total Presses since it was paired, over restarts
+        # HELP tryck_button_presses_total Presses since the button was paired, including those before restarts
         # TYPE tryck_button_presses_total counter
         tryck_button_presses_total{button="kitchen",id="80e4da000001"} 1
-        # HELP tryck_button_last_seen_timestamp_seconds When it was last heard of, since 1970 in UTC
+        # HELP tryck_button_last_seen_timestamp_seconds When the button was last seen, since 1970 in UTC
         # TYPE tryck_button_last_seen_timestamp_seconds gauge
         tryck_button_last_seen_timestamp_seconds{button="kitchen",id="80e4da000001"} 1795000091.501
-        # HELP tryck_button_battery_volts Its battery, as it was measured last
+        # HELP tryck_button_battery_volts The battery voltage that was measured last
         # TYPE tryck_button_battery_volts gauge
         tryck_button_battery_volts{button="kitchen",id="80e4da000001"} 2.999
-        # HELP tryck_button_battery_ratio What is left in its battery, a rough estimate
+        # HELP tryck_button_battery_ratio The remaining charge of the battery, a rough estimate
         # TYPE tryck_button_battery_ratio gauge
         tryck_button_battery_ratio{button="kitchen",id="80e4da000001"} 0.99
-        # HELP tryck_button_battery_low Whether its battery is low: below 2.65 V, until above 2.75 V
+        # HELP tryck_button_battery_low Whether the battery is low: below 2.65 V, until above 2.75 V
         # TYPE tryck_button_battery_low gauge
         tryck_button_battery_low{button="kitchen",id="80e4da000001"} 0
-        # HELP tryck_button_rssi_dbm How strongly the adapter last heard it
+        # HELP tryck_button_rssi_dbm The signal strength that the adapter measured last
         # TYPE tryck_button_rssi_dbm gauge
         tryck_button_rssi_dbm{button="kitchen",id="80e4da000001"} -60
 

@@ -26,7 +26,7 @@ struct RemovalScenarioTests {
         house.wait(.seconds(30))
         #expect(house.store.state.buttons == [])
         #expect(house.told.contains(RemovalScenarioTests.line("kitchen", Household.kitchenID, "unpaired")))
-        #expect(house.logged.contains("kitchen was reset or has forgotten us: pair it again"))
+        #expect(house.logged.contains("kitchen was reset or has deleted the pairing: pair it again"))
         let event =
             #"{"type":"button_unpaired","data":{"id":"80e4da000001","button":"kitchen","#
             + #""address":"80:E4:DA:00:00:01","serial":"BA00-K00001"}}"#
@@ -88,7 +88,7 @@ struct RemovalScenarioTests {
         arguments: [
             (#"{"id":"attic"}"#, #"there is no button "attic"; "tryck buttons" lists those that are paired"#),
             ("{}", #"button/remove takes {"id": a button's name, id, serial number or address}"#),
-            (#"{"id":"hall","force":1}"#, #""force" is true or false"#),
+            (#"{"id":"hall","force":1}"#, #""force" must be true or false"#),
         ])
     func refusals(_ data: String, _ sentence: String) {
         var house = RemovalScenarioTests.house()
@@ -108,7 +108,7 @@ struct RemovalScenarioTests {
         house.ask(#"{"request":"button/remove","data":{"id":"twin"}}"#)
         #expect(
             house.responses.last?["error"]
-                == "2 buttons are called \"twin\"; name the one you mean by its serial number")
+                == "2 buttons are called \"twin\"; use a serial number")
         #expect(house.store.state.buttons.count == 2)
     }
 

@@ -99,14 +99,14 @@ struct RuleReloadScenarioTests {
         house.testsFail = true
         house.ask(#"{"request":"rules/reload","data":{"test":true}}"#)
         #expect(house.responses.last?["status"] == "error")
-        #expect(house.responses.last?["error"]?.stringValue?.contains("run already") == true)
+        #expect(house.responses.last?["error"]?.stringValue?.contains("already in use") == true)
         #expect(house.retained["tryck/bridge/rules"] == before)
         house.ask(#"{"request":"status"}"#)
         #expect(house.data["ok"] == true)
 
         house.rulesOnDisk = HouseRules(Self.head + Self.twice)
         house.ask(#"{"request":"rules/reload","data":{"test":true}}"#)
-        #expect(house.responses.last?["error"]?.stringValue?.contains("the old ones go on") == true)
+        #expect(house.responses.last?["error"]?.stringValue?.contains("the old rules stay in use") == true)
         house.ask(#"{"request":"status"}"#)
         #expect(house.data["ok"] == false)
     }

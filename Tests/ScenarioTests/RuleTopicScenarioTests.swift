@@ -160,7 +160,7 @@ struct RuleTopicScenarioTests {
             ),
             (
                 #"{"request":"rules/run","data":{"id":"up","dry_run":1}}"#,
-                #""conditions" and "dry_run" are true or false"#
+                #""conditions" and "dry_run" must be true or false"#
             ),
             (#"{"request":"variables/set","data":{"name":"level"}}"#, #"variables/set takes {"name": …, "value": …}"#),
             (

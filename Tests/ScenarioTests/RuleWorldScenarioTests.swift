@@ -40,7 +40,7 @@ struct RuleWorldScenarioTests {
         house.wait(.milliseconds(4800))
         #expect(house.started.isEmpty)
         house.wait(.milliseconds(400))
-        #expect(house.started.first?.arguments == ["complain", "R824", "the broker was away for too long"])
+        #expect(house.started.first?.arguments == ["complain", "R824", "the broker was disconnected for too long"])
         house.bringBrokerBack()
         #expect(house.payloads(on: "out").isEmpty)
     }

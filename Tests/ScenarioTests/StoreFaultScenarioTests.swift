@@ -41,7 +41,7 @@ struct StoreFaultScenarioTests {
         house.diskIsFull = false
         house.wait(.seconds(60))
         #expect(Self.faults(&house) == [])
-        #expect(house.logged.contains("what could not be kept is on the disk now"))
+        #expect(house.logged.contains("what could not be recorded is on the disk now"))
         house.cutPower()
         house.wait(.seconds(30))
         #expect(house.store.state.buttons.map(\.pressCount) == [1])

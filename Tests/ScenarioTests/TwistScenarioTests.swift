@@ -172,14 +172,14 @@ struct TwistScenarioTests {
     }
 
     @Test(
-        "what a Twist chooses itself is refused with a sentence that says what it can be set to",
+        "an option that a Twist does not have is refused, and the error lists its options",
         arguments: [#"{"latency_mode":"low"}"#, #"{"auto_disconnect_time":null}"#])
     func refusedHere(options: String) {
         var house = TwistScenarioTests.house()
         house.ask(#"{"request":"button/options","data":{"id":"desk","options":\#(options)}}"#)
         let sentence = house.responses.last?["error"]?.stringValue ?? ""
-        #expect(sentence.hasPrefix("a Flic Twist chooses its "))
-        #expect(sentence.hasSuffix("It has trigger_mode, nickname, led_mode, positions"))
+        #expect(sentence.hasPrefix("a Flic Twist has no option "))
+        #expect(sentence.hasSuffix("it has trigger_mode, nickname, led_mode, positions"))
         #expect(house.store.state.buttons.first?.settings.latencyMode == .normal)
         house.ask(#"{"request":"button","data":{"id":"desk"}}"#)
         #expect(house.data["latency_mode"] == .null)

@@ -32,7 +32,7 @@ struct FullDiskTests {
                 Workshop.built("tryckd"), "--config", workshop.path("tryck.yaml"), "--state-directory",
                 workshop.path("disk/state"), "--control-socket", workshop.path("control.sock"),
             ])
-            try daemon.line(containing: "commands reach it")
+            try daemon.line(containing: "its control socket is")
             return daemon
         }
 
@@ -123,7 +123,7 @@ struct FullDiskTests {
         #expect(try workshop.tryck(["status", "--json"]).failing("cannot be written"))
         #expect(try Self.count(workshop) == 1)
         try disk.remount("rw")
-        try daemon.line(containing: "what could not be kept is on the disk now")
+        try daemon.line(containing: "what could not be recorded is on the disk now")
         #expect(try workshop.tryck(["status"]).status() == 0)
         daemon.stop()
     }
