@@ -71,7 +71,7 @@ struct DoctorTests {
         let text = report.text
         #expect(!text.contains("4711") && !text.contains("copper") && !text.contains("ada"))
         #expect(text.contains("~/tryck/*** is bad"))
-        #expect(text.contains("\ncapture: ~/hci.btsnoop, to be sent along"))
+        #expect(text.contains("\ncapture: ~/hci.btsnoop; send it with the report"))
         #expect(text.contains(#""path":"~/x""#))
         #expect(text.contains("last line"))
         #expect(text.utf8.count < BugReport.maximumLog + 1024)

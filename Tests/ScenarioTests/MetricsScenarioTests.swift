@@ -26,17 +26,17 @@ struct MetricsScenarioTests {
         (house.metrics.last?.text ?? "").split(separator: "\n").filter { !$0.hasPrefix("#") }
     }
 
-    @Test("a small house, letter by letter")
+    @Test("the whole file of a small house")
     func smallHouse() throws {
         var house = Self.house()
         house.press("kitchen", .click)
         house.wait(.seconds(30))
-        // How many messages all this takes is no business of this test.
+        // The number of messages is not part of this test.
         let text = house.metrics.last?.text.replacing(/(messages_published_total) \d+/) { "\($0.1) 1" }
         #expect(text == Self.golden)
     }
 
-    @Test("it is not written more often than every 15 s, and not at all when nothing happens")
+    @Test("the file is written at most every 15 s, and not without a change")
     func pace() throws {
         var house = Self.house()
         let quiet = house.metrics.count
@@ -55,7 +55,7 @@ struct MetricsScenarioTests {
         #expect(Self.samples(house).contains(#"tryck_rule_outcomes_total{rule="lamp",outcome="completed"} 30"#))
     }
 
-    @Test("the end in order is in it, and the start after it")
+    @Test("the file says that the daemon was stopped, and then that it was started again")
     func end() {
         var house = Self.house()
         house.tell(.stop)
@@ -68,7 +68,7 @@ struct MetricsScenarioTests {
         #expect(Self.samples(house).contains("tryck_up 1"))
     }
 
-    @Test("what goes wrong shows: the broker, what waits for it and what is given up, the disk, the adapter, bad rules")
+    @Test("faults are in the file: of the broker, messages, the disk, the adapter and the rules")
     func faults() {
         var house = Self.house()
         house.loseBroker()
@@ -91,7 +91,7 @@ struct MetricsScenarioTests {
         #expect(samples.contains { $0.hasPrefix("tryck_messages_failed_total ") && !$0.hasSuffix(" 0") })
     }
 
-    @Test("a press that came too late is counted")
+    @Test("a press that is too old is counted")
     func stale() {
         var house = Self.house()
         house.reach("kitchen", false)
@@ -104,7 +104,7 @@ struct MetricsScenarioTests {
         #expect(Self.samples(house).contains(#"tryck_rule_outcomes_total{rule="lamp",outcome="dropped_queued"} 1"#))
     }
 
-    @Test("of many rules only those that did something have lines")
+    @Test("with many rules, only outcomes that have occurred have lines")
     func manyRules() {
         let silent = (0..<200).map {
             "  - {id: silent_\($0), triggers: {button: any, event: hold}, actions: {log: x}}\n"
@@ -121,7 +121,7 @@ struct MetricsScenarioTests {
             ])
     }
 
-    @Test("a secret of the rules is not in it, even where a button was named so")
+    @Test("a secret of the rules is not in the file, even if a button has that name")
     func secrets() {
         var rules = HouseRules("version: 1\n")
         rules.set.confidential = ["kitch"]

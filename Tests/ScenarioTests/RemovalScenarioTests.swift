@@ -6,7 +6,7 @@ import Simulator
 import TestSupport
 import Testing
 
-@Suite("Buttons that go")
+@Suite("Removed buttons")
 struct RemovalScenarioTests {
     /// A house with both buttons paired, and a client that watches.
     static func house() -> Household {
@@ -19,7 +19,7 @@ struct RemovalScenarioTests {
         ["kind": "button", "button": .string(button), "id": .string(id.description), "state": .string(state)]
     }
 
-    @Test("a button that was reset is unpaired, told of, paired again, and works")
+    @Test("a button that was reset is reported as unpaired, can be paired again, and works")
     func reset() {
         var house = RemovalScenarioTests.house()
         house.resetButtons(seed: 9)
@@ -69,7 +69,7 @@ struct RemovalScenarioTests {
         #expect(house.violations == [])
     }
 
-    @Test("an event that waits for the disk when its button goes is acknowledged to nobody")
+    @Test("an event that waits for a sync when its button is removed is not acknowledged")
     func removeBeforeSync() {
         var house = RemovalScenarioTests.house()
         house.syncsAreSlow = true
@@ -84,7 +84,7 @@ struct RemovalScenarioTests {
     }
 
     @Test(
-        "a button that cannot be removed is answered with why",
+        "a button that cannot be removed is answered with the reason",
         arguments: [
             (#"{"id":"attic"}"#, #"there is no button "attic"; "tryck buttons" lists those that are paired"#),
             ("{}", #"button/remove takes {"id": a button's name, id, serial number or address}"#),
@@ -112,7 +112,7 @@ struct RemovalScenarioTests {
         #expect(house.store.state.buttons.count == 2)
     }
 
-    @Test("over MQTT it is the same request")
+    @Test("a button is removed over MQTT with the same request")
     func overMQTT() {
         var house = RemovalScenarioTests.house()
         house.tell(

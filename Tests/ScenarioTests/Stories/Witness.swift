@@ -6,10 +6,8 @@ import MQTTTopics
 import Rules
 import Simulator
 
-/// Sees everything that happens to a house, and holds it against the promises.
-///
-/// It has its own account of what the buttons did, from the buttons themselves, and takes nothing for granted that the hub
-/// says of them.
+/// Observes everything that happens to a house, and compares it with the promises. It counts events from the buttons
+/// themselves, and does not rely on what the hub reports of them.
 struct Witness {
     struct Problem: Hashable, CustomStringConvertible {
         var promise: String
@@ -19,24 +17,24 @@ struct Witness {
         var description: String { "\(promise) at \(at): \(sentence)" }
     }
 
-    /// A part with a count of its own: a button, or the small button of a Duo.
+    /// A part with its own event counter: a button, or the small button of a Duo.
     fileprivate struct Part: Hashable {
         var button: ButtonID
         var isSmall = false
     }
 
-    /// A finger went down on a button.
+    /// A press of a button, from its down.
     struct Press: Hashable {
         var bootID: UInt32
         var counter: UInt32
         var at: Instant
-        /// The hub has recorded it so often.
+        /// The number of records of the hub that contain the press.
         var deliveries = 0
-        /// The button itself does not have it any more, for want of room or because it was rebooted.
+        /// The button itself has lost the press, because its memory was full or because it was rebooted.
         var isGone = false
-        /// Whether the record of the press has been lost.
+        /// True if the record of the press has been lost.
         var isLost = false
-        /// The process died between the record and what was to be said of it.
+        /// The process died between the record of the press and its messages.
         var isCutOff = false
     }
 
@@ -44,9 +42,10 @@ struct Witness {
     private static let tolerance = Duration.milliseconds(250)
     /// The delay from which a press counts as stored.
     private static let longestSilence = Duration.milliseconds(1250)
-    /// From a finger's last movement to the gesture that it makes, for those that are decided last.
+    /// The time from the last movement to the gesture, for gestures that are decided last.
     static let gestureTime = Duration.milliseconds(1600)
-    /// A turn has no time of its own. One that is sent again and again comes as late as a link can be silent.
+    /// Turns have no time stamps. A repeated notification arrives late by at most the time for which a link can be
+    /// silent.
     private static let longestTurn = Duration.seconds(10)
 
     private(set) var problems: [Problem] = []
@@ -56,24 +55,24 @@ struct Witness {
     var secrecy = Secrecy()
     private var now = Instant(nanoseconds: 0)
     private var moved: [Part: Instant] = [:]
-    /// Hundredths of a turn that a hand has made, and those that were told. With both of its buttons down a Duo turns both.
+    /// Hundredths of a turn by hand, and as reported. While both of its buttons are down, a Duo turns both.
     private var turned: [Part: (byHand: Int, told: Int, at: Instant)] = [:]
     private var handled: [ButtonID: EventCursor] = [:]
     private var pressCounts: [ButtonID: Int64] = [:]
-    /// Places in `presses` that were recorded and not told of yet.
+    /// Indices in `presses` of presses that were recorded and not reported yet.
     private var untold: [Part: [Int]] = [:]
     private var toldPresses: [Part: Int] = [:]
     private var gestures: [Part: (lines: Int, presses: Int, messages: Int)] = [:]
     private var lateness: [String: Duration] = [:]
     private var readyTimes: [ButtonID: [Instant]] = [:]
     private var interruptedRules: [String] = []
-    /// Holds that were told, and whose ends were not.
+    /// Holds that were reported, and whose ends were not.
     private var openHolds: Set<Part> = []
     /// The same, according to the latest records of press trains.
     private var recordedHolds: [ButtonID: Set<Part>] = [:]
     /// Holds that were published as gestures, and whose ends were not told.
     private var publishedHolds: Set<Part> = []
-    /// `kitchen_dim` ran and `kitchen_undim` did not; `nil`: a process died meanwhile.
+    /// True if `kitchen_dim` ran and `kitchen_undim` did not; `nil` if a process died meanwhile.
     private var isDimming: Bool? = false
     /// Something recorded may have been lost, so that it comes back.
     private var mayReturn = false
@@ -198,7 +197,7 @@ struct Witness {
         isDimming = nil
     }
 
-    /// The parts of a button that are held, and that was told, as its train says.
+    /// The parts of a button whose holds were reported and have not ended, according to its press train.
     private static func holds(of button: ButtonID, in train: String) -> Set<Part> {
         Set(
             train.split(separator: ";").compactMap { text in
@@ -259,7 +258,7 @@ struct Witness {
         pressCounts[button] = pressCount
     }
 
-    /// Expects a line for every press that has been recorded.
+    /// Expects a message for every press that has been recorded.
     private mutating func expectTold() {
         for (part, places) in untold {
             let forgotten = places.count { presses[part]?[$0].isGone == false }
@@ -295,7 +294,7 @@ struct Witness {
         case "down":
             let trueAges = untold[part, default: []].compactMap { presses[part]?[$0].at }.map { now - $0 }
             let tolerance = isLate ? Self.tolerance : Self.longestSilence
-            // Two of a double click are nearer to each other than what is tolerated.
+            // The two presses of a double click are closer to each other than the tolerance.
             let nearest = trueAges.indices.min { (trueAges[$0] - age).magnitude < (trueAges[$1] - age).magnitude }
             guard let place = nearest, (trueAges[place] - age).magnitude <= tolerance else {
                 return report(
@@ -320,7 +319,7 @@ struct Witness {
             if gestures[part, default: (0, 0, 0)].presses > most {
                 report("P2", "\(part.name) has gestures of more than the \(most) presses there were")
             }
-            // Between the lost link and the end that is told for it nothing was seen of the button.
+            // Between the lost link and the reported end of the hold, nothing was received from the button.
             guard line["reason"] != "link_lost" else { return }
             guard let moved = moved[part] else { return report("P2", "\(event) of \(part.name), which nobody touched") }
             if now - moved - (isLate ? age : Self.longestSilence) > Self.gestureTime + Self.tolerance {
@@ -332,7 +331,7 @@ struct Witness {
         }
     }
 
-    /// Turns are not stored: a turn may be lost, but never comes twice.
+    /// Turns are not stored: a turn may be lost, but is never reported twice.
     private mutating func turnTold(_ button: ButtonID, _ line: JSONValue) {
         let part = Part(button: button, isSmall: line["part"] == "small")
         gestures[part, default: (0, 0, 0)].lines += 1
@@ -456,7 +455,7 @@ struct Witness {
 
     // MARK: The end
 
-    /// To be asked when everything was mended and has had its time.
+    /// Checks what must hold after all faults were repaired and enough time has passed.
     mutating func expectNothingLeft(_ house: Household) {
         for (name, button) in Self.names.sorted(by: { $0.key < $1.key }) {
             for press in Part.all(of: button).flatMap({ presses[$0, default: []] })
