@@ -26,7 +26,7 @@ struct ButtonCommandTests {
         return try JSONValue(parsing: show.text)
     }
 
-    @Test("renamed and set, it says so, and a restarted daemon still knows")
+    @Test("a new name and new settings are shown, and kept over a restart of the daemon")
     func settings() throws {
         let (workshop, daemon) = try Self.house()
         let rename = try workshop.tryck(["button", "BA00-K00001", "rename", "by the stove"])
@@ -46,7 +46,7 @@ struct ButtonCommandTests {
         #expect(button["auto_disconnect_time"] == 60 && button["serial"] == "BA00-K00001")
     }
 
-    @Test("what is asked wrongly is answered with what to do")
+    @Test("an invalid request is answered with what to do")
     func refusals() throws {
         let (workshop, daemon) = try Self.house()
         for (arguments, status, sentence) in [
@@ -67,7 +67,7 @@ struct ButtonCommandTests {
     @Test("firmware from a file: progress, a restart, and the new version; a forged one is refused")
     func firmware() throws {
         let (workshop, daemon) = try Self.house()
-        // For a simulated button the last word of an image is the sum of the others.
+        // For a simulated button, the last word of an image is the sum of the other words.
         try Data(count: 8 + 4 * 1500).write(to: workshop.directory.appending(path: "flic2-12.bin"))
         var forged = Data(count: 8 + 4 * 100)
         forged[20] = 1
@@ -84,7 +84,7 @@ struct ButtonCommandTests {
         daemon.stop()
     }
 
-    @Test("reset to the factory's settings it is gone here as well, and can be paired anew")
+    @Test("a button that is reset to factory settings is removed here, and can be paired again")
     func factoryReset() throws {
         let (workshop, daemon) = try Self.house()
         let reset = try workshop.tryck(["button", "kitchen", "factory-reset", "--yes"])
@@ -96,7 +96,7 @@ struct ButtonCommandTests {
         daemon.stop()
     }
 
-    @Test("the benchmarks of a link say what it takes", arguments: [("reconnect", "4"), ("pair", "8")])
+    @Test("the link benchmarks print their results", arguments: [("reconnect", "4"), ("pair", "8")])
     func benchmarks(kind: String, roundTrips: String) throws {
         let workshop = try Workshop()
         let bench = try workshop.start(Workshop.built("tryck-bench"), [kind])
@@ -105,7 +105,7 @@ struct ButtonCommandTests {
         #expect(sum.hasSuffix(" " + roundTrips), "\(bench.text)")
     }
 
-    @Test("the benchmark of messages counts what a button has to say")
+    @Test("the message benchmark counts the messages of a button")
     func messages() throws {
         let workshop = try Workshop()
         func count(buttons: Int) throws -> Int? {
@@ -118,7 +118,7 @@ struct ButtonCommandTests {
             return title?.split(separator: " ").dropFirst(2).first.flatMap { Int($0) }
         }
         let few = try #require(try count(buttons: 2)), more = try #require(try count(buttons: 4))
-        // Its state, whether it is there, and its announcement.
+        // Its status, its availability, and its announcement.
         #expect(more - few == 6)
     }
 }

@@ -5,9 +5,9 @@ import RuleLoader
 import Rules
 
 extension FuzzTarget {
-    /// A history of buttons, broker, programs, people and restarts: whatever happens to the rules, a run starts once,
-    /// acts only while it goes on, and ends once, and no timer is due for ever. Octets that begin with `v` begin with
-    /// rules, up to a zero.
+    /// Arbitrary events of buttons, broker, programs, users and restarts: a run starts once, acts only before its end,
+    /// and ends once, and no timer fires for ever. If the octets begin with `v`, they begin with a rules file, which
+    /// ends at a zero octet.
     static let engine = FuzzTarget(name: "engine") { octets throws(BrokenPromise) in
         var script = octets[...]
         var sets = EngineStory.sets
@@ -23,7 +23,7 @@ extension FuzzTarget {
     }
 }
 
-/// An engine, and what it has said so far.
+/// An engine, and its effects so far.
 private struct EngineStory {
     private let sets: [RuleSet]
     private var engine: RuleEngine
@@ -31,7 +31,7 @@ private struct EngineStory {
     private var timer: Instant?
     private var kept = RuleState()
     private var nextRun: UInt64 = 1
-    /// Runs that go on, and those this process or one before has ended.
+    /// Runs in progress, and runs that ended in this process or an earlier one.
     private var open: Set<RunID> = []
     private var ended: Set<RunID> = []
     private var unanswered: [StepID] = []
@@ -155,7 +155,7 @@ private struct EngineStory {
         default: try give(.stepFinished(step, .completed()))
         }
         unanswered.removeAll { $0 == step }
-        // An answer that comes twice is one.
+        // A repeated answer has no effect.
         let before = performed.count
         try give(.stepFinished(step, .completed()))
         try promise("the second answer does nothing", performed.count == before)
@@ -195,7 +195,7 @@ private struct EngineStory {
         try boot()
     }
 
-    /// Each timer at its time. One that is due again and again at one instant would never end.
+    /// Fires each timer at its time. A timer that is due again and again at one instant would never end.
     private mutating func pass(_ pause: Duration) throws(BrokenPromise) {
         let end = now + pause
         var firingsNow = 0
@@ -259,7 +259,7 @@ private struct EngineStory {
         }
     }
 
-    /// In the second the first rule is another one.
+    /// In the second set the first rule is different.
     static let sets = [
         house, house.replacing("delay: 3s", with: "delay: 4s").replacing("mode: restart", with: "mode: parallel"),
     ].map {

@@ -3,8 +3,8 @@ import ButtonModel
 @testable import FlicdProtocol
 
 extension FuzzTarget {
-    /// Several clients of flicd and a house, whatever they say: each question is answered once, to the one who asked
-    /// and in order; a channel lives by the rules and hears each press once; what waits for a client has its bound.
+    /// Clients of flicd and a house with arbitrary input: each question is answered once, to the client that asked, and
+    /// in order; a channel follows the protocol and receives each press once; what waits for a client is bounded.
     static let flicdServer = FuzzTarget(name: "flicd-server") { octets throws(BrokenPromise) in
         var input = FuzzInput(octets)
         var bench = FlicdServerBench(isLarge: input.octet() & 1 != 0)
@@ -15,7 +15,7 @@ extension FuzzTarget {
 
 private struct FlicdServerBench {
     static let addresses = [0x80E4_DA12_3456, 0x9088_A9AB_CDEF, 0x80E4_DA00_0001].map { BluetoothAddress(rawValue: $0) }
-    /// A house with so many buttons that a question of three octets has an answer of thousands.
+    /// A house with so many buttons that the answer to a question of three octets has thousands.
     private static let small = server(buttons: 1)
     private static let large = server(buttons: 500)
 
@@ -39,7 +39,7 @@ private struct FlicdServerBench {
     private var timer: Instant?
     private var listeners: [FlicdServer.ClientID: Ear] = [:]
     private var latestMode: [ButtonID: Instant] = [:]
-    /// Presses so far; each goes out with its number for an age.
+    /// The number of presses so far. Each event has this number as its age.
     private var presses: UInt32 = 0
 
     init(isLarge: Bool) { server = isLarge ? Self.large : Self.small }
@@ -214,7 +214,7 @@ private struct FlicdServerBench {
     }
 }
 
-/// A client, and what it rests on.
+/// A client, and what it expects.
 private struct Ear {
     private struct Told: Hashable {
         var channel: UInt32
@@ -235,10 +235,10 @@ private struct Ear {
     private var framer = FlicdFramer(maximumLength: FlicdFramer.maximumCommandLength)
     private(set) var questions: [Question] = []
     private var channels: [UInt32: FlicdConnectionStatus] = [:]
-    /// How many wizards of an id were asked for and have not completed.
+    /// The number of wizards with an id that were requested and have not completed.
     private var wizards: [UInt32: Int] = [:]
     private var told: Set<Told> = []
-    /// Who is to hear of the latest press.
+    /// The channels that must receive the latest press.
     private(set) var awaited: Set<UInt32> = []
     private var latestPress: UInt32 = 0
 

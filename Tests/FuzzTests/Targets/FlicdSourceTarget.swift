@@ -3,8 +3,8 @@ import ButtonModel
 @testable import FlicdProtocol
 
 extension FuzzTarget {
-    /// A source and whatever its flicd may say, cut anywhere: every deadline lies ahead, and until one there is nothing to
-    /// do; nothing is sent to nobody, or of a channel that is not there; no press is told twice; its bounds hold.
+    /// A source and arbitrary data from its flicd, cut anywhere: every deadline is in the future; nothing is sent
+    /// without a connection or for an unknown channel; no press is reported twice; its limits hold.
     static let flicdSource = FuzzTarget(name: "flicd-source") { octets throws(BrokenPromise) in
         var input = FuzzInput(octets)
         var bench = SourceBench()
@@ -13,7 +13,7 @@ extension FuzzTarget {
     }
 }
 
-/// A source, and the flicd as a script plays it.
+/// A source, and a flicd that the script controls.
 private struct SourceBench {
     static let addresses = (1...16).map { BluetoothAddress(rawValue: 0x80E4_DA00_0000 + $0) }
 
@@ -22,7 +22,7 @@ private struct SourceBench {
     private var timer: Instant?
     private var isConnecting = false
     private var isConnected = false
-    /// The channels that the flicd knows, and that no earlier input has ended.
+    /// The channels that the flicd has, and that no earlier input has ended.
     private var channels: Set<UInt32> = []
     private var listeners: Set<UInt32> = []
     private var wizard: UInt32?

@@ -6,7 +6,7 @@ import MQTTTopics
 import Rules
 
 extension FuzzTarget {
-    /// Lines of the control socket: each is answered, with a line.
+    /// Lines of the control socket: each is answered with one line.
     static let control = FuzzTarget(name: "control") { octets throws(BrokenPromise) in
         var hub = hub
         let client = Hub.ClientID(rawValue: 7)
@@ -57,7 +57,7 @@ extension FuzzTarget {
             pairing: Pairing(identifier: 0xCAFE, key: $0), pairedAt: UTCTime(milliseconds: 0))
     }
 
-    /// A hub that runs, with a button that it does not see.
+    /// A running hub with a button that is out of reach.
     private static let hub = {
         var hub = Hub(
             HubConfiguration(

@@ -3,8 +3,8 @@ import ButtonModel
 @testable import Flic
 
 extension FuzzTarget {
-    /// A Twist's session and whatever a Twist may notify, signed rightly: its dials stay in their range, what it sends fits
-    /// the link, and nothing is acknowledged that is not safe.
+    /// A Twist's session and arbitrary notifications with valid signatures: dials stay in their range, values that it
+    /// sends fit the link, and nothing is acknowledged before it is synced.
     static let twist = FuzzTarget(name: "twist") { octets throws(BrokenPromise) in
         var input = FuzzInput(octets)
         guard var bench = TwistBench() else { return }

@@ -18,7 +18,7 @@ private struct TwoEndsBench {
     private static let address = BluetoothAddress(rawValue: 0x80E4_DA00_0007)
     /// The limit for one run; a longer script is cut off.
     private static let maximumDeliveries = 200
-    /// Its certificate takes longer to make than a run does.
+    /// Shared by all runs, because making its certificate takes longer than a run.
     static let flic2 = button(.flic2)
     static let duo = button(.duo)
     static let twist = button(.twist)
@@ -81,7 +81,7 @@ private struct TwoEndsBench {
             deliveries += 1
             let delivery = air.removeFirst()
             let fate = input.octet()
-            // Most of what is said arrives.
+            // Most packets arrive.
             if fate & 0xF0 == 0x10 { continue }
             if fate & 0xF0 == 0x20 { air.append(delivery) }
             switch delivery {
