@@ -88,7 +88,7 @@ struct FlicdAttackTests {
         let times = said.compactMap { if case .wants(_, let mode?) = $0 { mode.autoDisconnectTime } else { nil } }
         #expect(said.count == times.count)
         #expect(times == [129, 259, 389, 32])
-        // Nobody else's button rests.
+        // The limit applies to each button separately.
         talk.when(
             2, .createConnectionChannel(id: 1, attic, FlicdChannelMode()),
             expect: .wants(ButtonID(attic), FlicdChannelMode()), told(.disconnected, client: 2))

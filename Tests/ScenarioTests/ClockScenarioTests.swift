@@ -37,7 +37,7 @@ struct ClockScenarioTests {
         return house
     }
 
-    /// What the clock would show if it had not been set, in milliseconds.
+    /// The time of the clock if it had not been set, in milliseconds.
     private static func clock(_ house: Household) -> Int64 {
         start + (house.now - Instant(sinceBoot: .seconds(1000))).milliseconds
     }

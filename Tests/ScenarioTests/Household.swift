@@ -293,7 +293,7 @@ struct Household {
     /// Adds a retained message of an earlier time.
     mutating func retain(_ payload: String, on topicName: String) { retained[topicName] = payload }
 
-    /// Whether the topic filter matches the topic name.
+    /// True if the topic filter matches the topic name.
     ///
     /// - Source: MQTT 5.0, 4.7.1.
     private static func matches(_ topicName: String, _ topicFilter: String) -> Bool {

@@ -155,7 +155,7 @@ struct RuleReloadScenarioTests {
         var house = Self.house(HouseRules(Self.head))
         house.loadsAreSlow = true
         for number in 0..<70 { house.ask(#"{"request":"rules/reload","transaction":\#(number)}"#) }
-        // One reload is in progress, 64 requests wait for the next, and the others are refused.
+        // The first reload is in progress, 64 requests wait for the next, and the others are refused.
         let refused = house.responses.filter { $0["status"] == "error" }
         #expect(refused.count == 5)
         house.loadsAreSlow = false

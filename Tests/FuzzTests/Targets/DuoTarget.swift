@@ -26,16 +26,17 @@ extension FuzzTarget {
             if zip(times, times.dropFirst()).allSatisfy({ $0 <= $1 }) {
                 var (writer, reader) = (before, before)
                 let (again, count) = writer.encode(events, room: .max)
-                try promise("what was read can be written", count == events.count && writer == stream)
-                try promise("and is the same then", reader.decode(again) == events && reader == stream)
+                try promise("decoded events can be encoded", count == events.count && writer == stream)
+                try promise(
+                    "events are the same after a round trip", reader.decode(again) == events && reader == stream)
             }
             let former = intake.cursor
             let told = intake.take(events, at: now)
-            try promise("what is known goes up", intake.cursor.covers(former))
+            try promise("the cursor never decreases", intake.cursor.covers(former))
             for part in [ButtonPart.big, .small] {
                 let counters = told.filter { $0.part == part }.map(\.counter)
                 let known = part == .big ? former.eventCount : former.smallEventCount
-                try promise("each event is told once", zip([known] + counters, counters).allSatisfy { $0 < $1 })
+                try promise("each event is reported once", zip([known] + counters, counters).allSatisfy { $0 < $1 })
             }
         }
     }

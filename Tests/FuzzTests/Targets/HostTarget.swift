@@ -135,7 +135,7 @@ private struct HostBench {
             switch effect {
             case .send(let packet):
                 try promise("nothing is sent to a transport that is closed", isOpen)
-                try promise("what is sent is a packet", isPacket(packet))
+                try promise("only valid packets are sent", isPacket(packet))
             case .event(.connected(let connection)):
                 try promise("a link comes up once", links.insert(connection.handle).inserted)
             case .event(.disconnected(let connection, _)):

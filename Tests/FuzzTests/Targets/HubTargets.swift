@@ -13,7 +13,7 @@ extension FuzzTarget {
         for line in octets.split(separator: UInt8(ascii: "\n")).prefix(8) {
             let effects = hub.handle(.controlLine(client, Array(line)), at: start)
             #if DEBUG
-                try promise("the hub contradicts itself in nothing", hub.problems(at: start).isEmpty)
+                try promise("the hub's invariants hold", hub.problems(at: start).isEmpty)
             #endif
             let answers = effects.compactMap { if case .respond(let to, let answer) = $0 { (to, answer) } else { nil } }
             try promise("a line is answered", answers.first?.0 == client)
@@ -40,10 +40,10 @@ extension FuzzTarget {
             topicName: topicName, payload: input.remainder(), retained: kind & 6 == 6)
         for case .publish(_, let message, _) in hub.handle(message, at: start) {
             let isName = !message.topicName.contains { "+#\0".contains($0) }
-            try promise("what is published has a topic name without wildcards", isName)
+            try promise("a published topic name has no wildcards", isName)
         }
         #if DEBUG
-            try promise("the hub contradicts itself in nothing", hub.problems(at: start).isEmpty)
+            try promise("the hub's invariants hold", hub.problems(at: start).isEmpty)
         #endif
     }
 

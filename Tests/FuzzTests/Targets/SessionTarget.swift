@@ -123,6 +123,6 @@ private struct SessionBench {
                 EventCursor(bootID: safe.bootID, eventCount: big, smallEventCount: small)
             default: nil
             }
-        try promise("what is acknowledged is safe", named.map { safe.covers($0) } ?? true)
+        try promise("only synced events are acknowledged", named.map { safe.covers($0) } ?? true)
     }
 }

@@ -11,8 +11,8 @@ extension FuzzTarget {
         // A number that Double cannot represent changes when it is read.
         let text = value.description
         let again = try? JSONValue(parsing: text)
-        try promise("what is written can be read", again != nil)
-        try promise("and is written the same", again?.description == text)
+        try promise("written JSON can be read", again != nil)
+        try promise("JSON is the same after a round trip", again?.description == text)
     }
 
     static let rules = FuzzTarget(name: "rules") { octets throws(BrokenPromise) in
@@ -50,7 +50,7 @@ extension FuzzTarget {
         let isPlain = report.unicodeScalars.allSatisfy {
             $0 == "\n" || $0 == "\t" || !(0x80..<0xA0).contains($0.value) && $0.value >= 0x20 && $0.value != 0x7F
         }
-        try promise("a report does not command the terminal", isPlain)
+        try promise("a report contains no control characters", isPlain)
     }
 
     /// A stream gives the same packets wherever it is cut.

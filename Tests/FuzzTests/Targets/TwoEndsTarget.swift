@@ -73,7 +73,7 @@ private struct TwoEndsBench {
             try deliver()
         }
         let positions = button.dialMemory.map { Array($0.positions.values) } ?? []
-        try promise("a dial has two ends", positions.allSatisfy { 0...Dial.unitsPerTurn ~= $0 })
+        try promise("a dial stays in its range", positions.allSatisfy { 0...Dial.unitsPerTurn ~= $0 })
     }
 
     private mutating func deliver() throws(BrokenPromise) {
@@ -118,12 +118,14 @@ private struct TwoEndsBench {
             case .events(_, let cursor, let needsAcknowledgement):
                 if let lastEvent, lastEvent.bootID == cursor.bootID {
                     try promise("events count upward", cursor.eventCount >= lastEvent.eventCount)
-                    try promise("of both buttons", cursor.smallEventCount >= lastEvent.smallEventCount)
+                    try promise(
+                        "events of the small button count upward", cursor.smallEventCount >= lastEvent.smallEventCount)
                 }
                 lastEvent = cursor
                 if needsAcknowledgement { try tell(session.handle(.synced(cursor), at: now)) }
             case .moved(let movements):
-                try promise("to a host, too", movements.allSatisfy { 0...Dial.unitsPerTurn ~= $0.units })
+                try promise(
+                    "a reported dial stays in its range", movements.allSatisfy { 0...Dial.unitsPerTurn ~= $0.units })
             case .needsEntropy: try tell(session.handle(.restart(entropy), at: now))
             default: break
             }

@@ -17,7 +17,7 @@ final class AirButton {
         var code: Int
         var heldFor: Int
         var releasedAt: Date
-        /// Whether it was live or stored.
+        /// Each delivery, live or stored.
         var deliveries: [Delivery] = []
     }
 

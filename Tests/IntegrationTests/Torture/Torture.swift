@@ -142,7 +142,7 @@ final class Torture {
         brokers.append(try Self.broker(workshop))
     }
 
-    /// Whether a client has subscribed to this broker, because a new daemon reports interrupted presses only once.
+    /// True if a client has subscribed to this broker: a new daemon reports interrupted presses only once.
     private var hasObserver: Bool { messages.lines.count { $0.contains("received SUBACK") } >= brokers.count }
 
     /// The number of connections of this daemon to the broker.
