@@ -111,7 +111,7 @@ struct RecordingScenarioTests {
             $0["report"]?.stringValue
         }
         for report in ["paired", "events", "known", "rebooted", "nickname", "disconnected"] {
-            #expect(reports.contains(report), "nobody reported \(report)")
+            #expect(reports.contains(report), "no \(report) was reported")
         }
         try RecordingScenarioTests.expectSame(house, rules: rules)
     }

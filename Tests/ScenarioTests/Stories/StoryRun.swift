@@ -73,7 +73,7 @@ struct StoryRun {
         expectHeard()
         witness.expectNothingLeft(house)
         house.ask(#"{"request":"status"}"#)
-        if house.data["ok"] != true { witness.report("P6", "not all is well: \(house.data)") }
+        if house.data["ok"] != true { witness.report("P6", "a fault remains: \(house.data)") }
         expectSecrecy()
     }
 
@@ -91,7 +91,7 @@ struct StoryRun {
         switch misfortune {
         case .reload(.bad), .reload(.failing):
             if !house.loadsAreSlow, house.hub.ruleFingerprint != fingerprint {
-                witness.report("P4", "bad rules have taken the place of good ones")
+                witness.report("P4", "bad rules have replaced good ones")
             }
         default: break
         }
@@ -135,7 +135,7 @@ struct StoryRun {
         let stored = house.store.state.buttons.first { $0.id == ButtonID(Story.desk.wantedAddress) }?.dials ?? [:]
         let shown = house.world.dialMemory(of: desk)
         for (dial, units) in shown?.positions ?? [:] where units != stored[dial] ?? 0 {
-            witness.report("P6", "in the end desk shows \(units) of \(dial.word), and \(stored[dial] ?? 0) is on file")
+            witness.report("P6", "in the end desk has \(units) for \(dial.word), and \(stored[dial] ?? 0) is stored")
         }
         let turned = house.payloads(on: "did/desk_turn")
         let expected = shown?.slot == 1 ? ["7 57"] : nil
@@ -152,7 +152,7 @@ struct StoryRun {
         house.wait(Self.aftermath)
         witness.see(&house)
         let messages = house.payloads(on: "did/porch_hold/guests")
-        if messages != ["2"] { witness.report("P6", "in the end the neighbour was heard as \(messages)") }
+        if messages != ["2"] { witness.report("P6", "in the end messages of another client arrived as \(messages)") }
     }
 
     private mutating func expectSecrecy() {

@@ -131,7 +131,7 @@ struct Witness {
             }
         }
         guard memory.acknowledged > before?.acknowledged ?? 0, onDisk < memory.acknowledged else { return }
-        report("P1", "\(part.name) may forget its event \(memory.acknowledged), and the disk has \(onDisk)")
+        report("P1", "\(part.name) was acknowledged up to \(memory.acknowledged), and the disk has \(onDisk)")
     }
 
     private mutating func handMoved(_ input: SimulatedWorld.Input) {
@@ -159,7 +159,7 @@ struct Witness {
                     return press.deliveries > 0 && !press.isLost && !Self.covers(button.cursor, press, of: part)
                 }
                 if !lost.isEmpty, !mayReturn {
-                    report("P2", "\(lost.count) presses of \(part.name) were recorded and are not any more")
+                    report("P2", "\(lost.count) presses of \(part.name) were recorded and are lost")
                 }
                 for place in lost { presses[part]?[place].isLost = true }
             }
@@ -167,7 +167,7 @@ struct Witness {
             pressCounts[button.id] = button.pressCount.value
             let holds = Self.holds(of: button.id, in: button.recogniser)
             if !mayReturn, let recorded = recordedHolds[button.id], recorded != holds {
-                report("P2", "what was recorded of holds of \(button.id) is not on file: \(button.recogniser)")
+                report("P2", "recorded holds of \(button.id) are not stored: \(button.recogniser)")
             }
             recordedHolds[button.id] = holds
             for part in Part.all(of: button.id) {
@@ -252,8 +252,8 @@ struct Witness {
             untold[part, default: []] += new
         }
         let counted = pressCount - (pressCounts[button] ?? 0)
-        if counted < sure { report("P1", "\(button) was pressed \(sure) times, and \(counted) were taken") }
-        if counted > all { report("P2", "\(button) was pressed \(all) times, and \(counted) were taken") }
+        if counted < sure { report("P1", "\(button) was pressed \(sure) times, and \(counted) presses were counted") }
+        if counted > all { report("P2", "\(button) was pressed \(all) times, and \(counted) presses were counted") }
         handled[button] = cursor
         pressCounts[button] = pressCount
     }
@@ -262,10 +262,10 @@ struct Witness {
     private mutating func expectTold() {
         for (part, places) in untold {
             let forgotten = places.count { presses[part]?[$0].isGone == false }
-            if forgotten > 0 { report("P1", "nobody was told of \(forgotten) presses of \(part.name)") }
+            if forgotten > 0 { report("P1", "\(forgotten) presses of \(part.name) were not reported") }
         }
         untold = [:]
-        if !interruptedRules.isEmpty { report("P1", "nobody was told that \(interruptedRules) were interrupted") }
+        if !interruptedRules.isEmpty { report("P1", "interrupted runs of \(interruptedRules) were not reported") }
         interruptedRules = []
     }
 
@@ -305,7 +305,7 @@ struct Witness {
         case "up", "battery_low": break
         default:
             if event == "hold", !openHolds.insert(part).inserted {
-                report("P2", "a hold of \(part.name) was told before the end of the one before")
+                report("P2", "a hold of \(part.name) was reported before the end of the previous one")
             }
             if event == "hold_release", openHolds.remove(part) == nil {
                 report("P2", "a second end of a hold of \(part.name)")
@@ -317,15 +317,17 @@ struct Witness {
             let cutOff = presses[part, default: []].count { $0.isCutOff || $0.isGone }
             let most = toldPresses[part, default: 0] + cutOff + returns * 8
             if gestures[part, default: (0, 0, 0)].presses > most {
-                report("P2", "\(part.name) has gestures of more than the \(most) presses there were")
+                report("P2", "\(part.name) has gestures with more than its \(most) presses")
             }
             // Between the lost link and the reported end of the hold, nothing was received from the button.
             guard line["reason"] != "link_lost" else { return }
-            guard let moved = moved[part] else { return report("P2", "\(event) of \(part.name), which nobody touched") }
+            guard let moved = moved[part] else {
+                return report("P2", "\(event) of \(part.name), which was not touched")
+            }
             if now - moved - (isLate ? age : Self.longestSilence) > Self.gestureTime + Self.tolerance {
                 report(
                     "P3",
-                    "\(event) of \(part.name) is said to be \(milliseconds) ms old, and nobody touched it for \(now - moved)"
+                    "\(event) of \(part.name) is reported as \(milliseconds) ms old, and was not touched for \(now - moved)"
                 )
             }
         }
@@ -337,11 +339,11 @@ struct Witness {
         gestures[part, default: (0, 0, 0)].lines += 1
         guard let steps = line["steps"]?.integerValue, let position = line["position"]?.integerValue,
             let before = turned[part]
-        else { return report("P2", "a turn of \(part.name), which nobody turned: \(line)") }
+        else { return report("P2", "a turn of \(part.name), which was not turned: \(line)") }
         turned[part]?.told += Int(steps.magnitude)
         if !(0...100 ~= position) || steps == 0 { report("P2", "\(part.name) was turned by \(steps) to \(position)") }
         if before.told + Int(steps.magnitude) > before.byHand {
-            report("P2", "\(part.name) was turned by \(before.byHand), and \(before.told) and \(steps) were told")
+            report("P2", "\(part.name) was turned by \(before.byHand), and \(before.told) and \(steps) were reported")
         }
         if now - before.at > Self.longestTurn { report("P3", "\(part.name) was turned \(now - before.at) ago") }
     }
@@ -352,10 +354,10 @@ struct Witness {
         dimmed(line["rule"]?.stringValue)
         guard let rule = line["rule"]?.stringValue, let name = line["button"]?.stringValue,
             let event = line["event"]?.stringValue, let button = Self.names[name]
-        else { return report("P3", "a rule ran for nothing: \(line)") }
+        else { return report("P3", "a rule ran without an event: \(line)") }
         guard event != "connected" else {
             if readyTimes[button, default: []].count < 2 {
-                report("P3", "\(rule) ran since \(name) was there at the start")
+                report("P3", "\(rule) ran because \(name) was connected at the start")
             }
             return
         }
@@ -372,7 +374,7 @@ struct Witness {
             if isDimming == true { report("P1", "the rule for the end of a hold of kitchen did not run") }
             isDimming = true
         case "kitchen_undim":
-            if isDimming == false { report("P2", "the rule for the end of a hold of kitchen ran for none") }
+            if isDimming == false { report("P2", "the rule for the end of a hold of kitchen ran without a hold") }
             isDimming = false
         default: break
         }
@@ -382,10 +384,10 @@ struct Witness {
         let parts = Self.names[name].map(Part.all) ?? []
         let turn = parts.first.flatMap { turned[$0]?.at }.map { $0 + Self.longestTurn }
         guard let moved = (parts.compactMap { moved[$0] } + [turn].compactMap(\.self)).max() else {
-            return report("P3", "\(sentence), and nobody ever touched \(name)")
+            return report("P3", "\(sentence), and \(name) was never touched")
         }
         if now - moved > patience + Self.longestSilence {
-            report("P3", "\(sentence), and nobody touched \(name) for \(now - moved)")
+            report("P3", "\(sentence), and \(name) was not touched for \(now - moved)")
         }
     }
 
@@ -466,7 +468,7 @@ struct Witness {
         for part in openHolds { report("P1", "a hold of \(part.name) has no end") }
         if isDimming == true { report("P1", "the rule for the end of a hold of kitchen never ran") }
         let underway = house.hub.underway
-        if underway != Hub.Underway() { report("P6", "not over: \(underway)") }
+        if underway != Hub.Underway() { report("P6", "still in progress: \(underway)") }
         let state = house.store.state
         if !state.runs.isEmpty || !state.rules.waiting.isEmpty {
             report("P1", "runs that never end: \(state.runs.map(\.rule)), \(state.rules.waiting.count) wait")
