@@ -143,7 +143,7 @@ extension ButtonManager {
     mutating func notificationsSet(_ handle: ConnectionHandle, at now: Instant) {
         guard let link = links[handle], link.phase == .subscribing else { return }
         guard let entropy = takeEntropy() else {
-            effects.append(.anomaly("no randomness left for a session with \(link.connection.peer)"))
+            effects.append(.anomaly("no random octets left for a session with \(link.connection.peer)"))
             return close(handle, at: now)
         }
         let button = ButtonID(link.connection.peer)

@@ -172,7 +172,7 @@ extension FirmwareProgress {
         let advice =
             switch fault {
             case .tooShort, .notWords:
-                "The file is no firmware image for this button, or not all of one. Fetch it again."
+                "The file is not a complete firmware image for this button. Download it again."
             case .tooLong: "The file is too large: images for a Flic 2 are at most 256 KiB, others 1 MiB."
             }
         return .failed(word: "invalid_image", advice: advice)

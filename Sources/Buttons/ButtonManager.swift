@@ -306,9 +306,10 @@ package struct ButtonManager: Sendable {
         case .linkLimitReached(let count):
             limitReached(count, at: now)
         case .connectionUpdateFailed(let handle, let status):
-            effects.append(.anomaly("link \(handle.rawValue) keeps its parameters: status \(status)"))
+            effects.append(
+                .anomaly("the connection parameters of link \(handle.rawValue) were not changed: status \(status)"))
         case .scanningFailed(let status):
-            effects.append(.anomaly("the controller does not scan: status \(status)"))
+            effects.append(.anomaly("the controller refused to scan: status \(status)"))
         case .servicesChanged(let handle, _):
             if let link = links[handle] { attributes[ButtonID(link.connection.peer)] = nil }
         case .parametersUpdated, .advertisingStarted, .advertisingFailed, .written, .subscribed,

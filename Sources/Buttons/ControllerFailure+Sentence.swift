@@ -9,9 +9,9 @@ extension ControllerFailure {
         case .refused(let opcode, let status):
             "The adapter refuses command \(opcode) with status \(status). Try another adapter."
         case .notLowEnergy:
-            "The adapter has no Bluetooth LE. Flic buttons need one that has."
+            "The adapter does not support Bluetooth LE, which Flic buttons need. Use another adapter."
         case .hardwareError(let code):
-            "The adapter reports a fault of its own (\(code))."
+            "The adapter reports a hardware error (\(code))."
         case .stopped(let what):
             "The adapter has stopped working (\(what)). If a reset does not help, unplug it and plug it in again."
         case .malformed(let what):

@@ -82,7 +82,7 @@ package enum PairingFailure: Hashable, Sendable {
         case .couldNotDiscoverServices:
             "The button offers no Flic service. Take its battery out for a moment and try again."
         case .connectFailed:
-            "The connection broke off. Bring the button nearer and try again."
+            "The connection was lost. Bring the button nearer and try again."
         case .session(let failure): failure.advice
         }
     }

@@ -34,7 +34,7 @@ static const char *load(void)
 	}
 	FUNCTIONS(RESOLVE)
 	if (curl.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-		return "libcurl cannot be prepared";
+		return "libcurl cannot be initialised";
 	return NULL;
 }
 

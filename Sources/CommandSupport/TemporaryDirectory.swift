@@ -16,7 +16,7 @@ package struct TemporaryDirectory: Sendable {
                 return
             }
         }
-        throw Failure(.unavailable, "There is no directory for temporary files. Set TMPDIR to one that can be written.")
+        throw Failure(.unavailable, "There is no writable directory for temporary files. Set TMPDIR to one.")
     }
 
     /// Removes the directory with everything in it.

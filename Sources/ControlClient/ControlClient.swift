@@ -17,7 +17,8 @@ package enum ControlClientFailure: Error, Hashable, Sendable, CustomStringConver
     package var description: String {
         switch self {
         case .notRunning(let path): "no tryckd listens on \(path): start it with `systemctl start tryck` or `tryck run`"
-        case .notPermitted(let path): "you may not use \(path): run `sudo usermod -aG tryck $USER` and log in again"
+        case .notPermitted(let path):
+            "you have no permission to use \(path): run `sudo usermod -aG tryck $USER` and log in again"
         case .closed: "tryckd closed the connection: it was stopped, or has too many clients"
         case .timedOut: "tryckd did not answer in time"
         case .lineTooLong: "tryckd sent a line that is too long"

@@ -51,7 +51,7 @@ package final class ControlConnection {
         if count > 0 {
             take(Array(chunk.prefix(count)))
         } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
-            end("The daemon has closed the connection; look into its log for the reason.")
+            end("The daemon has closed the connection; see its log for the reason.")
         }
     }
 

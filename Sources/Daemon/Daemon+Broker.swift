@@ -71,7 +71,7 @@ extension Daemon {
         case .message(let topicName, let payload, let retained, _):
             deliver(.messageReceived(topicName: topicName, payload: payload, retained: retained))
         case .subscribeFailed(let topicFilter, let reason):
-            logger.error("the broker refuses to send \(topicFilter): \(reason)")
+            logger.error("the broker refuses the subscription to \(topicFilter): \(reason)")
         case .dropped(let reason): deliver(.messageDropped(reason))
         }
     }

@@ -3,7 +3,7 @@ extension Diagnostic {
     ///
     /// - Parameter line: the source line that contains `start`; `nil` when it is not available.
     func rendered(line: ArraySlice<UInt8>?, style: Style) -> String {
-        let location = "\(file):\(start.line):\(start.column):"
+        let location = "\(Terminal.line(file)):\(start.line):\(start.column):"
         let kind = style.severity("\(severity.rawValue)[\(code)]:", severity)
         var text = "\(style.bold(location)) \(kind) \(Terminal.line(message))\n"
         if let line, !isConfidential {
@@ -20,8 +20,8 @@ extension Diagnostic {
             text += "  hint: \(Terminal.line(hint))\n"
         }
         for note in related {
-            text +=
-                "  note: \(Terminal.line(note.message)) at \(note.file):\(note.position.line):\(note.position.column)\n"
+            let location = "\(Terminal.line(note.file)):\(note.position.line):\(note.position.column)"
+            text += "  note: \(Terminal.line(note.message)) at \(location)\n"
         }
         return text
     }

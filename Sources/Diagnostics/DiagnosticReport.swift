@@ -32,7 +32,7 @@ public struct DiagnosticReport: Sendable {
         var file: String?
         func endFile() {
             guard let file, let count = shownErrors[file], count > DiagnosticReport.maximumErrorsPerFile else { return }
-            text += "\(file): and \(count - DiagnosticReport.maximumErrorsPerFile) more\n"
+            text += "\(Terminal.line(file)): and \(count - DiagnosticReport.maximumErrorsPerFile) more\n"
         }
         for diagnostic in diagnostics {
             if diagnostic.file != file {
@@ -65,7 +65,7 @@ public struct DiagnosticReport: Sendable {
     }
 }
 
-/// The lines of a file, looked up in ascending order. LF, CR and CRLF each end a line.
+/// The lines of a file, looked up in ascending order.
 private struct SourceLines {
     private var rest: ArraySlice<UInt8>
     /// The number of the line that `rest` begins with.
@@ -79,12 +79,11 @@ private struct SourceLines {
     /// - Parameter wanted: a line number, not below that of the previous call.
     mutating func line(_ wanted: Int) -> ArraySlice<UInt8>? {
         while number < wanted {
-            guard let end = rest.firstIndex(where: { $0 == 0x0A || $0 == 0x0D }) else { return nil }
-            let isPair = rest[end] == 0x0D && end + 1 < rest.endIndex && rest[end + 1] == 0x0A
-            rest = rest[(end + (isPair ? 2 : 1))...]
+            guard let next = rest.afterFirstLine else { return nil }
+            rest = next
             number += 1
         }
-        return number == wanted ? rest.prefix { $0 != 0x0A && $0 != 0x0D } : nil
+        return number == wanted ? rest.firstLine : nil
     }
 }
 

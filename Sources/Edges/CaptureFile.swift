@@ -37,7 +37,7 @@ package final class CaptureFile {
         guard descriptor >= 0 else {
             throw Failure(
                 description: errno == EEXIST
-                    ? "\(path) is there already: nothing is captured. Remove it, or name another with --capture"
+                    ? "\(path) exists already, so nothing is captured: remove it, or specify another file with --capture"
                     : "the capture \(path) cannot be written: \(describe(errno))")
         }
         self.init(loop: loop, path: path, descriptor: descriptor, limit: limit, ended)
@@ -86,7 +86,7 @@ package final class CaptureFile {
             let count = remaining.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
-                return end("the capture \(path) ends here: \(count < 0 ? describe(errno) : "nothing more fits")")
+                return end("the capture \(path) ends here: \(count < 0 ? describe(errno) : "nothing could be written")")
             }
             length += count
             remaining = remaining.dropFirst(count)

@@ -16,7 +16,7 @@ package enum ControlServerFailure: Error, Hashable, Sendable, CustomStringConver
     package var description: String {
         switch self {
         case .inUse(let path): "another tryckd listens on \(path): stop it, or give this one its own `control_socket`"
-        case .notASocket(let path): "\(path) is not a socket: remove it, or name another `control_socket`"
+        case .notASocket(let path): "\(path) is not a socket: remove it, or configure another `control_socket`"
         case .system(let operation, let path, let reason): "\(operation) of \(path) failed: \(reason)"
         }
     }
@@ -187,8 +187,8 @@ package final class ControlServer {
         let address: SocketAddress
         switch SocketAddress.resolve(unixPath: path) {
         case .success(let addresses) where !addresses.isEmpty: address = addresses[0]
-        case .success: throw .system(operation: "naming", path: path, reason: "there is no address")
-        case .failure(let unresolved): throw .system(operation: "naming", path: path, reason: unresolved.reason)
+        case .success: throw .system(operation: "resolving", path: path, reason: "there is no address")
+        case .failure(let unresolved): throw .system(operation: "resolving", path: path, reason: unresolved.reason)
         }
         let listener = try openSocket(path)
         do throws(ControlServerFailure) {

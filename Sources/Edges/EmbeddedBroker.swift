@@ -126,7 +126,7 @@ package final class EmbeddedBroker {
         let configuration = try writeConfiguration()
         var ends: [Int32] = [-1, -1]
         guard linux_pipe(&ends) == 0 else {
-            throw StartFailure(sentence: "there is no pipe for mosquitto: \(describe(errno))")
+            throw StartFailure(sentence: "a pipe for mosquitto cannot be created: \(describe(errno))")
         }
         linux_set_blocking(ends[0], 1)
         defer { close(ends[0]) }
@@ -181,7 +181,7 @@ package final class EmbeddedBroker {
         }
         // An existing directory may be open to other users, and contain the socket file of an earlier run.
         guard chmod(directory, 0o700) == 0 else {
-            throw StartFailure(sentence: "cannot keep others out of \(directory): \(describe(errno))")
+            throw StartFailure(sentence: "cannot restrict access to \(directory): \(describe(errno))")
         }
         unlink(socketPath)
         let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)

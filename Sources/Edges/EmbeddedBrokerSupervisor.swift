@@ -81,7 +81,7 @@ struct EmbeddedBrokerSupervisor: Sendable {
             return [.ready]
         case (.ended(let how), .starting(let start)), (.ended(let how), .running(let start)):
             if now - start > Self.goodRun { backOff.reset() }
-            return fail("mosquitto ended (\(how)); it is started again", at: now)
+            return fail("mosquitto ended (\(how)); it will be restarted", at: now)
         case (.start, _), (.timerFired, _), (.launched, _), (.launchFailed, _), (.probed, _), (.ended, _):
             return []
         }

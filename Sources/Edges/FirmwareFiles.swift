@@ -24,7 +24,7 @@ struct FirmwareFiles: Hashable, Sendable {
     /// - Returns: a sentence if that failed.
     static func makeDirectory(_ directory: String) -> String? {
         if mkdir(directory, 0o700) == 0 || errno == EEXIST { return nil }
-        return "\(directory) cannot be made: \(describe(errno))"
+        return "\(directory) cannot be created: \(describe(errno))"
     }
 
     /// Lists the directory. Blocks.
@@ -39,7 +39,7 @@ struct FirmwareFiles: Hashable, Sendable {
         while let entry = readdir(stream) {
             count += 1
             guard count <= FirmwareFiles.maximumEntryCount else {
-                notices.append("\(directory) has more than \(FirmwareFiles.maximumEntryCount) entries: tidy it up")
+                notices.append("\(directory) has more than \(FirmwareFiles.maximumEntryCount) entries: remove some")
                 break
             }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
@@ -51,7 +51,7 @@ struct FirmwareFiles: Hashable, Sendable {
         files.sort { ($0.model, $0.version) < ($1.model, $1.version) }
         if files.count > FirmwareFiles.maximumCount {
             files.removeSubrange(FirmwareFiles.maximumCount...)
-            notices.append("\(directory) has more than \(FirmwareFiles.maximumCount) files with firmware: tidy it up")
+            notices.append("\(directory) has more than \(FirmwareFiles.maximumCount) firmware files: remove some")
         }
     }
 
@@ -72,23 +72,26 @@ struct FirmwareFiles: Hashable, Sendable {
             } else {
                 "an image has at most \(FirmwareFiles.maximumLength) octets"
             }
-        notices.append("\(directory)/\(name) is left alone: \(reason)")
+        notices.append("\(directory)/\(name) is ignored: \(reason)")
     }
 
     /// Reads a file. Blocks.
     static func read(_ file: FirmwareFile, in directory: String) -> FirmwareReading {
         let path = directory + "/" + file.name
-        guard FirmwareFile(name: file.name) == file else { return .failed("\(path) cannot be the name of an image.") }
+        guard FirmwareFile(name: file.name) == file else {
+            return .failed("\(path) does not have the name of an image.")
+        }
         do throws(RegularFile.Failure) {
             return .octets(try RegularFile(path, maximumLength: maximumLength).octets)
         } catch {
             switch error {
-            case .system(ENOENT): return .failed("\(path) is gone; put it there again.")
+            case .system(ENOENT): return .failed("\(path) does not exist any more; copy it there again.")
             case .system(ELOOP): return .failed("\(path) is a link; put the image itself there.")
             case .system(let number): return .failed("\(path) cannot be read: \(describe(number)).")
             case .notRegular: return .failed("\(path) is not a regular file; put the image itself there.")
             case .tooLong:
-                return .failed("\(path) is no image: one has at most \(maximumLength) octets. Get the file again.")
+                return .failed(
+                    "\(path) is too long for an image, which has at most \(maximumLength) octets; download it again.")
             }
         }
     }

@@ -79,8 +79,8 @@ package final class FlicdSourceEdge {
             case .received(let octets): handler(.received(octets))
             case .finished, .ended(.written): fail("it closed the connection")
             case .blocked, .drained: break
-            case .ended(.stalled): fail("it takes no more data")
-            case .ended(.failed(let failure)): fail("the connection broke off: \(describe(failure))")
+            case .ended(.stalled): fail("it does not read")
+            case .ended(.failed(let failure)): fail("the connection was lost: \(describe(failure))")
             }
         }
         handler(.connected(bootID: UInt32(truncatingIfNeeded: SystemEnvironment.randomSeed)))

@@ -4,7 +4,7 @@ import Bytes
 package struct H4Malformed: Error, Hashable, Sendable, CustomStringConvertible {
     package var indicator: UInt8
 
-    package var description: String { "0x\(String(indicator, radix: 16)) begins no packet" }
+    package var description: String { "0x\(String(indicator, radix: 16)) is not a packet indicator" }
 }
 
 /// Splits a stream of octets into HCI packets (H4).

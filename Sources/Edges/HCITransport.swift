@@ -77,17 +77,17 @@ extension TransportFailure: CustomStringConvertible {
         case .noAdapters:
             "there is no Bluetooth adapter: plug one in, and see `lsusb` and `sudo dmesg` when it does not show up"
         case .noAdapter(let index):
-            "there is no adapter hci\(index): plug it in, and see `ls /sys/class/bluetooth` for those there are"
+            "there is no adapter hci\(index): plug it in, and see `ls /sys/class/bluetooth` for the available ones"
         case .noAdapterWithAddress(let address, let adapters):
             adapters.isEmpty
                 ? "there is no adapter \(address), and no other: plug it in"
                 : """
-                there is no adapter \(address): plug it in, or set `bluetooth.transport` to one of those there are, \
+                there is no adapter \(address): plug it in, or set `bluetooth.transport` to an available one: \
                 \(adapters.map { "hci\($0.index) (\($0.address))" }.joined(separator: ", "))
                 """
         case .adapterInUse(let index, byBlueZ: true):
             """
-            hci\(index) is in use by BlueZ: run `sudo systemctl stop bluetooth.service` (to keep it so, `sudo systemctl \
+            hci\(index) is in use by BlueZ: run `sudo systemctl stop bluetooth.service` (to make this permanent, `sudo systemctl \
             disable bluetooth.service`), or plug in an adapter for Tryck alone
             """
         case .adapterInUse(let index, byBlueZ: false):
@@ -101,11 +101,11 @@ extension TransportFailure: CustomStringConvertible {
         case .radioBlocked(let index):
             "the radio of hci\(index) is switched off: run `sudo rfkill unblock bluetooth`, or look for its switch"
         case .adapterLost(let index):
-            "hci\(index) went away: plug it in again, or see `sudo dmesg` for why it was reset"
+            "hci\(index) disappeared: plug it in again, or see `sudo dmesg` for why it was reset"
         case .stalled(let subject):
-            "\(subject) takes no more data: reset or replug the controller"
+            "\(subject) accepts no more data: reset the controller, or unplug it and plug it in again"
         case .unreachable(let subject, let reason):
-            "\(subject) cannot be reached: \(reason); start the controller there, or mend `bluetooth.transport`"
+            "\(subject) cannot be reached: \(reason); start the controller there, or correct `bluetooth.transport`"
         case .closedByPeer(let subject):
             "\(subject) closed the connection: see why the controller there ended"
         case .malformedStream(let subject, let malformed):

@@ -85,7 +85,7 @@ package final class HTTPEdge {
         jobs[id] = job
         guard allEnded == nil else { return end(id, .failed("the daemon is stopping")) }
         guard waiting.count < Self.maximumWaiting else {
-            return end(id, .failed("\(Self.maximumWaiting) requests are waiting already"))
+            return end(id, .failed("\(Self.maximumWaiting) requests are already waiting"))
         }
         job.timer = loop.timer { [weak self] in self?.end(id, .failed("there was no answer within \(timeout)")) }
         job.timer?.set(at: loop.nanosecondsSinceBoot.addingSaturating(timeout.nanoseconds))

@@ -19,7 +19,7 @@ enum HTTPRedirect: Hashable, Sendable {
             return
         }
         guard let old = Origin(request.url), let new = Origin(target) else {
-            self = .refused("its redirect leads to no web page")
+            self = .refused("its redirect has no http or https URL")
             return
         }
         guard new.host == old.host else {

@@ -120,7 +120,7 @@ final class HTTPTransfer {
             let line = String(decoding: octets, as: UTF8.self).lowercased()
             let codings = line.dropFirst(18).split { ", \t\r\n".contains($0) }
             if line.hasPrefix("transfer-encoding:"), !codings.allSatisfy({ $0 == "chunked" || $0 == "identity" }) {
-                refusal = "the answer is compressed, which was not asked for"
+                refusal = "the answer is compressed, which was not requested"
                 return 0
             }
             return octets.count
@@ -254,7 +254,7 @@ final class HTTPTransfer {
         for line in lines {
             guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
                 line.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
-            else { throw Failure(sentence: "a header of it is not of the form \"Name: value\"") }
+            else { throw Failure(sentence: "a header does not have the form \"Name: value\"") }
             let name = line[..<colon]
             given.insert(name.lowercased())
             // libcurl removes a header "Name:" without a value; "Name;" sends one with an empty value.
@@ -283,7 +283,7 @@ final class HTTPTransfer {
 
     private func check(_ code: CURLcode) throws(Failure) {
         guard code == CURLE_OK else {
-            throw Failure(sentence: "libcurl refuses an option: \(String(cString: ccurl_describe(code)))")
+            throw Failure(sentence: "libcurl rejects an option: \(String(cString: ccurl_describe(code)))")
         }
     }
 }

@@ -128,7 +128,8 @@ struct LogLine {
     /// A warning that lines were lost because the reader of the log was too slow.
     static func omitted(_ count: Int) -> LogLine {
         let lines = count == 1 ? "1 line was" : "\(count) lines were"
-        return LogLine(level: .warning, label: "log", message: "\(lines) not written, for there was no room")
+        return LogLine(
+            level: .warning, label: "log", message: "\(lines) not written because the reader of the log was too slow")
     }
 
     func rendered(_ format: LogFormat, at time: UTCTime) -> String {

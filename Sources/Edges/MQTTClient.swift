@@ -306,7 +306,7 @@ final class MQTTClient {
             }
         }
         if (security.certificatePath == nil) != (security.keyPath == nil) {
-            throw .unusableOption("mqtt.tls.certificate and mqtt.tls.key need each other")
+            throw .unusableOption("mqtt.tls.certificate and mqtt.tls.key must be set together")
         }
         if security.certificateAuthorityPath == nil {
             mosquitto_int_option(handle, MOSQ_OPT_TLS_USE_OS_CERTS, 1)
@@ -389,7 +389,7 @@ final class MQTTClient {
         let count = Int(max(0, message.payloadlen))
         guard count <= maximumPayload else {
             return .dropped(
-                "a message of \(count) octets on \(topicName) was dropped: \(maximumPayload) is the most we take")
+                "a message of \(count) octets on \(topicName) was dropped: \(maximumPayload) is the limit")
         }
         let payload = Array(UnsafeRawBufferPointer(start: message.payload, count: message.payload == nil ? 0 : count))
         return .message(topicName: topicName, payload: payload, retained: message.retain, qos: Int(message.qos))

@@ -44,7 +44,7 @@ extension MQTTFailure {
         if let fault = SecurityFault(words: words, options: options) {
             self = .security(endpoint: endpoint, fault)
         } else if code == MOSQ_ERR_TLS.rawValue {
-            self = .security(endpoint: endpoint, .handshake(words.last ?? "the other side does not speak it"))
+            self = .security(endpoint: endpoint, .handshake(words.last ?? "the broker does not use TLS on this port"))
         } else if code == MOSQ_ERR_EAI.rawValue {
             self = .hostNotFound(host: options.endpoint.host)
         } else if code >= 0x80 {

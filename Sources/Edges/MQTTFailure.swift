@@ -48,7 +48,7 @@ package enum MQTTFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case .notAuthorized(let endpoint, let hasUsername):
             hasUsername
                 ? "the broker at \(endpoint) refuses this user name or password: check mqtt.username and mqtt.password"
-                : "the broker at \(endpoint) wants a user name and a password: set mqtt.username and mqtt.password"
+                : "the broker at \(endpoint) requires a user name and a password: set mqtt.username and mqtt.password"
         case .clientIdentifierRejected(let endpoint, let clientIdentifier):
             "the broker at \(endpoint) refuses the client identifier \"\(clientIdentifier)\": set another mqtt.client_id"
         case .protocolVersionRefused(let endpoint, let version):
@@ -60,27 +60,27 @@ package enum MQTTFailure: Error, Hashable, Sendable, CustomStringConvertible {
             "the certificate of \(endpoint) is not signed by a trusted authority, or not valid now: "
                 + "set mqtt.tls.ca to the file of its authority, and check the clock"
         case .security(let endpoint, .wrongHostName):
-            "the certificate of \(endpoint) is for another host name: write the name it was made for in mqtt.broker"
+            "the certificate of \(endpoint) is for another host name: set mqtt.broker to a name in the certificate"
         case .security(_, .unusableFile(let option, let path)):
-            "\(option): \(path) cannot be read, or is not what it should be (PEM, without a passphrase)"
+            "\(option): \(path) cannot be read, or is not a PEM file without a passphrase"
         case .security(let endpoint, .handshake(let words)):
-            "no TLS with \(endpoint): \(words)"
+            "the TLS handshake with \(endpoint) failed: \(words)"
         case .connectionLost(let endpoint, let cause):
             "the connection to \(endpoint) was lost: \(cause)"
         case .disconnectedByBroker(let endpoint, 0x8E, _):
-            "the broker at \(endpoint) ended the connection because another client came with the same identifier: "
+            "the broker at \(endpoint) ended the connection because another client connected with the same client identifier: "
                 + "give one of them another mqtt.client_id"
         case .disconnectedByBroker(let endpoint, let reasonCode, let words):
             "the broker at \(endpoint) ended the connection: \(words) (reason code \(reasonCode))"
         case .packetTooLong(let endpoint, let octets, let isMessage):
             "the connection to \(endpoint) was ended: the broker sends "
                 + (isMessage
-                    ? "a message of \(octets) octets, and \(MQTTClient.maximumPacketSize) is the most that Tryck takes: "
+                    ? "a message of \(octets) octets, and the limit is \(MQTTClient.maximumPacketSize): "
                         + "clear the retained message, or subscribe to less"
-                    : "a packet of \(octets) octets that is no message: is it an MQTT broker?")
+                    : "a packet of \(octets) octets that is not PUBLISH: is it an MQTT broker?")
         case .tooMuchHeld(let endpoint):
             "the connection to \(endpoint) was ended: the broker leaves messages with QoS 2 unfinished, and "
-                + "\(MQTTClient.maximumPacketSize) octets or \(MQTTClient.maximumHeld) of them are the most that Tryck keeps"
+                + "\(MQTTClient.maximumPacketSize) octets or \(MQTTClient.maximumHeld) messages is the limit"
         case .malformedPacket(let endpoint, let cause):
             "the broker at \(endpoint) sent a packet that breaks the protocol (\(cause)): MQTT 3.1.1 is used until the "
                 + "next reload; update the broker, or set mqtt.protocol to 3.1.1"
@@ -100,12 +100,12 @@ extension MQTTFailure {
     /// - Source: MQTT 5.0, 3.2.2.2; MQTT 3.1.1, 3.2.2.3 for the 3.
     private static func advice(onRefusal reasonCode: Int) -> String {
         switch reasonCode {
-        case 3, 0x88, 0x89, 0x97, 0x9F: "; it is asked again"
-        case 0x8A: ": whoever runs it has to lift that"
-        case 0x8C: ": it wants more than a user name and a password, which Tryck does not have"
+        case 3, 0x88, 0x89, 0x97, 0x9F: "; the connection is retried"
+        case 0x8A: ": its administrator has to lift the ban"
+        case 0x8C: ": it requires an authentication method that Tryck does not support"
         case 0x90: ": set another mqtt.base_topic"
         case 0x9A, 0x9B: ": Tryck needs retained messages and QoS 1; use another broker"
-        case 0x9C, 0x9D: ": set mqtt.broker to the one it has in mind"
+        case 0x9C, 0x9D: ": set mqtt.broker to the server that it names"
         default: ""
         }
     }

@@ -253,9 +253,9 @@ package struct MQTTSession: Sendable {
             if !isConnected {
                 "there is no connection to the broker"
             } else if inFlight.count >= Self.maximumInFlight {
-                "\(Self.maximumInFlight) messages are on their way already"
+                "\(Self.maximumInFlight) messages are already in flight"
             } else if message.octets > Self.maximumOctetsInFlight - octetsInFlight {
-                "with it more than 8 MiB would be on their way at once"
+                "more than 8 MiB would be in flight"
             } else if message.topicName.utf8.contains(0) {
                 "the topic contains a NUL character"
             } else {
@@ -326,7 +326,7 @@ package struct MQTTSession: Sendable {
         guard call == .upkeep, hasSocket else { return }
         if isConnected, !inFlight.isEmpty, now - lastProgress >= options.progressTimeout {
             fail(
-                .connectionLost(endpoint: endpoint, cause: "it takes and acknowledges nothing"), &effects, at: now)
+                .connectionLost(endpoint: endpoint, cause: "it neither reads nor acknowledges"), &effects, at: now)
         } else {
             deadlines.set(.upkeep, at: now + upkeepInterval)
         }

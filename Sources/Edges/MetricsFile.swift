@@ -72,7 +72,7 @@ package final class MetricsFile {
     private func report(_ failure: String?) {
         defer { fault = failure }
         guard failure != fault else { return }
-        notice(failure ?? "\(path) is written again")
+        notice(failure ?? "\(path) can be written again")
     }
 
     /// - Returns: a sentence if that failed.
@@ -101,12 +101,12 @@ package final class MetricsFile {
         let directory = SystemEnvironment.directory(of: path)
         let advice =
             switch error {
-            case ENOENT, ENOTDIR: "make the directory \(directory), or name another in metrics.textfile"
+            case ENOENT, ENOTDIR: "create the directory \(directory), or set another path in metrics.textfile"
             case EACCES, EPERM: "let the user that tryckd runs as write in \(directory)"
             case EROFS: "let tryckd write in \(directory); under systemd, with ReadWritePaths=\(directory)"
-            case EISDIR, ENOTEMPTY, EEXIST: "name a file in metrics.textfile"
+            case EISDIR, ENOTEMPTY, EEXIST: "set metrics.textfile to the path of a file"
             case ENOSPC, EDQUOT: "free space on the disk it is on"
-            default: "name another in metrics.textfile"
+            default: "set another path in metrics.textfile"
             }
         return "the metrics file \(path) cannot be written: \(describe(error)); \(advice)"
     }

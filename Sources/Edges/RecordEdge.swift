@@ -13,8 +13,9 @@ package enum RecordFailure: Error, Hashable, Sendable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .notARecording(let path): "\(path) is there and is no recording: remove it, or name another for --record"
-        case .notAFile(let path): "\(path) is not a regular file: name another for --record"
+        case .notARecording(let path):
+            "\(path) exists and is not a recording: remove it, or specify another file with --record"
+        case .notAFile(let path): "\(path) is not a regular file: specify another file with --record"
         case .system(let operation, let path, let reason): "\(operation) of \(path) for --record failed: \(reason)"
         }
     }
@@ -75,7 +76,7 @@ package final class RecordEdge {
             length + buffer.count + octets.count < maximumLength
         else {
             flush()
-            return giveUp("\(path) has reached its greatest length: nothing is recorded from here on")
+            return giveUp("\(path) has reached its maximum length: recording ends")
         }
         if buffer.isEmpty { loop.soon { [weak self] in self?.flush() } }
         if needsLineEnd { buffer.append(UInt8(ascii: "\n")) }

@@ -68,7 +68,8 @@ package enum SimulatedAction: Hashable, Sendable {
     package func complaint(on model: FlicModel, named name: String) -> String? {
         guard !isPossible(on: model) else { return nil }
         let others = Self.examples.filter { SimulatedAction(word: $0)?.isPossible(on: model) == true }
-        return "\(name) is a \(model.rawValue) and knows no \(word). It knows: \(others.joined(separator: ", "))."
+        return
+            "\(name) is a \(model.rawValue), which does not support \(word). It supports: \(others.joined(separator: ", "))."
     }
 
     private static func prefix(_ part: ButtonPart) -> String { part == .small ? small : "" }

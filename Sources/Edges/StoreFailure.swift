@@ -62,7 +62,7 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case .inUse(let directory):
             "another daemon is using \(directory): stop it, or give this one its own state_directory"
         case .nothingKept(let directory):
-            "\(directory) keeps no buttons: name the place with --state-directory, or use sudo for the system's service"
+            "\(directory) contains no database: specify the directory with --state-directory, or use sudo for the system's service"
         case .file(let operation, let path, let cause):
             "cannot \(operation) \(path): \(cause)"
         case .newerSchema(let path, let found, let known):
@@ -75,7 +75,7 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case .busy(let path):
             "another program has locked \(path): close it"
         case .damaged(let path, let cause):
-            "\(path) is damaged (\(cause)): at the next start it is set aside and a new one begun"
+            "\(path) is damaged (\(cause)): at the next start it is renamed and a new one is created"
         case .database(let failure) where failure.primaryCode == SQLITE_IOERR:
             "\(failure): sudo dmesg may say what is wrong with the disk"
         case .database(let failure):
@@ -111,11 +111,11 @@ package enum StoreNotice: Hashable, Sendable, CustomStringConvertible {
             "\(path) is damaged (\(cause)): it was set aside as \(name), and all buttons must be paired again "
                 + "or imported"
         case .wasEmpty(let path):
-            "\(path) was empty, and is begun anew: if buttons were paired, they must be paired again or imported"
+            "\(path) was empty, and is created again: if buttons were paired, they must be paired again or imported"
         case .unreadable(let table, let row):
             "row \(row) of \(table) is invalid and was ignored"
         case .repaired(let table, let row):
-            "row \(row) of \(table) has an impossible number: the nearest possible one is used instead"
+            "row \(row) of \(table) has a number out of range: the nearest valid number is used"
         case .noReserve(let failure):
             "\(failure); until then there is no reserve for presses on a full disk"
         }

@@ -40,7 +40,9 @@ extension Compiler {
         case .always(let always): type = always
         case .integerUnlessPlaces: type = arguments.count > 1 ? .number : .integer
         case .likeArguments, .likeArgumentsWithFallback, .entry:
-            guard let merged = merged(arguments, "\(function.rawValue) needs one type") else { return nil }
+            guard let merged = merged(arguments, "\(function.rawValue) needs values of the same type") else {
+                return nil
+            }
             type = merged
         }
         // Integers are converted if the merged type is number, so that the result does not depend on how a number was
@@ -114,7 +116,7 @@ extension Compiler {
             return nil
         }
         guard let scalar = value.type.scalar, let merged = element.merged(with: scalar) else {
-            report("E404", value.syntax, "next needs one type, not \(list.type) and \(value.type)")
+            report("E404", value.syntax, "next needs values of the same type, not \(list.type) and \(value.type)")
             return nil
         }
         let type = ExpressionType(merged)
@@ -210,9 +212,10 @@ extension FunctionDescription.Kind {
     /// Suggests the function that converts a value of this type to this kind.
     fileprivate func hint(for type: ExpressionType) -> String? {
         switch (self, type.scalar) {
-        case (.text, .some): "string(x) makes text of it"
+        case (.text, .some): "string(x) converts it to text"
         case (.integer, .number): "round(x) gives an integer"
-        case (.integer, .string), (.number, .string), (.numberOrDuration, .string): "number(x) makes a number of text"
+        case (.integer, .string), (.number, .string), (.numberOrDuration, .string):
+            "number(x) converts text to a number"
         case (.number, .duration), (.integer, .duration), (.textOrNumber, .duration): "seconds(d) gives a number"
         default: nil
         }

@@ -76,7 +76,7 @@ extension Compiler {
             case .always(let index):
                 return field(second, after: first, root, rootRange, ResultField.self) { .result(index, $0) }
             case .notOnEveryPath:
-                report("E402", at: first.range, "not every way to this step saves \"\(first.name)\"")
+                report("E402", at: first.range, "not every path to this step saves \"\(first.name)\"")
                 return nil
             case nil: return unknown(first, of: root)
             }

@@ -45,7 +45,7 @@ extension Compiler {
     }
 
     mutating func fallback(_ operands: [Checked], of name: String, _ syntax: Syntax) -> Checked? {
-        guard var type = merged(operands, "\(name) needs one type") else { return nil }
+        guard var type = merged(operands, "\(name) needs values of the same type") else { return nil }
         type.isOptional = operands.last?.type.isOptional ?? true
         let nodes = operands.map { node($0, as: type) }
         return checked(.fallback(program.append(operands: nodes)), type, syntax)
@@ -62,7 +62,7 @@ extension Compiler {
         let goodValues = values.compactMap { $0 }
         let goodConditions = conditions.compactMap { $0 }
         guard goodValues.count == values.count, goodConditions.count == conditions.count,
-            let type = merged(goodValues, "if and else need one type")
+            let type = merged(goodValues, "if and else need values of the same type")
         else { return nil }
         var nodes: [Int] = []
         for (index, value) in goodValues.enumerated() {
@@ -225,7 +225,7 @@ extension Compiler {
             }
         }
         if left.type.scalar == .string || right.type.scalar == .string {
-            return operation == .add ? "use ~ to join text" : "number(x) makes a number of text"
+            return operation == .add ? "use ~ to join text" : "number(x) converts text to a number"
         }
         if left.type.isNumeric, right.type.isNumeric {
             return "\(operation.rawValue) needs integers; round(x) gives one"
@@ -250,11 +250,11 @@ extension Compiler {
         case .scalar: return true
         case .list:
             report(
-                "E404", checked.syntax, "a list has no text: \(source(checked.syntax))",
+                "E404", checked.syntax, "a list cannot be converted to text: \(source(checked.syntax))",
                 hint: "write json(\(source(checked.syntax)))")
             return false
         case .null:
-            report("E404", checked.syntax, "null has no text", hint: "write '' for empty text")
+            report("E404", checked.syntax, "null cannot be converted to text", hint: "write '' for empty text")
             return false
         }
     }

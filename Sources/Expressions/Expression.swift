@@ -84,7 +84,7 @@ extension Compiler {
         case .text: return hasText(result) ? result : nil
         case .json:
             guard result.type.kind == .null else { return result }
-            report("E404", result.syntax, "null is never known here", hint: "write null without braces")
+            report("E404", result.syntax, "null is not allowed here", hint: "write null without braces")
             return nil
         case .condition:
             guard result.type.scalar == .boolean || result.type.kind == .null else {

@@ -137,7 +137,7 @@ struct Lexer {
         } catch {
             if let meant = Lexer.plainNumber(written) {
                 throw ExpressionProblem(
-                    "E401", range, "\"\(written)\" is not how numbers are written", hint: "write \(meant)",
+                    "E401", range, "\"\(written)\" is not a valid number", hint: "write \(meant)",
                     suggestion: meant)
             }
             let hint = written.utf8.contains { !$0.isDigit } ? error.hint : nil
@@ -164,7 +164,7 @@ struct Lexer {
         let range = position..<position + length
         let written = String(decoding: octets[range], as: UTF8.self)
         return ExpressionProblem(
-            "E401", range, "\"\(written)\" is not how numbers are written", hint: "write 0\(written)",
+            "E401", range, "\"\(written)\" is not a valid number", hint: "write 0\(written)",
             suggestion: "0\(written)")
     }
 

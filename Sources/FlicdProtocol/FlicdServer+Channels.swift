@@ -6,7 +6,7 @@ extension FlicdServer {
         _ id: UInt32, to address: BluetoothAddress, _ mode: FlicdChannelMode, for client: ClientID
     ) {
         guard let present = clients[client]?.channels, present[id] == nil else {
-            return complain(client, opcode: 3, "is for a channel that is there already")
+            return complain(client, opcode: 3, "names a channel that already exists")
         }
         let button = ButtonID(address)
         let status = status(of: button)

@@ -12,13 +12,13 @@ extension FlicdServer {
             let silent = clients.filter { !$0.value.hasSpoken && (held == 0 || $0.value.owner == client.owner) }
             guard let first = silent.keys.min() else {
                 let isFull = clients.count >= Self.maximumClients
-                let text = "flicd: \(peer) was turned away, \(isFull ? clients.count : held) clients "
+                let text = "flicd: \(peer) was refused: \(isFull ? clients.count : held) clients "
                 log(
                     isFull ? .turnedAway : .shareTaken, .warning,
                     text + (isFull ? "are connected" : "of this address are connected"), at: now)
                 return effects.append(.close(id, isWritten: false))
             }
-            close(first, .gaveWay, "has sent no command yet, and another client needs its place", at: now)
+            close(first, .gaveWay, "has sent no command yet, and another client needs its slot", at: now)
         }
         clients[id] = client
         log(.debug, "flicd: \(peer) has connected")
@@ -62,7 +62,7 @@ extension FlicdServer {
     private mutating func refuse(_ id: ClientID, _ frame: FlicdFrameTooLong, at now: Instant) {
         let opcode = frame.opcode.map { ", beginning with \($0)," } ?? ""
         countIgnored()
-        close(id, .noClient, "sent a frame of \(frame.length) octets\(opcode) and is no flicd client", at: now)
+        close(id, .noClient, "sent a frame of \(frame.length) octets\(opcode) and is not a flicd client", at: now)
     }
 
     private mutating func close(_ id: ClientID, _ line: Line, _ reason: String, at now: Instant) {
@@ -82,7 +82,7 @@ extension FlicdServer {
         guard let client = clients[id] else { return }
         dropWishes(of: id)
         clients[id] = nil
-        log(.debug, "flicd: \(client.peer) has gone")
+        log(.debug, "flicd: \(client.peer) has disconnected")
     }
 
     /// Discards a client's channels, wizards, scanners and listeners without sending it events.
@@ -123,7 +123,7 @@ extension FlicdServer {
             guard let client = clients[id], client.isBlocked, client.outgoing.count > Self.maximumUnsentCount else {
                 continue
             }
-            close(id, .stalled, "does not read what it is sent", at: now)
+            close(id, .stalled, "does not read", at: now)
         }
     }
 
@@ -137,7 +137,7 @@ extension FlicdServer {
             }
             if client.isEnding {
                 clients[id] = nil
-                log(.debug, "flicd: \(client.peer) has gone")
+                log(.debug, "flicd: \(client.peer) has disconnected")
                 effects.append(.close(id, isWritten: true))
             }
         }

@@ -23,7 +23,7 @@ extension FlicdSource {
             if status == .ready { buttons[address]?.channelBackOff.reset() }
         case .createConnectionChannelResponse(let id, .maxPendingConnectionsReached, _):
             guard let address = channels.removeValue(forKey: id) else { return noteAnomaly("unknown channel id") }
-            noteAnomaly("\(address) has to wait: there are as many buttons as it can wait for")
+            noteAnomaly("\(address) must wait: the flicd monitors the maximum number of buttons")
             restChannel(address, at: now)
         case .connectionStatusChanged(let id, let status, _):
             guard let address = channels[id] else { return }
@@ -46,7 +46,7 @@ extension FlicdSource {
             .scanWizardCompleted:
             wizardHappened(event, at: now)
         case .noSpaceForNewConnection(let maximum):
-            noteAnomaly("no space for a new connection: its adapter holds \(maximum)")
+            noteAnomaly("no space for a new connection: its adapter supports \(maximum) links")
         case .gotSpaceForNewConnection, .advertisementPacket: break
         case .other(let opcode): noteAnomaly("event \(opcode) is not known")
         }
@@ -55,7 +55,7 @@ extension FlicdSource {
     // MARK: Buttons
 
     private mutating func listed(_ info: FlicdInfo, at now: Instant) {
-        guard state == .greeting else { return noteAnomaly("a list nobody asked for") }
+        guard state == .greeting else { return noteAnomaly("an unrequested list of buttons") }
         state = .listening
         deadlines.cancel(.answer)
         deadlines.set(.ping, at: now + Self.pingInterval)
@@ -70,7 +70,7 @@ extension FlicdSource {
     private mutating func add(_ address: BluetoothAddress, at now: Instant) {
         guard buttons[address] == nil else { return }
         guard buttons.count < Self.maximumButtons, awaited.count < Self.maximumAwaited else {
-            return noteAnomaly("\(address) is ignored: at most \(Self.maximumButtons) buttons are taken")
+            return noteAnomaly("\(address) is ignored: at most \(Self.maximumButtons) buttons are supported")
         }
         buttons[address] = Button(
             presses: FlicdPresses(
@@ -90,7 +90,7 @@ extension FlicdSource {
     }
 
     private mutating func described(_ info: FlicdButtonInfo, at now: Instant) {
-        guard !awaited.isEmpty else { return noteAnomaly("a description nobody asked for") }
+        guard !awaited.isEmpty else { return noteAnomaly("an unrequested description of a button") }
         let address = awaited.removeFirst()
         guard address == info.address else {
             return noteAnomaly("a description of \(info.address) instead of \(address)")

@@ -219,12 +219,12 @@ package struct FlicdSource: Sendable {
                 for effect in effects[firstNew...] { changeCount += effect.changeCount }
                 guard changeCount <= Self.maximumChanges else {
                     effects.append(.close)
-                    return lose("it tells of changes without end", at: now)
+                    return lose("it reports too many changes", at: now)
                 }
             }
         } catch {
             effects.append(.close)
-            lose("it does not speak the protocol of flicd; check host and port", at: now)
+            lose("it does not use flicd's protocol; check host and port", at: now)
         }
     }
 

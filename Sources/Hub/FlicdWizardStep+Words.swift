@@ -45,10 +45,11 @@ extension FlicdScanWizardResult {
         case .success, .cancelledByUser: ""
         case .failedTimeout: "The button did not answer. Bring it nearer to the flicd and try again."
         case .buttonIsPrivate: "The button is in private mode. Hold it down for 7 seconds, then try again."
-        case .bluetoothUnavailable: "The flicd has no Bluetooth adapter that works. Mend that, then try again."
+        case .bluetoothUnavailable: "The flicd has no working Bluetooth adapter. Repair that, then try again."
         case .internetBackendError: "The flicd could not reach its maker's servers. Try again later."
         case .invalidData: "The button did not prove to the flicd that it is a genuine Flic."
-        case .buttonBelongsToOtherPartner: "The button belongs to another maker's system and does not take this one."
+        case .buttonBelongsToOtherPartner:
+            "The button belongs to another manufacturer's system and refuses to be paired."
         case .buttonAlreadyConnectedToOtherDevice:
             "The button is connected to another device. Disconnect it from the phone or hub first, then try again."
         }

@@ -66,9 +66,9 @@ extension Hub {
         let uptime = startedAt.map { context.now - $0 } ?? .zero
         guard context.isLocal || uptime >= Self.restartCooldown else {
             return .error(
-                "tryckd was started \(uptime.milliseconds / 1000) s ago; over MQTT it restarts once a minute at most")
+                "tryckd was started \(uptime.milliseconds / 1000) s ago; over MQTT it restarts at most once a minute")
         }
-        log(.info, "restarting, as asked for")
+        log(.info, "restarting, as requested")
         return .restarting
     }
 
@@ -101,10 +101,10 @@ extension Hub {
         }
         invalidate(.bridgeInfo)
         if let other = options.first(where: { $0.name != "log_level" }) {
-            return .error("there is no option \"\(other.name)\"; there is log_level")
+            return .error("there is no option \"\(other.name)\"; the only option is log_level")
         }
         guard let level = options.last?.value.stringValue.flatMap(LogLevel.init(rawValue:)) else {
-            return .error("log_level is \(LogLevel.allCases.map(\.rawValue).joined(separator: ", "))")
+            return .error("log_level must be one of \(LogLevel.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         setLogLevel(level)
         return .ok(["log_level": .string(level.rawValue)])

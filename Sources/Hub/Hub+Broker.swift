@@ -108,7 +108,7 @@ extension Hub {
 
     mutating func expireMessages(at now: Instant) {
         for entry in outbox.takeExpired(at: now) {
-            publishEnded(entry.id, .failed(code: "R824", message: "the broker was away for too long"), at: now)
+            publishEnded(entry.id, .failed(code: "R824", message: "the broker was disconnected for too long"), at: now)
         }
         if let deadline = outbox.earliestDeadline { deadlines.set(.outbox, at: deadline) }
     }

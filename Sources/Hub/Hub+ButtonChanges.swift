@@ -117,8 +117,8 @@ extension Hub {
     private mutating func narrate(_ departure: Departure, _ label: String, _ record: ButtonRecord, at now: Instant) {
         let identity = record.identity
         switch departure {
-        case .unpaired: log(.warning, "\(label) was reset or has forgotten us: pair it again")
-        case .removed: log(.info, "\(label) was removed, as asked for; to use it again, pair it")
+        case .unpaired: log(.warning, "\(label) was reset or has deleted the pairing: pair it again")
+        case .removed: log(.info, "\(label) was removed, as requested; to use it again, pair it")
         }
         broadcast([
             "kind": "button", "button": .string(label), "id": .string(identity.id.description),

@@ -35,11 +35,11 @@ extension Hub {
             let what: String
             switch self {
             case .describe, .remove, .rename, .options, .connect, .disconnect: return nil
-            case .led: what = "its light"
-            case .update, .cancelUpdate: what = "its firmware"
-            case .factoryReset: what = "a reset"
+            case .led: what = "control its light"
+            case .update, .cancelUpdate: what = "update its firmware"
+            case .factoryReset: what = "reset it"
             }
-            return "the button belongs to \(source), which knows no request for \(what)"
+            return "the button belongs to \(source), which cannot \(what)"
         }
 
         var privilege: Privilege {
@@ -80,8 +80,8 @@ extension Hub {
         case .led:
             return .error(
                 buttons[button]?.identity.model == .twist
-                    ? "the lights of a Flic Twist take no orders; led_mode says what they show of its position"
-                    : "the light of a \(buttons[button]?.identity.model.productName ?? "Flic") takes no orders; "
+                    ? "the lights of a Flic Twist cannot be controlled; led_mode sets how they show its position"
+                    : "the light of a \(buttons[button]?.identity.model.productName ?? "Flic") cannot be controlled; "
                         + "it only shows what the button does")
         case .update: return update(button, data, isLocal: isLocal, at: now)
         case .cancelUpdate:
@@ -108,7 +108,7 @@ extension Hub {
         }
         guard found.count == 1 else {
             throw RequestFailure(
-                sentence: "\(found.count) buttons are called \"\(text)\"; name the one you mean by its serial number")
+                sentence: "\(found.count) buttons are called \"\(text)\"; use a serial number")
         }
         return button
     }
@@ -123,7 +123,9 @@ extension Hub {
 
     /// `force` is there for programs that know the request from elsewhere: a button has no say in this anyway.
     private mutating func remove(_ button: ButtonID, _ data: JSONValue, at now: Instant) -> RequestAnswer {
-        guard data["force"].map({ $0.boolValue != nil }) ?? true else { return .error(#""force" is true or false"#) }
+        guard data["force"].map({ $0.boolValue != nil }) ?? true else {
+            return .error(#""force" must be true or false"#)
+        }
         let answer = named(button)
         if let source = buttons[button]?.source {
             if let refusal = forget(button, from: source, at: now) { return .error(refusal) }
@@ -138,10 +140,10 @@ extension Hub {
             !name.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
         else {
             return .error(
-                #""to" is the new name, at most \#(Self.maximumNameLength) characters; "" takes the name back"#)
+                #""to" is the new name, at most \#(Self.maximumNameLength) characters; "" removes the name"#)
         }
         guard name.isEmpty || name.unicodeScalars.contains(where: \.isVisible) else {
-            return .error(#"a name of blanks shows nothing; "" takes the name back"#)
+            return .error(#"a name cannot consist of blanks only; "" removes the name"#)
         }
         // Not even what another one is called by its numbers.
         let isTaken = buttons(called: name).contains { $0 != button }
@@ -169,24 +171,25 @@ extension Hub {
             case "trigger_mode":
                 guard let word = option.value.stringValue, word == "auto" || TriggerMode(rawValue: word) != nil else {
                     let words = TriggerMode.allCases.map(\.rawValue).joined(separator: ", ")
-                    return .error("trigger_mode is auto, \(words)")
+                    return .error("trigger_mode must be one of auto, \(words)")
                 }
                 let wanted = TriggerMode(rawValue: word)
                 if let wanted, let refusal = engine.refusal(of: wanted, for: button) { return .error(refusal) }
                 mode = .some(wanted)
             case "latency_mode" where model == .twist, "auto_disconnect_time" where model == .twist:
                 return .error(
-                    "a \(model.productName) chooses its \(option.name) itself; leave the option out. It has "
+                    "a \(model.productName) has no option \(option.name); it has "
                         + model.options.joined(separator: ", "))
             case "latency_mode":
                 guard let mode = option.value.stringValue.flatMap(LatencyMode.init) else {
-                    return .error("latency_mode is low, normal or high")
+                    return .error("latency_mode must be low, normal or high")
                 }
                 requests.append(.setLatencyMode(mode))
             case "nickname":
-                guard let nickname = option.value.stringValue else { return .error("nickname is a text") }
+                guard let nickname = option.value.stringValue else { return .error("nickname must be a text") }
                 if let source = buttons[button]?.source {
-                    return .error("a button of \(source) keeps its nickname; give it a name with button/rename")
+                    return .error(
+                        "the nickname of a button of \(source) cannot be changed; rename the button with button/rename")
                 }
                 requests.append(.setNickname(nickname, at: wallClock(at: now)))
             case "auto_disconnect_time":
@@ -195,18 +198,18 @@ extension Hub {
                 } else if let seconds = option.value.integerValue, Self.autoDisconnectTimes.contains(seconds) {
                     requests.append(.setAutoDisconnectTime(UInt16(seconds)))
                 } else {
-                    return .error("auto_disconnect_time is 40 to 510 seconds, or null for never")
+                    return .error("auto_disconnect_time must be 40 to 510 seconds, or null for never")
                 }
             case "led_mode" where model == .twist:
                 guard let mode = option.value.stringValue.flatMap(LEDMode.init) else {
-                    return .error("led_mode is \(LEDMode.allCases.map(\.rawValue).joined(separator: ", "))")
+                    return .error("led_mode must be one of \(LEDMode.allCases.map(\.rawValue).joined(separator: ", "))")
                 }
                 requests.append(.setLEDMode(mode))
             case "positions" where !Dial.all(of: model).isEmpty:
                 guard let wanted = DialPosition.all(in: option.value, of: model) else {
                     let dials = Dial.all(of: model).map(\.word).joined(separator: ", ")
                     return .error(
-                        #"positions is {"DIAL": 0 to 100}; the dials of a \#(model.productName) are \#(dials)"#)
+                        #"positions must be {"DIAL": 0 to 100}; the dials of a \#(model.productName) are \#(dials)"#)
                 }
                 positions += wanted
             case let other:
@@ -293,13 +296,13 @@ extension Hub {
     private mutating func factoryReset(_ button: ButtonID, _ data: JSONValue, at now: Instant) -> RequestAnswer {
         guard data["confirm"]?.boolValue == true else {
             return .error(
-                #"button/factory_reset needs "confirm": true; the button forgets everybody it is paired with"#)
+                #"button/factory_reset needs "confirm": true; the reset deletes all pairings on the button"#)
         }
         guard buttons[button]?.state == .ready else {
-            return .error("the button has to be ready to be reset; press it, then try again")
+            return .error("the button must be ready to be reset; press it, then try again")
         }
         let answer = named(button)
-        log(.info, "\(label(of: button)) is asked to forget everybody")
+        log(.info, "\(label(of: button)) is being reset to factory settings")
         advanceButtons(.request(button, .factoryReset), at: now)
         return answer
     }

@@ -32,7 +32,7 @@ extension Hub {
                 return .error(
                     isLocal
                         ? #"button/update takes {"id": …, "image": the file's octets in hexadecimal}"#
-                        : "an image is taken from the state directory's firmware/ or over the control socket, not over MQTT"
+                        : "an image cannot be sent over MQTT; put it into firmware/ of the state directory, or use the control socket"
                 )
             }
             install(octets, on: button, at: now)
@@ -41,11 +41,12 @@ extension Hub {
         guard let record = buttons[button], let file = firmwareFile(for: record) else {
             let model = buttons[button]?.identity.model ?? .flic2
             return .error(
-                "there is no firmware for it; put \(model.rawValue)-VERSION.bin into firmware/ of the state directory")
+                "there is no firmware for this button; put \(model.rawValue)-VERSION.bin into firmware/ of the state directory"
+            )
         }
         guard file.version > record.identity.firmwareVersion else {
             return .error(
-                "the button has version \(record.identity.firmwareVersion) already; \(file.name) is not newer")
+                "the button already has version \(record.identity.firmwareVersion); \(file.name) is not newer")
         }
         guard record.updatePercentage == nil else {
             return .error("a firmware update of this button is in progress already")

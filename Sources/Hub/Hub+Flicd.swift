@@ -51,7 +51,7 @@ extension Hub {
         flicd?.address = address
         flicd?.fault = nil
         flicd?.backOff.reset()
-        log(.info, "clients of flicd are served at \(address)")
+        log(.info, "flicd clients are served at \(address)")
         if let warning { log(.warning, warning) }
     }
 
@@ -94,7 +94,7 @@ extension Hub {
                         reportsAll: listening.reportsAll, pairsAny: listening.pairsAny, pairs: listening.pairs)),
                 at: now)
         case .delete(let button):
-            log(.info, "\(label(of: button)) is deleted by a client of flicd")
+            log(.info, "\(label(of: button)) was deleted by a flicd client")
             advanceButtons(.forget(button), at: now)
         case .setTimer(let deadline): deadlines.set(.flicd, at: deadline)
         case .cancelTimer: deadlines.cancel(.flicd)

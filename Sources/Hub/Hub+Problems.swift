@@ -24,9 +24,9 @@
             checkBroker(expect)
             checkTimers(expect)
             checkLinks(expect)
-            expect(reload.next == nil || reload.loading != nil, "a reload waits for none")
+            expect(reload.next == nil || reload.loading != nil, "a reload waits, and none is loading")
             expect(
-                stateTopics == Set(engine.set.states.map(\.topicName)), "the topics of states are those of other rules")
+                stateTopics == Set(engine.set.states.map(\.topicName)), "the state topics are not those of the rules")
             return problems
         }
 
@@ -34,7 +34,8 @@
 
         private func checkRuns(_ expect: Expectation) {
             for step in jobs.awaitedSteps {
-                expect(engine.awaits(step), "a job is under way for run \(step.run.rawValue), which does not await it")
+                expect(
+                    engine.awaits(step), "a job is in progress for run \(step.run.rawValue), which does not await it")
             }
             for run in messages.runsWithMessages {
                 expect(journal.hasRecord(ofRun: run.rawValue), "run \(run.rawValue) sends messages and has no record")
@@ -46,8 +47,8 @@
         }
 
         private func checkBroker(_ expect: Expectation) {
-            expect(isBrokerConnected || retained.underwayCount == 0, "retained messages are on their way to no broker")
-            expect(isBrokerConnected || !isLookingForLeftovers, "leftovers are looked for without a broker")
+            expect(isBrokerConnected || retained.underwayCount == 0, "retained messages are in flight without a broker")
+            expect(isBrokerConnected || !isLookingForLeftovers, "leftover topics are searched for without a broker")
             expect(
                 configuration.hasBroker || outbox.waitingCount == 0, "messages wait for a broker that is not configured"
             )
@@ -64,10 +65,10 @@
             expect(ruleTopics.changed.isEmpty || ruleTopics.isScheduled, "changed statistics are not to be published")
             expect(!retained.isSettling || isSet(.settling), "topics settle without a timer")
             expect(isSet(.store) == journal.isRetryScheduled, "the timer of the store is not that of its journal")
-            expect(!isFinished || !isSet(.transport), "a daemon that has finished wants to open the adapter")
-            expect(!isFinished || !isSet(.sources), "a daemon that has finished wants to connect to a flicd")
-            expect(!isFinished || !isSet(.flicdListener), "a daemon that has finished wants to listen")
-            expect(!radio.isHeldClosed || !isSet(.transport), "an adapter that must stay closed is to be opened")
+            expect(!isFinished || !isSet(.transport), "a daemon that has finished has a timer for the adapter")
+            expect(!isFinished || !isSet(.sources), "a daemon that has finished has a timer for a flicd")
+            expect(!isFinished || !isSet(.flicdListener), "a daemon that has finished has a timer for its listener")
+            expect(!radio.isHeldClosed || !isSet(.transport), "a timer opens an adapter that must stay closed")
             guard startedAt != nil, !isFinished else { return }
             expect(journal.heldBack.isEmpty || journal.fault != nil, "events are held back, and the store has no fault")
             expect(

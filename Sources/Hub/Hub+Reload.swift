@@ -58,10 +58,10 @@ extension Hub {
 
     private mutating func reload(_ data: JSONValue, for requester: Requester) -> RequestAnswer {
         guard let withTests = data["test"].map(\.boolValue) ?? false else {
-            return .error(#""test" is true or false"#)
+            return .error(#""test" must be true or false"#)
         }
         guard (reload.next?.requesters.count ?? 0) < Hub.maximumRequesters else {
-            return .error("too many wait for a reload already")
+            return .error("too many requests are waiting for a reload")
         }
         reloadRules(withTests: withTests, for: requester)
         return .later
@@ -94,7 +94,7 @@ extension Hub {
             reload.fault = nil
             take(rules, at: now)
             if isSame {
-                log(.unchangedRules, .info, "rules read again: nothing has changed", at: now)
+                log(.unchangedRules, .info, "the rules were read again and have not changed", at: now)
             } else {
                 log(.info, "rules loaded: \(count) rule\(count == 1 ? "" : "s")")
             }
@@ -105,9 +105,9 @@ extension Hub {
         } else if loaded.failing == engine.set.fingerprint {
             // They have been read since they were saved: nothing else is to run, and nothing is wrong with them.
             reload.fault = nil
-            answer = .error("the rules run already, and do not pass their tests: \(loaded.summary)")
+            answer = .error("the rules are already in use, but do not pass their tests: \(loaded.summary)")
         } else {
-            let sentence = "the rules on disk have errors; the old ones go on: \(loaded.summary)"
+            let sentence = "the rules on disk have errors; the old rules stay in use: \(loaded.summary)"
             if reload.fault != sentence { log(.error, sentence) }
             reload.fault = sentence
             answer = .error(sentence)

@@ -75,7 +75,7 @@ extension Hub {
             answer = self.answer(.run, ["id": .string(rule), "conditions": data["conditions"] ?? true], at: now)
         case .setEnabled(let rule):
             guard let isEnabled = data.boolValue else {
-                answer = .error("the payload is true or false")
+                answer = .error("the payload must be true or false")
                 break
             }
             answer = self.answer(isEnabled ? .enable : .disable, ["id": .string(rule)], at: now)
@@ -99,7 +99,7 @@ extension Hub {
     private mutating func run(_ rule: Rule, _ data: JSONValue, at now: Instant) -> RequestAnswer {
         guard let conditions = data["conditions"].map(\.boolValue) ?? true,
             let isDryRun = data["dry_run"].map(\.boolValue) ?? false
-        else { return .error(#""conditions" and "dry_run" are true or false"#) }
+        else { return .error(#""conditions" and "dry_run" must be true or false"#) }
         let before = engine.statistics(of: rule.id)?.counts ?? [:]
         advanceRules(
             .requested(.run(rule: rule.id, ignoringConditions: !conditions, isDryRun: isDryRun)), at: now)

@@ -16,7 +16,8 @@ extension Hub {
             let labels = buttons.values.filter { $0.source == source }.map { label(of: $0.identity.id) }.sorted()
             log(
                 .warning,
-                "sources has no \(source), where \(labels.joined(separator: ", ")) came from; forget what is not used")
+                "sources does not contain \(source), which has \(labels.joined(separator: ", ")); forget buttons that are not used"
+            )
         }
     }
 
@@ -96,7 +97,7 @@ extension Hub {
         if before == nil || (before == .attached) != isWorking {
             log(
                 isWorking ? .info : .warning,
-                isWorking ? "\(name) is connected" : "\(name) is connected, but has no adapter that works")
+                isWorking ? "\(name) is connected" : "\(name) is connected, but has no working adapter")
         }
         broadcast(["kind": "source", "url": .string(name), "connected": true, "adapter": .string(state.word)])
     }
@@ -106,7 +107,7 @@ extension Hub {
         let fault = "\(name): \(reason)"
         sources[place].foreign = []
         if sources[place].fault != fault {
-            log(.warning, "\(fault); trying again from time to time")
+            log(.warning, "\(fault); the connection is retried")
             broadcast(["kind": "source", "url": .string(name), "connected": false, "reason": .string(reason)])
         }
         sources[place].fault = fault
@@ -135,7 +136,7 @@ extension Hub {
         }
         guard known.source == name || adopt(button, place, at: now) else {
             if sources[place].foreign.insert(button).inserted {
-                let other = known.source ?? "our own adapter"
+                let other = known.source ?? "the local adapter"
                 log(.info, "\(name) has \(label(of: button)), too; its presses are taken from \(other)")
             }
             return advanceSource(place, .wish(identity.address, FlicdWish(isConnectionWanted: false)), at: now)
@@ -162,7 +163,7 @@ extension Hub {
         let name = sources[place].name
         announce(buttons.adopted(button, by: name), at: now)
         advanceSource(place, .wish(record.identity.address, FlicdWish(record.settings)), at: now)
-        log(.info, "\(label(of: button)) comes from \(name) now, and no longer from \(former)")
+        log(.info, "\(label(of: button)) belongs to \(name) now, and no longer to \(former)")
         return true
     }
 
@@ -206,7 +207,8 @@ extension Hub {
             return nil
         }
         guard sources[place].isConnected, let address = buttons[button]?.identity.address else {
-            return "\(source) keeps the button and is not connected; try again when it is, or take it out of sources"
+            return
+                "the button is paired with \(source), which is not connected; try again later, or remove it from sources"
         }
         advanceSource(place, .forget(address), at: now)
         return nil

@@ -15,7 +15,7 @@ extension Hub {
         case .acknowledge(let acknowledgement):
             advanceButtons(.synced(acknowledgement.button, acknowledgement.cursor), at: now)
         case .faulted(let sentence): log(.error, sentence)
-        case .mended: log(.info, "what could not be kept is on the disk now")
+        case .mended: log(.info, "what could not be recorded is on the disk now")
         case .canRecord(let canRecord):
             // The fault of the store may be another one.
             metrics.isOutdated = true

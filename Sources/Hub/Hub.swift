@@ -167,7 +167,7 @@ package struct Hub: Sendable {
     var sourceDeadlines = Deadlines<Int>()
     /// Since the search for new buttons began.
     var hasPairedOne = false
-    var broker = BrokerState.disconnected("the broker has not answered yet; if it stays so, check mqtt.broker") {
+    var broker = BrokerState.disconnected("the broker has not answered yet; if this continues, check mqtt.broker") {
         didSet { metrics.isOutdated = true }
     }
     var outbox = Outbox() { didSet { metrics.isOutdated = true } }
@@ -307,7 +307,9 @@ package struct Hub: Sendable {
         if let lost = configuration.lostState { log(.error, lost) }
         for run in interrupted { reportInterrupted(run, at: now) }
         for name in configuration.trustRootNames {
-            log(.warning, "certificates signed by \(name) are trusted besides Flic's own (bluetooth.trust_roots)")
+            log(
+                .warning, "certificates signed by \(name) are trusted in addition to Flic's own (bluetooth.trust_roots)"
+            )
         }
         advanceButtons(.restored(buttons.values.compactMap(\.known)), at: now)
         for record in buttons.sorted { restoreRuleFacts(of: record, at: now) }

@@ -68,7 +68,7 @@ struct Jobs: Sendable {
     func problems() -> [String] {
         let steps = steps.values.compactMap(\.step)
         guard Set(steps).count != steps.count else { return [] }
-        return ["two jobs are under way for one step"]
+        return ["two jobs are in progress for one step"]
     }
 
     mutating func firmwareReadStarted(_ id: JobID, for button: ButtonID) { firmwareReads[id] = button }

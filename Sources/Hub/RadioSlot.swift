@@ -90,7 +90,7 @@ struct RadioSlot: Sendable {
     /// Sentences about what is inconsistent in here; none if all is well.
     func problems() -> [String] {
         var problems: [String] = []
-        if isReady, history.readySince == nil { problems.append("the adapter is ready since never") }
+        if isReady, history.readySince == nil { problems.append("the adapter is ready without a time") }
         if isHeldClosed, isOpen { problems.append("the adapter is open, and has to be closed") }
         if !timedOutLinks.isEmpty { problems.append("links that timed out were not reported") }
         if case .down(_, let reason) = state, history.lastFault?.reason != reason {

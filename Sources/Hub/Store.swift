@@ -171,8 +171,8 @@ package enum RecordRefuge: String, CaseIterable, Hashable, Sendable {
     package var consequence: String {
         switch self {
         case .disk: "until then presses are handled and recorded in \"tryck.reserve\""
-        case .memory: "until then presses are handled, and the buttons keep them as well"
-        case .nowhere: "until then no press is handled, and the buttons keep them"
+        case .memory: "until then presses are handled, and the buttons store them as well"
+        case .nowhere: "until then presses are not handled, and the buttons store them"
         }
     }
 }

@@ -91,7 +91,7 @@ struct StoreJournal: Sendable {
     mutating func synced(_ token: RecordToken, _ success: Bool, at now: Instant) -> [Effect] {
         guard success else {
             return recordFailed(
-                token, "The disk refuses to take the state directory's data (sync failed)", .memory, at: now)
+                token, "The disk does not accept the state directory's data (sync failed)", .memory, at: now)
         }
         var effects: [Effect] = []
         if let latestFault, token > latestFault { effects = mended() }

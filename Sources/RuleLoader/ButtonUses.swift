@@ -8,14 +8,14 @@ struct ButtonUses {
     struct Use {
         /// An index in `RuleSet.rules`; `nil` for a rule without a valid id, or with that of an earlier rule.
         var rule: Int?
-        /// Where the event is written; `nil` when the table is made from a set that is already loaded.
-        var source: Source?
+        /// Where the event is written.
+        var source: Source
 
         /// True if this use comes before the other one in the order of the set.
         func isBefore(_ other: Use) -> Bool {
             let (left, right) = (rule ?? .max, other.rule ?? .max)
-            guard left == right, let source, let before = other.source else { return left < right }
-            return (source.document, source.node.start) < (before.document, before.node.start)
+            guard left == right else { return left < right }
+            return (source.document, source.node.start) < (other.source.document, other.source.node.start)
         }
     }
 
@@ -37,19 +37,6 @@ struct ButtonUses {
     private var buttons: [Int: Wanted] = [:]
     /// Events of triggers with `button: any`.
     private(set) var any = Wanted()
-
-    init() {}
-
-    init(_ set: RuleSet) {
-        for (index, rule) in set.rules.enumerated() {
-            for trigger in rule.triggers {
-                guard case .buttons(let selectors, let events, _) = trigger.source else { continue }
-                for event in events {
-                    for selector in selectors { note(event, on: selector, Use(rule: index)) }
-                }
-            }
-        }
-    }
 
     mutating func note(_ event: TriggerEvent, on selector: ButtonSelector, _ use: Use) {
         switch selector {
@@ -123,6 +110,4 @@ extension ButtonUses.Wanted {
         }
         return beginnings
     }
-
-    var isEmpty: Bool { patterns.isEmpty && stages.isEmpty && holdRelease == nil }
 }

@@ -89,7 +89,7 @@ extension Checker {
         if mark == "{%" {
             error(
                 "E408", from: start, to: start.advanced(by: 2), alias: node.alias, "{% … %} is not supported",
-                hint: "write !literal before text that is meant as it stands")
+                hint: "write !literal before text that is not a template")
         } else {
             error(
                 "E407", from: start, to: start.advanced(by: 2), alias: node.alias,

@@ -142,7 +142,7 @@ struct Checker {
         let usual =
             switch rest?.first(where: { $0 != ":" && $0 != " " && $0 != "\t" }) {
             case "#"?: "# begins a comment; quote the text"
-            case "&"?: "& names what follows it; quote the text"
+            case "&"?: "& begins an anchor; quote the text"
             default: hint ?? "remove the key or give it one"
             }
         error("E114", at: entry.key, "\"\(shown(entry.key.text))\" has no value", hint: usual)

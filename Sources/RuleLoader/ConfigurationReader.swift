@@ -83,7 +83,7 @@ struct ConfigurationReader {
             }
         }
         guard let node = fields.node("trust_roots") else { return }
-        for node in checker.oneOrMany(node, empty: "an empty list of keys trusts nothing") {
+        for node in checker.oneOrMany(node, empty: "the list of keys is empty") {
             guard let text = checker.text(node, key: "trust_roots", .areText)?.string else { continue }
             if let octets = HexDigits.octets(text), octets.count == 32 {
                 configuration.trustRoots.append(octets)
@@ -95,7 +95,7 @@ struct ConfigurationReader {
     }
 
     private mutating func readSources(_ node: YAMLNode) {
-        for node in checker.oneOrMany(node, empty: "an empty list of sources gives nothing") {
+        for node in checker.oneOrMany(node, empty: "the list of sources is empty") {
             guard let text = checker.text(node, key: "sources", .areText)?.string else { continue }
             guard let source = Endpoint(source: text) else {
                 checker.error(
@@ -104,7 +104,7 @@ struct ConfigurationReader {
                 continue
             }
             if configuration.sources.contains(source) {
-                checker.error("E203", at: node, "the source \"\(checker.shown(text))\" is there twice")
+                checker.error("E203", at: node, "the source \"\(checker.shown(text))\" is listed twice")
             } else if configuration.sources.count == Configuration.maximumSources {
                 checker.error("E203", at: node, "there are at most \(Configuration.maximumSources) sources")
                 return
@@ -123,7 +123,7 @@ struct ConfigurationReader {
                 checker.error(
                     "E204", at: node,
                     hasUser
-                        ? "a broker's address has neither name nor password in it"
+                        ? "a broker's address cannot contain a user name or a password"
                         : "unknown broker \"\(checker.shown(text))\"",
                     hint: hasUser
                         ? "write mqtt://HOST:PORT, and username: and password: below it"
@@ -161,7 +161,7 @@ struct ConfigurationReader {
         guard let text = fields.string(key), let node = fields.node(key) else { return nil }
         if let (sentence, hint) = fault(ofTopic: text) {
             checker.error(
-                "E508", at: node, "\"\(key)\" \(sentence), not \"\(checker.shown(text, of: node))\"",
+                "E508", at: node, "\"\(key)\" \(sentence): \"\(checker.shown(text, of: node))\"",
                 hint: hint)
         }
         return text
@@ -177,12 +177,14 @@ struct ConfigurationReader {
             return ("must be topic levels without # and +", isPlain ? nil : "it contains a control character")
         }
         // Subscriptions that begin with a wildcard do not match such topics. Source: MQTT 5.0, 4.7.2.
-        if octets.first == UInt8(ascii: "$") { return ("cannot begin with $", "such topics are the broker's own") }
+        if octets.first == UInt8(ascii: "$") {
+            return ("cannot begin with $", "such topics are reserved for the broker")
+        }
         if octets.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).contains(where: \.isEmpty) {
-            return ("must be topic levels with something in each", "no / at its ends, and no //")
+            return ("cannot have an empty topic level", "no / at its ends, and no //")
         }
         // Far below the limits of brokers: mosquitto accepts 200 levels.
-        if octets.count > 128 { return ("has at most 128 bytes", nil) }
+        if octets.count > 128 { return ("can have at most 128 bytes", nil) }
         return nil
     }
 }

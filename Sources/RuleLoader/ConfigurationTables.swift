@@ -6,14 +6,14 @@ extension MappingTable {
     static let configuration = MappingTable(
         name: "the configuration",
         keys: [
-            Key("bluetooth", .anything, "the radio"),
+            Key("bluetooth", .anything, "the Bluetooth adapter"),
             Key("mqtt", .anything, "the connection to the broker"),
             Key("homeassistant", .anything, "discovery by Home Assistant"),
             Key("rules", .text(.areText), "the rules file"),
             Key("state_directory", .text(.areText), "where pairings are kept"),
-            Key("control_socket", .text(.areText), "how commands reach the daemon"),
+            Key("control_socket", .text(.areText), "the path of the control socket"),
             Key("flicd", .anything, "a flicd-compatible server"),
-            Key("sources", .anything, "flicds whose buttons are added"),
+            Key("sources", .anything, "flicd servers whose buttons are used"),
             Key("actions", .anything, "which kinds of action rules may use"),
             Key("control", .anything, "which requests are answered"),
             Key("log", .anything, "log level and format"),

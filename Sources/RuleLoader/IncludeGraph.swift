@@ -70,7 +70,7 @@ struct IncludeGraph {
         case .isOutside:
             fail(
                 inclusion, "E308", "\(text) leaves the configuration directory",
-                hint: "what is included stands beside the entry file or below")
+                hint: "included files must be in the entry file's directory or below it")
         case .tooManyFiles: stop(inclusion, "more than \(RuleSetLoader.maximumFiles) files in one set")
         case .cannotBeRead(let reason): fail(inclusion, "E308", "\(text) cannot be read: \(reason)")
         case .timeZone: preconditionFailure("no zone was asked for")

@@ -92,11 +92,7 @@ struct LineStarts: Sendable {
     }
 
     private static func next(after start: Int, in octets: [UInt8]) -> Int {
-        var offset = start
-        while offset < octets.count, octets[offset] != 0x0A, octets[offset] != 0x0D { offset += 1 }
-        guard offset < octets.count else { return offset }
-        let isPair = octets[offset] == 0x0D && offset + 1 < octets.count && octets[offset + 1] == 0x0A
-        return offset + (isPair ? 2 : 1)
+        octets[start...].afterFirstLine?.startIndex ?? octets.count
     }
 }
 

@@ -1,3 +1,5 @@
+import Diagnostics
+
 /// The lines of a configuration that may contain a password in clear. Messages about these lines are shown without
 /// their content, because users show messages to other people.
 ///
@@ -10,21 +12,24 @@ struct PasswordLines {
     init(_ text: [UInt8]) {
         /// The indentation of a key with a password, whose value may go on in the following lines.
         var indentation: Int?
-        let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        for (index, line) in lines.enumerated() {
+        var number = 0
+        var rest: ArraySlice<UInt8>? = text[...]
+        while let remaining = rest {
+            let line = remaining.firstLine
+            rest = remaining.afterFirstLine
+            number += 1
             let own = line.prefix { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }.count
-            let isBlank = own == line.count || line.allSatisfy { $0 == UInt8(ascii: "\r") }
-            if let outer = indentation, own > outer || isBlank {
-                numbers.insert(index + 1)
+            if let outer = indentation, own > outer || own == line.count {
+                numbers.insert(number)
                 continue
             }
             indentation = nil
             let words = String(decoding: line.prefix(Self.maximumLength), as: UTF8.self).lowercased()
             if Self.hasPassword(words) {
-                numbers.insert(index + 1)
+                numbers.insert(number)
                 indentation = own
             } else if line.count > Self.maximumLength || words.contains("@") && words.contains("://") {
-                numbers.insert(index + 1)
+                numbers.insert(number)
             }
         }
     }

@@ -24,7 +24,8 @@ extension RuleReader {
     /// Records the name of a piece of hardware, and reports a second name for it (E303).
     private mutating func note(_ description: DeclaredButton.Hardware, of key: YAMLNode.Key, as button: Int?) {
         if let before = hardware[description] {
-            checker.error("E303", at: key, "the button of \"\(key.text)\" is already named at \(before.place.text)")
+            checker.error(
+                "E303", at: key, "the button declared as \"\(key.text)\" already has a name, at \(before.place.text)")
         } else if let button {
             let place = DeclaredNames.Place(noun: "button", file: checker.source.name, position: key.start)
             hardware[description] = (button, place)

@@ -5,7 +5,7 @@ extension RuleReader {
     /// Reads one condition or a list of them. Faulty conditions are reported and left out.
     mutating func conditions(_ node: YAMLNode, key: String, in scope: Scope) -> [Condition] {
         let nodes = checker.oneOrMany(
-            node, empty: "an empty list of conditions always holds; remove \"\(key)\" or give it one")
+            node, empty: "an empty list of conditions is always true; remove \"\(key)\" or add a condition")
         var conditions: [Condition] = []
         conditions.reserveCapacity(nodes.count)
         for node in nodes {
@@ -22,7 +22,7 @@ extension RuleReader {
             if case .sequence = node.content {
                 checker.error(
                     "E203", at: node, "a condition must be an expression or time:, not a list",
-                    hint: "all entries of \"\(key)\" must hold; for one of several write a or b")
+                    hint: "all entries of \"\(key)\" must be true; for alternatives write a or b")
                 return nil
             }
             guard let expression = expression(node, key: key, in: scope, expecting: .condition) else { return nil }

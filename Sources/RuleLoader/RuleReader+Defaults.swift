@@ -21,7 +21,8 @@ extension RuleReader {
                 let (start, end) = checker.firstKey(of: node)
                 guard fields.misspelt.isEmpty else { return }
                 checker.error(
-                    "E202", from: start, to: end, alias: node.alias, "\"location\" says nothing",
+                    "E202", from: start, to: end, alias: node.alias,
+                    "\"location\" has neither coordinates nor a time zone",
                     hint: "add latitude: and longitude:, or timezone: to it")
             }
             scope.absent[.sun] = Scope().absent[.sun]

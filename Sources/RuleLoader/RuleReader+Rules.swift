@@ -70,7 +70,7 @@ extension RuleReader {
         let isClear = written != nil || !fields.isWritten("mode") && !defaults.hasWrongMode
         if isClear, fields.integer("max") != nil, let key = fields.last(of: ["mode", "max"]) {
             checker.error(
-                "E210", at: key, "\"max\" does not go with mode: \(mode.rawValue)",
+                "E210", at: key, "\"max\" is not allowed with mode: \(mode.rawValue)",
                 hint: "write mode: queued or mode: parallel")
         }
         return (mode, 1, rate)

@@ -24,9 +24,8 @@ extension RuleReader {
         var reported: Set<[Int]> = []
         for button in set.buttons.indices {
             let wanted = uses.allWanted(of: button)
-            guard let long = wanted.first(where: { $0.first == .long }), let hold = wanted.hold,
-                let source = long.source
-            else { continue }
+            guard let long = wanted.first(where: { $0.first == .long }), let hold = wanted.hold else { continue }
+            let source = long.source
             // A rule for a group or for `button: any` concerns several buttons, but is reported once.
             let start = source.node.start
             guard reported.insert([source.document, start.line, start.column]).inserted else { continue }
@@ -90,7 +89,7 @@ extension RuleReader {
             warnOfSlowClick(cause.use, TriggerEvent.pattern(cause.pattern), pattern, waits)
         }
         if waitingForUp > 0, let hold {
-            let waits = "\(RuleReader.buttons(waitingForUp)) wait until it is let go"
+            let waits = "\(RuleReader.buttons(waitingForUp)) wait until the button is released"
             warnOfSlowClick(hold, .hold(after: nil), [.short], waits)
         }
     }
@@ -98,7 +97,7 @@ extension RuleReader {
     private mutating func warnOfSlowClick(
         _ cause: ButtonUses.Use, _ event: TriggerEvent, _ slower: [PressLength], _ waits: String
     ) {
-        guard let source = cause.source else { return }
+        let source = cause.source
         current = source.document
         checker.warning(
             "W707", at: source.node,

@@ -33,7 +33,7 @@ extension RuleReader {
         guard let program = nodes.first else {
             checker.error(
                 "E212", from: list.start, to: list.start.advanced(by: 1), alias: list.alias,
-                "an empty list starts no program")
+                "the list names no program")
             return nil
         }
         let isLiteral = checkProgram(program)

@@ -137,7 +137,7 @@ extension RuleReader {
             guard let written = fields.key(companion.key) else { continue }
             let hint =
                 switch (key.text, companion.key) {
-                case ("choose", "else"): "use default: for what is done when no branch holds"
+                case ("choose", "else"): "use default: for the steps that run if no branch does"
                 case ("choose", "then"): "each entry of choose has its own if: and then:"
                 case ("if", "default"): "use else:"
                 default: "\"\(companion.key)\" belongs beside \"\(companion.kind.rawValue)\""
@@ -174,10 +174,8 @@ extension RuleReader {
     private mutating func readLimits(
         _ fields: Fields, _ action: YAMLNode.Key, _ kind: StepKind, _ common: inout CommonKeys
     ) -> Bool {
-        var isGood = true
-        if let timeLimit = kind.timeLimit {
-            common.timeout = fields.duration("timeout") ?? defaults.timeout ?? timeLimit
-        } else {
+        guard let timeLimit = kind.timeLimit else {
+            var isGood = true
             for key in ["timeout", "retry"] {
                 guard fields.key(key) != nil, let written = fields.last(of: [key, action.text]) else { continue }
                 let hint: String? =
@@ -186,15 +184,16 @@ extension RuleReader {
                     case ("timeout", .repeat): "use limit: inside repeat"
                     default: nil
                     }
+                let allowed = StepKind.listed { $0.timeLimit != nil }
                 checker.error(
-                    "E210", at: written,
-                    "\"\(key)\" goes with \(StepKind.listed { $0.timeLimit != nil }), not with \"\(action.text)\"",
+                    "E210", at: written, "\"\(key)\" is allowed only with \(allowed), not with \"\(action.text)\"",
                     hint: hint)
                 isGood = false
             }
             return isGood
         }
-        guard let node = fields.node("retry") else { return isGood }
+        common.timeout = fields.duration("timeout") ?? defaults.timeout ?? timeLimit
+        guard let node = fields.node("retry") else { return true }
         if let written = node.scalar {
             checker.error(
                 "E203", at: node, "\"retry\" must be a mapping", hint: "write retry: {count: \(checker.shown(written))}"
@@ -206,7 +205,7 @@ extension RuleReader {
         }
         common.retry = Retry(
             count: count, delay: retry.duration("delay") ?? .seconds(1), backOff: retry.number("backoff") ?? 2)
-        return isGood
+        return true
     }
 
     /// Returns the slot of `save_as` and declares the result for the steps that follow.
@@ -217,7 +216,7 @@ extension RuleReader {
         guard kind.hasResult else {
             checker.error(
                 "E210", at: second,
-                "\"save_as\" goes with \(StepKind.listed(\.hasResult)), not with \"\(action.text)\"")
+                "\"save_as\" is allowed only with \(StepKind.listed(\.hasResult)), not with \"\(action.text)\"")
             return nil
         }
         guard let name = fields.string("save_as"), let node = fields.node("save_as") else { return nil }

@@ -7,7 +7,8 @@ extension RuleReader {
     mutating func expectedEffects(_ node: YAMLNode) -> [ExpectedEffect]? {
         guard case .sequence(let nodes) = node.content else {
             if !node.isInvalid {
-                checker.error("E603", at: node, "\"expect\" is a list of effects", hint: "for nothing write []")
+                checker.error(
+                    "E603", at: node, "\"expect\" is a list of effects", hint: "for nothing write []")
             }
             return nil
         }

@@ -81,7 +81,7 @@ extension RuleReader {
         let name = fields.node("button").flatMap { button($0, key: "button") }
         let events = readEvents(fields, owner: "\"event\"")
         if events.count > 1 {
-            checker.error("E602", at: events[1].node, "one step is one event", hint: "write a step for each")
+            checker.error("E602", at: events[1].node, "a step has exactly one event", hint: "write a step for each")
             return nil
         }
         guard let name, let index = buttons[name], let event = events.first else { return nil }
@@ -107,7 +107,7 @@ extension RuleReader {
         guard case .rotate(let direction, _) = event else {
             for name in ["steps", "position", "slot"] {
                 guard let key = fields.key(name) else { continue }
-                checker.error("E210", at: key, "\"\(name)\" goes only with rotate events")
+                checker.error("E210", at: key, "\"\(name)\" is allowed only with rotate events")
                 return nil
             }
             return 1
@@ -128,11 +128,11 @@ extension RuleReader {
             switch event {
             case .hold, .holdRelease: break
             case .down, .up, .pattern, .swipe, .rotate, .connected, .disconnected, .batteryLow:
-                checker.error("E210", at: key, "\"held_for\" goes only with hold and hold_release")
+                checker.error("E210", at: key, "\"held_for\" is allowed only with hold and hold_release")
             }
         }
         if let key = fields.key("last"), fields.boolean("last") == true, fields.boolean("queued") != true {
-            checker.error("E210", at: key, "\"last\" goes only with queued: true")
+            checker.error("E210", at: key, "\"last\" is allowed only with queued: true")
         }
     }
 

@@ -31,7 +31,7 @@ extension RuleReader {
         guard !nodes.isEmpty else {
             checker.error(
                 "E212", from: steps.start, to: steps.start.advanced(by: 1), alias: steps.alias,
-                "a test without steps shows nothing")
+                "a test needs at least one step")
             return nil
         }
         let read = nodes.compactMap { checker.reportsNullEntry($0) ? nil : testStep($0) }
@@ -47,7 +47,7 @@ extension RuleReader {
         if let now = fields.node("now") {
             given.now = moment(now, fold: fields.integer("fold"), fields)
         } else if let key = fields.key("fold"), !fields.isWritten("now") {
-            checker.error("E210", at: key, "\"fold\" goes only with \"now\"")
+            checker.error("E210", at: key, "\"fold\" is allowed only with \"now\"")
         }
         if let states = fields.node("states") { given.states = assignedStates(states, key: "states") }
         if let variables = fields.node("variables") {
@@ -73,7 +73,7 @@ extension RuleReader {
             return nil
         }
         guard written.isPossible else {
-            checker.error("E602", at: node, "there is no \(text)")
+            checker.error("E602", at: node, "\(text) is not a valid date and time")
             return nil
         }
         let moments = set.timeZone.moments(
@@ -84,7 +84,7 @@ extension RuleReader {
             return nil
         }
         if fold == 1, moments.count == 1, let node = fields.node("fold") {
-            checker.error("E602", at: node, "\(text) comes only once in \(set.timeZone.name)", hint: "remove fold:")
+            checker.error("E602", at: node, "\(text) occurs only once in \(set.timeZone.name)", hint: "remove fold:")
         }
         return fold == 1 ? last : first
     }
@@ -110,7 +110,7 @@ extension RuleReader {
         for name in foreign {
             guard let written = fields.key(name) else { continue }
             checker.error(
-                "E210", at: written, "\"\(name)\" goes only with \(kind == .http ? "run and shell" : "http")")
+                "E210", at: written, "\"\(name)\" is allowed only with \(kind == .http ? "run and shell" : "http")")
         }
         return RuleTest.SimulatedResult(
             kind: kind, prefix: prefix, exit: fields.integer("exit") ?? 0, stdout: fields.string("stdout") ?? "",

@@ -37,7 +37,7 @@ extension RuleReader {
     private mutating func rejectKeys(_ keys: [String], of kind: String, in fields: Fields) {
         for key in keys {
             guard let key = fields.key(key) else { continue }
-            checker.error("E210", at: key, "\"\(key.text)\" goes only with \"\(kind)\"")
+            checker.error("E210", at: key, "\"\(key.text)\" is allowed only with \"\(kind)\"")
         }
     }
 
@@ -141,7 +141,7 @@ extension RuleReader {
                 }
             default:
                 if let key = fields.last(of: [name, "event", "clicks", "pattern"]) {
-                    checker.error("E210", at: key, "\"\(name)\" goes only with \(kind)")
+                    checker.error("E210", at: key, "\"\(name)\" is allowed only with \(kind)")
                 }
                 return
             }
@@ -218,7 +218,7 @@ extension RuleReader {
                 continue
             }
             if !names.insert(name).inserted, nodes.count > 2 {
-                checker.error("E503", at: node, "\"\(checker.shown(name))\" is twice in this chord")
+                checker.error("E503", at: node, "\"\(checker.shown(name))\" occurs twice in this chord")
                 isWhole = false
             }
             if let button = buttons[name] {
@@ -227,8 +227,8 @@ extension RuleReader {
                 isWhole = false
                 if set.groups[name] != nil || name == "any" {
                     checker.error(
-                        "E301", at: node, "\"\(name)\" is \(name == "any" ? "no button" : "a group")",
-                        hint: "a chord names each of its buttons")
+                        "E301", at: node, "\"\(name)\" is \(name == "any" ? "not a button" : "a group")",
+                        hint: "name each button of the chord")
                 } else {
                     reportUnknownButton(name, node)
                 }

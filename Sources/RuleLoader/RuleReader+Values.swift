@@ -76,7 +76,7 @@ extension RuleReader {
             return nil
         case .success(let duration):
             guard duration > .zero else {
-                checker.error("E205", at: node, "\"\(key)\" must count over some time, not \(parts[1])")
+                checker.error("E205", at: node, "\"\(key)\" needs a period longer than \(parts[1])")
                 return nil
             }
             return Rule.Rate(count: count, per: duration)

@@ -97,7 +97,7 @@ extension RuleReader {
             let isSpeltAsText = if case .string(let text)? = initial { YAMLNumber.isDecimal(text) } else { false }
             for key in written {
                 checker.error(
-                    "E210", at: key, "\"\(key.text)\" goes only with numbers; this is a \(type.rawValue)",
+                    "E210", at: key, "\"\(key.text)\" is allowed only with numbers; this is a \(type.rawValue)",
                     hint: isSpeltAsText ? "remove the quotes from initial" : nil)
             }
             return false

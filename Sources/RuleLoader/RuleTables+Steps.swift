@@ -159,10 +159,10 @@ extension MappingTable {
 
     static let condition = MappingTable(
         name: "a condition",
-        keys: [Key("time", .anything, "a window of the day")],
+        keys: [Key("time", .anything, "a time window")],
         foreign: [
-            "and": "a list of conditions must hold altogether; inside an expression write a and b",
-            "or": "write it as one expression: a or b, with in_time(…) for a window of the day",
+            "and": "all conditions of a list must be true; inside an expression write a and b",
+            "or": "write it as one expression: a or b, with in_time(…) for a time window",
             "not": "write it as an expression: not a",
             "condition": "write an expression such as states.lamp == 'ON'",
             "state": "write an expression such as states.lamp == 'ON'",
@@ -183,7 +183,7 @@ extension MappingTable {
         ],
         foreign: [
             "sequence": "use actions:", "action": "use actions:", "steps": "use actions:", "fields": "use inputs:",
-            "variables": "use inputs:", "alias": "use description:", "mode": "a run's mode is that of its rule",
+            "variables": "use inputs:", "alias": "use description:", "mode": "write mode: in the rule",
         ])
 
     static let scriptInput = MappingTable(

@@ -144,7 +144,7 @@ extension MappingTable {
                 "whether `mode`, `cooldown` and `rate_limit` apply to the rule or to each button"
             ),
             queuedKey, cooldownKey, rateLimitKey,
-            Key("fallback", .boolean, "run only if no ordinary rule takes the press"),
+            Key("fallback", .boolean, "run only if no rule without fallback handles the press"),
             Key("on_error", .anything, "the steps to run after a failure"),
             Key(
                 "on_restart", .word(Rule.AfterRestart.allCases.map(\.rawValue)),
@@ -155,10 +155,11 @@ extension MappingTable {
             "on": "use triggers:", "when": "use triggers:", "trigger": "use triggers:",
             "condition": "use conditions:", "if": "use conditions:", "action": "use actions:",
             "sequence": "use actions:", "then": "use actions:", "do": "use actions:", "name": "use alias:",
-            "throttle": "use cooldown:", "debounce": "use cooldown:", "max_exceeded": "what is dropped is counted",
+            "throttle": "use cooldown:", "debounce": "use cooldown:",
+            "max_exceeded": "there is no such key; dropped runs are counted",
         ])
 
-    private static let queuedKey = Key("queued", .anything, "which late events count")
+    private static let queuedKey = Key("queued", .anything, "which late events trigger rules")
     private static let modeKey = Key(
         "mode", .word(Rule.Mode.allCases.map(\.rawValue)), "what happens if the rule matches during a run")
     private static let cooldownKey = Key(
@@ -193,8 +194,10 @@ extension MappingTable {
     static let queued = MappingTable(
         name: "\"queued\"",
         keys: [
-            Key("max_age", .duration(.zero ... .longest), required: true, "the age up to which events count"),
-            Key("keep", .word(["all", "last"]), "whether all late events count, or only the last"),
+            Key(
+                "max_age", .duration(.zero ... .longest), required: true,
+                "the age up to which late events trigger rules"),
+            Key("keep", .word(["all", "last"]), "whether all late events trigger rules, or only the last"),
         ])
 
     static let time = MappingTable(

@@ -26,7 +26,7 @@ extension MappingTable {
             Key("address", .text(.areText), "`80:E4:DA:00:00:01`"),
             Key("serial", .text(.areText), "`BA00-K00001`"),
             Key("nickname", .text(.areText), "at most 23 octets"),
-            Key("firmware", .integer(0...Int(UInt32.max)), "a running number"),
+            Key("firmware", .integer(0...Int(UInt32.max)), "the firmware version, a number"),
             Key("battery", .integer(0...10_000), "millivolts"),
             Key("public", .boolean, "begins in public mode"),
         ])

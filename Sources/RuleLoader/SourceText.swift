@@ -56,13 +56,13 @@ struct SourceText: Sendable {
     /// The octets of a line without its line end; empty for a line that does not exist.
     func line(_ number: Int) -> ArraySlice<UInt8> {
         guard number >= 1, number <= lineCount else { return [] }
-        return octets[lines.start(of: number, in: octets)...].prefix { $0 != 0x0A && $0 != 0x0D }
+        return octets[lines.start(of: number, in: octets)...].firstLine
     }
 
     /// The rest of a line from a position on, at most `maximumExcerpt` octets of it.
     func text(from position: SourcePosition) -> Substring.UnicodeScalarView {
         let rest = octets[offset(of: position)...]
-        var excerpt = rest.prefix(SourceText.maximumExcerpt).prefix { $0 != 0x0A && $0 != 0x0D }
+        var excerpt = rest.prefix(SourceText.maximumExcerpt).firstLine
         if excerpt.count == SourceText.maximumExcerpt {
             // The last character may have been cut.
             while let octet = excerpt.last, octet & 0xC0 == 0x80 { excerpt.removeLast() }

@@ -283,7 +283,8 @@ extension YAMLComposer {
                     }
                     report(
                         "E108", alias.start, alias.end,
-                        "merged mappings *\(other) and *\(alias.name) both define \"\(entry.key.text)\"", "write it out"
+                        "merged mappings *\(other) and *\(alias.name) both define \"\(entry.key.text)\"",
+                        "write it out"
                     )
                 }
             }
@@ -308,7 +309,7 @@ extension YAMLComposer {
         let end = start.advanced(by: text.count)
         let written = Checker.shown(String(Substring(text)))
         if YAMLNode.Tag(rawValue: name) != nil {
-            report("E105", start, end, "\(name) stands before a single text")
+            report("E105", start, end, "\(name) is allowed only before a single text")
         } else if YAMLComposer.expressionKeys.contains(key) {
             report(
                 "E105", start, end, "\(written) is read as a tag",

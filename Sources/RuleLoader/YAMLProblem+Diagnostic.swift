@@ -48,7 +48,7 @@ extension YAMLProblem {
         case "did not find expected hexdecimal number":
             return error("an escape lacks its hexadecimal digits", in: source, hint: YAMLProblem.escapes)
         case "found invalid Unicode character escape code":
-            return error("an escape that is no character", in: source, hint: YAMLProblem.escapes)
+            return error("this escape is not a character", in: source, hint: YAMLProblem.escapes)
         case "found an indentation indicator equal to 0", "did not find expected comment or line break":
             return error(
                 "a block of text begins on the next line", in: source, hint: "quote text that begins with | or >")

@@ -85,7 +85,7 @@ struct SimulatedServices {
     private mutating func takeExpired(at now: Instant) -> [RuleEngine.Input] {
         let expired = waiting.filter { $0.deadline <= now }
         waiting.removeAll { $0.deadline <= now }
-        return expired.map { SimulatedServices.undelivered($0.step, "the broker was away for too long") }
+        return expired.map { SimulatedServices.undelivered($0.step, "the broker was disconnected for too long") }
     }
 
     /// Hands over the message that has waited longest, when the broker comes back.

@@ -132,13 +132,13 @@ package struct ConfigurationFiles: Sendable {
     ) -> StartingRules {
         var starting = starting
         guard let kept = LastGoodRules(in: stateDirectory), let set = source.read(kept)?.value else {
-            starting.fault = "\(reason): no rule runs. Mend it; tryck check shows the places."
+            starting.fault = "\(reason): no rules run. Fix the errors that tryck check shows."
             return starting
         }
         starting.set = set
         starting.recorded = kept.rules
         starting.fault =
-            "\(reason): the last good rules, of \(kept.keptAt), run instead. Mend it; tryck check shows the places."
+            "\(reason): the last good rules, of \(kept.keptAt), run instead. Fix the errors that tryck check shows."
         return starting
     }
 
@@ -183,7 +183,7 @@ package struct ConfigurationFiles: Sendable {
         do {
             return try FileText(reading: path)
         } catch .notFound {
-            throw .init(text: "\(path) does not exist. Write it, or name another.", status: .configuration)
+            throw .init(text: "\(path) does not exist. Create it, or specify another path.", status: .configuration)
         } catch {
             throw .init(text: "\(error)", status: .configuration)
         }

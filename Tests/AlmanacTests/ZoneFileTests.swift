@@ -187,7 +187,7 @@ extension ZoneFileTests {
             + file(version: 0x32, changes: [], offsets: [0], footer: "\n\(rule)\n")
     }
 
-    /// One header and its block. A file of a later version has two, and the footer follows the second.
+    /// A header and its block. A file of a later version has two of each, and the footer after the second.
     private static func file(
         version: UInt8, changes: [(moment: Int64, type: UInt8)], offsets: [Int32], leaps: UInt32 = 0,
         footer: String? = nil

@@ -233,9 +233,11 @@ struct ChannelTranscriptTests {
     func credits() {
         var bench = open(credits: 65_000)
         bench.when(
-            .signalling([0x16, 9, 4, 0, 0x55, 0, 0, 0]), expect: .event(.anomaly("0 credits for L2CAP channel 85")))
+            .signalling([0x16, 9, 4, 0, 0x55, 0, 0, 0]),
+            expect: .event(.anomaly("invalid credits (0) for L2CAP channel 85")))
         bench.when(
-            .signalling([0x16, 9, 4, 0, 0x56, 0, 1, 0]), expect: .event(.anomaly("1 credits for L2CAP channel 86")))
+            .signalling([0x16, 9, 4, 0, 0x56, 0, 1, 0]),
+            expect: .event(.anomaly("invalid credits (1) for L2CAP channel 86")))
         bench.when(.signalling([0x16, 9, 4, 0, 0x55, 0] + octets(535)))
         expectClosed(&bench, .signalling([0x16, 9, 4, 0, 0x55, 0, 1, 0]), .tooManyCredits)
     }
@@ -301,7 +303,7 @@ struct ChannelTranscriptTests {
         var bench = connected()
         bench.when(
             .frame(link, channel: channel, [1, 0, 1]),
-            expect: .event(.anomaly("a frame for L2CAP channel \(channel)")))
+            expect: .event(.anomaly("a frame for unknown L2CAP channel \(channel)")))
     }
 
     // MARK: Closing

@@ -42,7 +42,7 @@ struct ControllerFaultTranscriptTests {
         bench.when(Self.write, expect: .attribute(Self.written))
         bench.wait(.milliseconds(9999))
         bench.wait(
-            .milliseconds(1), expect: .event(.anomaly("link 64 takes no data")),
+            .milliseconds(1), expect: .event(.anomaly("link 64 does not complete any packets")),
             .command(.disconnect(link, reason: .remoteUserTerminated)))
         bench.when(.status(.disconnect))
         bench.when(
@@ -84,7 +84,7 @@ struct ControllerFaultTranscriptTests {
         bench.wait(.milliseconds(9999))
         bench.wait(
             .milliseconds(1), expect: .event(.disconnected(connection, reason: .connectionTimeout)),
-            .event(.failed(.stopped("link 64 does not end"))))
+            .event(.failed(.stopped("link 64 was not disconnected in time"))))
     }
 
     @Test("a failed connection update is reported, refused by status or by event", arguments: [true, false])
@@ -166,7 +166,7 @@ struct ControllerFaultTranscriptTests {
         var bench = connected()
         bench.when(
             .event(.disconnectionComplete(.success, otherLink, reason: .connectionTimeout)),
-            expect: .event(.anomaly("the end of link 65, which is not there")))
+            expect: .event(.anomaly("Disconnection Complete for unknown link 65")))
         bench.when(
             .event(
                 .leConnectionUpdateComplete(
@@ -182,7 +182,7 @@ struct ControllerFaultTranscriptTests {
         bench.when(.event(.commandComplete(HCIOpcode(rawValue: 0), allowance: 1, returnParameters: [])))
         bench.when(
             .completed(.leSetScanEnable),
-            expect: .event(.anomaly("an answer to 0x200c, which nobody waits for")))
+            expect: .event(.anomaly("an unexpected answer to 0x200c")))
     }
 
     @Test("a new connection with a handle in use ends the link that had it")
@@ -243,7 +243,7 @@ struct ControllerFaultTranscriptTests {
         var bench = connected()
         bench.given(.event(.disconnectionComplete(.success, link, reason: .connectionTimeout)))
         bench.when(
-            .attribute([0x1B, 3, 0, 1]), expect: .event(.anomaly("data of link 64, which is not there")))
+            .attribute([0x1B, 3, 0, 1]), expect: .event(.anomaly("data for unknown link 64")))
         bench.when(.event(.leConnectionComplete(.up(connection))), expect: .event(.connected(connection)))
     }
 
@@ -252,7 +252,7 @@ struct ControllerFaultTranscriptTests {
         var bench = Bench()
         for number in 0..<16 as Range<UInt8> { bench.when(.attribute([0x1B, 3, 0, number])) }
         bench.when(
-            .attribute([0x1B, 3, 0, 16], on: otherLink), expect: .event(.anomaly("data of link 65, which is not there"))
+            .attribute([0x1B, 3, 0, 16], on: otherLink), expect: .event(.anomaly("data for unknown link 65"))
         )
         #expect(bench.given(.event(.leConnectionComplete(.up(connection)))).count == 17)
     }

@@ -158,9 +158,9 @@ struct LinkTranscriptTests {
     @Test("a response without a request is an anomaly, and ends nothing")
     func unexpectedResponse() {
         var bench = connected()
-        bench.when(.attribute([0x13]), expect: .event(.anomaly("an attribute response nobody waits for, opcode 19")))
+        bench.when(.attribute([0x13]), expect: .event(.anomaly("an unexpected attribute response, opcode 19")))
         bench.given(.perform(.exchangeMTU(link)))
-        bench.when(.attribute([0x13]), expect: .event(.anomaly("an attribute response nobody waits for, opcode 19")))
+        bench.when(.attribute([0x13]), expect: .event(.anomaly("an unexpected attribute response, opcode 19")))
         bench.when(.attribute([0x03, 140, 0]), expect: .event(.mtuExchanged(link, attMTU: 140)))
     }
 
@@ -314,13 +314,13 @@ struct LinkTranscriptTests {
         bench.when(.attribute([0x1B, 3, 0]), expect: .event(.anomaly("an L2CAP frame was not finished")), notified)
         bench.when(
             packet(.firstFromController, [1, 0, 4, 0, 1, 2]),
-            expect: .event(.anomaly("an L2CAP frame is longer than it says")))
+            expect: .event(.anomaly("an L2CAP frame is longer than its length field")))
         bench.when(
             packet(.firstFromController, [0xFF, 0xFF, 4, 0, 1]),
             expect: .event(.anomaly("an L2CAP frame is longer than 521 octets")))
         bench.when(packet(.continuing, [1, 2]))
         bench.when(.attribute([0x1B, 3, 0]), expect: notified)
-        bench.when(.frame(link, channel: 6, [1]), expect: .event(.anomaly("a frame for L2CAP channel 6")))
+        bench.when(.frame(link, channel: 6, [1]), expect: .event(.anomaly("a frame for unknown L2CAP channel 6")))
         bench.when(
             .attribute([0x1B, 3, 0], on: otherLink))
     }

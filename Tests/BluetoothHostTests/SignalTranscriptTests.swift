@@ -93,7 +93,7 @@ struct SignalTranscriptTests {
         bench.when(Self.ask, expect: Self.question)
         bench.when(
             .completed(.readRSSI, .success, parameters),
-            expect: .event(.anomaly("0x1405 was answered with something else")))
+            expect: .event(.anomaly("the answer to 0x1405 is invalid")))
         bench.when(Self.ask, expect: Self.question)
     }
 

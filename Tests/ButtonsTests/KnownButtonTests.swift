@@ -247,7 +247,7 @@ struct KnownButtonTests {
         room.tell(.permitJoin(.seconds(30)))
         room.wait(.seconds(60))
         #expect(room.manager.knownButtons.isEmpty)
-        #expect(room.said.contains(.anomaly("no randomness left for a session with 80:E4:DA:00:00:02")))
+        #expect(room.said.contains(.anomaly("no random octets left for a session with 80:E4:DA:00:00:02")))
     }
 
     @Test("no packet traps it, whatever it is doing", arguments: 1...30 as ClosedRange<UInt64>)

@@ -33,7 +33,7 @@ struct ListeningTests {
             ])
         #expect(room.manager.knownButtons.count == 1)
         #expect(Self.heard(room).contains { $0.address == Self.kitchen.wantedAddress && $0.isPublic })
-        // It is paired; who asked for it says so.
+        // The end of listening reports nothing, because the button is paired.
         room.tell(.listen(ButtonListening()))
         room.forget()
         room.wait(.seconds(60))

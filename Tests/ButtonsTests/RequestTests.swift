@@ -165,7 +165,7 @@ struct RequestTests {
         room.tell(.request(Self.id, .setLatencyMode(.low)))
         room.tell(.request(Self.id, .setAutoDisconnectTime(40)))
         room.wait(.seconds(120))
-        // Nobody pressed it.
+        // The button was not pressed.
         #expect(room.manager.state(of: Self.id) == .connecting)
         room.press("hall", .click)
         room.wait(.seconds(10))

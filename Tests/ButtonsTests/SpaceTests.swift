@@ -85,7 +85,7 @@ struct SpaceTests {
     @Test("a button does not give way in the middle of a press, nor while an acknowledgement waits for the disk")
     func unacknowledged() {
         var room = Self.house(links: 2, maximumLinks: nil)
-        // One button has a link, and one link is free.
+        // A single button has a link, and one link is free.
         room.press("b1", .click)
         room.wait(.seconds(10))
         #expect(room.manager.state(of: Self.ids[0]) == .ready)

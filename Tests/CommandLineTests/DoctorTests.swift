@@ -71,7 +71,7 @@ struct DoctorTests {
         let text = report.text
         #expect(!text.contains("4711") && !text.contains("copper") && !text.contains("ada"))
         #expect(text.contains("~/tryck/*** is bad"))
-        #expect(text.contains("\ncapture: ~/hci.btsnoop, to be sent along"))
+        #expect(text.contains("\ncapture: ~/hci.btsnoop; send it with the report"))
         #expect(text.contains(#""path":"~/x""#))
         #expect(text.contains("last line"))
         #expect(text.utf8.count < BugReport.maximumLog + 1024)
@@ -152,7 +152,7 @@ extension DoctorTests {
                 Fault(name: "button of another model than the rules say") {
                     $0.daemon = .status(
                         status(contradictions: [
-                            "\"desk\" is a twist, and the rules say it is a flic2; write model: twist at home.yaml:3:3"
+                            "\"desk\" is a twist, but the rules declare it as a flic2; write model: twist at home.yaml:3:3"
                         ]))
                 },
                 Fault(name: "daemon without permission") {

@@ -70,7 +70,7 @@ struct ExportTests {
         #expect(try FileText(reading: path).octets == [1, 2, 3])
         #expect(mode(of: path) == 0o600)
 
-        let exists = Failure(.usage, "\(path) is there already. Name another file, or replace it with --force.")
+        let exists = Failure(.usage, "\(path) already exists. Specify another file, or replace it with --force.")
         #expect(throws: exists) { try NewFile(path, isReplacing: false) }
         chmod(path, 0o644)
         try NewFile(path, isReplacing: true).write([4])
@@ -88,7 +88,9 @@ struct ExportTests {
         #expect(throws: Failure.self) { try early.write([1]) }
         #expect(mode(of: directory.path + "/elsewhere") == nil)
         for path in [path, "/dev/null", directory.path] {
-            #expect(throws: Failure(.usage, "\(path) is not a file that can be replaced. Name another.")) {
+            #expect(
+                throws: Failure(.usage, "\(path) is not a regular file and cannot be replaced. Specify another file.")
+            ) {
                 try NewFile(path, isReplacing: true)
             }
         }

@@ -80,7 +80,7 @@ struct PassphraseTests {
         defer { directory.remove() }
         let file = directory.path + "/passphrase"
         #expect(
-            throws: Failure(.usage, "\(file) does not exist. Its first line has to be the passphrase.")
+            throws: Failure(.usage, "\(file) does not exist. Its first line must be the passphrase.")
         ) { try Passphrase(file: file, isNew: false) }
         try write("correct horse", to: file, mode: mode)
         #expect(
@@ -93,7 +93,7 @@ struct PassphraseTests {
         let terminal = try Terminal()
         let (passphrase, shown) = try terminal.asking(isNew: true, typing: ["correct horse\r", "correct horse\r"])
         #expect(try passphrase.get().octets == Array("correct horse".utf8))
-        #expect(shown == "Passphrase: \r\nThe same again: \r\n")
+        #expect(shown == "Passphrase: \r\nRepeat it: \r\n")
         let (once, shownOnce) = try terminal.asking(isNew: false, typing: ["horse\r"])
         #expect(try once.get().octets == Array("horse".utf8))
         #expect(shownOnce == "Passphrase: \r\n")

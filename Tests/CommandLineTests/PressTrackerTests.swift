@@ -108,7 +108,7 @@ struct PressTrackerTests {
     func messages() {
         var tracker = Self.tracker(.press(.up), Self.event("up"), Self.publish("x"), Self.publish("x"))
         tracker.delivered(.init(topicName: "a", payload: "x"))
-        #expect(tracker.awaited == "the message on a to come back")
+        #expect(tracker.awaited == "the message on a to arrive")
         tracker.delivered(.init(topicName: "a", payload: "x"))
         #expect(tracker.isSettled)
         tracker.delivered(.init(topicName: "a", payload: "y"))

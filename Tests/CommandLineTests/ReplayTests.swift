@@ -128,7 +128,7 @@ struct ReplayTests {
         let file = TemporaryFile([UInt8](repeating: 0x20, count: 300_000))
         var reader = try RecordingReader(file.path, maximumLineLength: 100_000)
         let failure = #expect(throws: Failure.self) { _ = try reader.next() }
-        #expect(failure?.sentence == "line 1: longer than a recording's lines are.")
+        #expect(failure?.sentence == "line 1: it is longer than the limit for a recording.")
     }
 
     @Test("lines come one by one, however long the file is", arguments: 1...20 as ClosedRange<UInt64>)

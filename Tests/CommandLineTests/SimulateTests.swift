@@ -38,19 +38,19 @@ struct SimulateTests {
             (
                 "desk swipe_up",
                 .mistake(
-                    "desk is a twist and knows no swipe_up. It knows: click, double_click, hold, down, up, make_public, "
+                    "desk is a twist, which does not support swipe_up. It supports: click, double_click, hold, down, up, make_public, "
                         + "turn_10, turn_-10, push_turn_10.")
             ),
             (
                 "kitchen turn_5",
                 .mistake(
-                    "kitchen is a flic2 and knows no turn_5. It knows: click, double_click, hold, down, up, make_public."
+                    "kitchen is a flic2, which does not support turn_5. It supports: click, double_click, hold, down, up, make_public."
                 )
             ),
             (
                 "hall small_hold",
                 .mistake(
-                    "hall is a flic2 and knows no small_hold. It knows: click, double_click, hold, down, up, make_public."
+                    "hall is a flic2, which does not support small_hold. It supports: click, double_click, hold, down, up, make_public."
                 )
             ),
             (

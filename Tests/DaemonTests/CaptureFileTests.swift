@@ -98,7 +98,9 @@ struct CaptureFileTests {
                 run.finish(error.description)
             }
         }
-        #expect(failure == "\(path) is there already: nothing is captured. Remove it, or name another with --capture")
+        #expect(
+            failure
+                == "\(path) exists already, so nothing is captured: remove it, or specify another file with --capture")
         #expect(try FileText(reading: kept).octets == Array("kept".utf8))
         #expect(try FileText(reading: path).octets == Array("kept".utf8))
         var status = stat()

@@ -227,7 +227,7 @@ import Testing
                 "listens",
                 "another tryckd listens on PATH: stop it, or give this one its own `control_socket`",
                 "is removed",
-                "PATH is not a socket: remove it, or name another `control_socket`",
+                "PATH is not a socket: remove it, or configure another `control_socket`",
                 "is left",
                 "bind of PATH failed: No such file or directory",
             ])

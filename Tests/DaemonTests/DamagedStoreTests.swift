@@ -100,7 +100,7 @@ struct DamagedStoreTests {
             // SQLite takes one octet for nothing.
             for octets in [[], [7]] as [[UInt8]] {
                 let (_, notices) = try Self.start(octets, "\(octets)")
-                #expect("\(notices)".contains("was empty, and is begun anew"))
+                #expect("\(notices)".contains("was empty, and is created again"))
             }
             let (_, others) = try Self.start([], log: good.log, "a log alone")
             #expect("\(others)".contains("it is empty, and its log is not"))

@@ -42,7 +42,7 @@ struct EmbeddedBrokerSupervisorTests {
         talk.given(.probed(isListening: false))
         talk.wait(.milliseconds(20))
         talk.when(.timerFired, expect: .kill)
-        #expect(talk.given(.ended("signal 9")).last == .failed("mosquitto ended (signal 9); it is started again"))
+        #expect(talk.given(.ended("signal 9")).last == .failed("mosquitto ended (signal 9); it will be restarted"))
     }
 
     @Test("a program that cannot be launched is tried again with growing delays")

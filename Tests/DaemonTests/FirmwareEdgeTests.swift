@@ -50,11 +50,11 @@ struct FirmwareEdgeTests {
         let notRegular = "it is not a regular file; put the image itself there"
         #expect(
             found.notices == [
-                "\(path)/Flic2_11.bin is left alone: its name is not MODEL-VERSION.bin, as in flic2-11.bin",
-                "\(path)/flic2-10.bin is left alone: \(notRegular)",
-                "\(path)/flic2-12.bin is left alone: \(notRegular)",
-                "\(path)/flic2-13.bin is left alone: \(notRegular)",
-                "\(path)/twist-2.bin is left alone: an image has at most 262148 octets",
+                "\(path)/Flic2_11.bin is ignored: its name is not MODEL-VERSION.bin, as in flic2-11.bin",
+                "\(path)/flic2-10.bin is ignored: \(notRegular)",
+                "\(path)/flic2-12.bin is ignored: \(notRegular)",
+                "\(path)/flic2-13.bin is ignored: \(notRegular)",
+                "\(path)/twist-2.bin is ignored: an image has at most 262148 octets",
             ])
     }
 
@@ -67,12 +67,12 @@ struct FirmwareEdgeTests {
         writeFile("\(directory.path)/flic2-1000.bin", [1])
         let tooMany = FirmwareFiles(in: directory.path)
         #expect(tooMany.files.count == FirmwareFiles.maximumCount)
-        #expect(tooMany.notices == ["\(directory.path) has more than 64 files with firmware: tidy it up"])
+        #expect(tooMany.notices == ["\(directory.path) has more than 64 firmware files: remove some"])
         for number in 1...FirmwareFiles.maximumEntryCount { writeFile("\(directory.path)/x\(number).bin", []) }
         let filled = FirmwareFiles(in: directory.path)
         #expect(filled.files.count <= FirmwareFiles.maximumCount)
         #expect(filled.notices.count <= 10)
-        #expect(filled.notices.contains("\(directory.path) has more than 1024 entries: tidy it up"))
+        #expect(filled.notices.contains("\(directory.path) has more than 1024 entries: remove some"))
     }
 
     @Test("the directory is made, and what is put there or taken away is noticed")
@@ -129,12 +129,13 @@ struct FirmwareEdgeTests {
         #expect(
             results == [
                 .octets(image),
-                .failed("\(path)/flic2-2.bin is no image: one has at most 262148 octets. Get the file again."),
+                .failed(
+                    "\(path)/flic2-2.bin is too long for an image, which has at most 262148 octets; download it again."),
                 .failed("\(path)/flic2-3.bin is a link; put the image itself there."),
                 .failed("\(path)/flic2-4.bin is not a regular file; put the image itself there."),
                 .failed("\(path)/flic2-5.bin is not a regular file; put the image itself there."),
-                .failed("\(path)/flic2-6.bin is gone; put it there again."),
-                .failed("\(path)/../x-1.bin cannot be the name of an image."),
+                .failed("\(path)/flic2-6.bin does not exist any more; copy it there again."),
+                .failed("\(path)/../x-1.bin does not have the name of an image."),
             ])
     }
 }

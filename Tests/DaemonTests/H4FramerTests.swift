@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(
-        "an octet that begins no packet ends the stream, after the packets before it",
+        "an octet that is not a packet indicator ends the stream, after the packets before it",
         arguments: [0x00, 0x06, 0xFF] as [UInt8])
     func garbage(octet: UInt8) throws {
         var framer = H4Framer()

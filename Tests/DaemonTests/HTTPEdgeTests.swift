@@ -68,10 +68,10 @@ struct HTTPEdgeTests {
             ("http://127.0.0.1/\0", "GET", [], "its URL contains a blank or a control character"),
             ("http://127.0.0.1/", "GET / HTTP/1.1\r\nX: y", [], "\"GET / HTTP/1.1\r\nX: y\" is not a method"),
             ("http://127.0.0.1/", "", [], "\"\" is not a method"),
-            ("http://127.0.0.1/", "GET", ["X: a\r\nY: b"], "a header of it is not of the form \"Name: value\""),
-            ("http://127.0.0.1/", "GET", ["X: a\0"], "a header of it is not of the form \"Name: value\""),
-            ("http://127.0.0.1/", "GET", ["X"], "a header of it is not of the form \"Name: value\""),
-            ("http://127.0.0.1/", "GET", [": x"], "a header of it is not of the form \"Name: value\""),
+            ("http://127.0.0.1/", "GET", ["X: a\r\nY: b"], "a header does not have the form \"Name: value\""),
+            ("http://127.0.0.1/", "GET", ["X: a\0"], "a header does not have the form \"Name: value\""),
+            ("http://127.0.0.1/", "GET", ["X"], "a header does not have the form \"Name: value\""),
+            ("http://127.0.0.1/", "GET", [": x"], "a header does not have the form \"Name: value\""),
         ] as [(String, String, [String], String)])
     func noRequest(url: String, method: String, headers: [String], sentence: String) async throws {
         let request = HTTPAction(url: url, method: method, headers: headers)
@@ -107,7 +107,7 @@ struct HTTPEdgeTests {
 
     @Test("what is compressed and was not asked for is not taken")
     func compressed() async throws {
-        #expect(try await answer("/gzip").outcome == .failed("the answer is compressed, which was not asked for"))
+        #expect(try await answer("/gzip").outcome == .failed("the answer is compressed, which was not requested"))
     }
 
     @Test("all answers together take one budget of octets in a turn of the loop", arguments: [false, true])
@@ -190,7 +190,7 @@ struct HTTPEdgeTests {
         #expect(port.note == "its redirect to another port, 1, is not followed")
         let scheme = try await answer("/redirect/302/file:///etc/passwd")
         #expect(scheme.outcome == .answered(status: 302))
-        #expect(scheme.note == "its redirect leads to no web page")
+        #expect(scheme.note == "its redirect has no http or https URL")
     }
 
     @Test("five redirects are followed and the sixth is not")
@@ -324,7 +324,7 @@ struct HTTPEdgeTests {
             }
             let (id, result) = await results.next()
             #expect(id == places)
-            #expect(result.outcome == .failed("1024 requests are waiting already"))
+            #expect(result.outcome == .failed("1024 requests are already waiting"))
             await withCheckedContinuation { done in edge.cancelAll { done.resume() } }
             #expect(results.takeAll().count == Int(places))
         }

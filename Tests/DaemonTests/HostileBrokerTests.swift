@@ -19,7 +19,7 @@ struct HostileBrokerTests {
             for id in 0..<count { client.publish(UInt64(id), "big", [UInt8](repeating: 1, count: 262_141), qos: 1) }
             client.publish(98, "big", [], qos: 1)
             client.publish(99, "big", [], qos: 0)
-            let words = "with it more than 8 MiB would be on their way at once"
+            let words = "more than 8 MiB would be in flight"
             #expect(await client.next() == .publishFailed(id: 98, words))
             #expect(await client.next() == .publishFailed(id: 99, words))
             let start = EventLoop.shared.nanosecondsSinceBoot
@@ -71,7 +71,7 @@ struct HostileBrokerTests {
             _ = await client.next()
             client.publish(1, "a", [1], qos: 1)
             client.publish(2, "a", [2], qos: 1)
-            let words = "the connection to 127.0.0.1:\(broker.port) was lost: it takes and acknowledges nothing"
+            let words = "the connection to 127.0.0.1:\(broker.port) was lost: it neither reads nor acknowledges"
             guard case .disconnected(let failure) = await client.next() else { throw Unexpected() }
             #expect("\(failure)" == words)
             #expect(await client.next() == .publishFailed(id: 1, words))
@@ -263,7 +263,7 @@ struct HostileBrokerTests {
             for count in [most + 1, Int(MQTTClient.maximumPacketSize) - 4] {
                 #expect(
                     await client.next()
-                        == .dropped("a message of \(count) octets on f was dropped: \(most) is the most we take"))
+                        == .dropped("a message of \(count) octets on f was dropped: \(most) is the limit"))
             }
             #expect(await client.next() == .message(topicName: "f", payload: [0x2A], retained: false, qos: 0))
             await client.disconnect()
@@ -434,21 +434,27 @@ struct HostileBrokerTests {
             (.v311, 1, "the broker at b:1883 does not speak MQTT 3.1.1: set mqtt.protocol"),
             (.v5, 0x85, "the broker at b:1883 refuses the client identifier \"me\": set another mqtt.client_id"),
             (.v311, 2, "the broker at b:1883 refuses the client identifier \"me\": set another mqtt.client_id"),
-            (.v5, 0x86, "the broker at b:1883 wants a user name and a password: set mqtt.username and mqtt.password"),
-            (.v5, 0x87, "the broker at b:1883 wants a user name and a password: set mqtt.username and mqtt.password"),
-            (.v311, 5, "the broker at b:1883 wants a user name and a password: set mqtt.username and mqtt.password"),
+            (
+                .v5, 0x86,
+                "the broker at b:1883 requires a user name and a password: set mqtt.username and mqtt.password"
+            ),
+            (
+                .v5, 0x87,
+                "the broker at b:1883 requires a user name and a password: set mqtt.username and mqtt.password"
+            ),
+            (.v311, 5, "the broker at b:1883 requires a user name and a password: set mqtt.username and mqtt.password"),
             (
                 .v311, 3,
                 "the broker at b:1883 refuses the connection: Connection Refused: broker unavailable. (reason code 3); "
-                    + "it is asked again"
+                    + "the connection is retried"
             ),
             (
                 .v5, 0x89,
-                "the broker at b:1883 refuses the connection: Server busy (reason code 137); it is asked again"
+                "the broker at b:1883 refuses the connection: Server busy (reason code 137); the connection is retried"
             ),
             (
                 .v5, 0x8A,
-                "the broker at b:1883 refuses the connection: Banned (reason code 138): whoever runs it has to lift that"
+                "the broker at b:1883 refuses the connection: Banned (reason code 138): its administrator has to lift the ban"
             ),
             (
                 .v5, 0x90,
@@ -462,7 +468,7 @@ struct HostileBrokerTests {
             (
                 .v5, 0x9D,
                 "the broker at b:1883 refuses the connection: Server moved (reason code 157): "
-                    + "set mqtt.broker to the one it has in mind"
+                    + "set mqtt.broker to the server that it names"
             ),
         ] as [(MQTTProtocolVersion, Int32, String)])
     func refusals(version: MQTTProtocolVersion, code: Int32, sentence: String) {

@@ -202,7 +202,7 @@ struct MQTTEdgeTests {
             // The largest was never sent to us: the broker knows our maximum packet size.
             #expect(
                 sizes == [
-                    "\(bound)", "a message of \(bound + 1) octets on big was dropped: \(bound) is the most we take",
+                    "\(bound)", "a message of \(bound + 1) octets on big was dropped: \(bound) is the limit",
                     "1",
                 ])
             await reader.disconnect()
@@ -226,7 +226,7 @@ struct MQTTEdgeTests {
                 case .published: published += 1
                 case .publishFailed(let id, let words):
                     failed.append(id)
-                    #expect(words == "1000 messages are on their way already")
+                    #expect(words == "1000 messages are already in flight")
                 default: throw Unexpected()
                 }
             }

@@ -205,7 +205,7 @@ struct MQTTSessionTests {
         var talk = Self.inFlight(1...1000)
         talk.when(
             .publish(Self.message(1001)),
-            expect: .report(.publishFailed(id: 1001, "1000 messages are on their way already")))
+            expect: .report(.publishFailed(id: 1001, "1000 messages are already in flight")))
         talk.given(.returned(.serve, Outcome(events: [.published(messageID: 5, refusal: nil)])))
         talk.when(.publish(Self.message(1001)), expect: .publish(Self.message(1001)))
 
@@ -214,7 +214,7 @@ struct MQTTSessionTests {
         talk.send(Self.message(1, octets: MQTTSession.maximumOctetsInFlight - 3))
         talk.when(
             .publish(Self.message(2, octets: 2)),
-            expect: .report(.publishFailed(id: 2, "with it more than 8 MiB would be on their way at once")))
+            expect: .report(.publishFailed(id: 2, "more than 8 MiB would be in flight")))
         talk.when(.publish(Self.message(2)), expect: .publish(Self.message(2)))
         talk.given(.returned(.serve, Outcome(events: [.published(messageID: 1, refusal: nil)])))
         talk.when(.publish(Self.message(3, octets: 1000)), expect: .publish(Self.message(3, octets: 1000)))
@@ -275,7 +275,7 @@ struct MQTTSessionTests {
         talk.wait(.seconds(15))
         talk.given(.timerFired)
         let failure = MQTTFailure.connectionLost(
-            endpoint: "broker:1883", cause: "it takes and acknowledges nothing")
+            endpoint: "broker:1883", cause: "it neither reads nor acknowledges")
         let effects = talk.given(.returned(.upkeep, Outcome()))
         #expect(effects.prefix(2) == [.close, .report(.disconnected(failure))])
     }

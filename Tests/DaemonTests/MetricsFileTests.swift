@@ -82,8 +82,8 @@ struct MetricsFileTests {
         #expect(
             said == [
                 "the metrics file \(path) cannot be written: No such file or directory; "
-                    + "make the directory \(place), or name another in metrics.textfile",
-                "\(path) is written again",
+                    + "create the directory \(place), or set another path in metrics.textfile",
+                "\(path) can be written again",
             ])
         #expect(readFile(path) == [4])
     }
@@ -98,7 +98,7 @@ struct MetricsFileTests {
             file.write([7])
             _ = await said.next()
             #expect(mkdir(place, 0o700) == 0)
-            #expect(await said.next() == "\(place)/x.prom is written again")
+            #expect(await said.next() == "\(place)/x.prom can be written again")
             withExtendedLifetime(file) {}
         }
         #expect(readFile(place + "/x.prom") == [7])
@@ -114,7 +114,7 @@ struct MetricsFileTests {
             defer { withExtendedLifetime(file) {} }
             return await said.next()
         }
-        #expect(said.hasSuffix("cannot be written: Is a directory; name a file in metrics.textfile"))
+        #expect(said.hasSuffix("cannot be written: Is a directory; set metrics.textfile to the path of a file"))
         #expect(mode(of: directory.path + ".tmp") == nil)
     }
 }

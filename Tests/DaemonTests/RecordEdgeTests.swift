@@ -99,7 +99,7 @@ struct RecordEdgeTests {
             edge.end()
             return sentences.takeAll()
         }
-        #expect(sentences == ["\(path) has reached its greatest length: nothing is recorded from here on"])
+        #expect(sentences == ["\(path) has reached its maximum length: recording ends"])
         // 14 octets each, with their ends.
         #expect(readFile(path).count == 56)
         #expect(readFile(path).last == 0x0A)

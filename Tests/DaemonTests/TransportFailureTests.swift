@@ -19,7 +19,7 @@ import Testing
             ),
             (
                 TransportFailure(errno: ENODEV, "bind", adapter: 1), .absent,
-                "there is no adapter hci1: plug it in, and see `ls /sys/class/bluetooth` for those there are"
+                "there is no adapter hci1: plug it in, and see `ls /sys/class/bluetooth` for the available ones"
             ),
             (
                 .noAdapters, .absent,
@@ -31,11 +31,11 @@ import Testing
             ),
             (
                 .noAdapterWithAddress(address, among: [other]), .absent,
-                "there is no adapter 00:1A:7D:DA:71:13: plug it in, or set `bluetooth.transport` to one of those there are, hci2 (00:11:22:33:44:55)"
+                "there is no adapter 00:1A:7D:DA:71:13: plug it in, or set `bluetooth.transport` to an available one: hci2 (00:11:22:33:44:55)"
             ),
             (
                 TransportFailure(errno: EBUSY, "bind", adapter: 1, isBlueZRunning: true), .absent,
-                "hci1 is in use by BlueZ: run `sudo systemctl stop bluetooth.service` (to keep it so, `sudo systemctl disable bluetooth.service`), or plug in an adapter for Tryck alone"
+                "hci1 is in use by BlueZ: run `sudo systemctl stop bluetooth.service` (to make this permanent, `sudo systemctl disable bluetooth.service`), or plug in an adapter for Tryck alone"
             ),
             (
                 TransportFailure(errno: EBUSY, "bind", adapter: 1), .absent,
@@ -55,9 +55,12 @@ import Testing
             ),
             (
                 .adapterLost(index: 1), .absent,
-                "hci1 went away: plug it in again, or see `sudo dmesg` for why it was reset"
+                "hci1 disappeared: plug it in again, or see `sudo dmesg` for why it was reset"
             ),
-            (.stalled("hci1"), .failed, "hci1 takes no more data: reset or replug the controller"),
+            (
+                .stalled("hci1"), .failed,
+                "hci1 accepts no more data: reset the controller, or unplug it and plug it in again"
+            ),
             (TransportFailure(errno: EIO, "bind", adapter: 1), .absent, "bind of hci1 failed: Input/output error"),
         ])
     func sentences(failure: TransportFailure, fault: AdapterFault, sentence: String) {

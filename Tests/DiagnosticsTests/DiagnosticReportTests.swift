@@ -67,6 +67,25 @@ struct DiagnosticReportTests {
         #expect(!shown.unicodeScalars.contains { $0 == "\u{1B}" || $0 == "\u{7}" || $0 == "\u{202E}" })
     }
 
+    @Test("control characters of a file's name never reach the terminal")
+    func controlInName() {
+        let name = "a\u{1B}[2J\u{7}.yaml"
+        let note = Diagnostic.Note(message: "declared", file: name, position: .init(line: 1, column: 1))
+        let errors = (1...25).map { diagnostic($0, 1, file: name, related: [note]) }
+        let shown = DiagnosticReport(errors, sources: [name: Array("x\n".utf8)]).text()
+        #expect(!shown.unicodeScalars.contains { $0 == "\u{1B}" || $0 == "\u{7}" })
+        #expect(shown.hasPrefix("a\u{FFFD}[2J\u{FFFD}.yaml:1:1: error[E301]: "))
+        #expect(shown.contains("    1 | x\n"))
+        #expect(shown.contains("  note: declared at a\u{FFFD}[2J\u{FFFD}.yaml:1:1\n"))
+        #expect(shown.contains("\na\u{FFFD}[2J\u{FFFD}.yaml: and 5 more\n"))
+    }
+
+    @Test("LF, CR and CRLF each end a line", arguments: ["\n", "\r", "\r\n"])
+    func lineEnds(end: String) {
+        let shown = text(diagnostic(3, 1), source: "one\(end)\(end)three\(end)four")
+        #expect(shown.contains("    3 | three\n      | ^\n"))
+    }
+
     @Test("a line that holds secrets is not shown")
     func confidential() {
         var secret = diagnostic(1, 1, hint: "chmod 600")

@@ -7,11 +7,11 @@ struct ProblemTests {
         "a syntax mistake is reported at its place, with the right spelling",
         arguments: [
             ("9223372036854775808", "E401 0..<19 this number is too large"),
-            ("1e3", #"E401 0..<3 "1e3" is not how numbers are written; write 1000"#),
-            (".5", #"E401 0..<2 ".5" is not how numbers are written; write 0.5"#),
+            ("1e3", #"E401 0..<3 "1e3" is not a valid number; write 1000"#),
+            (".5", #"E401 0..<2 ".5" is not a valid number; write 0.5"#),
             ("017", #"E401 0..<3 "017" begins with 0; write 17"#),
-            ("0x1f", #"E401 0..<4 "0x1f" is not how numbers are written; write 31"#),
-            ("1_000", #"E401 0..<5 "1_000" is not how numbers are written; write 1000"#),
+            ("0x1f", #"E401 0..<4 "0x1f" is not a valid number; write 31"#),
+            ("1_000", #"E401 0..<5 "1_000" is not a valid number; write 1000"#),
             ("1.5s", #"E401 0..<4 "1.5s" is not a duration; write 1s500ms"#),
             ("0.5s", #"E401 0..<4 "0.5s" is not a duration; write 500ms"#),
             ("10 s", #"E401 3..<4 unexpected "s""#),
@@ -43,7 +43,7 @@ struct ProblemTests {
             ("a ? b : c", #"E401 2..<3 unexpected "?"; write a if b else c"#),
             ("1 if 2", "E401 2..<4 this if has no else; write a if b else c"),
             ("5 not 3", #"E401 2..<5 unexpected "not""#),
-            ("round(1e19)", #"E401 6..<10 "1e19" is not how numbers are written; write 10000000000000000000"#),
+            ("round(1e19)", #"E401 6..<10 "1e19" is not a valid number; write 10000000000000000000"#),
             ("states.hall_light[0]", #"E401 17..<18 unexpected "[""#),
             ("[1,]", #"E401 3..<4 unexpected "]""#),
             ("(,)", #"E401 1..<2 unexpected ",""#),
@@ -52,7 +52,7 @@ struct ProblemTests {
             ("{a}", #"E401 0..<1 unexpected "{""#),
             ("é", #"E401 0..<2 unexpected "é""#),
             ("a & b", #"E401 2..<3 unexpected "&"; write and, or ~ to join text"#),
-            ("a.1", #"E401 1..<3 ".1" is not how numbers are written; write 0.1"#),
+            ("a.1", #"E401 1..<3 ".1" is not a valid number; write 0.1"#),
             ("1.", "E401 2..<2 the expression ends where a value is expected"),
             ("2 ** 3", #"E401 3..<4 unexpected "*""#),
             ("1 < 2 == true", #"E401 6..<8 unexpected "=="; write 1 < 2 and 2 == true"#),
@@ -91,7 +91,7 @@ struct ProblemTests {
             ("triger.button", #"E402 0..<6 unknown name triger; did you mean "trigger"?"#),
             ("buttons.kitchen", #"E402 0..<15 "buttons.kitchen" is not a value; write buttons.kitchen.connected"#),
             ("buttons.kitchen.helt", #"E402 16..<20 buttons.kitchen has no field "helt"; did you mean "held"?"#),
-            ("results.maybe.ok", #"E402 8..<13 not every way to this step saves "maybe""#),
+            ("results.maybe.ok", #"E402 8..<13 not every path to this step saves "maybe""#),
             ("results.answr.ok", #"E402 8..<13 no step before this one saves "answr"; did you mean "answer"?"#),
             ("results.answer.stdou", #"E402 15..<20 results.answer has no field "stdou"; did you mean "stdout"?"#),
             ("inputs.lmp", #"E402 7..<10 this script has no input "lmp"; did you mean "lamp"?"#),
@@ -154,18 +154,18 @@ struct ProblemTests {
             ("null in [1]", "E404 0..<4 null can only be compared with == and !=; write known(x)"),
             ("not 1", "E404 4..<5 not needs a boolean, not integer: 1; write 1 != 0"),
             ("1 and true", "E404 0..<1 and needs a boolean, not integer: 1; write 1 != 0"),
-            ("1 if true else 'a'", "E404 15..<18 if and else need one type, not integer and string"),
+            ("1 if true else 'a'", "E404 15..<18 if and else need values of the same type, not integer and string"),
             ("1 if 2 else 3", "E404 5..<6 if needs a boolean, not integer: 2; write 2 != 0"),
-            ("default(1, 'a')", "E404 11..<14 default needs one type, not integer and string"),
+            ("default(1, 'a')", "E404 11..<14 default needs values of the same type, not integer and string"),
             ("integer('x', 7.5)", "E404 13..<16 integer takes an integer, not number: 7.5; round(x) gives an integer"),
-            ("string([1])", "E404 7..<10 a list has no text: [1]; write json([1])"),
-            ("string(null)", "E404 7..<11 null has no text; write '' for empty text"),
-            ("round('a')", "E404 6..<9 round takes a number, not string: 'a'; number(x) makes a number of text"),
+            ("string([1])", "E404 7..<10 a list cannot be converted to text: [1]; write json([1])"),
+            ("string(null)", "E404 7..<11 null cannot be converted to text; write '' for empty text"),
+            ("round('a')", "E404 6..<9 round takes a number, not string: 'a'; number(x) converts text to a number"),
             ("round(1, 2, 3)", "E404 0..<5 round takes 1 or 2 arguments, not 3; write round(x, n)"),
             ("round()", "E404 0..<5 round takes 1 or 2 arguments, not 0; write round(x, n)"),
             ("abs(1s)", "E404 4..<6 abs takes a number, not duration: 1s; seconds(d) gives a number"),
             ("min(3)", "E404 0..<3 min takes at least 2 arguments, not 1; write min(a, b, …)"),
-            ("max(1s, 1)", "E404 8..<9 max needs one type, not duration and integer"),
+            ("max(1s, 1)", "E404 8..<9 max needs values of the same type, not duration and integer"),
             ("next([], 1)", "E404 5..<7 an empty list has no next entry"),
             ("next(variables.guest)", #"E404 5..<20 variable "guest" has no values; give guest (14:3) values: […]"#),
             ("next(variables.volume)", #"E404 5..<21 variable "volume" has no values; give volume (15:3) values: […]"#),
@@ -180,15 +180,18 @@ struct ProblemTests {
             ("in_time('22:00')", "E404 0..<7 in_time takes 2 arguments, not 1; write in_time(after, before)"),
             ("'a' ~ 1 + 2", "E404 8..<9 cannot use + on text; ~ joins text; put brackets around a sum: a ~ (b + c)"),
             ("'a' ~ 1 - 2", "E404 8..<9 cannot use - on text; ~ joins text; put brackets around a sum: a ~ (b + c)"),
-            ("1 - 'a' ~ 2", "E404 0..<7 cannot subtract integer and string: 1 - 'a'; number(x) makes a number of text"),
+            (
+                "1 - 'a' ~ 2",
+                "E404 0..<7 cannot subtract integer and string: 1 - 'a'; number(x) converts text to a number"
+            ),
             ("states.lux + 'a'", "E404 0..<16 cannot add number and string: states.lux + 'a'; use ~ to join text"),
             ("-'a'", "E404 0..<4 - needs a number or a duration, not string: 'a'"),
             ("null + 1", "E404 0..<4 null can only be compared with == and !=; write known(x)"),
             ("null and true", "E404 0..<4 null can only be compared with == and !=; write known(x)"),
-            ("contains(1, 'a')", "E404 9..<10 contains takes text, not integer: 1; string(x) makes text of it"),
+            ("contains(1, 'a')", "E404 9..<10 contains takes text, not integer: 1; string(x) converts it to text"),
             (
                 "min('1', 2)",
-                "E404 4..<7 min takes a number or a duration, not string: '1'; number(x) makes a number of text"
+                "E404 4..<7 min takes a number or a duration, not string: '1'; number(x) converts text to a number"
             ),
             (
                 "min(states.hall_light, 2)",
@@ -334,7 +337,7 @@ struct ProblemTests {
                 E304 10..<14 unknown variable "scen"; did you mean "scene"?
                 E402 27..<33 unknown name triger; did you mean "trigger"?
                 E402 48..<50 unknown name ON; write 'ON' for text
-                E404 61..<62 length takes text, not integer: 1; string(x) makes text of it
+                E404 61..<62 length takes text, not integer: 1; string(x) converts it to text
                 """)
     }
 

@@ -53,8 +53,8 @@ struct TemplateTests {
             ("{{ }}", "E401 2..<3 the expression is empty"),
             ("{% if x %}", "E408 0..<2 {% … %} is not supported; use if/then/else steps or a if b else c"),
             ("{{ {{ 1 }} }}", "E401 3..<5 this is an expression already; remove the braces"),
-            ("{{ [1] }}", "E404 3..<6 a list has no text: [1]; write json([1])"),
-            ("{{ null }}", "E404 3..<7 null has no text; write '' for empty text"),
+            ("{{ [1] }}", "E404 3..<6 a list cannot be converted to text: [1]; write json([1])"),
+            ("{{ null }}", "E404 3..<7 null cannot be converted to text; write '' for empty text"),
         ])
     func mistakes(template: String, problems: String) {
         #expect(TemplateTests.problems(template) == problems)
@@ -75,7 +75,7 @@ struct TemplateTests {
         #expect(TemplateTests.problems("{{ [1] }}", .json) == "none")
         #expect(
             TemplateTests.problems("{{ null }}", .json)
-                == "E404 3..<7 null is never known here; write null without braces")
+                == "E404 3..<7 null is not allowed here; write null without braces")
     }
 
     @Test(

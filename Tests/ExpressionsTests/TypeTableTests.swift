@@ -238,7 +238,7 @@ struct TypeTableTests {
 }
 
 extension Value {
-    /// Whether the value is one of those that the type allows.
+    /// True if the type allows the value.
     func fits(_ type: ExpressionType) -> Bool {
         switch (self, type.kind) {
         case (.unknown, _): type.isOptional

@@ -35,7 +35,7 @@ struct ButtonSessionTests {
         var talk = reconnecting()
         talk.given(.linkReady(attMTU: 140, TestButton.entropy))
         talk.wait(.seconds(4))
-        talk.when(.received([0x21, 8]), expect: .ignored(reason: "packet 8 ends too early"))
+        talk.when(.received([0x21, 8]), expect: .ignored(reason: "packet 8 is truncated"))
         talk.wait(.seconds(1))
         talk.when(.timerFired, expect: .failed(.verifyTimedOut), .disconnect)
     }
@@ -120,7 +120,7 @@ struct ButtonSessionTests {
         effects = established.receive(.getFirmwareVersionResponse(version: 11))
         #expect(effects.first == .firmware(version: 11) && established.sent(effects).isEmpty)
         effects = established.receive(.getBatteryLevelResponse(raw: 1))
-        #expect(effects == [.ignored(reason: "an answer nobody asked for")])
+        #expect(effects == [.ignored(reason: "an unexpected response")])
     }
 
     @Test("advertising settings wait for the version where it is not known", arguments: [5, 6] as [UInt32])
@@ -359,8 +359,11 @@ struct ButtonSessionTests {
         #expect(established.initialise() == [.ignored(reason: "a second init response")])
         #expect(established.receive(.other(opcode: 200)) == [.ignored(reason: "packet 200 in a session")])
         let cut = established.button.value(octets: [12, 1])
-        #expect(established.talk.given(.received(cut)) == [.ignored(reason: "packet 12 ends too early")])
-        #expect(established.talk.given(.received([0, 6, 4, 3, 2, 1])) == [.ignored(reason: "packet 6 for everybody")])
+        #expect(established.talk.given(.received(cut)) == [.ignored(reason: "packet 12 is truncated")])
+        #expect(
+            established.talk.given(.received([0, 6, 4, 3, 2, 1])) == [
+                .ignored(reason: "packet 6 for all logical connections")
+            ])
         // Frames of another program on this machine, and of a new session of one.
         #expect(established.talk.given(.received([7, 15, 1, 2, 3, 4, 5])) == [])
         #expect(established.talk.given(.received([0x21, 15, 1, 2, 3, 4, 5])) == [])

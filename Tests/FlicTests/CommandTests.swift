@@ -106,7 +106,7 @@ struct CommandTests {
         #expect(established.talk.given(.perform(.setNickname(Nickname("Three", chosenAt: 3)))) == [])
         #expect(
             established.receive(.nameUpdatedNotification(name: Array("Elsewhere".utf8))) == [
-                .ignored(reason: "another name while ours is on its way")
+                .ignored(reason: "a name from another host while a new name is being sent")
             ])
         var effects = established.receive(.setNameResponse(.init(timestamp: 1, name: Array("One".utf8))))
         #expect(!effects.contains(.nickname("One")))
@@ -139,7 +139,7 @@ struct CommandTests {
         var established = try #require(EstablishedTalk())
         _ = established.initialise()
         let stamped = ButtonPacket.StampedName(timestamp: 1, name: [])
-        #expect(established.receive(.setNameResponse(stamped)) == [.ignored(reason: "an answer nobody asked for")])
+        #expect(established.receive(.setNameResponse(stamped)) == [.ignored(reason: "an unexpected response")])
     }
 
     @Test("a request without answer for 15 seconds is reported, the next are sent, and a late answer is ignored")
@@ -156,7 +156,7 @@ struct CommandTests {
         for late in [.getBatteryLevelResponse(raw: 860), .getNameResponse(.init(timestamp: 0, name: []))]
             as [ButtonPacket]
         {
-            #expect(established.receive(late) == [.ignored(reason: "an answer nobody asked for")])
+            #expect(established.receive(late) == [.ignored(reason: "an unexpected response")])
         }
         #expect(
             established.receive(.getFirmwareVersionResponse(version: 11)).first == .firmware(version: 11))

@@ -210,7 +210,7 @@ struct DuoTurnTests {
         var talk = try Talk()
         #expect(
             talk.established.receive(.buttonEventDuoNotification([]))
-                == [.ignored(reason: "events that end too early")])
+                == [.ignored(reason: "truncated events")])
         let response = ButtonPacket.InitButtonEventsDuoResponse(
             hasQueuedEvents: false, milliseconds: 1, eventCount: 1, smallEventCount: 1, bootID: 5)
         #expect(
@@ -225,7 +225,7 @@ struct DuoTurnTests {
                 == [.ignored(reason: "events before the init response")])
         #expect(
             flic2.receive(.pushTwistNotification(.init(pressed: .big, isFirst: [], isPressedLong: [], angle: 9000)))
-                == [.ignored(reason: "a turn before the init response")])
+                == [.ignored(reason: "a rotation before the init response")])
     }
 
     @Test(

@@ -243,7 +243,7 @@ struct FirmwareSessionTests {
         #expect(established.sent(established.receive(.pingRequest)) == [.pingResponse])
         #expect(
             established.receive(.firmwareUpdateNotification(position: 60)) == [
-                .ignored(reason: "progress of no update")
+                .ignored(reason: "firmware progress without an update")
             ])
     }
 

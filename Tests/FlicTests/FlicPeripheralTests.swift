@@ -23,7 +23,7 @@ struct FlicPeripheralTests {
                     }
                 let now = Instant(sinceBoot: .milliseconds(milliseconds))
                 let code = try EventCode(rawValue: item.integer("event_encoded"))
-                // As in the machine, steps that were due earlier come first.
+                // The simulated button does the same: steps that were due earlier come first.
                 while let deadline = press.deadline, deadline < now, let step = press.timePassed() {
                     steps.append(step)
                 }

@@ -108,7 +108,7 @@ struct Stimulus {
             .init(name: "quickVerifyResponse, wrong signature", kind: .wronglySigned(Situation.quickVerifyResponse())),
             .init(name: "any packet, wrong signature", kind: .wronglySigned(.pingRequest)),
             .init(name: "a packet cut off", kind: .packet(.other(opcode: 20))),
-            .init(name: "a packet for everybody", kind: .value([0, 6, 1, 1, 1, 1])),
+            .init(name: "a packet for all logical connections", kind: .value([0, 6, 1, 1, 1, 1])),
             .init(name: "a packet for another program", kind: .value([9, 15, 1, 2, 3, 4, 5])),
         ]
     }()

@@ -77,7 +77,7 @@ struct TranscriptReplayTests {
     }
 
     /// The reference tries again after 20 s on the same link; `ButtonSession` drops the link and keeps the pairing
-    /// (6.3, 6.10).
+    /// (6.3).
     @Test("a button that cannot prove that it knows the pairing is disconnected")
     func quickVerifyMismatch() throws {
         let log = try Self.failure("QuickVerifySignatureMismatch").values("log")

@@ -29,7 +29,7 @@ struct TwistPropertyTests {
             .init(random: random, temporaryID: TestButton.entropy.temporaryID))
         #expect(try take(response.twistOctets).contains { if case .send = $0 { true } else { false } })
         // A turn before the init response has no position to begin from.
-        #expect(try take([10] + generator.bytes(12)) == [.ignored(reason: "a turn before the init response")])
+        #expect(try take([10] + generator.bytes(12)) == [.ignored(reason: "a rotation before the init response")])
         _ = try take([8] + generator.bytes(15))
         for _ in 0..<300 {
             var effects: [ButtonSession.Effect] = []

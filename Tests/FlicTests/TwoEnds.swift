@@ -12,7 +12,7 @@ struct TwoEnds {
     private(set) var now = Instant(sinceBoot: .seconds(100))
     private(set) var hostEffects: [ButtonSession.Effect] = []
     private(set) var buttonEffects: [FlicPeripheral.Effect] = []
-    /// Whether events are reported as synced to disk at once.
+    /// True if events are reported as synced to disk immediately.
     var syncs = true
     /// The last reported position of each dial, which the next session begins with.
     private(set) var dials: [Dial: Int] = [:]

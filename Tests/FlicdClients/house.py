@@ -27,7 +27,7 @@ class House:
             '--log-level', 'debug', directory=directory)
         self._ends.callback(self._daemon.end)
         try:
-            self._daemon.line('clients of flicd are served')
+            self._daemon.line('flicd clients are served')
             self._daemon.line('kitchen: advertising, public')
             self.address = self._daemon.line('kitchen: 80:').split('kitchen: ')[1].split()[0].lower()
         except Failure:

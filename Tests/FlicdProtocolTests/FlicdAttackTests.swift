@@ -88,7 +88,7 @@ struct FlicdAttackTests {
         let times = said.compactMap { if case .wants(_, let mode?) = $0 { mode.autoDisconnectTime } else { nil } }
         #expect(said.count == times.count)
         #expect(times == [129, 259, 389, 32])
-        // Nobody else's button rests.
+        // The limit applies to each button separately.
         talk.when(
             2, .createConnectionChannel(id: 1, attic, FlicdChannelMode()),
             expect: .wants(ButtonID(attic), FlicdChannelMode()), told(.disconnected, client: 2))
@@ -128,7 +128,7 @@ struct FlicdAttackTests {
             talk.given(client, .ping(id: 0))
         }
         talk.when(.clientConnected(id(33), peer: "10.0.0.9:33"), expect: .closed(33, isWritten: false))
-        #expect(talk.logged.last == "flicd: 10.0.0.9:33 was turned away, 32 clients of this address are connected")
+        #expect(talk.logged.last == "flicd: 10.0.0.9:33 was refused: 32 clients of this address are connected")
         talk.when(.clientConnected(id(34), peer: "10.0.0.8:1"))
         // A client that has asked for nothing gives way to another of its address.
         talk.given(.clientGone(id(1)))
@@ -144,10 +144,10 @@ struct FlicdAttackTests {
             talk.given(.clientConnected(id(client), peer: "127.0.0.1:\(client)"))
             _ = talk.pass(.milliseconds(1))
         }
-        #expect(talk.logged.filter { $0.contains("turned away") }.count == 1)
+        #expect(talk.logged.filter { $0.contains("refused") }.count == 1)
         _ = talk.pass(.seconds(60))
         talk.given(.clientConnected(id(10_101), peer: "127.0.0.1:10101"))
-        let text = "flicd: 127.0.0.1:10101 was turned away, 64 clients are connected"
+        let text = "flicd: 127.0.0.1:10101 was refused: 64 clients are connected"
         #expect(talk.logged.last == "\(text) (9999 more like this since the last line of it)")
         for client in 20_000..<30_000 {
             talk.given(.clientGone(id(client - 1)))
@@ -155,7 +155,7 @@ struct FlicdAttackTests {
             talk.given(.clientConnected(id(client), peer: "127.0.0.1:\(client)"))
             talk.given(.received(id(client), Array("GET / HTTP/1.1".utf8)))
         }
-        #expect(talk.logged.filter { $0.contains("no flicd client") }.count == 1)
+        #expect(talk.logged.filter { $0.contains("not a flicd client") }.count == 1)
         var house = FlicdTalk(isAttached: false)
         for turn in 0..<100 {
             house.given(.clientConnected(id(turn + 1), peer: "127.0.0.1:1"))

@@ -196,7 +196,7 @@ struct FlicdSourceTests {
                 gone += effects.count { $0 == .gone(attic, hasForgotten: false) }
             }
             #expect((400...600).contains(gone))
-            #expect(effects.contains(.lost("it tells of changes without end", retryAfter: .seconds(seconds))))
+            #expect(effects.contains(.lost("it reports too many changes", retryAfter: .seconds(seconds))))
             // Packets of the closed connection are ignored.
             talk.when(.received(again.flatMap { $0.encoded() }))
             talk.wait(.seconds(seconds))
@@ -416,7 +416,7 @@ struct FlicdSourceTests {
             .received(
                 FlicdEvent.createConnectionChannelResponse(id: 1, error: .maxPendingConnectionsReached, .disconnected)
                     .encoded()),
-            expect: .anomaly("\(hall) has to wait: there are as many buttons as it can wait for"), .state(hall, nil),
+            expect: .anomaly("\(hall) must wait: the flicd monitors the maximum number of buttons"), .state(hall, nil),
             .setTimer(talk.now + .seconds(10)))
     }
 

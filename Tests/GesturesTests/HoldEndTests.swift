@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Ends of holds")
 struct HoldEndTests {
-    /// By our clock, and by the verdicts of the button.
+    /// A vocabulary that the host recognises, and one that uses the button's verdicts.
     private static let vocabularies = [
         Vocabulary(holdStages: [.seconds(1)], usesHoldRelease: true, holdAfter: .milliseconds(900)),
         Vocabulary(patterns: [.click], holdStages: [.seconds(1)]),
@@ -31,7 +31,7 @@ struct HoldEndTests {
     }
 
     @Test(
-        "eight seconds after the link was lost, once, as old as the loss; the late up tells no other",
+        "a hold ends once, eight seconds after its link was lost, with the age of the loss, and not again with the late up",
         arguments: vocabularies)
     func lost(vocabulary: Vocabulary) {
         var room = Self.held(Room(vocabulary))
@@ -52,7 +52,7 @@ struct HoldEndTests {
         #expect(room.told.last?.presses == 1...1)
     }
 
-    @Test("the late up, when it comes before that", arguments: vocabularies)
+    @Test("a hold ends with its late up if that arrives within the eight seconds", arguments: vocabularies)
     func lateUp(vocabulary: Vocabulary) {
         var room = Self.held(Room(vocabulary))
         room.handle(.linkLost(.kitchen))
@@ -65,7 +65,7 @@ struct HoldEndTests {
         #expect(end?.heldFor == .seconds(4))
     }
 
-    @Test("not while the link is back and the button is held on", arguments: vocabularies)
+    @Test("a hold does not end if its link returns and no up arrives", arguments: vocabularies)
     func returned(vocabulary: Vocabulary) {
         var room = Self.held(Room(vocabulary))
         room.handle(.linkLost(.kitchen))
@@ -76,14 +76,14 @@ struct HoldEndTests {
     }
 
     @Test(
-        "at once when the button was silent for the supervision timeout, or has started anew", arguments: vocabularies)
+        "a hold ends at once after a supervision timeout or a reboot of the button", arguments: vocabularies)
     func silent(vocabulary: Vocabulary) {
         for (unheard, age) in [(Duration.seconds(8), Duration.milliseconds(500)), (.zero, .zero)] {
             var room = Self.held(Room(vocabulary))
             if unheard > .zero { room.handle(.linkLost(.kitchen)) }
             room.handle(.holdLost(.kitchen, unheardFor: unheard))
             #expect(room.gestures.map(\.word) == ["hold", "hold_release"])
-            // It was held until its hold was told.
+            // The button was held at least until its hold was reported.
             #expect(room.gestures.last?.age == age)
             room.handle(.holdLost(.kitchen, unheardFor: unheard))
             room.rest()
@@ -91,7 +91,7 @@ struct HoldEndTests {
         }
     }
 
-    @Test("before the next press, when the up was never told", arguments: vocabularies)
+    @Test("a hold whose up was never reported ends before the next press", arguments: vocabularies)
     func unseenUp(vocabulary: Vocabulary) {
         var room = Self.held(Room(vocabulary))
         room.wait(until: .start + .seconds(6))
@@ -101,7 +101,7 @@ struct HoldEndTests {
         #expect(room.gestures.dropFirst().first?.isLinkLost == true)
     }
 
-    @Test("after a restart, and of a hold that was told late, too", arguments: vocabularies)
+    @Test("a hold from before a restart ends after it, also if the hold was reported late", arguments: vocabularies)
     func restored(vocabulary: Vocabulary) {
         for isLate in [false, true] {
             var before = Self.held(Room(vocabulary))
@@ -124,7 +124,7 @@ struct HoldEndTests {
         }
     }
 
-    @Test("a press that was not told as a hold has no end", arguments: vocabularies)
+    @Test("a press that was not reported as a hold has no end", arguments: vocabularies)
     func noHold(vocabulary: Vocabulary) {
         var room = Room(vocabulary)
         room.hear(Self.events[0])

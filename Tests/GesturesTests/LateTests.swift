@@ -116,11 +116,11 @@ struct LateTests {
         #expect(room.gestures.last?.age.milliseconds == 59_720)
     }
 
-    @Test("a stored click that waits for a lost link is as old as it is when it is told")
+    @Test("a stored click that waits for a lost link has its age at the moment of the report")
     func agesWithoutLink() {
         var room = Room(Self.triple)
         room.now = .start + .seconds(1)
-        // Without what the button says when the gap is over.
+        // Without the button's verdict at the end of the click gap.
         for event in Button().storedEvents(of: Room.presses("0-80"), connectedAt: 32_768).prefix(2) {
             room.hear(event)
         }

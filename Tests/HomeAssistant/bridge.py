@@ -116,7 +116,7 @@ class Bridge:
             'tryckd', built('tryckd', self._build), '--config', self._directory / 'tryck.yaml', '--state-directory',
             self.state_directory, '--control-socket', self._directory / 'control.sock', '--log-level', 'debug',
             directory=self._directory)
-        for text in ('commands reach it', 'connected to', 'is ready'):
+        for text in ('commands reach it at', 'connected to', 'is ready'):
             await self._program.line(text)
 
     async def end(self, how: signal.Signals = signal.SIGTERM) -> None:

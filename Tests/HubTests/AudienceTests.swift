@@ -100,7 +100,7 @@ private struct ReportingHouse {
 
     var listed: JSONValue? { retained["tryck/bridge/devices"]?.arrayValue?.first }
     var status: JSONValue? { retained["tryck/\(Self.button)"] }
-    /// What watchers were told of the button's settings.
+    /// The button's settings in the last line that watchers received.
     var changed: JSONValue? { lines.last { $0["kind"] == "changed" }?["data"] }
 }
 

@@ -27,11 +27,11 @@ struct MetricsTests {
         text.add(.buttonBatteryVoltage, thousandths: 2950)
         #expect(
             String(decoding: text.octets, as: UTF8.self) == """
-                # HELP tryck_button_rssi_dbm How strongly the adapter last heard it
+                # HELP tryck_button_rssi_dbm The signal strength that the adapter measured last
                 # TYPE tryck_button_rssi_dbm gauge
                 tryck_button_rssi_dbm{id="a"} -60
                 tryck_button_rssi_dbm{id="b"} -61
-                # HELP tryck_button_battery_volts Its battery, as it was measured last
+                # HELP tryck_button_battery_volts The battery voltage that was measured last
                 # TYPE tryck_button_battery_volts gauge
                 tryck_button_battery_volts 2.95
 

@@ -27,7 +27,7 @@
                 { $0.deadlines.set(.metrics, at: Instant(sinceBoot: .seconds(4))) },
                 "the deadline of metrics is in the past"
             ),
-            ({ $0.reload.next = (false, []) }, "a reload waits for none"),
+            ({ $0.reload.next = (false, []) }, "a reload waits, and none is loading"),
             ({ $0.ruleTopics.isScheduled = true }, "statistics wait for a timer that is not set"),
             (
                 { $0.radio.linkTimedOut(ButtonID(BluetoothAddress(rawValue: 1))) },
@@ -39,8 +39,8 @@
                     _ = $0.radio.holdClosed()
                 }, "the adapter is open, and has to be closed"
             ),
-            ({ $0.isLookingForLeftovers = true }, "leftovers are looked for without a broker"),
-            ({ _ = $0.retained.sent(.rules) }, "retained messages are on their way to no broker"),
+            ({ $0.isLookingForLeftovers = true }, "leftover topics are searched for without a broker"),
+            ({ _ = $0.retained.sent(.rules) }, "retained messages are in flight without a broker"),
             (
                 { _ = $0.journal.recordFailed(nil, "no space", .memory, at: now) },
                 "the timer of the store is not that of its journal"

@@ -32,7 +32,7 @@ struct PublishWatermarkTests {
         #expect(watermark.acknowledgedSequence(of: 6) == 5)
         watermark.ended(6)
         #expect(watermark.acknowledgedSequence(of: 6) == 6)
-        // One end more than there were messages.
+        // There are more ends than messages.
         watermark.ended(6)
         #expect(watermark.acknowledgedSequence(of: 6) == 6)
     }

@@ -106,7 +106,7 @@ struct RecordingTests {
         case .controllerFailed:
             [
                 .controllerFailed("The adapter does not answer.", isUnsupported: false),
-                .controllerFailed("The adapter has no Bluetooth LE.", isUnsupported: true),
+                .controllerFailed("The adapter does not support Bluetooth LE.", isUnsupported: true),
             ]
         case .pairing: progress.map(ButtonManager.Effect.pairing)
         case .paired:

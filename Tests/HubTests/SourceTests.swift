@@ -438,7 +438,7 @@ struct SourceTests {
         let stored = Self.stored(source: FlicdHouse.name)
         var lonely = FlicdHouse(stored: [stored])
         #expect(lonely.ask("button/remove", ["id": "AA12-C34560"]).answer["status"] == "error")
-        // One that it does not list any more it still answers for.
+        // The flicd also answers for a button that it does not list any more.
         lonely.connect([])
         _ = lonely.ask("button/remove", ["id": "AA12-C34560"])
         let dropped = lonely.hear(.buttonDeleted(FlicdHouse.kitchen, byThisClient: true))
@@ -477,7 +477,7 @@ struct SourceTests {
         }
         #expect(
             warnings == [
-                "sources has no flicd://192.168.1.7:5551, where Kitchen came from; forget what is not used"
+                "sources does not contain flicd://192.168.1.7:5551, which has Kitchen; forget buttons that are not used"
             ])
         house.connect([])
         #expect(house.ask("button", ["id": "Kitchen"]).answer["data"]?["state"] == "disconnected")
@@ -492,7 +492,7 @@ struct SourceTests {
         let effects = house.connect()
         #expect(FlicdHouse.sent(effects).contains(.removeConnectionChannel(id: 1)))
         #expect(FlicdHouse.gestures(house.hear([.down, .up, .single])) == [])
-        // It cannot take it away either.
+        // The other flicd cannot remove the button either.
         house.hear(.buttonDeleted(FlicdHouse.kitchen, byThisClient: false))
         #expect(house.hub.buttons[FlicdHouse.button]?.source == names[1])
         var alone = FlicdHouse(stored: [Self.stored(source: names[1])])

@@ -71,7 +71,7 @@ struct StoreJournalTests {
         Self.handle(3, as: 1, in: &journal)
         let first = journal.recordFailed(1, "no space", .nowhere, at: Self.start)
         #expect(first.contains(.canRecord(false)) && journal.heldBack == [Self.button: Self.cursor(3)])
-        let sentence = "no space; until then no press is handled, and the buttons keep them"
+        let sentence = "no space; until then presses are not handled, and the buttons store them"
         #expect(first.first == .faulted(sentence) && journal.fault == sentence)
         #expect(journal.recordFailed(nil, "no space", .nowhere, at: Self.start) == [.canRecord(false)])
     }

@@ -2,12 +2,12 @@ import Foundation
 import JSON
 import Testing
 
-/// Adapters that cannot be opened, or do not stay: the daemon says why, and goes on when that is mended.
+/// Adapters that cannot be opened or are lost: the daemon reports why, and continues when the fault is repaired.
 @Suite("Adapters and transports", .serialized, .ownThread)
 struct AdapterTests {
     private static let address = "00:1A:7D:DA:71:13"
 
-    /// The daemon on the shim, with the one adapter its state file tells of.
+    /// The daemon with the shim, whose state file describes the only adapter.
     private func daemon(_ workshop: Workshop, transport: String) throws -> Program {
         let port = try workshop.rootCanal()
         try workshop.write("tryck.yaml", "bluetooth: {transport: \"\(transport)\"}\nmqtt: {broker: none}\n")
@@ -23,7 +23,7 @@ struct AdapterTests {
     }
 
     @Test(
-        "why an adapter cannot be opened is named with what mends it; mended, it is opened without a restart",
+        "the log says why an adapter cannot be opened and how to repair it, and the adapter is opened without a restart",
         arguments: [
             (EBUSY, "is in use by", "powered_off"), (EPERM, "AmbientCapabilities=CAP_NET_ADMIN", "unauthorized"),
             (ERFKILL, "sudo rfkill unblock bluetooth", "powered_off"), (ENODEV, "there is no adapter", "powered_off"),
@@ -43,7 +43,7 @@ struct AdapterTests {
         #expect(try adapterState(workshop)["resets"] == 0)
     }
 
-    @Test("an adapter named by its address is found again under another number")
+    @Test("an adapter configured by its address is found under another number")
     func renumbered() throws {
         let workshop = try Workshop()
         let daemon = try daemon(workshop, transport: "hci:\(Self.address)")
@@ -54,7 +54,7 @@ struct AdapterTests {
         try daemon.line(containing: "is ready", within: 60)
     }
 
-    @Test("any adapter: none, then one")
+    @Test("with transport auto, an adapter that appears later is opened")
     func anyAdapter() throws {
         let workshop = try Workshop()
         let daemon = try daemon(workshop, transport: "auto")
@@ -64,7 +64,7 @@ struct AdapterTests {
     }
 
     @Test(
-        "over a unix socket; a stream out of step, and one that ends, are opened anew", arguments: ["garbage", "end"])
+        "a Unix socket transport is opened again after invalid data, and after its end", arguments: ["garbage", "end"])
     func unixSocket(fault: String) throws {
         let workshop = try Workshop()
         let port = try workshop.rootCanal()
@@ -106,7 +106,7 @@ struct AdapterTests {
         #expect(state["state"] == "powered_on")
     }
 
-    @Test("a capture is read by somebody else's reader: every packet whole, in order, at its time")
+    @Test("another program can read a capture: every packet is whole, in order, and has its time")
     func capture() throws {
         let workshop = try Workshop()
         let port = try workshop.rootCanal()

@@ -2,7 +2,7 @@ import Foundation
 import JSON
 import Testing
 
-/// The start of the Home Assistant add-on, with a Supervisor that is a few lines here, and the daemon it becomes.
+/// The start script of the Home Assistant add-on with a small fake Supervisor, and the daemon that the script becomes.
 @Suite("The Home Assistant add-on", .serialized, .ownThread)
 struct AddOnTests {
     private let workshop: Workshop
@@ -50,7 +50,7 @@ struct AddOnTests {
         #expect(try check.status() == 0, "\(check.text)")
     }
 
-    @Test("the broker's name and password come from the Supervisor, and the daemon connects with them")
+    @Test("the broker's address and password come from the Supervisor, and the daemon connects with them")
     func discovered() throws {
         let password = #"it's "{{ brass }}" # \ 0815 é"#
         let made = try workshop.start(
@@ -78,12 +78,12 @@ struct AddOnTests {
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         #expect(FileManager.default.fileExists(atPath: workshop.path("data/state/tryck.sqlite")))
         #expect(!daemon.text.contains("0815") && !daemon.text.contains("tin-9911"))
-        // The script has become the daemon: what the Supervisor stops is the daemon itself.
+        // The script has become the daemon, so the Supervisor stops the daemon itself.
         daemon.signal(SIGTERM)
         #expect(try daemon.status() == 0)
     }
 
-    @Test("a broker that the options name is taken, and what is left empty is left away")
+    @Test("the add-on uses the broker in its options, and leaves out empty options")
     func named() throws {
         let port = try workshop.mosquitto()
         let daemon = try addOn(
@@ -98,7 +98,7 @@ struct AddOnTests {
         #expect(try String(contentsOfFile: workshop.path("files/rules/home.yaml"), encoding: .utf8) == "version: 1\n")
     }
 
-    @Test("without a broker it says so and starts; with a tryck.yaml of one's own that is taken")
+    @Test("without a broker the add-on says so and starts, and it uses a tryck.yaml of the user")
     func neither() throws {
         let daemon = try addOn(#"{"adapter":"none","log_level":"info"}"#)
         try daemon.line(containing: "There is no MQTT broker")
@@ -112,7 +112,7 @@ struct AddOnTests {
         try own.line(containing: "is running")
     }
 
-    @Test("every option has a default or may be left away, and a name and a description")
+    @Test("every option has a default or is optional, and has a name and a description")
     func options() throws {
         func text(_ name: String) throws -> [String] {
             try String(contentsOf: Self.folder.appending(path: name), encoding: .utf8).components(separatedBy: "\n")

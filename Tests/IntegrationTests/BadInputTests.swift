@@ -3,10 +3,10 @@ import JSON
 import Testing
 
 /// Mistakes of users, and the messages that they see.
-@Suite("When something is wrong", .serialized, .ownThread)
+@Suite("Mistakes of users", .serialized, .ownThread)
 struct BadInputTests {
     @Test(
-        "a bad configuration is refused with its place, exit status 78",
+        "a configuration with errors is refused with their positions, exit status 78",
         arguments: [
             ("bluetoth: {}\n", "tryck.yaml:1:1: error[E201]"),
             ("mqtt:\n  broker: nonsense\n", "tryck.yaml:2:11: error"),
@@ -22,7 +22,7 @@ struct BadInputTests {
         #expect(daemon.text.contains(expected), "\(daemon.text)")
     }
 
-    @Test("a configuration that was named and is not there: exit status 78")
+    @Test("a configuration that does not exist: exit status 78")
     func missingConfiguration() throws {
         let workshop = try Workshop()
         let daemon = try workshop.daemon()
@@ -38,7 +38,7 @@ struct BadInputTests {
         #expect(daemon.text.contains("--help"))
     }
 
-    @Test("a broker that is not there: the daemon stays, status says so, exit status 1")
+    @Test("without a broker the daemon runs, and status reports it, exit status 1")
     func brokerRefuses() throws {
         let workshop = try Workshop()
         let port = try Workshop.freePort()
@@ -51,7 +51,7 @@ struct BadInputTests {
         #expect(status.text.contains("refused"), "\(status.text)")
     }
 
-    @Test("a transport that does not exist: the daemon stays, says so, and tries again")
+    @Test("with a transport that does not exist the daemon runs, reports it, and tries again")
     func transportMissing() throws {
         let workshop = try Workshop()
         try workshop.write(
@@ -65,7 +65,7 @@ struct BadInputTests {
         try daemon.line(containing: "Trying again")
     }
 
-    @Test("an adapter that answers nothing is named as such")
+    @Test("an adapter that does not answer is reported")
     func silentAdapter() throws {
         let workshop = try Workshop()
         let port = try Workshop.freePort()
@@ -87,7 +87,7 @@ struct BadInputTests {
         try daemon.line(containing: "does not answer")
     }
 
-    @Test("a second daemon on the same state: exit status 69, and the first is not disturbed")
+    @Test("a second daemon with the same state directory ends with status 69, and the first is not disturbed")
     func secondDaemon() throws {
         let workshop = try Workshop()
         try workshop.write("tryck.yaml", "bluetooth: {transport: none}\nmqtt: {broker: none}\n")
@@ -100,7 +100,7 @@ struct BadInputTests {
         #expect(try status.status() == 0, "\(status.text)")
     }
 
-    @Test("a message from the broker that is too long is told of, once")
+    @Test("a message from the broker that is too long is logged once")
     func longMessage() throws {
         let house = try RuleHouse("version: 1\nrules: []\n")
         let file = try house.workshop.write("long", String(repeating: "x", count: 256 * 1024 + 1))
@@ -120,7 +120,7 @@ struct BadInputTests {
         #expect(house.daemon.lines.filter { $0.contains("262145") }.count == 1)
     }
 
-    @Test("bad rules: the daemon runs without them, and with the last good ones where there are any")
+    @Test("with bad rules the daemon runs the last good rules, or none")
     func badRules() throws {
         let workshop = try Workshop()
         try workshop.write("tryck.yaml", "bluetooth: {transport: none}\nmqtt: {broker: none}\nrules: rules.yaml\n")
@@ -144,7 +144,7 @@ struct BadInputTests {
         #expect(last.text.contains("\"loaded\":1"), "\(last.text)")
     }
 
-    @Test("a private button is found, and the person is told to hold it")
+    @Test("pair finds a private button, and says how to hold it")
     func privateButton() throws {
         let workshop = try Workshop()
         try workshop.write(

@@ -2,7 +2,7 @@ import Foundation
 import JSON
 import Testing
 
-/// The whole bridge with mosquitto.
+/// The bridge with mosquitto.
 @Suite("The bridge on mosquitto", .serialized, .ownThread)
 struct BridgeTests {
     private static let rules = """
@@ -17,7 +17,7 @@ struct BridgeTests {
         try JSONValue(parsing: text)["components"]?.objectValue?.map(\.name) ?? []
     }
 
-    @Test("a button is set, read and announced, with MQTT 5 and with 3.1.1", arguments: ["5", "3.1.1"])
+    @Test("a button is configured, read and announced, with MQTT 5 and with 3.1.1", arguments: ["5", "3.1.1"])
     func settings(version: String) throws {
         let house = try RuleHouse(Self.rules, hasButton: true, protocolVersion: version)
         try house.heard("\(Self.config) ")
@@ -39,7 +39,7 @@ struct BridgeTests {
         #expect(left.text == "test/marker x")
     }
 
-    @Test("a broker that has forgotten everything is told everything, in the order that others need")
+    @Test("a broker that has lost its retained messages gets all of them, in the required order")
     func brokerRestarts() throws {
         let house = try RuleHouse(Self.rules, hasButton: true)
         try house.heard("tryck/bridge/state online")
@@ -51,7 +51,7 @@ struct BridgeTests {
         #expect(try JSONValue(parsing: house.retained(Self.kitchen))["state"] == "ready")
     }
 
-    @Test("firmware put into the state directory is offered, installed when asked for, and gone with its file")
+    @Test("firmware in the state directory is offered, installed on request, and not offered after its file is deleted")
     func firmware() throws {
         let house = try RuleHouse(Self.rules, hasButton: true)
         try house.heard("tryck/bridge/state online")
@@ -67,7 +67,7 @@ struct BridgeTests {
         try house.heard(#"bridge/response/button/update {"status":"error","error":"there is no firmware"#)
     }
 
-    @Test("what an earlier installation left on the broker is cleared; what others keep there stays")
+    @Test("topics of an earlier installation are cleared, and topics of other programs are not")
     func leftovers() throws {
         let left = [
             "tryck/80e4da0000ff", "tryck/80e4da0000ff/availability", "tryck/rules/old/enabled", "tryck/variables/old",

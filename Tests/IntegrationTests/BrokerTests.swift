@@ -19,7 +19,7 @@ struct BrokerTests {
             """)
     }
 
-    @Test("pairing over MQTT: permit_join, progress, the answer; and a clean end says offline")
+    @Test("pairing over MQTT: permit_join, progress and the answer; a clean shutdown publishes offline")
     func permitJoin() throws {
         let workshop = try Workshop()
         let port = try workshop.mosquitto()
@@ -44,7 +44,7 @@ struct BrokerTests {
         try subscriber.line(containing: "home/tryck/bridge/state offline")
     }
 
-    @Test("killed, its will says offline; started again, it is back, and the button with it")
+    @Test("the will of a killed daemon publishes offline, and after a restart the daemon and its button are back")
     func killed() throws {
         let workshop = try Workshop()
         let port = try workshop.mosquitto()
@@ -54,14 +54,14 @@ struct BrokerTests {
         try subscriber.line(containing: "online")
         daemon.signal(SIGKILL)
         try subscriber.line(containing: "offline")
-        // The broker may hear of it before its lock is gone.
+        // The broker may learn of the end before the lock is released.
         #expect(try daemon.status() == SIGKILL)
         let again = try workshop.daemon()
         try again.line(containing: "is running")
         try subscriber.line(containing: "online")
     }
 
-    @Test("TLS with a private authority: connected; without it: refused, and the sentence says what to do")
+    @Test("TLS with a private authority connects; without its certificate the log says what to do")
     func tls() throws {
         let workshop = try Workshop()
         func openssl(_ arguments: [String]) throws {
@@ -98,7 +98,7 @@ struct BrokerTests {
         #expect(status.text.contains("certificate"), "\(status.text)")
     }
 
-    @Test("one that sends a message of 200 MB is hung up on before it takes memory", arguments: ["5", "3.1.1"])
+    @Test("a broker that sends a message of 200 MB is disconnected before it takes memory", arguments: ["5", "3.1.1"])
     func longMessage(version: String) throws {
         let script = """
             import socket
@@ -141,14 +141,14 @@ struct BrokerTests {
         try daemon.line(containing: "the broker sends a message of 200000000 octets")
     }
 
-    /// In KiB.
+    /// The resident memory in KiB.
     private static func peakMemory(of process: Int32) throws -> Int {
         let text = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
         let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
         return try #require(Int(line.filter(\.isNumber)))
     }
 
-    @Test("a broker of our own that is killed is started again, and everything is said to it")
+    @Test("an embedded broker that is killed is restarted, and gets everything again")
     func embedded() throws {
         let workshop = try Workshop()
         try simulated(workshop, broker: "embedded")

@@ -26,7 +26,7 @@ struct ButtonCommandTests {
         return try JSONValue(parsing: show.text)
     }
 
-    @Test("renamed and set, it says so, and a restarted daemon still knows")
+    @Test("a new name and new settings are shown, and kept over a restart of the daemon")
     func settings() throws {
         let (workshop, daemon) = try Self.house()
         let rename = try workshop.tryck(["button", "BA00-K00001", "rename", "by the stove"])
@@ -40,20 +40,20 @@ struct ButtonCommandTests {
 
         daemon.stop()
         let again = try workshop.daemon()
-        try again.line(containing: "commands reach it")
+        try again.line(containing: "commands reach it at")
         let button = try Self.shown(workshop, "by the stove")
         #expect(button["latency_mode"] == "low" && button["nickname"] == "Küche")
         #expect(button["auto_disconnect_time"] == 60 && button["serial"] == "BA00-K00001")
     }
 
-    @Test("what is asked wrongly is answered with what to do")
+    @Test("an invalid request is answered with what to do")
     func refusals() throws {
         let (workshop, daemon) = try Self.house()
         for (arguments, status, sentence) in [
             (["button", "attic", "forget"], 1, "\"tryck buttons\" lists those that are paired"),
-            (["button", "kitchen", "set", "--latency-mode", "lowest"], 1, "latency_mode is low, normal or high"),
+            (["button", "kitchen", "set", "--latency-mode", "lowest"], 1, "latency_mode must be low, normal or high"),
             (["button", "kitchen", "set"], 64, "Name a setting"),
-            (["button", "kitchen", "led"], 1, "takes no orders"),
+            (["button", "kitchen", "led"], 1, "cannot be controlled"),
             (["button", "kitchen", "factory-reset"], 64, "add --yes"),
             (["button", "kitchen", "firmware", workshop.path("nothing.bin")], 64, "does not exist"),
         ] as [([String], Int32, String)] {
@@ -67,7 +67,7 @@ struct ButtonCommandTests {
     @Test("firmware from a file: progress, a restart, and the new version; a forged one is refused")
     func firmware() throws {
         let (workshop, daemon) = try Self.house()
-        // For a simulated button the last word of an image is the sum of the others.
+        // For a simulated button, the last word of an image is the sum of the other words.
         try Data(count: 8 + 4 * 1500).write(to: workshop.directory.appending(path: "flic2-12.bin"))
         var forged = Data(count: 8 + 4 * 100)
         forged[20] = 1
@@ -84,7 +84,7 @@ struct ButtonCommandTests {
         daemon.stop()
     }
 
-    @Test("reset to the factory's settings it is gone here as well, and can be paired anew")
+    @Test("a button that is reset to factory settings is removed here, and can be paired again")
     func factoryReset() throws {
         let (workshop, daemon) = try Self.house()
         let reset = try workshop.tryck(["button", "kitchen", "factory-reset", "--yes"])
@@ -96,7 +96,7 @@ struct ButtonCommandTests {
         daemon.stop()
     }
 
-    @Test("the benchmarks of a link say what it takes", arguments: [("reconnect", "4"), ("pair", "8")])
+    @Test("the link benchmarks print their results", arguments: [("reconnect", "4"), ("pair", "8")])
     func benchmarks(kind: String, roundTrips: String) throws {
         let workshop = try Workshop()
         let bench = try workshop.start(Workshop.built("tryck-bench"), [kind])
@@ -105,7 +105,7 @@ struct ButtonCommandTests {
         #expect(sum.hasSuffix(" " + roundTrips), "\(bench.text)")
     }
 
-    @Test("the benchmark of messages counts what a button has to say")
+    @Test("the message benchmark counts the messages of a button")
     func messages() throws {
         let workshop = try Workshop()
         func count(buttons: Int) throws -> Int? {
@@ -118,7 +118,7 @@ struct ButtonCommandTests {
             return title?.split(separator: " ").dropFirst(2).first.flatMap { Int($0) }
         }
         let few = try #require(try count(buttons: 2)), more = try #require(try count(buttons: 4))
-        // Its state, whether it is there, and its announcement.
+        // Its status, its availability, and its announcement.
         #expect(more - few == 6)
     }
 }

@@ -2,8 +2,8 @@ import Foundation
 import JSON
 import Testing
 
-/// `tryck.yaml` that changes while a daemon runs with it.
-@Suite("The configuration read again", .serialized, .ownThread)
+/// Changes of `tryck.yaml` while a daemon runs.
+@Suite("Reload of the configuration", .serialized, .ownThread)
 struct ConfigurationReloadTests {
     private static func start(_ workshop: Workshop, _ arguments: [String] = []) throws -> Program {
         let daemon = try workshop.start(
@@ -12,11 +12,11 @@ struct ConfigurationReloadTests {
                 "--config", workshop.path("tryck.yaml"), "--state-directory", workshop.path("state"),
                 "--control-socket", workshop.path("control.sock"),
             ] + arguments)
-        try daemon.line(containing: "commands reach it")
+        try daemon.line(containing: "commands reach it at")
         return daemon
     }
 
-    @Test("at SIGHUP log takes effect, other keys are named, and a bad file changes nothing")
+    @Test("at SIGHUP the log settings apply, other changed keys are logged, and a file with errors changes nothing")
     func signal() throws {
         let workshop = try Workshop()
         let port = try workshop.mosquitto()
@@ -38,7 +38,7 @@ struct ConfigurationReloadTests {
         try write("level: debug, format: json")
         daemon.signal(SIGHUP)
         try messages.line(containing: #""log_level":"debug""#)
-        try daemon.line(containing: #""message":"rules read again: nothing has changed""#)
+        try daemon.line(containing: #""message":"the rules were read again and have not changed""#)
 
         try write("level: loud, format: text", "rules: other.yaml")
         daemon.signal(SIGHUP)
@@ -62,7 +62,7 @@ struct ConfigurationReloadTests {
         #expect(try workshop.tryck(["status"]).status() == 0)
     }
 
-    @Test("a level that was asked for at run time outlives a SIGHUP, until another is written")
+    @Test("a log level set at run time survives SIGHUP until the file has another level")
     func runTime() throws {
         let workshop = try Workshop()
         let port = try workshop.mosquitto()
@@ -86,7 +86,7 @@ struct ConfigurationReloadTests {
         #expect(levels.drop { $0 == "info" }.drop { $0 == "warning" }.allSatisfy { $0 == "debug" }, "\(levels)")
     }
 
-    @Test("the command line has the last word")
+    @Test("--log-level has priority over the configuration")
     func commandLine() throws {
         let workshop = try Workshop()
         let quiet = "bluetooth: {transport: none}\nmqtt: {broker: none}\n"

@@ -2,10 +2,10 @@ import Foundation
 import JSON
 import Testing
 
-/// The command that a stranger runs first.
+/// `tryck demo`, which new users run first.
 @Suite("The demo", .serialized, .ownThread)
 struct DemoTests {
-    @Test("presses in, JSON lines out, and an end when the last effect is done")
+    @Test("--press performs presses, prints JSON lines, and ends when the last effect is done")
     func script() throws {
         let workshop = try Workshop()
         let demo = try workshop.tryck([
@@ -29,7 +29,7 @@ struct DemoTests {
         #expect(completed == ["kitchen_toggle", "kitchen_evening", "hall_dim", "hall_dim_stop"])
     }
 
-    @Test("what a Duo and a Twist can be done to is over when it is told")
+    @Test("swipes and turns are complete when the demo ends")
     func movements() throws {
         let workshop = try Workshop()
         let presses = [
@@ -48,7 +48,7 @@ struct DemoTests {
             ])
     }
 
-    @Test("what cannot be pressed is a usage error that says so")
+    @Test("a press that does not exist is a usage error")
     func unknownPress() throws {
         let workshop = try Workshop()
         let demo = try workshop.tryck(["demo", "--press", "kitchen:clik"])
@@ -57,13 +57,13 @@ struct DemoTests {
     }
 
     @Test(
-        "keys press the buttons on a terminal, and the terminal is as before, however the demo ends",
+        "keys press the buttons on a terminal, whose settings are restored however the demo ends",
         arguments: [
             "key", "SIGTERM", "SIGHUP",
         ])
     func terminal(_ end: String) throws {
         let workshop = try Workshop()
-        // Python's pty is the terminal: 80 columns, settings that can be compared.
+        // Python's pty is the terminal, with 80 columns and settings that can be compared.
         let script = """
             import fcntl, os, pty, select, signal, struct, sys, termios, time
             leader, follower = pty.openpty()

@@ -2,8 +2,8 @@ import Foundation
 import JSON
 import Testing
 
-/// Faults planted in a real house, and what `tryck doctor` says of them.
-@Suite("The doctor", .serialized, .ownThread)
+/// Faults in a real installation, and the findings of `tryck doctor`.
+@Suite("tryck doctor", .serialized, .ownThread)
 struct DoctorTests {
     private static let rules = """
         version: 1
@@ -39,9 +39,9 @@ struct DoctorTests {
         ["doctor", "--config", workshop.path("tryck.yaml"), "--state-directory", workshop.path("state")]
     }
 
-    /// The findings that are not well, by their check.
+    /// The findings that are not ok, by check.
     ///
-    /// - Parameter script: what a shell does before, among mounts and processes that nobody else sees.
+    /// - Parameter script: shell commands that run first, with mounts and processes that no other test sees.
     private func problems(
         _ more: [String] = [], after script: String? = nil, environment: [String: String] = [:]
     ) throws -> [String: (sentence: String, mend: String)] {
@@ -68,7 +68,7 @@ struct DoctorTests {
         return problems
     }
 
-    @Test("with a daemon, a broker and good rules all is well; with broken rules it is not, and a check names them")
+    @Test("with a daemon, a broker and good rules there is no finding, and broken rules are found")
     func rules() throws {
         try configure("{broker: \"mqtt://127.0.0.1:\(workshop.mosquitto())\"}")
         let daemon = try workshop.daemon()
@@ -84,7 +84,7 @@ struct DoctorTests {
         #expect(found.mend == "tryck check \(workshop.path("rules/home.yaml"))")
     }
 
-    @Test("no daemon, and no Bluetooth in the kernel or no adapter")
+    @Test("no daemon; no Bluetooth in the kernel; no adapter")
     func adapter() throws {
         try configure("{broker: none}", transport: "auto")
         let found = try problems()
@@ -94,7 +94,7 @@ struct DoctorTests {
         #expect(expected.contains(found["adapter"]?.mend ?? ""), "\(found)")
     }
 
-    @Test("an adapter that may not be opened, is in use, switched off, or BlueZ's; and one that is well")
+    @Test("an adapter without permission, in use, switched off or used by BlueZ; and a working one")
     func adapterFaults() throws {
         try configure("{broker: none}", transport: "hci:0")
         let port = try workshop.rootCanal()
@@ -112,7 +112,7 @@ struct DoctorTests {
         let daemon = workshop.path("bluetoothd")
         try FileManager.default.copyItem(atPath: "/usr/bin/sleep", toPath: daemon)
         let running = "\(daemon) 60 >&- 2>&- &\nuntil grep -q bluetoothd /proc/2/comm; do :; done"
-        // BlueZ may have another one.
+        // BlueZ may have another adapter.
         #expect(try found(0, running) == nil)
         try configure("{broker: none}", transport: "auto")
         let ours = try #require(try found(0, running))
@@ -120,7 +120,7 @@ struct DoctorTests {
         #expect(ours.mend == "sudo systemctl disable --now bluetooth.service")
     }
 
-    @Test("a broker that is down, and one that does not take the password")
+    @Test("a broker that is down, and one that rejects the password")
     func broker() throws {
         let free = try Workshop.freePort()
         try configure("{broker: \"mqtt://127.0.0.1:\(free)\"}")
@@ -164,7 +164,7 @@ struct DoctorTests {
         #expect(try problems()["broker"] == nil)
     }
 
-    @Test("a state directory with a file in its way, one that is open to others, and one with a damaged database")
+    @Test("a state directory whose path is a file, one with open permissions, and one with a damaged database")
     func stateDirectory() throws {
         try configure("{broker: none}")
         try workshop.write("file", "")
@@ -184,7 +184,7 @@ struct DoctorTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == ["tryck.sqlite"])
     }
 
-    @Test("a disk that is full, one mounted read-only, and a limit on what may be written")
+    @Test("a full disk, a read-only file system, and a limit on file sizes")
     func fullDisk() throws {
         try configure("{broker: none}")
         let state = workshop.path("state")
@@ -203,7 +203,7 @@ struct DoctorTests {
         #expect(readOnly["state"]?.mend == "sudo mount -o remount,rw \"$(stat -c %m \(state))\"", "\(readOnly)")
     }
 
-    @Test("a clock from before this version was made")
+    @Test("a clock that is earlier than the release of this version")
     func clock() throws {
         try configure("{broker: none}")
         let source = try workshop.write(
@@ -227,12 +227,12 @@ struct DoctorTests {
         #expect(try problems()["clock"] == nil)
     }
 
-    @Test("a state directory of somebody else, a service's that is root's, and a file that root left in it")
+    @Test("a state directory of another user, one of root for a service, and one with a file of root")
     func owners() throws {
         try configure("{broker: none}")
         let state = workshop.path("state"), isRoot = geteuid() == 0
         try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
-        // In a user namespace even root has no say over what another user's is.
+        // In a user namespace, root has no rights to files of other users.
         if isRoot {
             try FileManager.default.setAttributes(
                 [.ownerAccountID: 65534, .posixPermissions: 0o700], ofItemAtPath: state)
@@ -269,12 +269,12 @@ struct DoctorTests {
     @Test("a state directory that cannot be written")
     func notWritable() throws {
         try configure("{broker: none}")
-        // Root writes everywhere but in the kernel's own file systems; anybody else does not write there either.
+        // Root can write everywhere except in the kernel's own file systems; other users cannot write there either.
         let found = try #require(try problems(["--state-directory", "/proc/1"])["state"])
         #expect(found.mend.hasPrefix("sudo chown -R "), "\(found)")
     }
 
-    @Test("a report replaces nothing and follows no link")
+    @Test("--report does not replace a file or follow a link")
     func takenReport() throws {
         try configure("{broker: none}")
         try workshop.write("kept", "kept")
@@ -284,12 +284,12 @@ struct DoctorTests {
             let doctor = try workshop.start(Workshop.built("tryck"), arguments + ["--report", workshop.path(name)])
             #expect(try doctor.status() == 64, "\(doctor.text)")
             #expect(
-                doctor.text.contains("\(name) is there already. Name another file, or remove it."), "\(doctor.text)")
+                doctor.text.contains("\(name) already exists. Specify another file, or remove it."), "\(doctor.text)")
         }
         #expect(try String(contentsOfFile: workshop.path("kept"), encoding: .utf8) == "kept")
     }
 
-    @Test("a report holds what was found and the daemon's answer, and neither password, secret nor home")
+    @Test("a report contains the findings and the daemon's status, and no password, secret or home directory")
     func report() throws {
         let made = try workshop.start(
             "/usr/bin/mosquitto_passwd", ["-c", "-b", workshop.path("passwords"), "ada", "brass-0815"])
@@ -322,7 +322,7 @@ struct DoctorTests {
         let bad = try report()
         #expect(bad.contains("problem  rules"), "\(bad)")
 
-        // Slips beside secrets, and what a daemon that met them has left in the journal.
+        // Mistakes beside secrets, and the journal of a daemon that has read them.
         daemon.stop()
         try workshop.write("rules/secrets.yaml", "word copper-4711\n")
         try workshop.write(
@@ -336,7 +336,7 @@ struct DoctorTests {
             ofItemAtPath: try workshop.write("bin/journalctl", "#!/bin/sh\nexec cat \(workshop.path("journal"))\n"))
         let slips = try report()
         #expect(slips.contains("tryck.yaml has 2 errors, the first at 2:11 (E204)"), "\(slips)")
-        #expect(slips.contains("a broker's address has neither name nor password in it"), "\(slips)")
+        #expect(slips.contains("a broker's address cannot contain a user name or a password"), "\(slips)")
         for text in [good, bad, slips] {
             for word in ["4711", "0815", "1234"] { #expect(!text.contains(word), "\(text)") }
         }

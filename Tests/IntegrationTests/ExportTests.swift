@@ -2,12 +2,12 @@ import Foundation
 import JSON
 import Testing
 
-/// `tryck export` on one box and `tryck import` on another, with the daemons of both.
+/// `tryck export` on one machine and `tryck import` on another, with the daemons of both.
 @Suite("tryck export and import", .serialized, .ownThread)
 struct ExportTests {
     private static let passphrase = "correct horse battery staple"
 
-    @Test("a dead box is replaced: exported here and imported there, the button is ready without pairing")
+    @Test("an exported button is ready without pairing after an import on another machine")
     func replaced() throws {
         let (workshop, button) = try Self.buttonOnAir()
         let daemon = try workshop.daemon()
@@ -23,7 +23,7 @@ struct ExportTests {
         #expect(try early.status() == 69)
         #expect(early.text.contains("Stop it first: systemctl stop tryck"), "\(early.text)")
         #expect(!FileManager.default.fileExists(atPath: sealed))
-        // Before it asks for a passphrase, which there is no terminal for.
+        // The check comes before the question for a passphrase, for which there is no terminal.
         let earlyImport = try Self.tryck(workshop, ["import", sealed])
         #expect(try earlyImport.status() == 69)
         #expect(earlyImport.text.contains("Stop it first: systemctl stop tryck"), "\(earlyImport.text)")
@@ -38,7 +38,7 @@ struct ExportTests {
         #expect(try inClear.status() == 0, "\(inClear.text)")
         #expect(inClear.text.contains("clear.tryck is not encrypted"))
 
-        // The key, from where it may be read.
+        // The key, read from the database.
         let contents = try #require(try JSONValue(parsing: Array(Data(contentsOf: URL(filePath: clear))))["contents"])
         let key = try #require(contents["buttons"]?.arrayValue?.first?["pairing"]?["key"]?.stringValue)
         #expect(key.count == 32)
@@ -53,12 +53,12 @@ struct ExportTests {
             #expect(attributes[.posixPermissions] as? Int == 0o600)
         }
 
-        // The other box: nothing but a configuration.
+        // The other machine has only a configuration.
         try FileManager.default.moveItem(atPath: workshop.path("state"), toPath: workshop.path("dead"))
         try workshop.write("wrong", "incorrect horse\n", mode: 0o600)
         let refused = try Self.tryck(workshop, ["import", sealed, "--passphrase-file", workshop.path("wrong")])
         #expect(try refused.status() == 1)
-        #expect(refused.text.contains("buttons.tryck does not open: the passphrase is wrong"), "\(refused.text)")
+        #expect(refused.text.contains("buttons.tryck cannot be decrypted: the passphrase is wrong"), "\(refused.text)")
         #expect(!FileManager.default.fileExists(atPath: workshop.path("state")))
 
         let imported = try Self.tryck(workshop, ["import", sealed, "--json"] + secret)
@@ -76,7 +76,7 @@ struct ExportTests {
         #expect(try unneeded.status() == 64, "\(unneeded.text)")
 
         let other = try workshop.daemon()
-        try other.line(containing: "commands reach it")
+        try other.line(containing: "commands reach it at")
         let buttons = try workshop.tryck(["buttons"])
         #expect(try buttons.status() == 0)
         #expect(buttons.text.contains("by the stove"), "\(buttons.text)")
@@ -90,18 +90,18 @@ struct ExportTests {
         }
     }
 
-    @Test("where nothing is kept and nothing paired, nothing is written")
+    @Test("without a database or a paired button nothing is exported")
     func nothing() throws {
         let workshop = try Workshop()
         let file = workshop.path("buttons.tryck")
         let missing = try Self.tryck(workshop, ["export", file, "--clear"])
         #expect(try missing.status() == 69)
-        #expect(missing.text.contains("keeps no buttons"), "\(missing.text)")
+        #expect(missing.text.contains("contains no database"), "\(missing.text)")
         #expect(!FileManager.default.fileExists(atPath: workshop.path("state")))
 
         try workshop.write("tryck.yaml", "bluetooth: {transport: none}\nmqtt: {broker: none}\n")
         let daemon = try workshop.daemon()
-        try daemon.line(containing: "commands reach it")
+        try daemon.line(containing: "commands reach it at")
         daemon.stop()
         let empty = try Self.tryck(workshop, ["export", file, "--clear"])
         #expect(try empty.status() == 1)
@@ -114,8 +114,8 @@ struct ExportTests {
         #expect(damaged.text.contains(#"is damaged: "contents" is missing or wrong"#), "\(damaged.text)")
     }
 
-    /// For the superuser there is one: whoever else runs the tests is the owner of everything here anyway.
-    @Test("what root imports belongs to whom the directory belongs")
+    /// With root, the owner is another user; otherwise it is the user of the tests.
+    @Test("the files of an import by root belong to the owner of the directory")
     func owner() throws {
         let workshop = try Workshop()
         let nobody = geteuid() == 0 ? 65534 : Int(geteuid())
@@ -134,7 +134,7 @@ struct ExportTests {
         }
     }
 
-    /// A button on RootCanal, which lives longer than a daemon; and the configuration to find it with.
+    /// A button on RootCanal, which outlives the daemon, and the configuration for it.
     private static func buttonOnAir() throws -> (Workshop, Program) {
         let workshop = try Workshop()
         let port = try workshop.rootCanal()

@@ -2,8 +2,8 @@ import Foundation
 import JSON
 import Testing
 
-/// A house whose buttons are in another one, which serves clients of flicd.
-@Suite("Buttons of a flicd elsewhere", .serialized, .ownThread)
+/// A house whose buttons are paired with another daemon, which serves flicd clients.
+@Suite("Buttons of another flicd", .serialized, .ownThread)
 struct FlicdSourceTests {
     private static let kitchen = "tryck/80e4da000001"
     private static let rules = """
@@ -14,7 +14,7 @@ struct FlicdSourceTests {
           - {id: twice, triggers: {button: kitchen, event: double_click}, actions: {log: doubly}}
         """
 
-    /// Serves each port in the way its name says.
+    /// Behaves on each port in the way that its name says.
     private static let peculiar = """
         import socket, struct, sys, threading
         def frame(*octets): return struct.pack("<H", len(octets)) + bytes(octets)
@@ -48,7 +48,7 @@ struct FlicdSourceTests {
         try house.ask("buttons").arrayValue?.first ?? .null
     }
 
-    @Test("presses travel with their age, the battery, too; a server that was killed is found again")
+    @Test("presses arrive with their age, and the battery; a server that was killed is connected again")
     func travels() throws {
         let port = try Workshop.freePort()
         let far = try RuleHouse(
@@ -88,7 +88,7 @@ struct FlicdSourceTests {
         #expect(try near.logged() == "clicked")
     }
 
-    @Test("what it forgets is forgotten there; what was stored comes back after a restart")
+    @Test("removing a button removes it from its flicd, and its settings survive a restart")
     func forgets() throws {
         let port = try Workshop.freePort()
         let far = try RuleHouse(
@@ -106,7 +106,7 @@ struct FlicdSourceTests {
         #expect(try near.ask("status")["buttons"]?["paired"] == 0)
     }
 
-    @Test("servers that misbehave are tried again, and disturb nobody")
+    @Test("servers that misbehave are connected again, and do not disturb others")
     func misbehaving() throws {
         let workshop = try Workshop()
         let peculiar = try workshop.start("/usr/bin/python3", ["-c", Self.peculiar])
@@ -119,9 +119,9 @@ struct FlicdSourceTests {
         try house.workshop.wait {
             let faults = try house.ask("status")["sources"]?.arrayValue?.map { $0["fault"]?.stringValue ?? "" } ?? []
             return faults.count == 5 && faults.prefix(4).allSatisfy { $0.contains("connection") }
-                && faults[4].contains("changes without end")
+                && faults[4].contains("too many changes")
         }
-        // The endless one may be at it again.
+        // The `endless` server may be connected again.
         #expect((1...2).contains(try house.ask("status")["buttons"]?["paired"]?.integerValue ?? 0))
         #expect(try house.tryck("status", status: 1).contains("not connected"))
     }

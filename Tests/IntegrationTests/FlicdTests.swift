@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The daemon with a simulated button, and the clients of flicd that people have.
+/// The daemon with a simulated button, and existing clients of flicd.
 @Suite("With flicd's clients", .serialized, .ownThread)
 struct FlicdTests {
     private final class House {
@@ -28,7 +28,7 @@ struct FlicdTests {
                 throw Program.Failure(description: line)
             }
             address = found.output.0.lowercased()
-            // In whichever order.
+            // In either order.
             try workshop.wait { [daemon, port] in
                 daemon.text.contains("served at 127.0.0.1:\(port)") && daemon.text.contains("Bluetooth adapter")
             }
@@ -50,7 +50,7 @@ struct FlicdTests {
         }
     }
 
-    @Test("pyflic pairs a button, hears it in four families, and has it forgotten")
+    @Test("pyflic pairs a button, receives its press in four families, and deletes the button")
     func pyflic() throws {
         let house = try House()
         let client = try house.client()
@@ -99,7 +99,7 @@ struct FlicdTests {
         #expect(try !house.workshop.tryck(["buttons"]).text.contains("kitchen"))
     }
 
-    @Test("two libraries hear the same press; one ends the channels of both; what was stored comes as stored")
+    @Test("two client libraries receive the same press, also a stored one, and one closes the channels of both")
     func several() throws {
         let house = try House()
         try house.pair()
@@ -115,7 +115,7 @@ struct FlicdTests {
         try other.line(containing: "press: ButtonSingleClick")
         try house.daemon.line(containing: "simulated kitchen: up")
 
-        // Somebody of the house lets the button be for a while; it is pressed meanwhile.
+        // A user disconnects the button for a while, and it is pressed meanwhile.
         #expect(try house.workshop.tryck(["button", "kitchen", "disconnect"]).status() == 0)
         try client.line(containing: "status: Disconnected")
         client.write("press kitchen click")
@@ -124,20 +124,20 @@ struct FlicdTests {
         try client.line(containing: "status: Connected")
         try client.line(containing: "status: Ready")
         try client.line(containing: "press: 4 ButtonDown queued")
-        // The button may know only after the next connection that no second press follows.
+        // The button may report only after the next connection that no second press follows.
         try client.line(containing: "press: 5 ButtonClick queued")
 
         client.write("force \(house.address)")
         try client.line(containing: "removed: ForceDisconnectedByThisClient")
         try other.line(containing: "removed: ForceDisconnectedByOtherClient")
-        // Our own rules keep the button all the same.
+        // The daemon stays connected to the button for its own rules.
         #expect(try house.workshop.tryck(["buttons"]).line(containing: "kitchen").contains("ready"))
         house.daemon.signal(SIGTERM)
         #expect(try house.daemon.status() == 0)
         try other.line(containing: "closed")
     }
 
-    @Test("the library that Home Assistant shipped once looks without end, and hears what the newer one hears")
+    @Test("an older client library of Home Assistant works in the same way as the newer one")
     func older() throws {
         let house = try House("{public: false}")
         let library = try Workshop.setting("TRYCK_OLD_PYFLIC", "the package pyflic-homeassistant")
@@ -167,7 +167,7 @@ struct FlicdTests {
         #expect(try older.status() == 0)
     }
 
-    @Test("a client that vanishes takes its wishes along; garbage ends nobody else's connection")
+    @Test("the channels of a client that vanishes end, and invalid data disconnects only its sender")
     func rough() throws {
         let house = try House()
         try house.pair()
@@ -179,7 +179,7 @@ struct FlicdTests {
         try rude.line(containing: "channel: NoError Ready")
         rude.signal(SIGKILL)
         _ = try rude.status()
-        try house.daemon.line(containing: "has gone")
+        try house.daemon.line(containing: "has disconnected")
         let garbage = try house.workshop.start(
             try Workshop.python(),
             [
@@ -211,7 +211,7 @@ struct FlicdTests {
         #expect(shown?["channels"] as? Int == 1)
     }
 
-    @Test("strangers that want it to fall cost nobody a press, and the log a few lines")
+    @Test("hostile clients cause no lost press, and only a few lines in the log")
     func strangers() throws {
         let house = try House()
         try house.pair()
@@ -232,7 +232,7 @@ struct FlicdTests {
         #expect(try house.workshop.tryck(["status"]).status() == 0)
     }
 
-    @Test("a port that somebody has is said, shown, tried again, and no reason to end")
+    @Test("a port in use is logged, shown in status and tried again, and the daemon continues")
     func taken() throws {
         let workshop = try Workshop()
         let squatter = try workshop.start(
@@ -256,7 +256,7 @@ struct FlicdTests {
         #expect(try status.status() == 1)
         #expect(status.text.contains("clients cannot be served at 127.0.0.1:\(port)"))
         squatter.write("go")
-        try daemon.line(containing: "clients of flicd are served at 127.0.0.1:\(port)")
+        try daemon.line(containing: "flicd clients are served at 127.0.0.1:\(port)")
         #expect(try workshop.tryck(["status"]).status() == 0)
         daemon.signal(SIGTERM)
         #expect(try daemon.status() == 0)

@@ -21,7 +21,7 @@ struct ForeignControllerTests {
               - shell: echo "pressed by $TRYCK_EVENT"
         """
 
-    /// Buttons on the air of a RootCanal, and its HCI port.
+    /// Buttons on the air of a RootCanal, and the RootCanal's HCI port.
     private func air(in workshop: Workshop) throws -> (port: Int, buttons: Program, root: String) {
         let port = try workshop.rootCanal()
         try workshop.write("simulator.yaml", ForeignControllerTests.simulatorFile)
@@ -58,11 +58,11 @@ struct ForeignControllerTests {
         #expect(try pair.status(within: 60) == 0, "\(pair.text)")
         try daemon.line(containing: "is ready")
         buttons.write("kitchen click")
-        // The rule's own message goes out first.
+        // The message of the rule is published first.
         try subscriber.line(containing: "test/lamp toggle")
         try subscriber.line(containing: "/action click")
 
-        // Out of the daemon's sight it presses on; the press is brought in when the daemon is back.
+        // The button is pressed while the daemon does not run, and delivers the press when the daemon is back.
         daemon.stop()
         try subscriber.line(containing: "tryck/bridge/state offline")
         let again = try workshop.daemon(preload: library, environment: preload)
@@ -72,7 +72,7 @@ struct ForeignControllerTests {
         try subscriber.line(containing: "/action hold")
         let status = try workshop.tryck(["status"])
         #expect(try status.status() == 0, "\(status.text)")
-        // How strong it is out there is RootCanal's to say.
+        // RootCanal determines the signal strength.
         #expect(try ButtonCommandTests.shown(workshop, "kitchen")["rssi"]?.integerValue != nil)
     }
 
@@ -84,7 +84,7 @@ struct ForeignControllerTests {
             workshop, transport: "h4:tcp:127.0.0.1:\(air.port)", root: air.root, buttons: air.buttons)
     }
 
-    @Test("the same through the kernel's user channel, as the shim plays it")
+    @Test("the same through the kernel's user channel, which the shim simulates")
     func throughUserChannel() throws {
         let workshop = try Workshop()
         let air = try air(in: workshop)

@@ -4,7 +4,7 @@ import PictureTransfer
 import Setup
 import Testing
 
-/// Our host and Bumble's, each on a controller of RootCanal's: the picture of `PictureTransfer` goes over.
+/// Tryck's host and Bumble's host, each on a RootCanal controller: the picture of `PictureTransfer` is transferred.
 @Suite("With Bumble's host", .serialized, .ownThread)
 struct ForeignHostTests {
     private static let pictureLength = 200_000
@@ -20,7 +20,7 @@ struct ForeignHostTests {
             [path, "tcp-client:127.0.0.1:\(port)"] + arguments)
     }
 
-    @Test("a picture arrives there, though the receiver ends the link once")
+    @Test("a picture is sent to Bumble, although the receiver ends the link once")
     func send() async throws {
         let workshop = try Workshop()
         let port = try workshop.rootCanal()
@@ -42,7 +42,7 @@ struct ForeignHostTests {
         #expect(done.anomalies == [])
     }
 
-    @Test("a picture comes from there, though the sender ends the link once")
+    @Test("a picture is received from Bumble, although the sender ends the link once")
     func receive() async throws {
         let workshop = try Workshop()
         let port = try workshop.rootCanal()

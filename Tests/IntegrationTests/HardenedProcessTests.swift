@@ -4,9 +4,9 @@ import Setup
 import Testing
 
 /// The protection of a running daemon by the kernel.
-@Suite("The daemon as a process", .serialized)
+@Suite("Protection of the process", .serialized)
 struct HardenedProcessTests {
-    @Test("other programs of its user cannot look into it, and a file that is too long does not end it")
+    @Test("other programs of the same user cannot inspect the daemon, and it ignores SIGXFSZ and SIGPIPE")
     func process() throws {
         let workshop = try Workshop()
         try workshop.write("tryck.yaml", "bluetooth: {transport: none}\nmqtt: {broker: none}\n")
@@ -18,7 +18,7 @@ struct HardenedProcessTests {
             Workshop.built("tryckd"), "--config", workshop.path("tryck.yaml"), "--state-directory",
             workshop.path("state"), "--control-socket", workshop.path("control.sock"),
         ]
-        // Root's own files in /proc look the same with and without it.
+        // Root's files in /proc look the same with and without the protection.
         let daemon =
             geteuid() == 0
             ? try workshop.start("/usr/bin/setpriv", ["--reuid", "\(ordinary)", "--clear-groups"] + words)
@@ -30,7 +30,7 @@ struct HardenedProcessTests {
             return stat(place + "/environ", &status) == 0 ? status.st_uid : .max
         }
         #expect(owner() == 0, "the kernel gives what cannot be dumped to root")
-        // It finds its own program all the same.
+        // The daemon still finds its own program.
         let client = try ControlClient(path: workshop.path("control.sock"))
         try client.send(Array(#"{"request":"restart"}"#.utf8))
         try daemon.line(containing: "tryckd restarts")
@@ -45,7 +45,7 @@ struct HardenedProcessTests {
         #expect(try daemon.status() == 0)
     }
 
-    @Test("every build knows its commit")
+    @Test("every build contains its commit")
     func commit() throws {
         let house = try RuleHouse("version: 1\nrules: []\n")
         let info = try house.retained("tryck/bridge/info")
@@ -56,7 +56,7 @@ struct HardenedProcessTests {
         #expect(info.contains(try Regex(#""commit":"[0-9a-f]{\#(hasCommit ? 8 : 0)}""#)), "\(info)")
     }
 
-    @Test("commands find the socket that the tryck.yaml they find names")
+    @Test("commands find the control socket in the tryck.yaml that they find")
     func configuredSocket() throws {
         let workshop = try Workshop()
         try workshop.write(
@@ -67,7 +67,7 @@ struct HardenedProcessTests {
         let here = try workshop.start(Workshop.built("tryck"), ["buttons", "--json"], environment: ["NO_COLOR": "1"])
         #expect(try here.status() == 0, "\(here.text)")
         #expect(here.text == "[]")
-        // What a member of the group may not read, and what is wrong with the rest of the file, is not in the way.
+        // A secret that members of the group cannot read and errors in other keys do not prevent that.
         try FileManager.default.createDirectory(atPath: workshop.path("other"), withIntermediateDirectories: true)
         try workshop.write(
             "other/tryck.yaml",

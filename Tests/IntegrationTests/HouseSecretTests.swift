@@ -2,8 +2,8 @@ import Foundation
 import JSON
 import Testing
 
-/// Promise P8 for a whole house: the key of a pairing, the broker's password, what a program and a web hook are given, and
-/// a password on a line that is wrong. Whoever looks, looks everywhere but into the state directory.
+/// Promise P8 for a whole house: the keys of pairings, the broker's password, the values that programs and web hooks
+/// get, and a password on a line with a mistake are nowhere except in the state directory and at their recipients.
 @Suite("Secrets of a house", .ownThread)
 struct HouseSecretTests {
     private static let server = """
@@ -36,7 +36,7 @@ struct HouseSecretTests {
         """
     }
 
-    @Test("neither the key of a pairing nor a password is seen anywhere but where it is meant to go")
+    @Test("keys and passwords appear only where they are meant to be")
     func everywhere() throws {
         let workshop = try Workshop()
         let made = try workshop.start(
@@ -111,7 +111,7 @@ struct HouseSecretTests {
             _ = try program.status()
             texts["tryck \(command.joined(separator: " "))"] = program.text
         }
-        // A slip beside a password, at a reload and at a start.
+        // A mistake beside a password, at a reload and at a start.
         let slip = configuration.replacingOccurrences(of: "password: !secret mqtt", with: "passwort: zinc-1234")
         try workshop.write("tryck.yaml", slip)
         daemon.signal(SIGHUP)
@@ -157,7 +157,7 @@ struct HouseSecretTests {
         return String(data: data, encoding: .isoLatin1) ?? ""
     }
 
-    /// The keys of all pairings, from where they may be read, as octets and as people write octets.
+    /// The keys of all pairings from the database, as octets and as text.
     private func keys(_ workshop: Workshop) throws -> [String] {
         let file = workshop.path("clear.tryck")
         let export = try workshop.start(

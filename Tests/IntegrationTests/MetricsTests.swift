@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-@Suite("Metrics of a daemon that runs", .serialized, .ownThread)
+@Suite("Metrics of a running daemon", .serialized, .ownThread)
 struct MetricsTests {
     private static func samples(_ workshop: Workshop) throws -> [Substring] {
         try String(contentsOfFile: workshop.path("metrics/tryck.prom"), encoding: .utf8).split(separator: "\n")
     }
 
-    @Test("the file is there when the daemon is, and says at the end that it has ended")
+    @Test("the metrics file exists while the daemon runs, and says at the end that the daemon has stopped")
     func life() throws {
         let workshop = try Workshop()
         try FileManager.default.createDirectory(
@@ -20,7 +20,7 @@ struct MetricsTests {
             """
         try workshop.write("tryck.yaml", configuration)
         let daemon = try workshop.daemon()
-        try daemon.line(containing: "commands reach it")
+        try daemon.line(containing: "commands reach it at")
         try workshop.wait { FileManager.default.fileExists(atPath: workshop.path("metrics/tryck.prom")) }
         let begun = try Self.samples(workshop)
         #expect(begun.contains("tryck_up 1") && begun.contains("tryck_buttons 0"))
@@ -31,14 +31,14 @@ struct MetricsTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: workshop.path("metrics")) == ["tryck.prom"])
     }
 
-    @Test("without its directory the daemon runs, and says what to do")
+    @Test("without the directory of the metrics file the daemon runs, and the log says what to do")
     func noDirectory() throws {
         let workshop = try Workshop()
         try workshop.write(
             "tryck.yaml",
             "bluetooth: {transport: none}\nmqtt: {broker: none}\nmetrics: {textfile: nowhere/tryck.prom}\n")
         let daemon = try workshop.daemon()
-        try daemon.line(containing: "make the directory \(workshop.path("nowhere"))")
+        try daemon.line(containing: "create the directory \(workshop.path("nowhere"))")
         #expect(try workshop.tryck(["status"]).status() == 0)
         daemon.signal(SIGTERM)
         #expect(try daemon.status() == 0)

@@ -1,10 +1,10 @@
 import ReactorTestSupport
 import Testing
 
-/// Runs each test of a suite on a thread made for it: these tests wait for programs, and would hold the threads of the
-/// cooperative pool, of which there are as many as processors.
+/// Runs each test of a suite on a thread of its own, because these tests wait for programs and would block the threads
+/// of the cooperative pool, which has one per processor.
 struct OwnThread: SuiteTrait, TestTrait, TestScoping {
-    /// How many tests run at once. Each of them has up to five programs, which share the processors and have to keep deadlines.
+    /// How many tests run at once. Each test has up to five programs, which share the processors and have deadlines.
     private static let places = Places(4)
 
     func scopeProvider(for test: Test, testCase: Test.Case?) -> Self? { testCase == nil ? nil : self }
@@ -30,7 +30,7 @@ extension Trait where Self == OwnThread {
     static var ownThread: Self { Self() }
 }
 
-/// Places that are taken in the order of asking.
+/// A limit on the number of running tests; waiting tests start in the order in which they asked.
 private actor Places {
     private var free: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []

@@ -2,17 +2,17 @@ import CLinux
 import Foundation
 import Platform
 
-/// A real program under test, or a peer of one: its output line by line, with deadlines, and its end.
+/// A program under test, or a peer of one: its output by lines, with deadlines, and its exit.
 ///
-/// Foundation's own `Process` is not made for many threads that open and close descriptors.
+/// Foundation's `Process` is not used, because it is not safe with many threads that open and close descriptors.
 final class Program: @unchecked Sendable {
-    // Safety: everything mutable is read and written with `condition` locked.
+    // Safety: all mutable state is accessed with `condition` locked.
     private let input = Pipe()
     private let condition = NSCondition()
     private var collected: [String] = []
     private var partial: [Int: String] = [:]
     private var openStreams = 2
-    /// The status it ended with, or the signal that ended it.
+    /// The exit status, or the signal that ended the program.
     private var outcome: Int32?
     private var consumed = 0
 
@@ -31,7 +31,7 @@ final class Program: @unchecked Sendable {
             throw Failure(description: "\(executable) is not there; ./deploy/test installs and builds what tests need")
         }
         var variables = ProcessInfo.processInfo.environment
-        // The sanitizers' and the runner's own settings are none of the program's business.
+        // The settings of sanitizers and of the test runner are not passed on.
         variables["LD_PRELOAD"] = nil
         variables.merge(environment) { $1 }
         let (input, outputs) = (input, [Pipe(), Pipe()])
@@ -65,7 +65,7 @@ final class Program: @unchecked Sendable {
             var information = siginfo_t()
             while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
             self?.ended(information._sifields._sigchld.si_status)
-            // Until here, no other process can have its number.
+            // Until then, no other process can have its process id.
             waitpid(process, nil, 0)
         }
     }
@@ -98,7 +98,7 @@ final class Program: @unchecked Sendable {
     var lines: [String] { condition.withLock { collected } }
     var text: String { lines.joined(separator: "\n") }
 
-    /// The next line, after those already waited for, that contains `text`.
+    /// The next line that contains `text`, after the lines that were already waited for.
     @discardableResult
     func line(containing text: String, within seconds: Double = 60) throws -> String {
         let deadline = Date(timeIntervalSinceNow: seconds)
@@ -125,7 +125,8 @@ final class Program: @unchecked Sendable {
 
     func closeInput() { try? input.fileHandleForWriting.close() }
 
-    /// Waits until it has ended by itself, and its output is here; what it started may hold the other end of that for longer.
+    /// Waits until the program has ended and its output has arrived; processes that it started may keep its output
+    /// open.
     func status(within seconds: Double = 90) throws -> Int32 {
         let deadline = Date(timeIntervalSinceNow: seconds)
         condition.lock()
@@ -148,12 +149,12 @@ final class Program: @unchecked Sendable {
         condition.withLock { if outcome == nil { _ = kill(processIdentifier, number) } }
     }
 
-    /// Ends it, and waits for that.
+    /// Ends the program, and waits for its exit.
     func stop() {
         condition.lock()
         defer { condition.unlock() }
         guard outcome == nil else { return }
-        // Ours end in order; a peer has nothing to lose.
+        // Programs of this package end with SIGTERM; a peer is killed.
         kill(processIdentifier, name.hasPrefix("tryck") ? SIGTERM : SIGKILL)
         let deadline = Date(timeIntervalSinceNow: 5)
         while outcome == nil {

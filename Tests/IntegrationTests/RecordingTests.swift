@@ -2,8 +2,8 @@ import Foundation
 import JSON
 import Testing
 
-/// A daemon is recorded, and what it did is replayed.
-@Suite("A recording of the real daemon", .serialized, .ownThread)
+/// The recording of a daemon, and its replay.
+@Suite("Recording of a real daemon", .serialized, .ownThread)
 struct RecordingTests {
     static let rules = """
         version: 1
@@ -17,7 +17,7 @@ struct RecordingTests {
               - run: {argv: [sh, -c, 'echo "code $CODE"'], env: {CODE: !env_var DOOR_CODE}}
         """
 
-    /// Asks for what its input says, a line each; `until TEXT` waits for a line with the text. Prints the live stream.
+    /// Sends the lines of its input as requests; `until TEXT` waits for a line with the text. Prints the live stream.
     static let client = """
         import socket, sys
         control = socket.socket(socket.AF_UNIX)
@@ -35,7 +35,7 @@ struct RecordingTests {
                 if line[6:].strip() in seen: break
         """
 
-    /// Runs the daemon, recorded, while a client asks and listens; the lines of the stream.
+    /// Runs the daemon with a recording, while a client sends requests and listens. Returns the lines of the stream.
     private func session(_ workshop: Workshop, _ script: [String], end: Int32) throws -> [JSONValue] {
         let daemon = try workshop.start(
             Workshop.built("tryckd"),
@@ -56,7 +56,7 @@ struct RecordingTests {
         return try client.lines.map { try JSONValue(parsing: $0) }.filter { $0["kind"] != nil }
     }
 
-    @Test("replayed, it tells what it told; it has neither keys nor secrets")
+    @Test("a replay has the same output as the recorded session, and the recording contains no keys and no secrets")
     func replay() throws {
         let workshop = try Workshop()
         let port = try workshop.mosquitto()
@@ -81,7 +81,7 @@ struct RecordingTests {
                 #"{"request":"permit_join","data":{"time":60}}"#, #"until "state":"ready""#, press,
                 #"until "outcome":"completed""#,
             ], end: SIGKILL)
-        // Its programs have gone with it; what it recorded has not.
+        // The daemon's programs ended with it, and the recording stays.
         let second = try session(
             workshop, [press, #"until "event":"click""#, #"until "outcome":"#, press, #"until "event":"click""#],
             end: SIGTERM)
@@ -94,7 +94,7 @@ struct RecordingTests {
         let told = [lines[starts[0]..<starts[1]], lines[starts[1]...].dropLast()].map { session in
             session.dropFirst().map(RecordingTests.withoutTime)
         }
-        // The client came when some of it was over, and went before the end.
+        // The client connected after the start and disconnected before the end.
         for (watched, told) in zip([first, second], told) {
             let start = try #require(told.firstIndex { $0 == watched.first })
             #expect(Array(told[start...].prefix(watched.count)) == watched)
@@ -131,7 +131,7 @@ struct RecordingTests {
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
-    @Test("rules of several files that change meanwhile, with zones of their own, are replayed as they were")
+    @Test("rules of several files that change during a recording are replayed with their time zones")
     func replayOverReload() throws {
         func home(_ zone: String) -> String {
             """
@@ -182,7 +182,7 @@ struct RecordingTests {
         #expect(!replay.text.contains("copper-4711"))
     }
 
-    @Test("a file that is something else is not touched, and the daemon does not start")
+    @Test("a file that is not a recording is not changed, and the daemon does not start")
     func anotherFile() throws {
         let workshop = try Workshop()
         try workshop.write("tryck.yaml", "bluetooth: {transport: none}\nmqtt: {broker: none}\n")
@@ -193,7 +193,7 @@ struct RecordingTests {
                 "--control-socket", workshop.path("control.sock"), "--record", workshop.path("tryck.yaml"),
             ])
         #expect(try daemon.status() == 78)
-        #expect(daemon.text.contains("is no recording"))
+        #expect(daemon.text.contains("is not a recording"))
         let replay = try workshop.tryck(["replay", workshop.path("tryck.yaml")])
         #expect(try replay.status() == 78)
         #expect(replay.text.contains("line 1: this is not a recording"))

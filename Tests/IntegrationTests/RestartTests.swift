@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `bridge/request/restart`: the program begins again in the process it is in.
+/// `bridge/request/restart` restarts the program in the same process.
 @Suite("A restart on request", .serialized, .ownThread)
 struct RestartTests {
     private static let rules = """
@@ -16,7 +16,7 @@ struct RestartTests {
               - publish: {topic: pressed, payload: "yes"}
         """
 
-    @Test("same process, nothing left open, nothing forgotten: it says offline and online, and presses go on")
+    @Test("a restart keeps the process, leaks no descriptor, publishes offline and online, and loses no state")
     func anew() throws {
         let tools = try Workshop()
         let shim = try tools.shim("dumpable_shim")
@@ -37,7 +37,7 @@ struct RestartTests {
         }
         #expect(states.map(\.name) == Array(repeating: "tryckd", count: 4))
         #expect(states.map(\.children) == Array(repeating: states[0].children, count: 4))
-        // What the one who started it left open in it is gone with the first restart.
+        // Descriptors that the starting process left open are closed at the first restart.
         #expect(states[1].open.count <= states[0].open.count)
         #expect(states[2].open == states[1].open)
         #expect(states[3].open == states[1].open)
@@ -45,7 +45,7 @@ struct RestartTests {
         #expect(try house.daemon.status() == 0)
     }
 
-    @Test("a signal that comes while it restarts ends it")
+    @Test("a signal during a restart ends the daemon")
     func ended() throws {
         let house = try RuleHouse(Self.rules, hasButton: true)
         try house.ask("restart")
@@ -55,7 +55,7 @@ struct RestartTests {
 
     private struct ProcessState: Equatable {
         var name: String
-        /// The targets of its descriptors, without the numbers of sockets and pipes.
+        /// The targets of the process's descriptors, without the numbers of sockets and pipes.
         var open: [String]
         var children: String
     }

@@ -2,7 +2,7 @@ import Foundation
 import JSON
 import Testing
 
-/// The commands for rules: what they end with, and what they say to programs.
+/// The commands for rules: their output and exit statuses.
 @Suite("Commands for rules", .serialized, .ownThread)
 struct RuleCommandTests {
     private static let rules = """
@@ -37,7 +37,9 @@ struct RuleCommandTests {
         return try JSONValue(parsing: program.text)
     }
 
-    @Test("check: each button's mode, its wait and why; errors are 1, a file that cannot be read 78, misuse 64")
+    @Test(
+        "check: mode and wait of each button with the reason; exit status 1 for errors, 78 for an unreadable file, 64 for misuse"
+    )
     func check() throws {
         let (workshop, home) = try files()
         let table = try workshop.tryck(["check", home])
@@ -65,7 +67,7 @@ struct RuleCommandTests {
         _ = try json(third, ["check", "--strict", warns], status: 1)
     }
 
-    @Test("test: passed and failed tests with reasons, and what no test came to")
+    @Test("test: passed and failed tests with reasons, and what no test reached")
     func test() throws {
         let (workshop, home) = try files()
         let report = try json(workshop, ["test", home])
@@ -81,7 +83,7 @@ struct RuleCommandTests {
         #expect(failed?["why"]?.description.contains("states.lux") == true, "\(failed?.description ?? "")")
     }
 
-    @Test("explain: gate by gate with values, performing nothing")
+    @Test("explain: each gate with its values, without performing actions")
     func explain() throws {
         let (workshop, home) = try files()
         let runs = try json(workshop, ["explain", "hall", "click", "--rules", home])
@@ -104,7 +106,7 @@ struct RuleCommandTests {
         }
     }
 
-    @Test("schema: JSON for editors, with the names of a set when asked")
+    @Test("schema: JSON for editors, with the names of a set on request")
     func schema() throws {
         let (workshop, home) = try files()
         let plain = try workshop.tryck(["schema"])
@@ -115,7 +117,7 @@ struct RuleCommandTests {
         #expect(named.text.contains(#""scenes""#) && !plain.text.contains(#""scenes""#))
     }
 
-    @Test("rules and rule ID: listed, run, tried out, switched, traced; what is not there is named")
+    @Test("rules and rule ID: list, run, dry run, enable, disable and trace; an unknown rule is an error")
     func daemon() throws {
         let house = try RuleHouse(Self.rules)
         let table = try house.tryck("rules")

@@ -8,12 +8,12 @@ final class RuleHouse {
     let workshop: Workshop
     /// The port of the broker; 0 without a broker.
     let port: Int
-    /// Every message the broker has, a line each.
+    /// All messages of the broker, one line each.
     let messages: Program?
     private(set) var daemon: Program
-    /// Its lines are what the daemon tells.
+    /// The live stream of the daemon.
     private(set) var watch: Program
-    /// And those of this one what it answers.
+    /// The answers of the daemon.
     private var asking: Program
     private let environment: [String: String]
     private let arguments: [String]
@@ -22,7 +22,7 @@ final class RuleHouse {
 
     static let kitchen = #"kitchen: {address: "80:E4:DA:00:00:01"}"#
 
-    /// Standard input goes to the control socket, and what comes from there to standard output.
+    /// Copies standard input to the control socket, and the socket's output to standard output.
     static let client = """
         import socket, sys, threading
         control = socket.socket(socket.AF_UNIX)
@@ -80,7 +80,7 @@ final class RuleHouse {
     private static func listen(
         _ daemon: Program, _ workshop: Workshop, waitsForBroker: Bool
     ) throws -> (watch: Program, asking: Program) {
-        try daemon.line(containing: "commands reach it")
+        try daemon.line(containing: "commands reach it at")
         if waitsForBroker { try daemon.line(containing: "connected to") }
         let clients = try (0..<2).map { _ in
             try workshop.start("/usr/bin/python3", ["-c", client, workshop.path("control.sock")])
@@ -90,7 +90,7 @@ final class RuleHouse {
         return (clients[0], clients[1])
     }
 
-    /// Ends the daemon, lets things happen while it is not there, and starts it again.
+    /// Ends the daemon, calls the function, and starts the daemon again.
     func restart(with signal: Int32 = SIGTERM, meanwhile: () throws -> Void = {}) throws {
         daemon.signal(signal)
         #expect(try daemon.status() == (signal == SIGKILL ? SIGKILL : 0))
@@ -108,7 +108,7 @@ final class RuleHouse {
         (watch, asking) = try Self.listen(daemon, workshop, waitsForBroker: port > 0)
     }
 
-    /// The answer's data, or its sentence.
+    /// The data of the answer, or its error.
     @discardableResult
     func ask(_ request: String, _ data: JSONValue = [:]) throws -> JSONValue {
         requestCount += 1
@@ -123,7 +123,7 @@ final class RuleHouse {
     @discardableResult
     func run(_ rule: String) throws -> JSONValue { try ask("rules/run", ["id": .string(rule)]) }
 
-    /// Runs a rule until it waits in that step.
+    /// Runs a rule until it waits in the given step.
     func run(_ rule: String, until step: String) throws {
         try run(rule)
         try workshop.wait {
@@ -132,7 +132,7 @@ final class RuleHouse {
         }
     }
 
-    /// Presses the button, and waits until it is let go.
+    /// Presses the button, and waits for its release.
     func press(_ press: String = "click") throws {
         try ask("simulator/press", ["button": "kitchen", "press": .string(press)])
         try watch.line(containing: #""event":"up""#)
@@ -157,7 +157,7 @@ final class RuleHouse {
         #expect(try program.status() == 0, "\(program.text)")
     }
 
-    /// Restarts the broker, which keeps nothing.
+    /// Restarts the broker, which keeps no messages.
     func restartBroker() throws { try workshop.restartMosquitto() }
 
     func heard(_ line: String) throws { try messages?.line(containing: line) }
@@ -170,7 +170,7 @@ final class RuleHouse {
         return program.text
     }
 
-    /// Waits until files that were read again have led to another set, or to errors.
+    /// Waits until a reload has loaded another set, or found errors.
     @discardableResult
     func reloaded(_ state: JSONValue = "ok") throws -> JSONValue {
         while true {

@@ -5,7 +5,7 @@ import Testing
 /// Programs that rules start.
 @Suite("Programs of rules", .serialized, .ownThread)
 struct RuleProgramTests {
-    @Test("a program gets its arguments, the event, its input and nothing else; what it says can be used")
+    @Test("a program gets its arguments, the event's facts and its input only, and rules can use its output")
     func surroundings() throws {
         let house = try RuleHouse(
             """
@@ -56,7 +56,7 @@ struct RuleProgramTests {
         #expect(variables["TRYCK_SECRET"] == nil)
     }
 
-    @Test("an argument that would be an option is refused, also to the command behind sudo")
+    @Test("an argument that looks like an option is refused, also for the command after sudo")
     func options() throws {
         let house = try RuleHouse(
             """
@@ -97,7 +97,7 @@ struct RuleProgramTests {
         #expect(house.daemon.text.contains("W702"))
     }
 
-    @Test("what takes too long, is started anew or is left at the end is ended with all it has started")
+    @Test("a program that takes too long or is cancelled ends with all processes that it has started")
     func ends() throws {
         let script = "echo $$; sleep 600 & echo $!; wait"
         let house = try RuleHouse(

@@ -2,8 +2,8 @@ import Foundation
 import JSON
 import Testing
 
-/// Rules that change while a daemon runs them.
-@Suite("Rules read again", .serialized, .ownThread)
+/// Changes of rules while a daemon runs them.
+@Suite("Reload of rule files", .serialized, .ownThread)
 struct RuleReloadTests {
     private static func rules(_ word: String, _ more: String = "") -> String {
         """
@@ -18,7 +18,7 @@ struct RuleReloadTests {
         """
     }
 
-    @Test("whatever way a file changes: in place, by rename, a new one that a pattern finds, one gone, the secrets")
+    @Test("every kind of change is noticed: in place, by rename, a new file for a pattern, a deleted file, the secrets")
     func files() throws {
         let house = try RuleHouse(
             Self.rules("first"), files: ["rules/secrets.yaml": "word: fourth\n"], hasButton: true)
@@ -56,7 +56,7 @@ struct RuleReloadTests {
         #expect(try house.reloaded()["rules"] == 1)
     }
 
-    @Test("asked by signal, by command and over MQTT, it says what came of it")
+    @Test("a reload by signal, by command and over MQTT reports its result")
     func asked() throws {
         let house = try RuleHouse(Self.rules("first"), configuration: "control: {mqtt: settings}")
         house.daemon.signal(SIGHUP)
@@ -69,10 +69,10 @@ struct RuleReloadTests {
         let response = try #require(house.messages).line(containing: "bridge/response/rules/reload {")
         #expect(response.contains(#""status":"ok""#) && response.hasSuffix(#""transaction":"t7"}"#))
         try house.publish("tryck/bridge/request/rules/reload", #"{"test": "yes"}"#)
-        try house.heard(#"bridge/response/rules/reload {"status":"error","error":"\"test\" is true or false""#)
+        try house.heard(#"bridge/response/rules/reload {"status":"error","error":"\"test\" must be true or false""#)
     }
 
-    @Test("rules with errors change nothing and say where; mended, all is well again")
+    @Test("rules with errors change nothing and are reported with positions, and corrected rules are loaded")
     func errors() throws {
         let house = try RuleHouse(
             Self.rules("first"), files: ["rules/secrets.yaml": "word: copper-4711\n"], hasButton: true)
@@ -105,7 +105,7 @@ struct RuleReloadTests {
         }
     }
 
-    @Test("a file that is gone is an error like another")
+    @Test("a deleted file is an error like any other")
     func gone() throws {
         let house = try RuleHouse(Self.rules("first"), configuration: "rules: rules/home.yaml")
         try FileManager.default.removeItem(atPath: house.workshop.path("rules/home.yaml"))
@@ -128,7 +128,7 @@ struct RuleReloadTests {
         #expect(try house.tryck("reload").contains("nothing has changed"))
         let refused = try house.tryck("reload", "--test", status: 1)
         #expect(refused.contains("test failed: a click is a lamp"), "\(refused)")
-        // The set that fails is the one that runs, and it goes on: nothing is broken that was not before.
+        // The rules in use are the ones that fail, so there is no new fault.
         #expect(try JSONValue(parsing: house.retained("tryck/bridge/rules"))["state"] == "ok")
         _ = try house.tryck("status")
         try house.press()
@@ -141,7 +141,7 @@ struct RuleReloadTests {
         _ = try house.tryck("status")
     }
 
-    @Test("runs of rules that stay as they are go on; those of changed and removed rules are cancelled")
+    @Test("runs of unchanged rules continue, and runs of changed and removed rules are cancelled")
     func runs() throws {
         func rules(_ word: String, gone: Bool) -> String {
             """

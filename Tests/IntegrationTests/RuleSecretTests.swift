@@ -2,7 +2,7 @@ import Foundation
 import JSON
 import Testing
 
-/// Promise P8 for the values that rules take from elsewhere.
+/// Promise P8 for values of !secret and !env_var.
 @Suite("Secrets of rules", .serialized, .ownThread)
 struct RuleSecretTests {
     private static let rules = """
@@ -26,7 +26,7 @@ struct RuleSecretTests {
             actions: {run: ["true", !secret word]}
         """
 
-    @Test("no value of !secret and !env_var is in a log, a line, a trace, a topic of ours, a recording or the state")
+    @Test("no value of !secret and !env_var is in the log, the live stream, traces, topics, a recording or the state")
     func hidden() throws {
         let recording = "session.jsonl"
         let house = try RuleHouse(
@@ -70,7 +70,7 @@ struct RuleSecretTests {
 }
 
 extension Program {
-    /// All it says until it ends, well.
+    /// Everything that the program prints until it ends with status 0.
     fileprivate func allText() throws -> String {
         #expect(try status() == 0, "\(text)")
         return text

@@ -19,7 +19,7 @@ struct RuleStartTests {
             actions: {publish: {topic: test/lamp, payload: !secret word}}
         """
 
-    @Test("started with bad files it runs the last good ones, all of them, and says so; mended, the new ones")
+    @Test("with bad files the daemon starts with the last good rules and says so, and corrected files are loaded")
     func lastGood() throws {
         let house = try RuleHouse(
             Self.home, files: ["rules/rooms/attic.yaml": Self.attic, "rules/secrets.yaml": "word: copper-4711\n"],
@@ -45,7 +45,7 @@ struct RuleStartTests {
         _ = try house.tryck("status")
     }
 
-    @Test("bad secrets are no reason to run nothing: the last good rules have those they were read with")
+    @Test("with bad secrets the daemon starts with the last good rules and their old secrets")
     func lastGoodSecrets() throws {
         let house = try RuleHouse(
             Self.home, files: ["rules/rooms/attic.yaml": Self.attic, "rules/secrets.yaml": "word: copper-4711\n"],
@@ -59,13 +59,13 @@ struct RuleStartTests {
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
-    @Test("with none kept, or with what cannot be read of them, no rule runs, and the rest does")
+    @Test("without readable last good rules no rules run, and everything else works")
     func noneKept() throws {
         for kept in [nil, "{\"format\"", #"{"files":[{"name":"a","text":"x"}]}"#] {
             let house = try RuleHouse(
                 "version: 1\nrules: nonsense\n",
                 files: kept.map { ["state/last-good-rules.json": $0] } ?? [:], hasButton: true)
-            #expect(house.daemon.text.contains("no rule runs"))
+            #expect(house.daemon.text.contains("no rules run"))
             try house.press()
             try house.heard("/action click")
             #expect(try house.tryck("rules", "--json") == "[]")
@@ -119,7 +119,7 @@ struct RuleStartTests {
         """
 
     @Test(
-        "variables, positions, switches, cooldowns and waits are as they were; what was cut off is reported",
+        "after a restart, variables, cycles, enabled rules, cooldowns and waits are as before, and lost runs are reported",
         arguments: [SIGTERM, SIGKILL])
     func kept(_ signal: Int32) throws {
         let house = try RuleHouse(Self.keeping, hasButton: true)
@@ -153,14 +153,14 @@ struct RuleStartTests {
         try house.daemon.line(containing: "rule door did not run: dropped_cooldown")
         try house.publish("test/go", "on")
         try house.heard("test/stairs done true")
-        // They happened once.
+        // Each message was sent once.
         let messages = try #require(house.messages).lines
         for (rule, word) in [("stairs", "begun"), ("short", "begun"), ("short", "done")] {
             #expect(messages.count { $0 == "test/\(rule) \(word)" } == 1, "\(rule) \(word)")
         }
     }
 
-    @Test("a wait of a rule that was changed meanwhile is dropped and reported; values that no longer fit begin anew")
+    @Test("a waiting run of a changed rule is dropped and reported, and values that no longer fit are reset")
     func changedMeanwhile() throws {
         let house = try RuleHouse(Self.keeping)
         try house.run("counts")
@@ -178,7 +178,7 @@ struct RuleStartTests {
         let last = try JSONValue(parsing: house.retained("tryck/rules/stairs/last_run"))
         #expect(last["result"] == "interrupted")
         #expect(try house.retained("tryck/variables/count") == "0")
-        // Its file says something else now, and that is what counts.
+        // Its enabled value in the file has changed, so the file's value applies.
         #expect(try house.retained("tryck/rules/guest/enabled") == "false")
         try house.restart {
             try house.workshop.write("rules/home.yaml", Self.keeping)
@@ -186,7 +186,7 @@ struct RuleStartTests {
         #expect(try house.retained("tryck/rules/guest/enabled") == "true")
     }
 
-    @Test("rows of the state that make no sense are named, and stop nothing")
+    @Test("invalid rows of the state are logged, and everything else works")
     func badRows() throws {
         let house = try RuleHouse(Self.keeping, hasButton: true)
         try house.run("counts")

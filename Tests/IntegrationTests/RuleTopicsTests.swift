@@ -2,8 +2,8 @@ import Foundation
 import JSON
 import Testing
 
-/// Rules, variables and states on MQTT.
-@Suite("The topics of rules", .serialized, .ownThread)
+/// Rules, variables and states over MQTT.
+@Suite("Topics of rules", .serialized, .ownThread)
 struct RuleTopicsTests {
     private static let rules = """
         version: 1
@@ -33,7 +33,7 @@ struct RuleTopicsTests {
             actions: {run: [sh, -c, "echo no such luck >&2; exit 3"], alias: luck}
         """
 
-    @Test("switches, runs and values are retained, and asked for over MQTT")
+    @Test("enabled rules, results and values are retained, and can be changed over MQTT")
     func topics() throws {
         let house = try RuleHouse(Self.rules)
         #expect(try JSONValue(parsing: house.retained("tryck/bridge/rules"))["state"] == "ok")
@@ -53,7 +53,7 @@ struct RuleTopicsTests {
         #expect(last["result"] == "completed" && last["button"] == .null)
         #expect(last["duration_ms"]?.integerValue.map { $0 >= 0 } == true)
 
-        // The first of these is told of in the log; the others would be a minute later.
+        // The first of these is logged; the others would be logged a minute later.
         for (topicName, payload) in [
             ("variables/volume/set", "loud"), ("variables/volume/set", "1.5"), ("variables/scene/set", "moon"),
             ("variables/volum/set", "1"), ("variables/note/set", String(repeating: "x", count: 65 << 10)),
@@ -84,7 +84,7 @@ struct RuleTopicsTests {
         #expect(try house.retained("tryck/rules/lamp/stats") == statistics.description)
     }
 
-    @Test("what is retained on a topic of a request is ignored, and said so")
+    @Test("a retained message on a request topic is ignored, and logged")
     func retainedRequests() throws {
         let house = try RuleHouse(Self.rules) { workshop, port in
             for (topicName, payload) in [
@@ -100,14 +100,14 @@ struct RuleTopicsTests {
         #expect(try !#require(house.messages).text.contains("bridge/response"))
     }
 
-    @Test("what may be asked over MQTT is what the configuration says", arguments: ["none", "settings", "all"])
+    @Test("control.mqtt determines which requests work over MQTT", arguments: ["none", "settings", "all"])
     func control(_ setting: String) throws {
         let house = try RuleHouse(Self.rules, configuration: "control: {mqtt: \(setting)}")
         try house.run("seven")
         try house.publish("tryck/rules/lamp/enabled/set", "false")
         try house.publish("tryck/variables/volume/set", "31")
         try house.publish("tryck/bridge/request/rules/reload", "")
-        // Messages come in their order: when this one is here, those before have been.
+        // Messages arrive in order, so all earlier ones have arrived with this one.
         try house.publish("sensor/hall", #"{"light": [7]}"#)
         try house.heard("test/seven seen")
         let rules = try JSONValue(parsing: house.tryck("rules", "--json"))
@@ -121,7 +121,7 @@ struct RuleTopicsTests {
         }
     }
 
-    @Test("rules and variables that are gone leave nothing behind")
+    @Test("topics of removed rules and variables are cleared")
     func gone() throws {
         let house = try RuleHouse(Self.rules)
         try house.run("lamp")
@@ -138,7 +138,7 @@ struct RuleTopicsTests {
         #expect(try house.retained("tryck/variables/volume") == "30")
     }
 
-    @Test("states come from their topics, retained ones too, and grow too old")
+    @Test("states are read from their topics, also retained ones, and expire")
     func states() throws {
         let house = try RuleHouse(
             Self.rules + """

@@ -5,7 +5,7 @@ import Testing
 /// The state of the daemon, and faults of its directory.
 @Suite("The state directory of a running daemon", .serialized, .ownThread)
 struct StateDirectoryTests {
-    @Test("a damaged database is set aside: it runs, log and status say so, and its button can be paired again")
+    @Test("a damaged database is renamed, log and status say so, and the button can be paired again")
     func damaged() throws {
         let (workshop, daemon) = try ButtonCommandTests.house()
         daemon.stop()
@@ -18,7 +18,7 @@ struct StateDirectoryTests {
         }
         let again = try workshop.daemon()
         try again.line(containing: "it was set aside as \(file.path).damaged-")
-        try again.line(containing: "commands reach it")
+        try again.line(containing: "commands reach it at")
         let status = try workshop.tryck(["status"])
         #expect(try status.status() == 1)
         #expect(status.text.contains("all buttons must be paired again or imported"), "\(status.text)")
@@ -31,11 +31,11 @@ struct StateDirectoryTests {
         let mended = try workshop.tryck(["status"])
         #expect(try mended.status() == 0, "\(mended.text)")
         again.stop()
-        try workshop.daemon().line(containing: "commands reach it")
+        try workshop.daemon().line(containing: "commands reach it at")
         #expect(try ButtonCommandTests.shown(workshop, "kitchen")["serial"] == "BA00-K00001")
     }
 
-    @Test("one that cannot be written is refused with what to look at, exit status 69")
+    @Test("a state directory that cannot be written is refused with advice, exit status 69")
     func readOnly() throws {
         let workshop = try Workshop()
         try workshop.write("tryck.yaml", "bluetooth: {transport: none}\nmqtt: {broker: none}\n")
@@ -52,7 +52,7 @@ struct StateDirectoryTests {
             "\(daemon.text)")
     }
 
-    @Test("a machine that believes it is 1970: buttons pair and work, and conditions on the time do not hold")
+    @Test("with a clock in 1970 buttons pair and work, and conditions on the time are false")
     func noClock() throws {
         let tools = try Workshop()
         let shim = try tools.shim("clock_shim")

@@ -5,7 +5,7 @@ import Testing
 /// The data for monitoring of a real daemon: faults, recent errors, and counters.
 @Suite("tryck status", .serialized, .ownThread)
 struct StatusTests {
-    @Test("0 while all is well, 1 while something is wrong, 69 where nobody answers; what is over is remembered")
+    @Test("status 0 without faults, 1 with a fault and 69 without a daemon; past errors are listed")
     func exits() throws {
         let house = try RuleHouse(
             """
@@ -49,7 +49,7 @@ struct StatusTests {
         #expect(nobody.contains("No daemon answers at ") && nobody.contains("systemctl start tryck"), "\(nobody)")
     }
 
-    @Test("a shell is offered the buttons and rules that the daemon has, and nothing where there is none")
+    @Test("the shell completes the daemon's buttons and rules, and nothing without a daemon")
     func completion() throws {
         let house = try RuleHouse(
             "version: 1\nrules:\n  - {id: doorbell, triggers: {button: any, event: click}, actions: {log: hello}}\n",

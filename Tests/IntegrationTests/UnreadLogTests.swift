@@ -5,7 +5,7 @@ import Platform
 import Setup
 import Testing
 
-/// A daemon whose standard error takes nothing, or not for long.
+/// A daemon whose standard error is not read, or only for a while.
 @Suite("A log that is not read", .serialized)
 struct UnreadLogTests {
     enum Place: CaseIterable {
@@ -13,7 +13,7 @@ struct UnreadLogTests {
     }
 
     @Test(
-        "the daemon handles presses although its log takes nothing, and says later what it could not write",
+        "with a blocked log the daemon handles presses, and later says how many lines it could not write",
         arguments: Place.allCases)
     func unread(place: Place) throws {
         let workshop = try Workshop()
@@ -56,7 +56,7 @@ struct UnreadLogTests {
         try ask("simulator/press", ["button": "kitchen", "press": "click"])
         try messages.line(containing: "tryck/80e4da000001/action click")
         guard let readingEnd = log.readingEnd else { return }
-        // Now there is room, and the next line says what was lost.
+        // Now there is space, and the next line says how many were lost.
         let reader = LogReader(readingEnd)
         try workshop.wait {
             try ask("permit_join", ["time": 0])
@@ -69,13 +69,13 @@ struct UnreadLogTests {
     }
 }
 
-/// Standard error of a daemon, and what stands at its other end.
+/// Standard error of a daemon, and its other end.
 private struct LogEnd {
     /// `F_SETPIPE_SZ`, a GNU extension.
     private static let setPipeSize: Int32 = 1031
 
     var writingEnd: Int32
-    /// `nil` where nothing can be read.
+    /// `nil` if nothing can be read.
     var readingEnd: Int32?
 
     init(_ place: UnreadLogTests.Place) throws {
@@ -85,7 +85,7 @@ private struct LogEnd {
             try #require(pipe(&ends) == 0)
             _ = fcntl(ends[1], Self.setPipeSize, 4096)
         case .socket, .closedSocket:
-            // A socket pair, as systemd gives a service for its log.
+            // A socket pair, as systemd gives to a service for its log.
             try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
             var size: Int32 = 4096
             setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
@@ -105,7 +105,7 @@ private struct LogEnd {
         }
     }
 
-    /// Writes until nothing more fits. The flag belongs to this test's end of it alone again afterwards.
+    /// Writes until the pipe is full. Then the flag of this test's end is restored.
     private func fill() {
         let flags = fcntl(writingEnd, F_GETFL)
         _ = fcntl(writingEnd, F_SETFL, flags | O_NONBLOCK)
@@ -114,7 +114,7 @@ private struct LogEnd {
     }
 }
 
-/// Everything that comes from a descriptor, read by a thread of its own.
+/// Reads everything from a descriptor on a thread of its own.
 private final class LogReader: @unchecked Sendable {
     // Safety: `collected` is read and written with `lock` locked.
     private let lock = NSLock()

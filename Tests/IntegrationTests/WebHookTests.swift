@@ -2,7 +2,7 @@ import Foundation
 import JSON
 import Testing
 
-/// Web hooks, to a server that tells what it was sent.
+/// Web hooks, with a server that prints its requests.
 @Suite("Web hooks of rules", .serialized, .ownThread)
 struct WebHookTests {
     /// Prints each request as a line of JSON, and answers by its path.
@@ -49,7 +49,7 @@ struct WebHookTests {
         try JSONValue(parsing: server.line(containing: #"{"method""#))
     }
 
-    @Test("the request is what the step says, and no value can be more than a value")
+    @Test("a request has the method, headers and body of the step, and values are escaped")
     func request() throws {
         let (house, server) = try house { base in
             """
@@ -91,7 +91,7 @@ struct WebHookTests {
         }
     }
 
-    @Test("what fails is tried again, later each time; what is not expected, and what takes too long, has failed")
+    @Test("a failed request is tried again after growing waits, and an unexpected status or a timeout is a failure")
     func failures() throws {
         let (house, server) = try house { base in
             """
@@ -134,7 +134,7 @@ struct WebHookTests {
         try house.watch.line(containing: #""rule":"nobody","run":4,"outcome":"completed""#)
     }
 
-    @Test("a redirect is followed on the same host, and to another never")
+    @Test("a redirect is followed on the same host only")
     func redirects() throws {
         let (house, server) = try house { base in
             """
@@ -156,7 +156,7 @@ struct WebHookTests {
         #expect(!server.text.contains("stolen"))
     }
 
-    @Test("forbidden in tryck.yaml, it is an error in the rules")
+    @Test("with actions.http: false in tryck.yaml, http is an error in the rules")
     func forbidden() throws {
         let house = try RuleHouse(
             """

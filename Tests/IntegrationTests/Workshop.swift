@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory of its own for one test, free ports, and the programs of this package and of others.
+/// A directory for one test, free ports, and programs of this package and others.
 final class Workshop {
     let directory: URL
     private var programs: [Program] = []
@@ -32,7 +32,7 @@ final class Workshop {
         return program
     }
 
-    /// A program of this package, as the test run built it.
+    /// A program of this package that the test run has built.
     static func built(_ name: String) -> String {
         let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
         return URL(filePath: own).deletingLastPathComponent().appending(path: name).path
@@ -47,7 +47,7 @@ final class Workshop {
         return try start(Workshop.built("tryck"), arguments, environment: ["NO_COLOR": "1"])
     }
 
-    /// The daemon on `tryck.yaml` of this directory.
+    /// The daemon with `tryck.yaml` of this directory.
     func daemon(
         preload: String? = nil, environment: [String: String] = [:], arguments: [String] = []
     ) throws -> Program {
@@ -84,7 +84,7 @@ final class Workshop {
         return port
     }
 
-    /// A broker of our own on loopback; its port.
+    /// Starts a broker on loopback, and returns its port.
     func mosquitto(_ extra: String = "allow_anonymous true") throws -> Int {
         let port = try Workshop.freePort()
         try write(
@@ -107,10 +107,10 @@ final class Workshop {
         try startMosquitto()
     }
 
-    /// Everything published below a topic, a line each: `topic payload`.
+    /// Prints everything published below a topic, one line each: `topic payload`.
     func subscriber(_ port: Int, _ topicFilter: String = "#", _ extra: [String] = []) throws -> Program {
         let program = try start(
-            // A pipe is no terminal: without this its lines would come when it ends.
+            // With a pipe as output, the lines would otherwise arrive only at the end.
             "/usr/bin/stdbuf",
             [
                 "-oL", "/usr/bin/mosquitto_sub", "-h", "127.0.0.1", "-p", "\(port)", "-t", topicFilter, "-v", "-q", "1",
@@ -136,7 +136,7 @@ final class Workshop {
         return ports[0]
     }
 
-    /// A library for LD_PRELOAD, made of the file of that name in `support`.
+    /// A library for LD_PRELOAD, built from the file of that name in `support`.
     func shim(_ name: String) throws -> String {
         let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "support/\(name).c").path
         let compiler = try start("/usr/bin/cc", ["-shared", "-fPIC", "-O2", "-o", path("\(name).so"), source])
@@ -156,14 +156,14 @@ final class Workshop {
 }
 
 extension Workshop {
-    /// Asks again until it is so, for a minute at most.
+    /// Repeats until the condition is true, for at most a minute.
     func wait(until isTrue: () throws -> Bool) throws {
         let end = ContinuousClock.now + .seconds(60)
         while try !isTrue() {
             guard ContinuousClock.now < end else {
                 throw Program.Failure(description: "it did not become true in 60 s")
             }
-            // The daemon that is asked, and other tests, have the processors meanwhile.
+            // The daemon and other tests can use the processors meanwhile.
             poll(nil, 0, 20)
         }
     }

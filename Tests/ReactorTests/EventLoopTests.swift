@@ -241,7 +241,7 @@ import Testing
             let before = voluntarySwitches()
             run.after(milliseconds: 200) { run.finish(voluntarySwitches() - before) }
         }
-        // One for the wait itself.
+        // The wait itself is one switch.
         #expect((1...2).contains(switches ?? 0))
     }
 

@@ -141,6 +141,7 @@ struct ConfigurationTests {
             "mqtt:\n  password: |\n    hunter2\n   x\n", "mqtt:\n  password:\n    - hunter2",
             "mqtt:\n  password: \"hunter2",
             "mqtt:\n  username: ada\n  passphrase: 'hunter2'\n", "mqtt:\n\tpassword: hunter2",
+            "mqtt:\r  broker: none\r  pasword: hunter2\r", "mqtt:\r\n  password: hunter2: x\r\n",
         ])
     func passwordLines(text: String) {
         let file = SourceFile(name: "tryck.yaml", text: Array(text.utf8))

@@ -76,7 +76,7 @@ struct RuleTests {
                 actions: [{run: [ls], save_as: list}]
                 on_error: {log: "{{ results.list.stdout }}"}
             """
-        #expect(LoadedText.complaints(saved) == ["E402 not every way to this step saves \"list\""])
+        #expect(LoadedText.complaints(saved) == ["E402 not every path to this step saves \"list\""])
         let set = try LoadedText.good(saved.replacing("results.list.stdout", with: "error.step"))
         #expect(set.rules.first?.resultCount == 1)
     }

@@ -146,7 +146,7 @@ struct SplitSetTests {
         #expect(
             complaints == [
                 "E303 \"kitchen\" is already the name of a button, at more.yaml:1:11",
-                "E303 the button of \"kitchen\" is already named at home.yaml:4:11",
+                "E303 the button declared as \"kitchen\" already has a name, at home.yaml:4:11",
                 "E303 \"lamp\" is already the name of a state, at home.yaml:5:10",
                 "E303 \"dim\" is already the name of a script, at home.yaml:6:11",
                 "E303 rule id \"one\" is already used at home.yaml:7:14",

@@ -263,7 +263,7 @@ struct StepTests {
                 - event: {button: a, event: click}
                 - expect: []
                 - advance: 1s
-                - expect: [{log: R824 the broker was away for too long}]
+                - expect: [{log: R824 the broker was disconnected for too long}]
                 - broker: online
                 - expect: [{publish: {payload: "false"}}, {log: sent}]
                 - broker: offline

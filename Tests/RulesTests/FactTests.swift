@@ -219,7 +219,7 @@ struct PressTests {
         let saved = talk.machine.savedTrain(of: House.kitchen)
         for (away, words) in [
             (Duration.seconds(5), "1 says click"),
-            (.seconds(5 * 3600), "stopped click, dropped_queued: stored by the button 5h9s999ms, at most 1m"),
+            (.seconds(5 * 3600), "stopped click, dropped_queued: stored by the button for 5h9s999ms, at most 1m"),
         ] {
             var engine = House.talk(House.set(rules)).machine
             _ = engine.handle(.wallClock(House.noon + away, isBelievable: true), at: talk.now)

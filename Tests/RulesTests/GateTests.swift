@@ -164,7 +164,7 @@ struct FallbackTests {
             .on(.click, of: .any, id: "nothing", fallback: true, do: .say("nothing")),
             .on(.click, id: "slow", do: .work))
         #expect(talk.click() == ["started 1 slow", "1 works"])
-        #expect(talk.click() == ["stopped slow, dropped_busy: single: a run is going on"])
+        #expect(talk.click() == ["stopped slow, dropped_busy: single: a run is in progress"])
     }
 
     @Test("a disabled rule does not keep a fallback rule from running")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Rules
 
-@Suite("Messages that are handed over")
+@Suite("Messages with QoS 0")
 struct HandOverTests {
     private static func send(_ topic: String, qos: Int = 0) -> Step {
         Step(.publish(PublishStep(topicName: Template(literal: topic), payload: .nothing, qos: qos)))
@@ -18,7 +18,9 @@ struct HandOverTests {
         return talk
     }
 
-    @Test("two rules with two messages each send them one rule after the other, and are over")
+    @Test(
+        "with a broker, runs that send messages with QoS 0 do not wait, and follow each other in the order of the rules"
+    )
     func order() {
         var talk = Self.talk(
             .on(.click, id: "a", do: Self.send("a1"), Self.send("a2")),
@@ -31,7 +33,7 @@ struct HandOverTests {
         #expect(talk.machine.runCount == 0)
     }
 
-    @Test("of two presses in one notification none is dropped as busy because of a message")
+    @Test("two presses in one notification both start the rule, although it sends a message")
     func pressByPress() {
         var talk = Self.talk(.on(.down, queued: .accept, do: Self.send("lamp")))
         var first = ButtonEvent(button: House.kitchen, bootID: 1, counter: 1, step: .down, ticks: 0)
@@ -49,18 +51,18 @@ struct HandOverTests {
             ])
     }
 
-    @Test("a message with QoS 1 is waited for, and so is any message while the broker is away")
+    @Test("a run waits for a message with QoS 1 or 2, and for any message while the broker is disconnected")
     func waits() {
         for (qos, isConnected) in [(1, true), (2, true), (0, false), (1, false)] {
             var talk = Self.talk(.on(.click, do: Self.send("a", qos: qos), Self.send("b")), broker: isConnected)
             #expect(talk.click() == ["started 1 rule", "1 publishes a"])
-            #expect(talk.click() == ["stopped rule, dropped_busy: single: a run is going on"])
+            #expect(talk.click() == ["stopped rule, dropped_busy: single: a run is in progress"])
             talk.given(.brokerChanged(isConnected: true))
             #expect(talk.done(1) == ["1 publishes b", "completed 1"])
         }
     }
 
-    @Test("a further attempt that is handed over is the last")
+    @Test("a retry of a message with QoS 0 succeeds when the message is handed to the broker client")
     func retry() {
         var step = Self.send("a")
         step.retry = Retry(count: 2, delay: .seconds(1), backOff: 1)

@@ -197,7 +197,7 @@ extension Transcript<RuleEngine> {
 }
 
 extension RuleEngine.Effect {
-    /// The effect in words: `started 1 lamp`, `2 says hello`, `stopped lamp, dropped_busy: single: a run is going on`.
+    /// The effect in words: `started 1 lamp`, `2 says hello`, `stopped lamp, dropped_busy: single: a run is in progress`.
     var words: String? {
         switch self {
         case .recognised, .setTimer, .cancelTimer: nil

@@ -11,17 +11,17 @@ struct LateEventTests {
     static let lastOnly = Rule.on(
         .click, id: "last", queued: .limited(maximumAge: .seconds(10), keepLast: true), do: .say("hello"))
 
-    @Test("without a word about them, three seconds is not too old and more is")
+    @Test("by default, a stored event is accepted up to an age of three seconds")
     func standard() {
         var talk = House.talk(.on(.click, do: .say("hello")))
         #expect(talk.click(age: .seconds(3)).first == "started 1 rule")
         #expect(
             talk.click(age: .milliseconds(3001)) == [
-                "stopped rule, dropped_queued: stored by the button 3s1ms, at most 3s"
+                "stopped rule, dropped_queued: stored by the button for 3s1ms, at most 3s"
             ])
     }
 
-    @Test("the rule's policy goes before the button's, and the button's before the set's")
+    @Test("the rule's policy for stored events overrides the button's, and the button's overrides the set's")
     func policies() {
         let button = DeclaredButton(name: "kitchen", hardware: .address(House.kitchen), queued: .drop)
         var talk = House.talk(
@@ -35,7 +35,7 @@ struct LateEventTests {
         let told = talk.click(age: .seconds(9))
         #expect(
             told.prefix(2) == [
-                "stopped by_button, dropped_queued: stored by the button, which is dropped", "started 1 own",
+                "stopped by_button, dropped_queued: stored by the button; stored events are dropped", "started 1 own",
             ])
         #expect(talk.click(of: House.hall, age: .seconds(3600)).first == "started 2 by_button")
         #expect(talk.machine.queuedPolicy(of: House.kitchen) == .drop)
@@ -48,7 +48,7 @@ struct LateEventTests {
         #expect(talk.click().first == "started 1 rule")
     }
 
-    @Test("the end of a hold is acted on where the hold was, however late it is and whatever is stored after it")
+    @Test("a rule that ran for a hold also runs for its end, however late the end is and whatever is stored after it")
     func holdEnd() {
         for (policy, isKept) in [(QueuedPolicy.drop, false), (.limited(maximumAge: .seconds(1), keepLast: true), true)]
         {
@@ -67,7 +67,7 @@ struct LateEventTests {
         }
     }
 
-    @Test("a hold ends with its link, its button and its boot, when nothing tells that it was let go")
+    @Test("a hold without a reported release ends when the link times out, the button reboots or the button is removed")
     func lostHold() {
         for loss in [
             RuleEngine.Input.linkTimedOut(House.kitchen), .rebooted(House.kitchen), .buttonsChanged([]),
@@ -82,7 +82,9 @@ struct LateEventTests {
         }
     }
 
-    @Test("conditions and trigger.at are of the time of the press, states are those of now")
+    @Test(
+        "for a stored event, time conditions and trigger.at use the time of the press, and states have their present values"
+    )
     func time() throws {
         var talk = House.talk(
             .on(
@@ -92,20 +94,21 @@ struct LateEventTests {
         #expect(talk.click(age: .seconds(10))[1] == "1 says 2026-01-15T11:59:50+00:00 12:00:00 true 10s")
     }
 
-    @Test("keep: last runs once, when the last stored gesture has come")
+    @Test("with keep: last, the rule runs once, when the last stored gesture has arrived")
     func keepLast() {
         var talk = House.talk(LateEventTests.lastOnly)
         #expect(talk.click(age: .seconds(5)) == [])
         talk.wait(.milliseconds(100))
         #expect(
             talk.click(age: .seconds(2), isLast: true) == [
-                "stopped last, dropped_queued: a later stored event came, and only the last runs", "started 1 last",
+                "stopped last, dropped_queued: a later stored event arrived, and only the last one is used",
+                "started 1 last",
                 "1 says hello", "completed 1",
             ])
         #expect(talk.pass(.seconds(1)) == [])
     }
 
-    @Test("without a last one it runs after 500 ms of silence")
+    @Test("with keep: last and no event marked as last, the rule runs after 500 ms without a stored event")
     func silence() {
         var talk = House.talk(LateEventTests.lastOnly)
         #expect(talk.click(age: .seconds(5)) == [])
@@ -115,7 +118,7 @@ struct LateEventTests {
         #expect(talk.pass(.milliseconds(1)) == ["started 1 last", "1 says hello", "completed 1"])
     }
 
-    @Test("the last up does not decide for a rule whose gesture it completes")
+    @Test("with keep: last, an up that is marked as last does not start the rule for an earlier gesture")
     func lastUp() {
         var talk = House.talk(LateEventTests.lastOnly)
         talk.given(.event(.pattern([.short]), age: .seconds(5), at: talk.now))
@@ -123,7 +126,7 @@ struct LateEventTests {
         #expect(talk.click(age: .seconds(2), isLast: true).contains("started 1 last"))
     }
 
-    @Test("a live event says that the stored ones have all come, and follows them")
+    @Test("a live event shows that all stored events have arrived, and starts its run after theirs")
     func liveEvent() throws {
         var talk = House.talk(
             .on(
@@ -133,7 +136,7 @@ struct LateEventTests {
         #expect(talk.click().filter { $0.contains("says") } == ["1 says true", "2 says false"])
     }
 
-    @Test("gates after queued are asked when it is decided")
+    @Test("with keep: last, the gates after queued are checked when the wait is over")
     func later() throws {
         var talk = House.talk(
             .on(
@@ -147,7 +150,7 @@ struct LateEventTests {
             ])
     }
 
-    @Test("a fallback that is kept as well runs only if the ordinary rule does not")
+    @Test("a fallback rule with keep: last does not run if an ordinary rule with keep: last runs")
     func fallback() throws {
         let policy = QueuedPolicy.limited(maximumAge: .seconds(10), keepLast: true)
         var talk = House.talk(

@@ -13,7 +13,7 @@ struct ModeTests {
         #expect(talk.click() == ["started 1 slow", "started 2 other", "1 works", "2 says hello", "completed 2"])
         #expect(
             talk.click() == [
-                "stopped slow, dropped_busy: single: a run is going on", "started 3 other", "3 says hello",
+                "stopped slow, dropped_busy: single: a run is in progress", "started 3 other", "3 says hello",
                 "completed 3",
             ])
         #expect(talk.machine.latestOutcome(of: "slow") == .droppedBusy)
@@ -38,7 +38,7 @@ struct ModeTests {
         #expect(talk.click() == ["started 1 rule", "1 works"])
         #expect(talk.click() == ["started 2 rule"])
         #expect(talk.click() == ["started 3 rule"])
-        #expect(talk.click() == ["stopped rule, dropped_busy: queued: 3 runs go on or wait"])
+        #expect(talk.click() == ["stopped rule, dropped_busy: queued: 3 runs are in progress or wait"])
         #expect(talk.done(1) == ["completed 1", "2 works"])
         #expect(talk.click() == ["started 4 rule"])
         #expect(talk.done(2, .failed(code: "R822", message: "exit status 1")).last == "3 works")
@@ -51,7 +51,7 @@ struct ModeTests {
         var talk = House.talk(.on(.click, mode: .parallel, max: 2, do: .work))
         #expect(talk.click() == ["started 1 rule", "1 works"])
         #expect(talk.click() == ["started 2 rule", "2 works"])
-        #expect(talk.click() == ["stopped rule, dropped_busy: parallel: 2 runs go on"])
+        #expect(talk.click() == ["stopped rule, dropped_busy: parallel: 2 runs are in progress"])
         #expect(talk.done(2) == ["completed 2"])
         #expect(talk.click() == ["started 3 rule", "3 works"])
     }
@@ -71,8 +71,8 @@ struct ModeTests {
             House.set(rules + [.on(.click, id: "late", do: .work), .on(.down, id: "down", do: .work)]))
         let told = talk.click()
         #expect(told.count == 2001)
-        #expect(told.contains("stopped late, dropped_busy: 1000 runs go on"))
-        #expect(talk.event(.down) == ["stopped down, dropped_busy: 1000 runs go on"])
+        #expect(told.contains("stopped late, dropped_busy: 1000 runs are in progress"))
+        #expect(talk.event(.down) == ["stopped down, dropped_busy: 1000 runs are in progress"])
         #expect(talk.done(1) == ["completed 1"])
         #expect(talk.event(.down) == ["started 1001 down", "1001 works"])
     }

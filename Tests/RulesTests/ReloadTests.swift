@@ -30,7 +30,7 @@ struct ReloadTests {
         var talk = House.talk(
             .on(.click, id: "gone", do: .work), .on(.click, id: "changed", mode: .queued, max: 3, do: .work))
         talk.given(.event(.pattern([.short]), at: talk.now))
-        #expect(talk.click() == ["stopped gone, dropped_busy: single: a run is going on", "started 3 changed"])
+        #expect(talk.click() == ["stopped gone, dropped_busy: single: a run is in progress", "started 3 changed"])
         #expect(
             talk.tell(.reloaded(House.set([.on(.click, id: "changed", do: .say("new"))]))) == [
                 "cancelled 3", "cancel 1", "cancelled 1", "cancel 2", "cancelled 2",
@@ -145,7 +145,7 @@ struct ReloadTests {
             name: "scene", type: .string, initial: .string("day"), values: [.string("day"), .string("dusk")])
         #expect(
             talk.tell(.reloaded(House.set([], variables: [scene]))) == [
-                "warning: variable scene cannot be night any more and begins anew with day", "keep scene nothing",
+                "warning: variable scene cannot be night any more and is reset to day", "keep scene nothing",
                 "scene = \"day\"",
             ])
     }

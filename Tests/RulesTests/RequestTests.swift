@@ -28,7 +28,7 @@ struct RequestTests {
                 .click, if: [try .that("states.lux < 50")], cooldown: .seconds(5),
                 rate: Rule.Rate(count: 1, per: .seconds(60)), isEnabled: false, do: .work))
         #expect(talk.tell(run).first == "started 1 rule")
-        #expect(talk.tell(run) == ["stopped rule, dropped_busy: single: a run is going on"])
+        #expect(talk.tell(run) == ["stopped rule, dropped_busy: single: a run is in progress"])
         #expect(talk.done(1) == ["completed 1"])
         #expect(talk.tell(run).first == "started 2 rule")
         #expect(talk.done(2) == ["completed 2"])
@@ -167,11 +167,11 @@ struct ListeningTests {
             .on(.click, id: "dim", do: .say("a")), .on(.hold(after: nil), id: "dim_hold", do: .say("b")))
         #expect(
             talk.machine.refusal(of: .clickAndDoubleClick, for: House.kitchen)
-                == "rule dim_hold uses hold, which click_and_double_click does not give")
+                == "rule dim_hold uses hold, which click_and_double_click does not report")
         #expect(talk.machine.refusal(of: .clickAndDoubleClickAndHold, for: House.kitchen) == nil)
         #expect(
             talk.tell(.requested(.setTriggerMode(House.kitchen, .click))) == [
-                "warning: trigger mode click of kitchen is refused: rule dim_hold uses hold, which click does not give",
+                "warning: trigger mode click of kitchen is refused: rule dim_hold uses hold, which click does not report",
                 "mode of 80e4da000001 dropped",
             ])
         #expect(talk.tell(.requested(.setTriggerMode(House.kitchen, .clickAndDoubleClickAndHold))) == [])
@@ -186,7 +186,7 @@ struct ListeningTests {
         let talk = House.talk(House.set([.on(.click, do: .say("hello"))], buttons: [button]))
         #expect(talk.machine.listening(to: House.kitchen).mode == .clickAndHold)
         #expect(talk.machine.listening(to: House.kitchen).isFixed)
-        #expect(talk.machine.refusal(of: .click, for: House.kitchen) == "the rules fix it to click_and_hold")
+        #expect(talk.machine.refusal(of: .click, for: House.kitchen) == "the rules set it to click_and_hold")
         #expect(talk.machine.refusal(of: .clickAndHold, for: House.kitchen) == nil)
     }
 
@@ -201,7 +201,7 @@ struct ListeningTests {
                         .on(.click, do: .say("hello")),
                         .on(.pattern([.short, .short, .short]), id: "three", do: .say("3")),
                     ]))) == [
-                    "warning: trigger mode of kitchen is auto again, not click: rule three uses clicks_3, which click does not give",
+                    "warning: trigger mode of kitchen is auto again, not click: rule three uses clicks_3, which click does not report",
                     "mode of 80e4da000001 dropped",
                 ])
         #expect(talk.machine.listening(to: House.kitchen).mode == nil)

@@ -60,7 +60,8 @@ struct RestartTests {
         (talk, told) = try RestartTests.restarted(after: .milliseconds(900_001), RestartTests.stairs)
         #expect(
             told == [
-                "warning: run 1 of stairs is not resumed: it should have gone on 10m1ms ago", "keep wait of 1 nothing",
+                "warning: run 1 of stairs is not resumed: it should have continued 10m1ms ago",
+                "keep wait of 1 nothing",
                 "interrupted 1 stairs",
             ])
         #expect(talk.machine.latestOutcome(of: "stairs") == .interrupted)
@@ -94,7 +95,7 @@ struct RestartTests {
         var talk = Transcript(RuleEngine(House.set([RestartTests.stairs]), state: RuleState(waiting: [waiting])))
         #expect(
             talk.tell(.wallClock(House.noon, isBelievable: true)).first
-                == "warning: run 1 of stairs is not resumed: what was kept of it cannot be read")
+                == "warning: run 1 of stairs is not resumed: its stored state cannot be read")
     }
 
     @Test("setting the clock changes the stored end of a wait, and not its length")
@@ -122,7 +123,7 @@ struct RestartTests {
         talk.given(.event(.up, age: .seconds(1), at: talk.now))
         #expect(
             talk.tell(.stop) == [
-                "interrupted 3", "cancel 2", "interrupted 2", "stopped last, dropped_queued: the program ends",
+                "interrupted 3", "cancel 2", "interrupted 2", "stopped last, dropped_queued: the daemon stops",
             ])
         #expect(talk.machine.timer == nil)
         #expect(talk.click() == [])
@@ -166,7 +167,7 @@ struct RestartTests {
                 state: state))
         #expect(
             talk.tell(.brokerChanged(isConnected: true)) == [
-                "warning: variable scene cannot be 1 any more and begins anew with day", "keep scene nothing",
+                "warning: variable scene cannot be 1 any more and is reset to day", "keep scene nothing",
                 "keep other as in the file", "keep gone/actions[0].cycle nothing",
             ])
         #expect(talk.machine.value(of: "volume") == .integer(70))

@@ -9,7 +9,7 @@ struct RunSchedulerTests {
     private static let cause = RunCause(at: House.noon)
     private static let group = ConcurrencyGroupID(rule: 0)
 
-    /// A scheduler with so many runs of a rule, and the rule.
+    /// A scheduler with `runs` runs of one rule, and that rule.
     private static func scheduler(_ mode: Rule.Mode, max: Int = 1, runs: Int) -> (RunScheduler, Rule) {
         let rule = Rule.on(.click, mode: mode, max: max, do: .say("hello"))
         var scheduler = RunScheduler(nextRun: RunID(rawValue: 1))
@@ -18,7 +18,7 @@ struct RunSchedulerTests {
     }
 
     @Test(
-        "a mode admits as many runs as it says",
+        "a mode admits its maximum number of runs and no more",
         arguments: [(.single, 1, 1), (.queued, 3, 3), (.parallel, 4, 4)] as [(Rule.Mode, Int, Int)])
     func busy(mode: Rule.Mode, max: Int, room: Int) {
         for runs in 0..<room {
@@ -40,7 +40,7 @@ struct RunSchedulerTests {
         #expect(scheduler.takeStart()?.group == nil)
     }
 
-    @Test("a run whose turn has come can be withdrawn, and the next has its turn")
+    @Test("a run that was chosen to start can be withdrawn, and the next one starts instead")
     func withdraw() {
         var (scheduler, _) = Self.scheduler(.queued, max: 3, runs: 2)
         #expect(scheduler.withdraw(RunID(rawValue: 1), startsNext: true)?.run.rawValue == 1)
@@ -59,6 +59,6 @@ struct RunSchedulerTests {
     func limit() {
         let (scheduler, rule) = Self.scheduler(.parallel, max: 2000, runs: RunScheduler.maximumRuns)
         #expect(scheduler.busyReason != nil)
-        #expect(scheduler.busyReason(rule, in: ConcurrencyGroupID(rule: 1)) == "1000 runs go on")
+        #expect(scheduler.busyReason(rule, in: ConcurrencyGroupID(rule: 1)) == "1000 runs are in progress")
     }
 }

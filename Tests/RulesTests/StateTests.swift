@@ -44,7 +44,9 @@ struct StateTests {
         #expect(talk.machine.value(ofState: "state") == value)
     }
 
-    @Test("a message that does not speak of a state leaves it as it is; one that is no JSON makes it unknown")
+    @Test(
+        "a JSON message without the state's value leaves the state unchanged, and a message that is not JSON makes it unknown"
+    )
     func silence() {
         var talk = StateTests.engine(DeclaredState(name: "lux", topicName: "sensor", pointer: "/lux", type: .integer))
         talk.given(.message(topicName: "sensor", payload: Array(#"{"lux": 7}"#.utf8)))
@@ -66,7 +68,7 @@ struct StateTests {
         #expect(talk.machine.value(ofState: "door") == .unknown)
     }
 
-    @Test("the default counts until a value comes, when it cannot be understood, and when it is too old")
+    @Test("a state has its default before the first value, after an invalid value, and when its value is too old")
     func fallback() {
         var talk = StateTests.engine(
             DeclaredState(
@@ -87,7 +89,7 @@ struct StateTests {
         #expect(talk.machine.value(ofState: "lux") == .integer(30))
     }
 
-    @Test("a text is kept up to 64 KiB, and a longer one is no value")
+    @Test("a text of 64 KiB is a state's value, and a longer text is not")
     func bound() {
         var talk = StateTests.engine(DeclaredState(name: "text", topicName: "text"))
         talk.given(.message(topicName: "text", payload: Array(repeating: UInt8(ascii: "a"), count: 65_536)))
@@ -96,7 +98,7 @@ struct StateTests {
         #expect(talk.machine.value(ofState: "text") == .unknown)
     }
 
-    @Test("JSON of 64 KiB is read; one octet more makes the state unknown, which is said once")
+    @Test("JSON of 64 KiB is read; one octet more makes the state unknown, which is logged once")
     func longJSON() {
         var talk = StateTests.engine(
             DeclaredState(name: "lamp", topicName: "topic", pointer: "/on", type: .boolean))
@@ -119,7 +121,7 @@ struct StateTests {
         #expect(logged(65_537) == 1)
     }
 
-    @Test("a message starts nothing, but who waits for it goes on")
+    @Test("a message starts no rule, but continues a run that waits for it")
     func wait() throws {
         var talk = House.talk(
             .on(.click, do: try .wait(until: "states.door == 'open'"), .say("open")),
@@ -131,7 +133,7 @@ struct StateTests {
         #expect(talk.tell(.brokerChanged(isConnected: true)) == ["2 says online", "completed 2"])
     }
 
-    @Test("who waits goes on by what another run, a rule or a button does")
+    @Test("a waiting run continues when another run, a rule or a button makes its condition true")
     func waitForOthers() throws {
         let ids = ["volume", "rule", "button"]
         var talk = House.talk(

@@ -99,7 +99,7 @@ struct ExplanationTests {
                 Explanation.RuleVerdict(
                     rule: "rule", stoppedBy: nil,
                     reasons: [
-                        "enabled: enabled", "queued: stored by the button 2s, at most 3s", "conditions: none",
+                        "enabled: enabled", "queued: stored by the button for 2s, at most 3s", "conditions: none",
                         "cooldown: over", "rate_limit: 0 of 600 runs in 1m", "mode: single",
                     ])
             ])
@@ -117,7 +117,7 @@ struct ExplanationTests {
         #expect(verdict.stoppedBy == .conditions)
         #expect(
             verdict.reasons.suffix(2) == [
-                "queued: stored by the button 2s, at most 9s, and the last of them runs",
+                "queued: stored by the button for 2s, at most 9s; only the last one is used",
                 "conditions: states.lux < 20 is false (states.lux = 30)",
             ])
     }

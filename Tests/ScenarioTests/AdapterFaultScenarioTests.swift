@@ -7,9 +7,9 @@ import Simulator
 import TestSupport
 import Testing
 
-@Suite("An adapter that fails, in a house where buttons are pressed")
+@Suite("Adapter faults while buttons are pressed")
 struct AdapterFaultScenarioTests {
-    /// The faults of an adapter; `unplugged` is the only one that the transport reports.
+    /// The faults of an adapter; the transport reports only `unplugged`.
     enum Mishap: CaseIterable, CustomTestStringConvertible {
         case unplugged, hardwareError, mute, wedged, lostPackets, refusedConnections, refusedList, refusedCancel
         case lateConnection
@@ -34,7 +34,7 @@ struct AdapterFaultScenarioTests {
         }
     }
 
-    /// Late presses count here, so that one that is lost or handled twice shows.
+    /// The rules accept late presses, so that a press that is lost or handled twice shows.
     private static var rules: HouseRules {
         PressScenarioTests.rules.acceptingLate
     }
@@ -49,7 +49,7 @@ struct AdapterFaultScenarioTests {
     private static let recovery: Duration = .seconds(200)
 
     @Test(
-        "whatever happens to the adapter, every press is handled once, and in the end all is well",
+        "after any adapter fault every press is handled once, and no fault remains",
         arguments: Mishap.allCases, 0..<50 as Range<UInt64>)
     func everyPressOnce(mishap: Mishap, seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -63,13 +63,13 @@ struct AdapterFaultScenarioTests {
         let strikesAfter = Int.random(in: 0..<4, using: &random)
         for round in 0..<5 {
             for button in ["kitchen", "hall"] where Bool.random(using: &random) {
-                // Nothing asks for the hall's double clicks: two presses of it are two clicks.
+                // No rule needs double clicks of the hall's button, so two presses of it are two clicks.
                 let press: SimulatedPress = button == "kitchen" && Bool.random(using: &random) ? .doubleClick : .click
                 house.press(button, press)
                 expected[button]?.append(press.rawValue)
             }
             house.wait(.milliseconds(Int64.random(in: 0...1500, using: &random)))
-            // Sometimes out of reach meanwhile, so that there is a connection to be made.
+            // Sometimes the button is out of reach meanwhile, so that it must connect again.
             if Int.random(in: 0..<3, using: &random) == 0 { house.reach("hall", round % 2 == 0) }
             if round == strikesAfter { mishap.strike(&house, &random) }
             // A press has its gesture before the next begins.
@@ -77,7 +77,7 @@ struct AdapterFaultScenarioTests {
         }
         house.reach("hall", true)
         house.wait(Self.recovery)
-        // A button that fell silent meanwhile speaks up when it is pressed.
+        // A button that lost its link without noticing connects again when it is pressed.
         for _ in 0..<4 {
             for button in ["kitchen", "hall"] {
                 house.press(button, .click)
@@ -94,7 +94,7 @@ struct AdapterFaultScenarioTests {
     }
 
     @Test(
-        "completions that are lost while a button is verified delay its press, which does not wait for another press",
+        "completions lost while a button is verified delay its press, which arrives without another press",
         arguments: 0...5)
     func lostCompletions(count: Int) {
         var house = Household(
@@ -112,7 +112,9 @@ struct AdapterFaultScenarioTests {
         #expect(house.payloads(on: "tryck/80e4da000001/action") == ["click"])
     }
 
-    @Test("one mishap after another, some before the last is over: the same", arguments: 100..<150 as Range<UInt64>)
+    @Test(
+        "after several adapter faults, also overlapping ones, every press is handled once, and no fault remains",
+        arguments: 100..<150 as Range<UInt64>)
     func manyMishaps(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var house = Household(rules: Self.rules, seed: seed)
@@ -122,7 +124,7 @@ struct AdapterFaultScenarioTests {
         for round in 0..<6 {
             Mishap.allCases.randomElement(using: &random)?.strike(&house, &random)
             house.wait(.milliseconds(Int64.random(in: 0...3000, using: &random)))
-            // A button keeps sixteen events: three presses are no more than it can remember.
+            // A button stores sixteen events, so it can store all events of three presses.
             if round % 2 == 0 {
                 let press: SimulatedPress = Bool.random(using: &random) ? .click : .doubleClick
                 house.press("kitchen", press)
@@ -148,19 +150,19 @@ struct AdapterFaultScenarioTests {
     }
 
     @Test(
-        "six buttons and room for few: whoever is pressed is heard within as many turns as it takes",
+        "with six buttons and few links or accept list entries, a pressed button is heard within its turns",
         arguments: [0, 1, 2, 3] as [UInt8], [1, 2, 8])
     func crowd(places: UInt8, links: Int) {
         let declarations = Self.crowd.map { "  \($0.name): \($0.address ?? BluetoothAddress(rawValue: 0))\n" }
         let rules = HouseRules("version: 1\ndefaults: {queued: accept}\nbuttons:\n" + declarations.joined())
-        // Two seconds a turn, and two for the button to be found and to speak.
+        // A turn takes two seconds, and the button is found and heard within two more.
         let turns = places < 2 ? 2 * (Self.crowd.count - 1) : (Self.crowd.count + Int(places) - 3) / (Int(places) - 1)
         let patience = Duration.seconds(2 * (Int64(turns) + 1))
         var house = Household(
             Self.crowd, rules: rules, seed: UInt64(places) * 8 + UInt64(links),
             controller: .init(
                 address: BluetoothAddress(rawValue: 0x0000_5E00_5301), acceptListSize: places, maximumLinks: links))
-        // Each leaves when it is paired, so that the next has a link.
+        // Each button leaves when it is paired, so that a link is free for the next one.
         for button in Self.crowd {
             for other in Self.crowd { house.reach(other.name, other.name == button.name) }
             house.wait(.seconds(10))
@@ -182,7 +184,7 @@ struct AdapterFaultScenarioTests {
         #expect(house.violations.isEmpty)
     }
 
-    @Test("with a radio for one, known buttons are heard while new ones are looked for")
+    @Test("an adapter that cannot scan while it initiates hears known buttons during a search for new ones")
     func radioForOne() {
         var house = Household(
             rules: Self.rules,

@@ -5,7 +5,7 @@ import Simulator
 import TestSupport
 import Testing
 
-@Suite("The adapter's state, as it is shown")
+@Suite("The published state of the adapter")
 struct AdapterStateTests {
     private static func adapter(_ house: inout Household) -> JSONValue {
         house.ask(#"{"request":"status"}"#)
@@ -13,7 +13,7 @@ struct AdapterStateTests {
     }
 
     @Test(
-        "each way of having no adapter has its word",
+        "each reason for having no adapter has a name",
         arguments: [
             (.absent, "powered_off"), (.failed, "resetting"), (.unsupported, "unsupported"),
             (.unauthorized, "unauthorized"),
@@ -29,7 +29,7 @@ struct AdapterStateTests {
         #expect(Self.adapter(&house)["state"] == "powered_on")
     }
 
-    @Test("an adapter without Bluetooth LE is unsupported, and its sentence says so")
+    @Test("an adapter without Bluetooth LE is unsupported, and the reason says so")
     func classicOnly() {
         var house = Household(
             controller: .init(address: BluetoothAddress(rawValue: 0x0000_5E00_5301), isLowEnergy: false))
@@ -37,10 +37,10 @@ struct AdapterStateTests {
         let adapter = Self.adapter(&house)
         #expect(adapter["state"] == "unsupported")
         let reason = adapter["last_fault"]?["reason"]
-        #expect(reason == "The adapter has no Bluetooth LE. Flic buttons need one that has.")
+        #expect(reason == "The adapter does not support Bluetooth LE, which Flic buttons need. Use another adapter.")
     }
 
-    @Test("resets are counted, and the last fault stays with its time")
+    @Test("adapter resets are counted, and the last fault is kept with its time")
     func history() {
         var house = Household()
         #expect(Self.adapter(&house)["resets"] == 0)
@@ -49,12 +49,12 @@ struct AdapterStateTests {
         house.wait(.seconds(60))
         let adapter = Self.adapter(&house)
         #expect(adapter["resets"] == 1)
-        #expect(adapter["last_fault"]?["reason"] == "The adapter reports a fault of its own (7).")
+        #expect(adapter["last_fault"]?["reason"] == "The adapter reports a hardware error (7).")
         #expect(adapter["last_fault"]?["age_s"] == 60)
         #expect(adapter["last_fault"]?["time"]?.stringValue?.hasPrefix("2026-11-18T") == true)
     }
 
-    @Test("an adapter that fails again and again is reset after waits that grow; one that was good for a minute is not")
+    @Test("the waits before an adapter is opened again grow, and begin again after a minute without faults")
     func waits() {
         var house = Household()
         house.forgetWhatHappened()
@@ -70,7 +70,7 @@ struct AdapterStateTests {
         #expect(waits == [1, 2, 4, 8, 1])
     }
 
-    @Test("an adapter that stays away is told of until its waits are at their longest, and then no more")
+    @Test("failures to open an adapter are logged until the waits have reached their maximum")
     func staysAway() {
         var house = Household()
         house.forgetWhatHappened()

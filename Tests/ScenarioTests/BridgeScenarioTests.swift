@@ -6,7 +6,7 @@ import Rules
 import Simulator
 import Testing
 
-@Suite("The bridge, as the broker sees it")
+@Suite("The bridge topics")
 struct BridgeScenarioTests {
     private static let status = "tryck/80e4da000001"
 
@@ -22,7 +22,7 @@ struct BridgeScenarioTests {
         try JSONValue(parsing: Array(try #require(text).utf8))
     }
 
-    @Test("everything retained is said at every connection: what is so first, that we are there after it")
+    @Test("all retained topics are published at every connection, and the bridge's online state comes last")
     func order() throws {
         var house = Self.house()
         house.loseBroker()
@@ -59,7 +59,7 @@ struct BridgeScenarioTests {
         #expect(refusal["error"] == "a request has at most 16 KiB, and this one has 16385 octets")
     }
 
-    @Test("of one press: the word, the event, and then one message about the state")
+    @Test("a press is published as action, event and then one status update")
     func press() throws {
         var house = Self.house()
         house.press("kitchen", .click)
@@ -74,7 +74,7 @@ struct BridgeScenarioTests {
         #expect(state["press_count"] == 1 && state["last_seen"] != .null)
     }
 
-    @Test("how strongly a button is heard is in its state once it is ready, also when it is away; /get measures it")
+    @Test("the RSSI is in a button's status once it is ready, also after it is gone; /get measures it again")
     func signal() throws {
         var house = Self.house()
         #expect(try Self.parsed(house.retained[Self.status])["rssi"] == -60)
@@ -101,14 +101,14 @@ struct BridgeScenarioTests {
         #expect(state["state"] == "ready" && state["rssi"] == -60)
     }
 
-    @Test("a signal by itself is said when it is another, and not when it is the same")
+    @Test("a new RSSI alone is published, and an unchanged one is not")
     func signalAlone() throws {
         var house = Self.house()
         house.ask(#"{"request":"button/disconnect","data":{"id":"80e4da000001"}}"#)
         house.wait(.seconds(10))
         house.crash()
         #expect(try Self.parsed(house.retained[Self.status])["rssi"] == .null)
-        // Let be, it is only heard advertising.
+        // The disconnected button is heard only while it advertises.
         for count in [1, 0] {
             house.press("kitchen", .click)
             house.forgetWhatHappened()
@@ -120,7 +120,7 @@ struct BridgeScenarioTests {
         }
     }
 
-    @Test("the log's level of a configuration that was read again is the one that is shown")
+    @Test("the log level of a reloaded configuration is published")
     func logLevel() throws {
         var house = Self.house()
         house.tell(.logLevel(.debug))
@@ -128,7 +128,7 @@ struct BridgeScenarioTests {
         #expect(try Self.parsed(house.retained["tryck/bridge/info"])["log_level"] == "debug")
     }
 
-    @Test("a thousand rules are all told, some on each acknowledgement")
+    @Test("a thousand rules are published, a few after each acknowledgement")
     func many() {
         let rules = (0..<1000).map { "  - {id: r\($0), triggers: {button: any, event: down}, actions: {log: x}}\n" }
         var house = Household([Household.kitchen], rules: HouseRules("version: 1\nrules:\n" + rules.joined()))
@@ -142,7 +142,7 @@ struct BridgeScenarioTests {
         #expect(house.published.filter(\.retain).count == 6 + 1000)
     }
 
-    @Test("what the broker does not take is tried again, and given up in the end")
+    @Test("a message that the broker refuses is published again, and given up in the end")
     func refused() {
         var house = Self.house()
         house.brokerIsSilent = true
@@ -158,7 +158,7 @@ struct BridgeScenarioTests {
         #expect(house.logged.contains { $0.contains("could not be published: not today") })
     }
 
-    @Test("a button is set on its own topic, and says what is so, also after a refusal")
+    @Test("a button is configured on its own topic, and its status is published also after a refusal")
     func set() throws {
         var house = Self.house()
         house.say(#"{"trigger_mode":"click","latency_mode":"low","nickname":"Åsa"}"#, on: Self.status + "/set")
@@ -166,7 +166,7 @@ struct BridgeScenarioTests {
         var state = try Self.parsed(house.retained[Self.status])
         #expect(state["trigger_mode"] == "click" && state["latency_mode"] == "low" && state["nickname"] == "Åsa")
         for wrong in [#"{"trigger_mode":"often"}"#, #"{"tune":1}"#, "[]", "", "\"x"] {
-            // Such a line is written once a minute.
+            // This line is logged at most once a minute.
             house.wait(.seconds(60))
             house.forgetWhatHappened()
             house.say(wrong, on: Self.status + "/set")
@@ -179,7 +179,7 @@ struct BridgeScenarioTests {
         #expect(try Self.parsed(house.retained[Self.status])["trigger_mode"] == "auto")
     }
 
-    @Test("a request that is retained, for nobody, or not allowed changes nothing")
+    @Test("a request that is retained, for an unknown button or not allowed changes nothing")
     func ignored() throws {
         var house = Self.house()
         let mode = Array(#"{"trigger_mode":"click"}"#.utf8)
@@ -197,7 +197,7 @@ struct BridgeScenarioTests {
             })
     }
 
-    @Test("requests that make no sense are told of once, and push no real trouble out of status")
+    @Test("an invalid request is logged once, and does not displace other errors from the status")
     func flood() throws {
         var house = Self.house()
         house.tell(.recordFailed(RecordToken(rawValue: 9), "the disk is full"))
@@ -213,7 +213,7 @@ struct BridgeScenarioTests {
                 .messageReceived(topicName: "tryck/bridge/request/\(number)", payload: [], retained: true))
         }
         for length in 262_145..<262_645 {
-            house.tell(.messageDropped("a message of \(length) octets on x was dropped: 262144 is the most we take"))
+            house.tell(.messageDropped("a message of \(length) octets on x was dropped: 262144 is the limit"))
         }
         #expect(house.logged.count == 4, "\(house.logged)")
         #expect(status(&house).contains { $0.hasPrefix("the disk is full") })
@@ -228,7 +228,7 @@ struct BridgeScenarioTests {
         #expect(status(&house).contains { $0.hasPrefix("the disk is full") })
     }
 
-    @Test("a restart over MQTT needs control.mqtt: all, and is taken a minute after the start")
+    @Test("a restart over MQTT needs control.mqtt: all, and is possible a minute after the start")
     func restartOverMQTT() throws {
         var house = Self.house()
         house.wait(.seconds(120))
@@ -248,7 +248,7 @@ struct BridgeScenarioTests {
         #expect(open.isFinished)
     }
 
-    @Test("settings that are not JSON are answered about /set")
+    @Test("settings that are not JSON are answered with an example for /set")
     func notJSON() {
         var house = Self.house()
         house.say("often", on: Self.status + "/set")
@@ -259,7 +259,7 @@ struct BridgeScenarioTests {
         #expect(other.logged.last?.contains("button/options") == false, "\(other.logged)")
     }
 
-    @Test("the search shows until when it lasts, and that it is over")
+    @Test("permit_join is published with its end, and again when the search is over")
     func permitJoin() throws {
         var house = Self.house()
         house.say("120", on: "tryck/bridge/request/permit_join")
@@ -271,7 +271,7 @@ struct BridgeScenarioTests {
         #expect(info["permit_join"] == false && info["permit_join_end"] == .null)
     }
 
-    @Test("the log's level is an option, and what is logged is published, not twice in a row")
+    @Test("the log level is an option, and log lines are published without repetitions")
     func logging() throws {
         var house = Self.house()
         house.say(#"{"options":{"log_level":"debug"},"transaction":3}"#, on: "tryck/bridge/request/options")
@@ -290,7 +290,7 @@ struct BridgeScenarioTests {
         #expect(lines.count == 1 && lines.allSatisfy { !$0.retain && $0.qos == 0 })
     }
 
-    @Test("asked to restart, it answers, lets go and ends to begin anew")
+    @Test("a restart on request answers, disconnects the buttons, publishes offline and ends")
     func restart() {
         var house = Self.house(.all)
         house.wait(.seconds(60))
@@ -301,7 +301,7 @@ struct BridgeScenarioTests {
         #expect(house.retained["tryck/bridge/state"] == "offline")
     }
 
-    @Test("what is left of buttons, rules and variables of an earlier day is cleared, and nothing else")
+    @Test("topics of former buttons, rules and variables are cleared, and no others")
     func leftovers() {
         var house = Self.house()
         house.loseBroker()
@@ -319,7 +319,7 @@ struct BridgeScenarioTests {
         #expect(!house.subscriptions.contains("tryck/+"))
     }
 
-    @Test("a button that is removed leaves nothing behind")
+    @Test("all topics of a removed button are cleared")
     func removed() {
         var house = Self.house()
         house.ask(#"{"request":"button/remove","data":{"id":"80e4da000001"}}"#)
@@ -329,7 +329,7 @@ struct BridgeScenarioTests {
         #expect(house.published.contains { String(decoding: $0.payload, as: UTF8.self).contains("button_removed") })
     }
 
-    @Test("what was removed while the broker was away is cleared when it is back")
+    @Test("topics that were removed while the broker was disconnected are cleared when it is back")
     func removedMeanwhile() {
         var house = Self.house()
         house.loseBroker()

@@ -6,7 +6,7 @@ import Simulator
 import TestSupport
 import Testing
 
-@Suite("What people change of a button")
+@Suite("Settings of a button")
 struct ButtonSettingsScenarioTests {
     static func house() -> Household {
         var house = PressScenarioTests.house()
@@ -14,11 +14,11 @@ struct ButtonSettingsScenarioTests {
         return house
     }
 
-    @Test("renamed, it goes by its new name, and keeps it over a restart")
+    @Test("a renamed button has its new name, also after a restart")
     func rename() {
         var house = Self.house()
         house.ask(#"{"request":"button/rename","data":{"id":"BA00-H00002","to":"attic"}}"#)
-        // The rules declare it as hall; its own name is there for where they do not.
+        // The rules declare the button as hall; its own name is used where the rules do not declare it.
         #expect(house.responses.last?["data"]?["name"] == "attic")
         #expect(house.store.state.buttons.first { $0.id == Household.hallID }?.name == "attic")
         #expect(house.payloads(on: "tryck/bridge/event").contains { $0.contains("button_renamed") })
@@ -29,11 +29,11 @@ struct ButtonSettingsScenarioTests {
         #expect(house.store.state.buttons.first { $0.id == Household.hallID }?.name == nil)
     }
 
-    @Test("the answer to a rename has the names that people see, before and after")
+    @Test("the answer to a rename has the displayed name before and after")
     func renameAnswer() {
         var house = Self.house()
         house.ask(#"{"request":"button/rename","data":{"id":"hall","to":"Attic"}}"#)
-        // The rules go on calling it hall.
+        // The rules still call it hall.
         #expect(
             house.data["from"] == "hall" && house.data["to"] == "Attic" && house.data["name"] == "Attic",
             "\(house.data)")
@@ -41,22 +41,23 @@ struct ButtonSettingsScenarioTests {
         #expect(house.data["from"] == "Attic" && house.data["to"] == "hall", "\(house.data)")
     }
 
-    @Test("a name that shows nothing is refused", arguments: [" ", "\u{A0}\u{3000}", "\u{200B}", " \u{202E} "])
+    @Test("a name of blanks is refused", arguments: [" ", "\u{A0}\u{3000}", "\u{200B}", " \u{202E} "])
     func blankName(_ name: String) {
         var house = Self.house()
         let line: JSONValue = ["request": "button/rename", "data": ["id": "hall", "to": .string(name)]]
         house.ask(line.description)
-        #expect(house.responses.last?["error"]?.stringValue?.contains("shows nothing") == true, "\(house.data)")
+        #expect(
+            house.responses.last?["error"]?.stringValue?.contains("cannot consist of blanks") == true, "\(house.data)")
     }
 
     @Test(
-        "a name that cannot be is refused with why",
+        "an invalid name is refused with the reason",
         arguments: [
             (#"{"id":"hall","to":"kitchen"}"#, #"another button is called "kitchen""#),
             (#"{"id":"hall","to":"BA00-K00001"}"#, #"another button is called "BA00-K00001""#),
             (#"{"id":"hall","to":"80e4da000001"}"#, #"another button is called "80e4da000001""#),
-            (#"{"id":"hall","to":"a\nb"}"#, #""to" is the new name, at most 64 characters; "" takes the name back"#),
-            (#"{"id":"hall"}"#, #""to" is the new name, at most 64 characters; "" takes the name back"#),
+            (#"{"id":"hall","to":"a\nb"}"#, #""to" is the new name, at most 64 characters; "" removes the name"#),
+            (#"{"id":"hall"}"#, #""to" is the new name, at most 64 characters; "" removes the name"#),
         ])
     func refusedNames(_ data: String, _ sentence: String) {
         var house = Self.house()
@@ -64,7 +65,7 @@ struct ButtonSettingsScenarioTests {
         #expect(house.responses.last?["error"] == .string(sentence))
     }
 
-    @Test("options are all taken or none, and kept")
+    @Test("options are all applied or none, and are stored")
     func options() {
         var house = Self.house()
         house.ask(
@@ -83,13 +84,13 @@ struct ButtonSettingsScenarioTests {
     }
 
     @Test(
-        "an option that makes no sense is answered with what does",
+        "an invalid option is answered with the valid ones",
         arguments: [
             (#"{"colour":"red"}"#, "a button has no option \"colour\""),
-            (#"{"auto_disconnect_time":39}"#, "auto_disconnect_time is 40 to 510 seconds, or null for never"),
-            (#"{"auto_disconnect_time":511}"#, "auto_disconnect_time is 40 to 510 seconds, or null for never"),
-            (#"{"latency_mode":"lower"}"#, "latency_mode is low, normal or high"),
-            (#"{"nickname":7}"#, "nickname is a text"),
+            (#"{"auto_disconnect_time":39}"#, "auto_disconnect_time must be 40 to 510 seconds, or null for never"),
+            (#"{"auto_disconnect_time":511}"#, "auto_disconnect_time must be 40 to 510 seconds, or null for never"),
+            (#"{"latency_mode":"lower"}"#, "latency_mode must be low, normal or high"),
+            (#"{"nickname":7}"#, "nickname must be a text"),
             ("{}", "button/options takes"),
         ])
     func refusedOptions(_ options: String, _ beginning: String) {
@@ -99,7 +100,7 @@ struct ButtonSettingsScenarioTests {
         #expect(sentence.hasPrefix(beginning), "\(sentence)")
     }
 
-    @Test("let be, a button is not connected, also after a restart, until it is wanted again")
+    @Test("a disconnected button is not connected, also after a restart, until connect")
     func disconnectByHand() {
         var house = Self.house()
         house.ask(#"{"request":"button/disconnect","data":{"id":"kitchen"}}"#)
@@ -121,7 +122,7 @@ struct ButtonSettingsScenarioTests {
         #expect(house.violations == [])
     }
 
-    @Test("a low battery is told of once")
+    @Test("a low battery is reported once")
     func lowBattery() {
         var weak = Household.hall
         weak.batteryMillivolts = 2600

@@ -5,11 +5,11 @@ import Rules
 import Simulator
 import Testing
 
-@Suite("A clock that is wrong, or set while the daemon runs")
+@Suite("A clock that is wrong, or is set while the daemon runs")
 struct ClockScenarioTests {
     /// 2026-11-18 11:06:40, when a household begins.
     private static let start: Int64 = 1_795_000_000_000
-    /// To where the clock is set, in seconds from where it is.
+    /// The differences by which the clock is set, in seconds; the last one sets it to 1970.
     private static let jumps: [Int64] = [
         3600, -3600, 86_400 * 3653, -86_400 * 3653, 20 - ClockScenarioTests.start / 1000,
     ]
@@ -37,7 +37,7 @@ struct ClockScenarioTests {
         return house
     }
 
-    /// The present time of the clock, if it had not been set.
+    /// The time of the clock if it had not been set, in milliseconds.
     private static func clock(_ house: Household) -> Int64 {
         start + (house.now - Instant(sinceBoot: .seconds(1000))).milliseconds
     }
@@ -46,7 +46,7 @@ struct ClockScenarioTests {
         house.tell(.wallClock(UTCTime(milliseconds: clock(house) + seconds * 1000)))
     }
 
-    @Test("what waits, waits as long as it would have", arguments: jumps)
+    @Test("setting the clock does not change the time until a delay, a hold or another timer ends", arguments: jumps)
     func timers(seconds: Int64) {
         var house = Self.house()
         house.press("kitchen", .doubleClick)
@@ -67,7 +67,7 @@ struct ClockScenarioTests {
         #expect(house.payloads(on: "release").count == 1)
     }
 
-    @Test("a press that a button stored is as old as the button says", arguments: jumps)
+    @Test("the age of a stored press is the button's measurement, whatever the clock shows", arguments: jumps)
     func ages(seconds: Int64) {
         var house = Self.house()
         for (time, count) in [(30, 1), (600, 0)] as [(Int64, Int)] {
@@ -84,7 +84,7 @@ struct ClockScenarioTests {
         }
     }
 
-    @Test("a condition on the time goes by the clock as it is now, and nothing fires because it was set")
+    @Test("a condition on the time uses the clock as it is set now, and setting the clock starts no rule")
     func timeOfDay() {
         var house = Self.house()
         for hour in [23, 12, 5, 7] as [Int64] {
@@ -101,7 +101,7 @@ struct ClockScenarioTests {
     }
 
     @Test(
-        "a machine without a clock starts in 1970: buttons pair and work, and what was seen then has its true time later"
+        "with a clock that starts in 1970, buttons pair and work, and their times are corrected when the clock is set"
     )
     func noClock() {
         var house = Household([Household.kitchen], rules: Self.rules)

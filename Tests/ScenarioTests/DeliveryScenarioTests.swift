@@ -6,9 +6,9 @@ import Simulator
 import TestSupport
 import Testing
 
-/// A button drops what the init request of a new session covers. So that request may cover only what is on the disk,
-/// while what was delivered before, on whatever link, must not be handled again.
-@Suite("Events that were delivered and are not on the disk yet")
+/// A button deletes the events that the init request of a new session covers. So that request may cover only events
+/// that are on the disk, and events that were already delivered, on whatever link, must not be handled again.
+@Suite("Delivered events that are not on the disk yet")
 struct DeliveryScenarioTests {
     private static let rules: HouseRules = """
         version: 1
@@ -52,7 +52,7 @@ struct DeliveryScenarioTests {
     }
 
     @Test(
-        "the disk is full, a button is pressed, its link is lost and made again, the power fails: each press is counted",
+        "presses during a full disk, a new link and a power failure are each counted once",
         arguments: houses)
     func fullDisk(button: SimulatedButtonDescription) {
         var house = Self.house(button)
@@ -66,7 +66,7 @@ struct DeliveryScenarioTests {
         house.breakButton(button.name, .dropLink)
         house.wait(.seconds(20))
         #expect(Self.state(of: button, in: house).contains(#""state":"ready""#))
-        // The button has told of its presses again, and they were not handled again.
+        // The button has sent its events again, and they were not handled again.
         #expect(house.payloads(on: "out").count == Self.presses(button))
         #expect(Self.kept(button, in: house) == kept)
         house.diskIsFull = false
@@ -81,7 +81,7 @@ struct DeliveryScenarioTests {
     }
 
     @Test(
-        "a sync that ends after the link was made again acknowledges what was told on both links", arguments: houses)
+        "a sync that ends on a new link acknowledges the events of both links", arguments: houses)
     func lateSync(button: SimulatedButtonDescription) {
         var house = Self.house(button)
         house.syncsAreSlow = true
@@ -99,7 +99,7 @@ struct DeliveryScenarioTests {
         #expect(house.violations == [])
     }
 
-    @Test("a sync that ends while there is no link is what the next session begins with", arguments: houses)
+    @Test("a sync that ends without a link is acknowledged by the next session's init", arguments: houses)
     func syncWithoutLink(button: SimulatedButtonDescription) {
         var house = Self.house(button)
         house.syncsAreSlow = true
@@ -116,7 +116,7 @@ struct DeliveryScenarioTests {
         #expect(house.payloads(on: "out").count == Self.presses(button))
     }
 
-    @Test("a session that begins anew on the same link covers no more than the disk has", arguments: houses)
+    @Test("a second session on the same link covers only the events that are on the disk", arguments: houses)
     func sameLink(button: SimulatedButtonDescription) {
         var house = Self.house(button)
         house.diskIsFull = true

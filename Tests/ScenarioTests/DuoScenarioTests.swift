@@ -38,7 +38,7 @@ struct DuoScenarioTests {
         return house
     }
 
-    @Test("it is paired as what it is")
+    @Test("a Duo is paired with its model")
     func pairing() {
         let house = DuoScenarioTests.house()
         #expect(house.store.state.buttons.map(\.identity.model) == [.duo])
@@ -46,7 +46,7 @@ struct DuoScenarioTests {
         #expect(house.retained[Self.topic]?.contains(#""positions":{"big":0,"small":0}"#) == true)
     }
 
-    @Test("its two buttons have topics of their own, and their numbers are of one count")
+    @Test("both buttons of a Duo have their own topics, and share one sequence of numbers")
     func parts() {
         var house = DuoScenarioTests.house()
         house.press("sofa", .click)
@@ -63,7 +63,7 @@ struct DuoScenarioTests {
         #expect(house.store.cursor(of: Self.id)?.smallEventCount ?? 0 > 0)
     }
 
-    @Test("a swipe is no click", arguments: [ButtonPart.big, .small])
+    @Test("a swipe is not reported as a click", arguments: [ButtonPart.big, .small])
     func swipe(part: ButtonPart) {
         var house = DuoScenarioTests.house()
         house.move(.swipe(button: "sofa", .left, part: part))
@@ -75,7 +75,7 @@ struct DuoScenarioTests {
         #expect(house.payloads(on: topic + "/raw").count == 2)
     }
 
-    @Test("swipes made out of reach come once, with their age, over a restart in between")
+    @Test("swipes made out of reach arrive once, with their age, also if the daemon restarts in between")
     func stored() {
         var house = DuoScenarioTests.house()
         house.reach("sofa", false)
@@ -95,7 +95,7 @@ struct DuoScenarioTests {
         #expect(house.interruptedRuns == [])
     }
 
-    @Test("turned while it is pressed it has a position, which outlives a restart and a lost link")
+    @Test("a dial that is turned while pressed has a position, which survives a restart and a lost link")
     func turns() {
         var house = DuoScenarioTests.house()
         house.move(.pushTurn(button: "sofa", hundredths: 25, part: .small))

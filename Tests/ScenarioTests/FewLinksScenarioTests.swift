@@ -5,7 +5,7 @@ import Simulator
 import TestSupport
 import Testing
 
-/// More buttons than the adapter makes links.
+/// A house with more buttons than its adapter supports links.
 @Suite("Few links")
 struct FewLinksScenarioTests {
     private static func house(
@@ -38,7 +38,7 @@ struct FewLinksScenarioTests {
         house.payloads(on: "tryck/bridge/event").count { $0.contains("stale_event") }
     }
 
-    @Test("three links and five buttons, each pressed once, 2 s apart: each is heard in time")
+    @Test("five buttons on three links, each pressed once, 2 s apart, are all heard in time")
     func five() {
         var (house, buttons) = Self.house(of: 5, links: 3)
         for button in buttons {
@@ -52,7 +52,7 @@ struct FewLinksScenarioTests {
     }
 
     @Test(
-        "a crowd of thirty buttons on three links, pressed in random order 2 s apart: none is stale",
+        "thirty buttons on three links, pressed in random order 2 s apart: no press is stale",
         arguments: [1, 2, 3] as [UInt64], [32, 255] as [UInt8])
     func crowd(seed: UInt64, acceptListSize: UInt8) {
         var (house, buttons) = Self.house(of: 30, links: 3, acceptListSize: acceptListSize)
@@ -72,7 +72,7 @@ struct FewLinksScenarioTests {
         #expect(house.violations == [])
     }
 
-    @Test("the fourth button on three links is paired without waiting for the others to be quiet for long")
+    @Test("a fourth button on three links is paired soon, although the others are in use")
     func pairing() {
         var (house, buttons) = Self.house(of: 4, links: 3, pairs: false)
         let fourth = buttons[3].name
@@ -87,7 +87,7 @@ struct FewLinksScenarioTests {
         #expect(house.store.state.buttons.count == 4)
     }
 
-    @Test("that buttons wait for links is logged once, and once when none does any more")
+    @Test("the log says once that buttons wait for links, and once that none waits any more")
     func logged() {
         var (house, buttons) = Self.house(of: 5, links: 3, pairs: false)
         house.pairAll(within: .seconds(60))

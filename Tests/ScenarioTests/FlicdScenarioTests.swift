@@ -10,7 +10,7 @@ struct FlicdScenarioTests {
     private static let kitchen = BluetoothAddress(rawValue: 0x80E4_DA00_0001)
     private static let hall = BluetoothAddress(rawValue: 0x80E4_DA00_0002)
 
-    /// The clients 1 to 4 are there, and both buttons are paired if they are asked to be.
+    /// Clients 1 to 4 are connected. Both buttons are paired if `isPaired` is true.
     private static func house(
         isPaired: Bool = true, _ buttons: [SimulatedButtonDescription] = [Household.kitchen, Household.hall]
     ) -> Household {
@@ -48,7 +48,7 @@ struct FlicdScenarioTests {
         ask(&house, 1, .createConnectionChannel(id: 7, Self.kitchen, FlicdChannelMode(latencyMode: latency)))
     }
 
-    @Test("a wizard pairs; the channel hears a press after it is recorded and before the disk has it")
+    @Test("a scan wizard pairs a button, and a channel hears a press after it is recorded and before it is synced")
     func press() {
         var house = Self.house(isPaired: false, [Household.kitchen])
         ask(&house, 1, .createScanWizard(id: 3))
@@ -77,7 +77,7 @@ struct FlicdScenarioTests {
         #expect(heard(house, by: 2).isEmpty)
     }
 
-    @Test("modes that change a thousand times a second cost the button a packet or two in five seconds, and no press")
+    @Test("a thousand mode changes a second cause few packets to the button, and lose no press")
     func modes() {
         var house = Self.house()
         channel(&house)
@@ -97,7 +97,7 @@ struct FlicdScenarioTests {
         #expect(house.world.violations.isEmpty)
     }
 
-    @Test("scanners, wizards and channels that come and go cost the controller a few commands a second, and no press")
+    @Test("scanners, wizards and channels that come and go cause few commands to the controller, and lose no press")
     func searches() {
         var house = Self.house()
         channel(&house)
@@ -120,7 +120,7 @@ struct FlicdScenarioTests {
         #expect(house.journal.count { $0 == "record" } < 10)
     }
 
-    @Test("a button that is deleted while it is connected is gone from the store, and can be paired again at once")
+    @Test("a button that is deleted while connected is removed from the store, and can be paired again immediately")
     func delete() {
         var house = Self.house()
         channel(&house)
@@ -148,7 +148,7 @@ struct FlicdScenarioTests {
             ])
     }
 
-    @Test("an adapter that goes takes every connection with it first; channels wait, and hear when it is back")
+    @Test("a lost adapter ends connections before clients hear of its loss, and channels connect again when it is back")
     func adapter() {
         var house = Self.house()
         channel(&house)
@@ -170,7 +170,7 @@ struct FlicdScenarioTests {
         #expect(heard(house, by: 2).contains(.scanWizardCompleted(id: 1, .bluetoothUnavailable)))
     }
 
-    @Test("a button that somebody else has is no success, and the wizard is told so when it is two seconds old")
+    @Test("a wizard for a button that is connected elsewhere fails, after it has run for two seconds")
     func taken() {
         var taken = Household.kitchen
         taken.isTaken = true

@@ -5,7 +5,7 @@ import Rules
 import Simulator
 import Testing
 
-@Suite("Presses and messages of one turn")
+@Suite("Several presses and messages in one turn")
 struct HandOverScenarioTests {
     private static func house(_ rules: HouseRules) -> Household {
         var house = Household([Household.kitchen], rules: rules)
@@ -21,7 +21,7 @@ struct HandOverScenarioTests {
           - {id: thrice, triggers: {button: any, clicks: 3}, actions: {publish: {topic: thrice}}}
         """
 
-    @Test("two clicks that are decided together both run a rule that sends a message")
+    @Test("two clicks that are recognised at once both run a rule that sends a message")
     func decidedTogether() {
         var house = Self.house(Self.clicks)
         house.press("kitchen", .doubleClick)
@@ -30,7 +30,7 @@ struct HandOverScenarioTests {
         #expect(house.store.state.runs.isEmpty)
     }
 
-    @Test("stored presses that come in one notification all run a rule that sends a message")
+    @Test("stored presses in one notification each run a rule that sends a message")
     func storedTogether() {
         var house = Self.house(
             """
@@ -49,7 +49,7 @@ struct HandOverScenarioTests {
         #expect(house.payloads(on: "each").count == 3)
     }
 
-    @Test("everything that starts in a turn is on file before any message of it goes out")
+    @Test("the runs that start in a turn are recorded before any of their messages is published")
     func recordedFirst() throws {
         var house = Self.house(Self.clicks)
         house.press("kitchen", .doubleClick)
@@ -61,7 +61,7 @@ struct HandOverScenarioTests {
         #expect(first > 0 && journal[first...].prefix(2) == ["publish once", "publish once"])
     }
 
-    @Test("a process that dies before a message of a finished run is written leaves the run to be told of")
+    @Test("a process that dies before a message of a finished run is written reports the run as interrupted")
     func notWritten() {
         var house = Self.house(Self.clicks)
         house.writesAreSlow = true
@@ -76,7 +76,7 @@ struct HandOverScenarioTests {
         #expect(house.store.state.runs.isEmpty)
     }
 
-    @Test("a run is resumed only once what it sent before is written; before that it is told of")
+    @Test("a run is resumed if its earlier message was written, and otherwise reported as interrupted")
     func resumed() {
         for isWritten in [false, true] {
             var house = Self.house(
@@ -102,7 +102,7 @@ struct HandOverScenarioTests {
         }
     }
 
-    @Test("a message that is handed over and then lost with the connection is told of in the log")
+    @Test("a message that was handed to the broker client and then lost with the connection is logged")
     func lostAfterwards() {
         var house = Self.house(Self.clicks)
         house.writesAreSlow = true
@@ -114,7 +114,7 @@ struct HandOverScenarioTests {
         #expect(house.hub.underway.runs == 0)
     }
 
-    @Test("what waited for the broker goes before what a run sends because it is back")
+    @Test("messages that waited for the broker are published before messages of runs that waited for it")
     func waitedFirst() {
         var house = Self.house(
             """

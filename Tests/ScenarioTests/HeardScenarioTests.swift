@@ -5,7 +5,7 @@ import Simulator
 import TestSupport
 import Testing
 
-@Suite("Messages about presses over crashes")
+@Suite("Messages about presses, and crashes")
 struct HeardScenarioTests {
     private static let topics = ["action", "event", "raw"].map { "tryck/80e4da000001/\($0)" }
 
@@ -16,7 +16,7 @@ struct HeardScenarioTests {
         return house
     }
 
-    /// First and last number of each report.
+    /// The first and last number of each report.
     private static func reports(_ house: Household) -> [ClosedRange<Int64>] {
         house.payloads(on: "tryck/bridge/event").compactMap { payload in
             guard let event = try? JSONValue(parsing: payload), event["type"] == "interrupted",
@@ -30,7 +30,7 @@ struct HeardScenarioTests {
 
     private static func messages(_ house: Household) -> [String] { topics.flatMap { house.payloads(on: $0) } }
 
-    /// To the instant at which the broker has it.
+    /// Clicks, and waits until the broker has the message.
     private static func click(_ house: inout Household) {
         house.press("kitchen", .click)
         while house.payloads(on: "tryck/80e4da000001/event").isEmpty { house.wait(.milliseconds(1)) }
@@ -41,7 +41,7 @@ struct HeardScenarioTests {
         house.store.state.buttons.first.map { [$0.sequence.value, $0.heard] } ?? []
     }
 
-    @Test("killed before the broker has acknowledged them, they are told of once, and not sent again")
+    @Test("messages that were not acknowledged before a crash are reported once, and not sent again")
     func beforeAcknowledgement() {
         var house = Self.house()
         house.brokerIsSilent = true
@@ -63,12 +63,12 @@ struct HeardScenarioTests {
         #expect(Self.messages(house).count == 4)
     }
 
-    @Test("killed a second after the acknowledgement, nothing is told; before that it may be")
+    @Test("messages that were acknowledged more than a second before a crash are not reported")
     func afterAcknowledgement() {
         for delay in [Duration.zero, .seconds(1)] {
             var house = Self.house()
             Self.click(&house)
-            // The others came earlier, and went along with the record of the click.
+            // The other messages were acknowledged earlier, and were recorded together with the click.
             #expect(Self.kept(house) == [3, 2])
             house.wait(delay)
             house.crash()
@@ -79,7 +79,7 @@ struct HeardScenarioTests {
         }
     }
 
-    @Test("what waited for a broker that is away is told of when it comes to a process that did not send it")
+    @Test("messages that waited for the broker at a crash are reported when the broker is connected again")
     func waiting() {
         var house = Self.house()
         house.loseBroker()
@@ -93,7 +93,7 @@ struct HeardScenarioTests {
         #expect(Self.messages(house) == [])
     }
 
-    @Test("what was given up because the broker was away for too long is not told of")
+    @Test("messages that were given up because the broker was disconnected for too long are not reported")
     func givenUp() {
         var house = Self.house()
         house.loseBroker()
@@ -107,7 +107,7 @@ struct HeardScenarioTests {
         #expect(Self.messages(house) == [])
     }
 
-    @Test("after a clean stop nothing is told but what waited for the broker to the end")
+    @Test("after a clean stop, only messages that still waited for the broker are reported")
     func cleanStop() {
         for isUp in [true, false] {
             var house = Self.house()
@@ -118,7 +118,7 @@ struct HeardScenarioTests {
                 house.press("kitchen", .click)
                 house.wait(.seconds(1))
             }
-            // The second does not wait for the buttons.
+            // The second stop does not wait for the buttons.
             for _ in 0..<2 { house.tell(.stop) }
             #expect(house.isFinished)
             #expect(Self.kept(house) == (isUp ? [3, 3] : [3, 0]))
@@ -129,7 +129,7 @@ struct HeardScenarioTests {
         }
     }
 
-    @Test("an acknowledgement that comes while everything ends counts; what breaks off then does not")
+    @Test("an acknowledgement during shutdown is recorded, and a lost connection is not")
     func acknowledgedAtTheEnd() {
         for isAcknowledged in [true, false] {
             var house = Self.house()
@@ -143,7 +143,7 @@ struct HeardScenarioTests {
         }
     }
 
-    @Test("they are told of until the broker has heard that, whatever dies before, with what has come in between")
+    @Test("a report is repeated after crashes until the broker has acknowledged it, and includes later messages")
     func reportSurvives() {
         var house = Self.house()
         house.brokerIsSilent = true
@@ -169,7 +169,7 @@ struct HeardScenarioTests {
         #expect(Self.reports(house) == [1...3, 1...3, 1...6])
     }
 
-    @Test("a house without a broker has nothing to tell, and writes nothing for it")
+    @Test("without a broker nothing is reported or recorded")
     func noBroker() {
         var house = Self.house(hasBroker: false)
         house.press("kitchen", .click)
@@ -184,7 +184,7 @@ struct HeardScenarioTests {
         #expect(Self.kept(house) == [3, 3])
     }
 
-    @Test("once they are recorded as heard nothing is recorded any more until somebody presses")
+    @Test("after all messages are recorded as acknowledged, nothing is recorded until the next press")
     func quiet() {
         var house = Self.house()
         house.press("kitchen", .click)
@@ -195,7 +195,7 @@ struct HeardScenarioTests {
         #expect(!house.journal.contains("record"))
     }
 
-    @Test("a disk that is full when they were heard has it as soon as there is room")
+    @Test("acknowledgements during a full disk are recorded when there is space again")
     func fullDisk() {
         var house = Self.house()
         Self.click(&house)
@@ -205,12 +205,12 @@ struct HeardScenarioTests {
         #expect(Self.kept(house) != [3, 3])
         house.diskIsFull = false
         house.wait(.seconds(2))
-        #expect(house.logged.contains("what could not be kept is on the disk now"))
+        #expect(house.logged.contains("what could not be recorded is on the disk now"))
         #expect(Self.kept(house) == [3, 3])
     }
 
     @Test(
-        "whatever dies when, each number is published or told of, and in the end nothing is left to tell",
+        "after any crashes, each number is published or reported, and in the end none is left to report",
         arguments: 0..<40 as Range<UInt64>)
     func anyOrder(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

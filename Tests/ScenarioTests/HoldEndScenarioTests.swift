@@ -4,7 +4,7 @@ import JSON
 import Simulator
 import Testing
 
-/// Each hold that was told has one end, whatever becomes of the link, the button and the process.
+/// Each hold that was reported has exactly one end, whatever happens to the link, the button and the process.
 @Suite("Ends of holds")
 struct HoldEndScenarioTests {
     private static let dim: HouseRules = """
@@ -18,7 +18,7 @@ struct HoldEndScenarioTests {
             actions: {publish: {topic: lamp, payload: "stop {{ trigger.queued }}"}}
         """
 
-    /// The kitchen's button is held, and that was told.
+    /// Holds the kitchen's button until the hold is reported.
     private static func held(_ rules: HouseRules = dim) -> Household {
         var house = Household([Household.kitchen], rules: rules)
         house.pairAll()
@@ -55,7 +55,7 @@ struct HoldEndScenarioTests {
             sourceLocation: sourceLocation)
     }
 
-    @Test("when the link is silent for the supervision timeout, the end is told, and the late release tells no other")
+    @Test("a hold ends after the supervision timeout, and the late release does not end it again")
     func linkLost() {
         var house = Self.held()
         house.reach("kitchen", false)
@@ -71,7 +71,7 @@ struct HoldEndScenarioTests {
         Self.expectOneEnd(house, reason: "link_lost", ages: 8000...8000)
     }
 
-    @Test("a link that is back soon brings the release itself, late, without a reason")
+    @Test("a late release on a new link ends the hold, with its age and without a reason")
     func lateRelease() {
         var house = Self.held()
         house.breakButton("kitchen", .dropLink)
@@ -84,7 +84,7 @@ struct HoldEndScenarioTests {
         Self.expectOneEnd(house, reason: nil, ages: 3000...7000)
     }
 
-    @Test("a button that is still held when its link is back is let go when it is let go")
+    @Test("a button that is still held after a lost link ends its hold with the live release")
     func heldOn() {
         var house = Self.held()
         house.breakButton("kitchen", .dropLink)
@@ -95,7 +95,7 @@ struct HoldEndScenarioTests {
         #expect(Self.ends(house).map { $0["queued"] } == [false])
     }
 
-    @Test("a button that starts again while it is held is not held any more")
+    @Test("a hold ends if the button reboots")
     func reboot() {
         var house = Self.held()
         house.breakButton("kitchen", .reboot)
@@ -105,7 +105,7 @@ struct HoldEndScenarioTests {
         #expect(Self.ends(house).count == 1)
     }
 
-    @Test("a process that is killed while a button is held tells the end once, when the button can or without it")
+    @Test("a hold during which the process was killed ends once, by a late release or without the button")
     func killed() {
         for comesBack in [false, true] {
             var house = Self.held()
@@ -122,7 +122,7 @@ struct HoldEndScenarioTests {
         }
     }
 
-    @Test("a hold whose rules are read anew has its end, too")
+    @Test("a hold that began before a reload ends after it")
     func reload() {
         var house = Self.held()
         house.rulesOnDisk = HouseRules(Self.dim.text + "\nvariables: {new: 1}\n")
@@ -132,7 +132,7 @@ struct HoldEndScenarioTests {
         Self.expectOneEnd(house, reason: "link_lost", ages: 8000...8000)
     }
 
-    @Test("a hold that was too late to be told has an end that is too late")
+    @Test("a hold that was stale when it arrived has a stale end")
     func stale() {
         var house = Household([Household.kitchen], rules: Self.dim)
         house.pairAll()
@@ -147,7 +147,7 @@ struct HoldEndScenarioTests {
         #expect(house.payloads(on: "tryck/bridge/event").count { $0.contains("stale_event") } == 2)
     }
 
-    @Test("a broker that is away when a hold ends hears of it within a minute")
+    @Test("the end of a hold is published when the broker is back within its time to live")
     func brokerAway() {
         var house = Self.held()
         house.loseBroker()

@@ -6,7 +6,7 @@ import Rules
 import Simulator
 import Testing
 
-@Suite("Home Assistant and the bridge")
+@Suite("Home Assistant's discovery")
 struct HomeAssistantScenarioTests {
     private static let config = "homeassistant/device/tryck_80e4da000001/config"
 
@@ -30,7 +30,7 @@ struct HomeAssistantScenarioTests {
           - {id: three, triggers: {button: any, clicks: 3}, actions: {log: three}}
         """
 
-    @Test("a button is announced when it is paired, after its state and before we are there")
+    @Test("a button is announced after its status and before the bridge is online")
     func announced() throws {
         var house = Self.house()
         #expect(try Self.components(house.retained[Self.config])["event"]?["platform"] == "event")
@@ -45,7 +45,7 @@ struct HomeAssistantScenarioTests {
         #expect(topics.contains { $0.hasPrefix("homeassistant/device/tryck_bridge_") })
     }
 
-    @Test("without discovery nothing is announced, whether a button comes or goes")
+    @Test("without discovery nothing is announced when buttons are added or removed")
     func notAnnounced() {
         var house = Household([Household.kitchen])
         house.pairAll()
@@ -55,7 +55,7 @@ struct HomeAssistantScenarioTests {
         #expect(house.published.allSatisfy { $0.topicName.hasPrefix("tryck/") })
     }
 
-    @Test("when Home Assistant has started it is told once more, within five seconds, and no event is repeated")
+    @Test("after Home Assistant's start everything is announced again within five seconds, without events")
     func birth() {
         var house = Self.house()
         house.press("kitchen", .click)
@@ -73,7 +73,7 @@ struct HomeAssistantScenarioTests {
         #expect(house.published.isEmpty)
     }
 
-    @Test("a rename is a new payload on the same topics")
+    @Test("a rename publishes new announcements on the same topics")
     func rename() throws {
         var house = Self.house()
         let before = Set(house.retained.keys)
@@ -84,7 +84,7 @@ struct HomeAssistantScenarioTests {
         #expect(message["device"]?["name"] == "By the \"door\"")
     }
 
-    @Test("three clicks are announced while a rule waits for them, and withdrawn after that, over a restart, too")
+    @Test("a triple click is announced while a rule uses it, and withdrawn afterwards, also over a restart")
     func gestures() throws {
         var house = Self.house(rules: Self.threeClicks)
         #expect(try Self.components(house.retained[Self.config])["trigger_clicks_3"] != nil)
@@ -109,7 +109,7 @@ struct HomeAssistantScenarioTests {
         #expect(try Self.components(other.retained[Self.config])["trigger_clicks_3"] == nil)
     }
 
-    @Test("a device that was deleted in Home Assistant stays away until we start anew, and stays paired")
+    @Test("a device that was deleted in Home Assistant is not announced until a restart, and its button stays paired")
     func deleted() throws {
         var house = Self.house()
         house.retain("", on: Self.config)
@@ -124,7 +124,7 @@ struct HomeAssistantScenarioTests {
         #expect(try Self.components(house.retained[Self.config])["event"] != nil)
     }
 
-    @Test("a button that is removed is taken from Home Assistant, and one of an earlier day, too")
+    @Test("the announcements of a removed button are cleared, also those from before a restart")
     func removed() throws {
         var house = Self.house()
         let payload = try #require(house.retained[Self.config])
@@ -141,7 +141,7 @@ struct HomeAssistantScenarioTests {
         #expect(house.retained["homeassistant/device/tryck_80e4da0000fe/config"] != nil)
     }
 
-    @Test("what others announce is left alone")
+    @Test("the announcements of other programs are not changed")
     func others() {
         var house = Self.house()
         house.loseBroker()
@@ -152,7 +152,7 @@ struct HomeAssistantScenarioTests {
         for topic in others { #expect(house.retained[topic] == before[topic]) }
     }
 
-    @Test("firmware in the state directory is offered, installed on request, and its progress shown")
+    @Test("firmware in the state directory is offered, installed on request, and its progress is published")
     func firmware() throws {
         var house = Self.house()
         let image = [UInt8](repeating: 7, count: 8 + 400)

@@ -4,14 +4,14 @@ import RuleLoader
 import Rules
 import Testing
 
-/// The rules of a household as a person would write them, and what the loader makes of them.
+/// The text of a rules file, and the rule set that the loader makes of it.
 struct HouseRules: Sendable, ExpressibleByStringLiteral {
     static let none: HouseRules = "version: 1\n"
 
     let text: String
     var set: RuleSet
 
-    /// Text with errors is a test with errors; it gives no rules, and says so.
+    /// A text with errors fails the test, and gives no rules.
     init(_ text: String, in environment: LoadEnvironment = LoadEnvironment()) {
         self.text = text
         let file = SourceFile(name: "test.yaml", text: Array(text.utf8))
@@ -24,7 +24,7 @@ struct HouseRules: Sendable, ExpressibleByStringLiteral {
 
     init(stringLiteral text: String) { self.init(text) }
 
-    /// Every button's late presses count, however old.
+    /// These rules, with late presses of any age accepted.
     var acceptingLate: HouseRules {
         HouseRules(text.replacing("\nbuttons:", with: "\ndefaults: {queued: accept}\nbuttons:"))
     }

@@ -8,8 +8,8 @@ import Simulator
 import TestSupport
 import Testing
 
-/// A whole house in one process: the hub, the simulated radio with its buttons, and a store, a broker and a
-/// process runner that answer at once or as told. No sockets, no clock but `now`.
+/// A whole house in one process: the hub, the simulated radio with its buttons, and a store, a broker and a process
+/// runner that answer immediately or when a test requests it. No sockets, and no clock except `now`.
 struct Household {
     private(set) var now = Instant(sinceBoot: .seconds(1000))
     private(set) var hub: Hub
@@ -17,7 +17,7 @@ struct Household {
     private(set) var store: Store
     /// The part of `store` that is on the disk, which survives a power cut.
     private(set) var synced = Store()
-    /// Everything published, in order, as the broker got it.
+    /// Everything published, in the order in which the broker received it.
     private(set) var published: [MQTTMessage] = []
     private(set) var started: [ProcessRequest] = []
     private(set) var told: [JSONValue] = []
@@ -26,7 +26,7 @@ struct Household {
     /// The retained messages of the broker.
     private(set) var retained: [String: String] = [:]
     private(set) var subscriptions: Set<String> = []
-    /// Every effect the hub had, by kind, in order: what the order of effects is judged by.
+    /// The kind of every effect of the hub, in order.
     private(set) var journal: [String] = []
     /// The firmware files in the state directory.
     var firmware: [FirmwareFile: [UInt8]] = [:]
@@ -37,24 +37,24 @@ struct Household {
     private(set) var flicdOrders: [FlicdOrder] = []
     private(set) var isFinished = false
     private(set) var isRestarting = false
-    /// Everything that happened, if `isWitnessed`.
+    /// All sights, if `isWitnessed`.
     private(set) var sights: [(at: Instant, sight: Sight)] = []
-    /// The lines of a recording, where one is made, and every effect the hub had meanwhile.
+    /// The lines of a recording, if one is made, and the effects of the hub during it.
     private(set) var recording: [JSONValue] = []
     private(set) var recordedEffects: [Hub.Effect] = []
     private var recordingStart = Instant(nanoseconds: 0)
-    /// The digest of every effect of the hub, if it is wanted.
+    /// The digest of all effects of the hub, if requested.
     private(set) var digest: EffectDigest?
 
     var brokerIsUp = true
-    /// The broker takes messages and acknowledges none.
+    /// The broker receives messages and acknowledges none.
     var brokerIsSilent = false
-    /// Messages stay in the client's queue: nothing is known to be sent, with QoS 0 either.
+    /// Messages stay in the client's queue, so none is known to be sent, not even with QoS 0.
     var writesAreSlow = false
     var diskIsFull = false
-    /// The place of records while the disk is full.
+    /// Where records are kept while the disk is full.
     var refuge = RecordRefuge.disk
-    /// A program that was started ends at once.
+    /// Programs end immediately after they were started.
     var programsEnd = true
     /// Every attempt to open the adapter fails.
     var keepsAdapterAway = false
@@ -68,7 +68,7 @@ struct Household {
     var syncsAreSlow = false
     /// `sights` are collected, and a client watches the live stream from the first moment.
     var isWitnessed = false
-    /// How many effects are still carried out before the process dies amid them, and whether the power goes with it.
+    /// The number of effects that are still carried out before the process dies, and whether the power fails with it.
     var end: (effects: Int, isPowerCut: Bool)?
     /// The time by which the wall clock was set forward; it survives the process.
     private var clockShift = Duration.zero
@@ -92,13 +92,13 @@ struct Household {
     private var memories: [String: EventMemory] = [:]
     private var isDead = false
     private var failedRecords: Set<RecordToken> = []
-    /// The changes that are added to the next record.
+    /// Changes that are added to the next record.
     private var unrecorded: [StoreChange] = []
-    /// The unrecorded changes in any reserve, in the reserve on the disk, and after a power cut.
+    /// The unrecorded changes: in any reserve, in the reserve on the disk, and after a power cut.
     private var reserve: [StoreChange] = []
     private var diskReserve: [StoreChange] = []
     private var syncedReserve: [StoreChange] = []
-    /// The database at the end of the process, without the reserve.
+    /// The database when the process ended, without the reserve.
     private var database = Store()
 
     static let kitchen = SimulatedButtonDescription(
@@ -198,28 +198,28 @@ struct Household {
 
     private mutating func rise() {
         isDead = false
-        // The store syncs what it finds in the database before anything acts on it.
+        // The store syncs the database's contents before anything uses them.
         synced = diskIsFull ? database : store
         var stored = store.state
         stored.markAsSynced(synced.state.buttons.map { ($0.id, $0.cursor) })
         if diskIsFull {
             store = database
         } else {
-            // The transaction that brings a reserve's snapshot into the database says which one it was, so a later start
-            // does not apply that snapshot again.
+            // A transaction that brings a reserve's snapshot into the database records its number, so that a later
+            // start does not apply that snapshot again.
             (unrecorded, reserve, diskReserve, syncedReserve) = ([], [], [], [])
         }
         hub = Hub(configuration, stored: stored, rules: (rulesOnDisk ?? rules).set)
         begin(stored)
     }
 
-    /// The wall clock is set.
+    /// Sets the wall clock.
     mutating func setClock(forwardBy duration: Duration) {
         clockShift = clockShift + duration
         tell(.wallClock(clock))
     }
 
-    /// Every button is reset: it has no pairing and other keys. The adapter goes away and comes back with them.
+    /// Resets every button: it has no pairing and other keys. The adapter disappears and returns with them.
     mutating func resetButtons(seed: UInt64) {
         world = SimulatedWorld(descriptions, seed: seed, at: now)
         worldTimer = nil
@@ -229,13 +229,13 @@ struct Household {
         settle()
     }
 
-    /// Something goes wrong in the adapter.
+    /// Causes a fault of the adapter.
     mutating func breakAdapter(_ fault: ControllerFault) {
         worldInputs.append(.controllerFault(fault))
         settle()
     }
 
-    /// Something goes wrong in a button.
+    /// Causes a fault of a button.
     mutating func breakButton(_ button: String, _ fault: SimulatedFault) {
         worldInputs.append(.fault(button: button, fault))
         settle()
@@ -246,11 +246,11 @@ struct Household {
         settle()
     }
 
-    /// The adapter is pulled out; it can be opened again when it is next tried.
+    /// Unplugs the adapter; the next attempt to open it succeeds.
     mutating func unplugAdapter() {
         worldInputs.append(.powerCycled)
         transportIsOpen = false
-        give(.transportClosed("hci0 went away."))
+        give(.transportClosed("hci0 disappeared."))
         settle()
     }
 
@@ -281,19 +281,21 @@ struct Household {
         settle()
     }
 
-    /// A message of another client, for all subscribers.
+    /// Publishes a message of another client to all subscribers.
     mutating func say(_ payload: String, on topicName: String) {
         guard brokerIsUp, subscriptions.contains(where: { Self.matches(topicName, $0) }) else { return }
         tell(.messageReceived(topicName: topicName, payload: Array(payload.utf8), retained: false))
     }
 
-    /// The broker forgets everything.
+    /// Deletes all retained messages of the broker.
     mutating func clearRetained() { retained = [:] }
 
-    /// Something that was there before.
+    /// Adds a retained message of an earlier time.
     mutating func retain(_ payload: String, on topicName: String) { retained[topicName] = payload }
 
-    /// MQTT 5, 4.7.1.
+    /// True if the topic filter matches the topic name.
+    ///
+    /// - Source: MQTT 5.0, 4.7.1.
     private static func matches(_ topicName: String, _ topicFilter: String) -> Bool {
         let (levels, wanted) = (topicName.split(separator: "/"), topicFilter.split(separator: "/"))
         for (place, level) in wanted.enumerated() {
@@ -321,7 +323,7 @@ struct Household {
         settle()
     }
 
-    /// The broker acknowledges what it was silent about.
+    /// Acknowledges the messages that the broker has left unacknowledged.
     mutating func acknowledge() {
         let ids = unacknowledged
         unacknowledged = []
@@ -338,7 +340,7 @@ struct Household {
         settle()
     }
 
-    /// The programs that were started end, having said this.
+    /// Ends the programs that were started, with this output.
     mutating func endPrograms(_ status: ProcessResult.Status = .exited(0), saying output: String = "") {
         for id in running { give(.processEnded(id, Self.result(status, output))) }
         running = []
@@ -372,12 +374,12 @@ struct Household {
             id, RulesLoaded(set: nil, problems: [problem], summary: #"test.yaml:3:1: unknown button "kitchn""#))
     }
 
-    /// Lets time pass, firing every timer on its way.
+    /// Lets time pass, and fires every timer that is due meanwhile.
     mutating func wait(_ duration: Duration) {
         let end = now + duration
         while let next = [hubTimer, worldTimer].compactMap(\.self).min(), next <= end {
             now = max(now, next)
-            // At one instant, what a button did comes before what a timer decides.
+            // At one instant, events of buttons come before decisions of timers.
             if let timer = worldTimer, timer <= now {
                 worldTimer = nil
                 worldInputs.append(.timerFired)
@@ -397,8 +399,6 @@ struct Household {
     }
 
     // MARK: The loop
-
-    /// Whether a part of the hub has found something wrong with itself.
 
     private mutating func settle() {
         while !hubInputs.isEmpty || !worldInputs.isEmpty {
@@ -444,14 +444,14 @@ struct Household {
         case .cancelTimer: hubTimer = nil
         case .needsEntropy: give(.entropy(random.bytes(2048)))
         case .openTransport where keepsAdapterAway:
-            give(.transportClosed("hci0 went away."))
+            give(.transportClosed("hci0 disappeared."))
         case .openTransport:
             transportIsOpen = true
             // The kernel resets the controller when a user channel is closed and opened.
             worldInputs.append(.powerCycled)
             give(.transportOpened)
         case .closeTransport: transportIsOpen = false
-        // These households have none.
+        // These houses have no flicd as a source.
         case .source: break
         case .flicd(let order):
             journal.append("flicd")
@@ -523,7 +523,7 @@ struct Household {
         }
     }
 
-    /// Checks what holds in the hub after each input. A story reports a contradiction as a broken promise.
+    /// Checks the hub's invariants after each input. A story reports a violation as a broken promise.
     private mutating func expectNoProblems() {
         #if DEBUG
             for problem in hub.problems(at: now) {
@@ -536,7 +536,7 @@ struct Household {
         if isWitnessed { sights.append((now, sight)) }
     }
 
-    /// Records the events of the buttons, and the fate of their stored events.
+    /// Records the events of the buttons, and whether their stored events are acknowledged.
     private mutating func lookAtButtons() {
         guard isWitnessed else { return }
         for description in descriptions {
@@ -568,7 +568,7 @@ struct Household {
     /// The data of the latest answer.
     var data: JSONValue { responses.last?["data"] ?? .null }
 
-    /// The reports of runs that were cut off; messages that were are reported, too.
+    /// The reports of interrupted runs; reports of interrupted messages are left out.
     var interruptedRuns: [String] {
         payloads(on: "tryck/bridge/event").filter {
             $0.contains(#""type":"interrupted""#) && !$0.contains(#""run":null"#)
@@ -581,7 +581,7 @@ struct Household {
 }
 
 extension StoreChange {
-    /// Whether a reserve keeps the change, as promises P1 and P2 require.
+    /// True if a reserve keeps the change, as promises P1 and P2 require.
     fileprivate var isReserved: Bool {
         switch self {
         case .progress, .heard, .runStarted, .runEnded, .rules: true

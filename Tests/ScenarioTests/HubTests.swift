@@ -6,9 +6,9 @@ import Simulator
 import TestSupport
 import Testing
 
-@Suite("The hub, asked and disturbed")
+@Suite("Requests to the hub, shutdown and faults")
 struct HubTests {
-    @Test("a restart in good order costs a button no time: what is pressed right after it is live")
+    @Test("after a clean restart a press immediately afterwards is live")
     func restart() {
         var house = PressScenarioTests.house()
         house.tell(.stop)
@@ -24,7 +24,7 @@ struct HubTests {
     }
 
     @Test(
-        "a bad request is answered with what is wrong",
+        "an invalid request is answered with an error",
         arguments: [
             ("?", "not JSON: unexpected character at byte 0"),
             ("{}", #"a request looks like {"request":"status"}"#),
@@ -62,7 +62,7 @@ struct HubTests {
         #expect(house.responses.last?["data"]?["permit_join"] == true)
     }
 
-    @Test("at a clean end offline is published, then the transport closed")
+    @Test("a clean shutdown publishes offline, then closes the transport")
     func stop() {
         var house = Household()
         house.tell(.stop)
@@ -83,7 +83,7 @@ struct HubTests {
         }
     }
 
-    @Test("a run that a crash cut off is reported as interrupted, and not repeated")
+    @Test("a run that a crash interrupted is reported and not repeated")
     func interrupted() {
         var house = Household(
             rules: """
@@ -106,7 +106,7 @@ struct HubTests {
         #expect(house.store.state.runs.isEmpty)
     }
 
-    @Test("a secret is shown nowhere, and used where it belongs")
+    @Test("a secret value is hidden everywhere except in the actions that use it")
     func secrets() {
         let secret = "hunter2"
         var rules: HouseRules = """

@@ -17,7 +17,7 @@ struct LastSeenScenarioTests {
         return status?["last_seen"]?.stringValue
     }
 
-    @Test("a button that is lost was last seen when it was, after restarts, too")
+    @Test("last_seen of a lost button is when its link ended, also after restarts")
     func restarts() throws {
         var house = Self.house()
         house.press("kitchen", .click)
@@ -34,7 +34,7 @@ struct LastSeenScenarioTests {
         }
     }
 
-    @Test("a press says so on file without a record of its own")
+    @Test("a press updates last_seen without a record of its own")
     func press() {
         var house = Self.house()
         house.forgetWhatHappened()
@@ -45,7 +45,7 @@ struct LastSeenScenarioTests {
         #expect(Self.lastSeen(house) != nil)
     }
 
-    @Test("a button that was only connected was seen until its link ended")
+    @Test("last_seen of a connected button that is not pressed is when its link ended")
     func connectedOnly() throws {
         var house = Self.house()
         house.wait(.seconds(600))
@@ -62,7 +62,7 @@ struct LastSeenScenarioTests {
         #expect(Self.lastSeen(house) == atEnd)
     }
 
-    @Test("a clean end writes down who is there")
+    @Test("a clean shutdown records last_seen of connected buttons")
     func cleanEnd() throws {
         var house = Self.house()
         house.wait(.seconds(100))
@@ -73,7 +73,7 @@ struct LastSeenScenarioTests {
         house.crash(for: .seconds(5))
         house.wait(.seconds(5))
         let seen = try #require(Self.lastSeen(house))
-        // Paired within some seconds of the beginning, ended after a hundred more.
+        // The button was paired some seconds after the start, and the end is a hundred seconds later.
         #expect(seen > "2026-11-18T11:08:00")
     }
 }

@@ -5,8 +5,8 @@ import MQTTTopics
 import Simulator
 import Testing
 
-/// Presses and what rules say have places of their own among the messages.
-@Suite("Messages of presses among others")
+/// Messages of presses and rules have their own share of the outbox.
+@Suite("Classes of messages")
 struct MessageClassScenarioTests {
     private static let rules: HouseRules = """
         version: 1
@@ -20,7 +20,7 @@ struct MessageClassScenarioTests {
         return house
     }
 
-    @Test("what the bridge says while the broker is away takes no place from a rule, and comes after it")
+    @Test("bridge events during an outage displace no rule's message, and are published after it")
     func away() {
         var house = Self.house()
         house.loseBroker()
@@ -39,7 +39,7 @@ struct MessageClassScenarioTests {
         #expect(renamed.first?.contains("name 100\"") == true && renamed.last?.contains("name 1099\"") == true)
     }
 
-    @Test("answers that a broker does not acknowledge leave the places on the way to presses, and keep their order")
+    @Test("unacknowledged answers leave room in flight for presses, and keep their order")
     func onTheWay() {
         var house = Self.house()
         house.brokerIsSilent = true

@@ -26,17 +26,17 @@ struct MetricsScenarioTests {
         (house.metrics.last?.text ?? "").split(separator: "\n").filter { !$0.hasPrefix("#") }
     }
 
-    @Test("a small house, letter by letter")
+    @Test("the whole file of a small house")
     func smallHouse() throws {
         var house = Self.house()
         house.press("kitchen", .click)
         house.wait(.seconds(30))
-        // How many messages all this takes is no business of this test.
+        // The number of messages is not part of this test.
         let text = house.metrics.last?.text.replacing(/(messages_published_total) \d+/) { "\($0.1) 1" }
         #expect(text == Self.golden)
     }
 
-    @Test("it is not written more often than every 15 s, and not at all when nothing happens")
+    @Test("the file is written at most every 15 s, and not without a change")
     func pace() throws {
         var house = Self.house()
         let quiet = house.metrics.count
@@ -55,7 +55,7 @@ struct MetricsScenarioTests {
         #expect(Self.samples(house).contains(#"tryck_rule_outcomes_total{rule="lamp",outcome="completed"} 30"#))
     }
 
-    @Test("the end in order is in it, and the start after it")
+    @Test("the file says that the daemon was stopped, and then that it was started again")
     func end() {
         var house = Self.house()
         house.tell(.stop)
@@ -68,7 +68,7 @@ struct MetricsScenarioTests {
         #expect(Self.samples(house).contains("tryck_up 1"))
     }
 
-    @Test("what goes wrong shows: the broker, what waits for it and what is given up, the disk, the adapter, bad rules")
+    @Test("faults are in the file: of the broker, messages, the disk, the adapter and the rules")
     func faults() {
         var house = Self.house()
         house.loseBroker()
@@ -91,7 +91,7 @@ struct MetricsScenarioTests {
         #expect(samples.contains { $0.hasPrefix("tryck_messages_failed_total ") && !$0.hasSuffix(" 0") })
     }
 
-    @Test("a press that came too late is counted")
+    @Test("a press that is too old is counted")
     func stale() {
         var house = Self.house()
         house.reach("kitchen", false)
@@ -104,7 +104,7 @@ struct MetricsScenarioTests {
         #expect(Self.samples(house).contains(#"tryck_rule_outcomes_total{rule="lamp",outcome="dropped_queued"} 1"#))
     }
 
-    @Test("of many rules only those that did something have lines")
+    @Test("with many rules, only outcomes that have occurred have lines")
     func manyRules() {
         let silent = (0..<200).map {
             "  - {id: silent_\($0), triggers: {button: any, event: hold}, actions: {log: x}}\n"
@@ -121,7 +121,7 @@ struct MetricsScenarioTests {
             ])
     }
 
-    @Test("a secret of the rules is not in it, even where a button was named so")
+    @Test("a secret of the rules is not in the file, even if a button has that name")
     func secrets() {
         var rules = HouseRules("version: 1\n")
         rules.set.confidential = ["kitch"]
@@ -131,7 +131,7 @@ struct MetricsScenarioTests {
     }
 
     private static let golden = """
-        # HELP tryck_up Whether the daemon runs; 0 once it was stopped in order
+        # HELP tryck_up Whether the daemon runs; 0 after it was stopped properly
         # TYPE tryck_up gauge
         tryck_up 1
         # HELP tryck_build_info Always 1; the labels say what runs
@@ -152,25 +152,25 @@ struct MetricsScenarioTests {
         # HELP tryck_broker_malformed_packets_total Packets of the broker that broke the protocol; MQTT 3.1.1 is used after one
         # TYPE tryck_broker_malformed_packets_total counter
         tryck_broker_malformed_packets_total 0
-        # HELP tryck_messages_published_total Messages that the broker took, those of bridge/logging not among them
+        # HELP tryck_messages_published_total Messages that the broker accepted, without those of bridge/logging
         # TYPE tryck_messages_published_total counter
         tryck_messages_published_total 1
         # HELP tryck_messages_failed_total Messages given up: too late, too many, refused, or there is no broker
         # TYPE tryck_messages_failed_total counter
         tryck_messages_failed_total 0
-        # HELP tryck_messages_waiting Messages that wait for the broker to come back
+        # HELP tryck_messages_waiting Messages that wait for the broker
         # TYPE tryck_messages_waiting gauge
         tryck_messages_waiting 0
         # HELP tryck_store_fault Whether the state directory cannot be written
         # TYPE tryck_store_fault gauge
         tryck_store_fault 0
-        # HELP tryck_rules_fault Whether the rules on disk are not the ones that run
+        # HELP tryck_rules_fault Whether the rules in use are not those on disk
         # TYPE tryck_rules_fault gauge
         tryck_rules_fault 0
         # HELP tryck_rules Rules that are loaded
         # TYPE tryck_rules gauge
         tryck_rules 1
-        # HELP tryck_rule_outcomes_total What became of the rule, as on rules/ID/statistics over MQTT
+        # HELP tryck_rule_outcomes_total Outcomes of the rule, as in rules/ID/statistics over MQTT
         # TYPE tryck_rule_outcomes_total counter
         tryck_rule_outcomes_total{rule="lamp",outcome="started"} 1
         tryck_rule_outcomes_total{rule="lamp",outcome="completed"} 1
@@ -183,10 +183,10 @@ struct MetricsScenarioTests {
         tryck_rule_outcomes_total{rule="lamp",outcome="dropped_rate"} 0
         tryck_rule_outcomes_total{rule="lamp",outcome="dropped_busy"} 0
         tryck_rule_outcomes_total{rule="lamp",outcome="disabled"} 0
-        # HELP tryck_rule_condition_errors_total Conditions that could not be worked out
+        # HELP tryck_rule_condition_errors_total Conditions that could not be evaluated
         # TYPE tryck_rule_condition_errors_total counter
         tryck_rule_condition_errors_total{rule="lamp"} 0
-        # HELP tryck_events_stale_total Gestures that came too late to count
+        # HELP tryck_events_stale_total Gestures that were too old to trigger rules
         # TYPE tryck_events_stale_total counter
         tryck_events_stale_total 0
         # HELP tryck_buttons Buttons that are paired
@@ -198,22 +198,22 @@ struct MetricsScenarioTests {
         # HELP tryck_button_connected Whether the button is connected and verified
         # TYPE tryck_button_connected gauge
         tryck_button_connected{button="kitchen",id="80e4da000001"} 1
-        # HELP tryck_button_presses_total Presses since it was paired, over restarts
+        # HELP tryck_button_presses_total Presses since the button was paired, including those before restarts
         # TYPE tryck_button_presses_total counter
         tryck_button_presses_total{button="kitchen",id="80e4da000001"} 1
-        # HELP tryck_button_last_seen_timestamp_seconds When it was last heard of, since 1970 in UTC
+        # HELP tryck_button_last_seen_timestamp_seconds When the button was last seen, since 1970 in UTC
         # TYPE tryck_button_last_seen_timestamp_seconds gauge
         tryck_button_last_seen_timestamp_seconds{button="kitchen",id="80e4da000001"} 1795000091.501
-        # HELP tryck_button_battery_volts Its battery, as it was measured last
+        # HELP tryck_button_battery_volts The battery voltage that was measured last
         # TYPE tryck_button_battery_volts gauge
         tryck_button_battery_volts{button="kitchen",id="80e4da000001"} 2.999
-        # HELP tryck_button_battery_ratio What is left in its battery, a rough estimate
+        # HELP tryck_button_battery_ratio The remaining charge of the battery, a rough estimate
         # TYPE tryck_button_battery_ratio gauge
         tryck_button_battery_ratio{button="kitchen",id="80e4da000001"} 0.99
-        # HELP tryck_button_battery_low Whether its battery is low: below 2.65 V, until above 2.75 V
+        # HELP tryck_button_battery_low Whether the battery is low: below 2.65 V, until above 2.75 V
         # TYPE tryck_button_battery_low gauge
         tryck_button_battery_low{button="kitchen",id="80e4da000001"} 0
-        # HELP tryck_button_rssi_dbm How strongly the adapter last heard it
+        # HELP tryck_button_rssi_dbm The signal strength that the adapter measured last
         # TYPE tryck_button_rssi_dbm gauge
         tryck_button_rssi_dbm{button="kitchen",id="80e4da000001"} -60
 

@@ -8,14 +8,14 @@ import Testing
 extension PictureReceiver: Station {}
 extension PictureSender: Station {}
 
-/// Two plain hosts on one air: a picture goes from one to the other, and the radio does not always let it.
-@Suite("A picture over the air")
+/// Two hosts on one air: a picture is transferred from one to the other over links that are lost.
+@Suite("Transfer of a picture over the air")
 struct PictureTransferTests {
     private static let name =
         "Das Fährhaus am Abend, vom anderen Ufer; " + String(repeating: "sehr ", count: 40) + "spät"
     private static let details = String(repeating: "800 × 480 points, seven colours, needs 30 s to show it. ", count: 8)
 
-    @Test("arrives whole, though the link is lost twice on the way", arguments: 0..<8 as Range<UInt64>)
+    @Test("a picture arrives whole, although the link is lost twice", arguments: 0..<8 as Range<UInt64>)
     func transfer(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let picture = random.bytes(200_000)
@@ -34,14 +34,14 @@ struct PictureTransferTests {
         #expect(room.first.receipt.dropFirst(4).elementsEqual(Self.name.utf8))
         #expect(room.first.links == 3)
         #expect(room.second.lostLinks == 2)
-        // It went on where the receiver was, and that was not the beginning.
+        // The transfer continued where the receiver was, and not at the beginning.
         try #require(room.second.beginnings.count == 3)
         #expect(room.second.beginnings[0] == 0)
         for (beginning, loss) in zip(room.second.beginnings.dropFirst(), losses) { #expect(beginning >= loss) }
         #expect(room.first.anomalies + room.second.anomalies + room.violations == [])
     }
 
-    @Test("arrives whole, though the link is lost at any moment of the talk", arguments: 0..<16 as Range<UInt64>)
+    @Test("a picture arrives whole, although the link is lost at any moment", arguments: 0..<16 as Range<UInt64>)
     func anyMoment(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let picture = random.bytes(20_000)
@@ -57,7 +57,7 @@ struct PictureTransferTests {
         #expect(room.violations == [])
     }
 
-    /// The seed chooses the controllers and what the hosts take.
+    /// The seed determines the controllers and the limits of the hosts.
     private func room(_ picture: [UInt8], _ random: inout SeededGenerator) -> TwoHosts<PictureReceiver, PictureSender> {
         let controllers = (1...2).map { number in
             VirtualController.Configuration(

@@ -34,7 +34,7 @@ struct PressScenarioTests {
               - publish: {topic: lamp/hall/dim, payload: stop}
         """
 
-    /// Both buttons paired, and nothing remembered of how.
+    /// A house with both buttons paired and an empty journal.
     static func house(seed: UInt64 = 1) -> Household {
         var house = Household(rules: rules, seed: seed)
         house.pairAll()
@@ -52,7 +52,7 @@ struct PressScenarioTests {
             house.responses.last?["data"]?["buttons"] == ["paired": 2, "ready": 2, "presses": 0, "battery_low": []])
     }
 
-    @Test("a click runs its rule and is published, once")
+    @Test("a click runs its rule once, and is published once")
     func click() {
         var house = PressScenarioTests.house()
         house.press("kitchen", .click)
@@ -64,7 +64,7 @@ struct PressScenarioTests {
         #expect(house.payloads(on: "tryck/80e4da000001/raw").count == 2)
     }
 
-    @Test("a double click is no click")
+    @Test("a double click is not reported as a click")
     func doubleClick() {
         var house = PressScenarioTests.house()
         house.press("kitchen", .doubleClick)
@@ -74,7 +74,7 @@ struct PressScenarioTests {
         #expect(house.payloads(on: "lamp/kitchen/scene") == ["1"])
     }
 
-    @Test("a hold and its release")
+    @Test("a hold and its release are published")
     func hold() {
         var house = PressScenarioTests.house()
         house.press("hall", .hold)
@@ -83,7 +83,7 @@ struct PressScenarioTests {
         #expect(house.payloads(on: "tryck/80e4da000002/action") == ["hold", "hold_release"])
     }
 
-    @Test("an event is on file before anything happens, and acknowledged only after the sync")
+    @Test("an event is recorded before its effects, and acknowledged only after the sync")
     func orderOfEffects() throws {
         var house = PressScenarioTests.house()
         house.syncsAreSlow = true
@@ -97,7 +97,7 @@ struct PressScenarioTests {
         #expect(house.journal.last == "send")
     }
 
-    @Test("presses made out of reach come in late: published as stale, no rule runs")
+    @Test("presses made out of reach are published as stale when they arrive, and run no rule")
     func outOfReach() {
         var house = PressScenarioTests.house()
         house.reach("kitchen", false)
@@ -113,7 +113,7 @@ struct PressScenarioTests {
         #expect(house.payloads(on: "lamp/kitchen/scene") == ["1"])
     }
 
-    @Test("a crash before the sync brings nothing back twice")
+    @Test("a crash before the sync repeats no press")
     func crashBeforeSync() {
         var house = PressScenarioTests.house()
         house.syncsAreSlow = true
@@ -129,7 +129,7 @@ struct PressScenarioTests {
         #expect(house.payloads(on: "lamp/kitchen/scene") == ["1"])
     }
 
-    @Test("a press while the broker is away is sent when it is back in time, and not after")
+    @Test("a press during an outage of the broker is sent if the broker is back in time, and otherwise not")
     func brokerAway() {
         var house = PressScenarioTests.house()
         house.loseBroker()
@@ -149,7 +149,7 @@ struct PressScenarioTests {
         #expect(house.logged.contains { $0.contains("R824") })
     }
 
-    @Test("a press the broker did not acknowledge before it went away is not sent twice; what a lamp keeps is")
+    @Test("an unacknowledged press is not sent again after an outage, and a retained message is")
     func unacknowledged() {
         var house = PressScenarioTests.house()
         house.brokerIsSilent = true
@@ -174,7 +174,7 @@ struct PressScenarioTests {
         #expect(other.payloads(on: "tryck/bridge/event") == [])
     }
 
-    @Test("on a full disk a press still works, and the fault shows")
+    @Test("with a full disk a press is handled, and the status shows the fault")
     func fullDisk() {
         var house = PressScenarioTests.house()
         house.diskIsFull = true
@@ -185,7 +185,7 @@ struct PressScenarioTests {
         #expect(house.responses.last?["data"]?["ok"] == false)
     }
 
-    @Test("a sync that fails acknowledges nothing, and the fault shows until one succeeds")
+    @Test("a failed sync acknowledges nothing, and the status shows the fault until a sync succeeds")
     func failedSync() {
         var house = PressScenarioTests.house()
         house.syncsAreSlow = true
@@ -204,10 +204,10 @@ struct PressScenarioTests {
     }
 
     @Test(
-        "any presses, any seed, crashes before and after the sync: every press is handled once",
+        "with any presses and crashes before and after the sync, every press is handled once",
         arguments: 1...40 as ClosedRange<UInt64>)
     func manyPresses(seed: UInt64) {
-        // Late presses count here, so that one handled twice shows.
+        // The rules accept late presses, so that a press that is handled twice shows.
         var house = Household(rules: PressScenarioTests.rules.acceptingLate, seed: seed, recordedAt: .radio)
         house.pairAll()
         house.forgetWhatHappened()

@@ -8,7 +8,7 @@ import Simulator
 import TestSupport
 import Testing
 
-@Suite("A recorded session, run again")
+@Suite("Replay of a recorded session")
 struct RecordingScenarioTests {
     /// The effects of a hub without those for the radio and the timer, because a recording has neither packets nor
     /// keys.
@@ -56,7 +56,7 @@ struct RecordingScenarioTests {
     }
 
     @Test(
-        "everything that happens in a house happens again: pairing, presses, an outage, a crash, a late press, the end")
+        "a replay has the same effects: pairing, presses, an outage, a crash, a late press, shutdown")
     func wholeSession() throws {
         let rules = PressScenarioTests.rules.acceptingLate
         var house = Household(rules: rules, hasMetrics: true, recordedAt: .reports)
@@ -111,12 +111,12 @@ struct RecordingScenarioTests {
             $0["report"]?.stringValue
         }
         for report in ["paired", "events", "known", "rebooted", "nickname", "disconnected"] {
-            #expect(reports.contains(report), "nobody reported \(report)")
+            #expect(reports.contains(report), "no \(report) was reported")
         }
         try RecordingScenarioTests.expectSame(house, rules: rules)
     }
 
-    @Test("any session, any seed", arguments: 1...40 as ClosedRange<UInt64>)
+    @Test("a replay of any session has the same effects", arguments: 1...40 as ClosedRange<UInt64>)
     func anySession(seed: UInt64) throws {
         let rules = PressScenarioTests.rules
         var house = Household(rules: rules, seed: seed, hasMetrics: true, recordedAt: .reports)
@@ -146,12 +146,12 @@ struct RecordingScenarioTests {
         try RecordingScenarioTests.expectSame(house, rules: rules)
     }
 
-    @Test("what the radio waited for comes first when other timers are due at the same instant")
+    @Test("a replay handles a radio timer before other timers of the same instant")
     func sameInstant() throws {
         var house = Household(rules: PressScenarioTests.rules, recordedAt: .reports)
         house.ask(#"{"request":"watch"}"#)
         house.wait(.seconds(1))
-        // The search ends in a second, and in a second the transport is opened again.
+        // The search and the wait for the transport both end in one second.
         house.ask(#"{"request":"permit_join","data":{"time":1}}"#)
         house.reach("kitchen", false)
         house.reach("hall", false)
@@ -168,7 +168,7 @@ struct RecordingScenarioTests {
     }
 
     @Test(
-        "a test's own recording begins at the radio: every packet is sent again",
+        "a recording made by a test begins at the radio, and a replay sends the same packets",
         arguments: 1...5 as ClosedRange<UInt64>)
     func radio(seed: UInt64) throws {
         let rules = PressScenarioTests.rules
@@ -181,7 +181,7 @@ struct RecordingScenarioTests {
         house.press("hall", .hold)
         house.wait(.seconds(10))
         let replayed = try RecordingScenarioTests.replay(house.recording, rules: rules)
-        // Deadlines count from another instant.
+        // Deadlines count from another start.
         func timeless(_ effects: [Hub.Effect]) -> [Hub.Effect] {
             effects.filter { if case .setTimer = $0 { false } else { true } }
         }
@@ -189,7 +189,7 @@ struct RecordingScenarioTests {
         #expect(timeless(replayed) == timeless(house.recordedEffects))
     }
 
-    @Test("no pairing key is in a recording, and no secret of the rules, however it came in")
+    @Test("a recording contains no pairing key and no secret of the rules")
     func secrets() throws {
         let secret = #"hunt"er\2"#
         var rules = PressScenarioTests.rules
@@ -229,7 +229,7 @@ struct RecordingScenarioTests {
         #expect(house.recording.contains { $0.description.contains("***") })
     }
 
-    @Test("a secret that came with a reload is in no line from the reload on")
+    @Test("a secret that a reload added is in no line after the reload")
     func secretOfReload() {
         let secret = "hunter2"
         var house = Household(rules: PressScenarioTests.rules, recordedAt: .reports)
@@ -247,7 +247,7 @@ struct RecordingScenarioTests {
         #expect(!lines.contains { $0.contains(secret) })
     }
 
-    @Test("a hub that nobody records keeps nothing for a recording")
+    @Test("a hub that is not recorded stores nothing for a recording")
     func unrecorded() {
         var house = PressScenarioTests.house()
         house.press("kitchen", .click)

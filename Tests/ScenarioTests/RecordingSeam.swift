@@ -4,7 +4,7 @@ import Hub
 import JSON
 import Rules
 
-/// The place at which a test records.
+/// Where in the household a recording is made.
 enum RecordingSeam: Hashable, Sendable {
     /// Records the reports of the buttons, like a daemon.
     case reports

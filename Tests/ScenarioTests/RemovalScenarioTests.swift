@@ -6,7 +6,7 @@ import Simulator
 import TestSupport
 import Testing
 
-@Suite("Buttons that go")
+@Suite("Removed buttons")
 struct RemovalScenarioTests {
     /// A house with both buttons paired, and a client that watches.
     static func house() -> Household {
@@ -19,14 +19,14 @@ struct RemovalScenarioTests {
         ["kind": "button", "button": .string(button), "id": .string(id.description), "state": .string(state)]
     }
 
-    @Test("a button that was reset is unpaired, told of, paired again, and works")
+    @Test("a button that was reset is reported as unpaired, can be paired again, and works")
     func reset() {
         var house = RemovalScenarioTests.house()
         house.resetButtons(seed: 9)
         house.wait(.seconds(30))
         #expect(house.store.state.buttons == [])
         #expect(house.told.contains(RemovalScenarioTests.line("kitchen", Household.kitchenID, "unpaired")))
-        #expect(house.logged.contains("kitchen was reset or has forgotten us: pair it again"))
+        #expect(house.logged.contains("kitchen was reset or has deleted the pairing: pair it again"))
         let event =
             #"{"type":"button_unpaired","data":{"id":"80e4da000001","button":"kitchen","#
             + #""address":"80:E4:DA:00:00:01","serial":"BA00-K00001"}}"#
@@ -69,7 +69,7 @@ struct RemovalScenarioTests {
         #expect(house.violations == [])
     }
 
-    @Test("an event that waits for the disk when its button goes is acknowledged to nobody")
+    @Test("an event that waits for a sync when its button is removed is not acknowledged")
     func removeBeforeSync() {
         var house = RemovalScenarioTests.house()
         house.syncsAreSlow = true
@@ -84,11 +84,11 @@ struct RemovalScenarioTests {
     }
 
     @Test(
-        "a button that cannot be removed is answered with why",
+        "a button that cannot be removed is answered with the reason",
         arguments: [
             (#"{"id":"attic"}"#, #"there is no button "attic"; "tryck buttons" lists those that are paired"#),
             ("{}", #"button/remove takes {"id": a button's name, id, serial number or address}"#),
-            (#"{"id":"hall","force":1}"#, #""force" is true or false"#),
+            (#"{"id":"hall","force":1}"#, #""force" must be true or false"#),
         ])
     func refusals(_ data: String, _ sentence: String) {
         var house = RemovalScenarioTests.house()
@@ -108,11 +108,11 @@ struct RemovalScenarioTests {
         house.ask(#"{"request":"button/remove","data":{"id":"twin"}}"#)
         #expect(
             house.responses.last?["error"]
-                == "2 buttons are called \"twin\"; name the one you mean by its serial number")
+                == "2 buttons are called \"twin\"; use a serial number")
         #expect(house.store.state.buttons.count == 2)
     }
 
-    @Test("over MQTT it is the same request")
+    @Test("a button is removed over MQTT with the same request")
     func overMQTT() {
         var house = RemovalScenarioTests.house()
         house.tell(

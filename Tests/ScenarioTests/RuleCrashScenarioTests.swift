@@ -7,7 +7,7 @@ import Simulator
 import TestSupport
 import Testing
 
-@Suite("Rules over crashes")
+@Suite("Rules and crashes")
 struct RuleCrashScenarioTests {
     private static let stairs: HouseRules = """
         version: 1
@@ -32,7 +32,7 @@ struct RuleCrashScenarioTests {
     }
 
     @Test(
-        "at whatever instant the process dies, a press is handled once, and its run goes on or is told of",
+        "after a crash at any instant a press is handled once, and its run is resumed or reported",
         arguments: 0..<60 as Range<UInt64>)
     func anyInstant(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -56,7 +56,7 @@ struct RuleCrashScenarioTests {
     }
 
     @Test(
-        "presses and crashes in any order: every press counts once, and a cycle skips nothing",
+        "after presses and crashes in any order every press counts once, and a cycle skips no entry",
         arguments: 0..<30 as Range<UInt64>)
     func counting(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -89,7 +89,7 @@ struct RuleCrashScenarioTests {
         #expect(house.payloads(on: "at") == (0..<presses).map { ["a", "b", "c"][$0 % 3] })
     }
 
-    @Test("a run that was cut off is reported once the broker has heard of it, whatever dies before")
+    @Test("an interrupted run is reported until the broker has acknowledged the report, also after crashes")
     func reportSurvives() {
         var house = Self.house(HouseRules(Self.stairs.text.replacing("resume", with: "drop")))
         house.press("kitchen", .click)
@@ -115,7 +115,7 @@ struct RuleCrashScenarioTests {
         #expect(house.payloads(on: "tryck/rules/stairs/last_run").last?.contains("interrupted") == true)
     }
 
-    @Test("of what a button had stored the last is not forgotten by a process that dies as soon as it has it")
+    @Test("with keep: last, a stored event survives a crash immediately after its arrival")
     func lastStored() throws {
         var house = Self.house(
             """
@@ -135,7 +135,7 @@ struct RuleCrashScenarioTests {
         #expect(house.payloads(on: "last").count == 1)
     }
 
-    @Test("what a timer decides is synced after its actions, and a power cut brings nothing back")
+    @Test("a timer's decision is recorded before its actions and synced after them, and a power cut repeats nothing")
     func timerDecides() throws {
         var house = Self.house(
             """
@@ -147,10 +147,10 @@ struct RuleCrashScenarioTests {
             """)
         house.press("kitchen", .down)
         house.wait(.milliseconds(300))
-        // The press is on the disk, and undecided.
+        // The press is on the disk, and its gesture is not decided.
         #expect(house.journal.contains("sync"))
         house.forgetWhatHappened()
-        // The button's own word on the matter comes after a second.
+        // The button's own verdict arrives after a second.
         house.wait(.milliseconds(300))
         #expect(house.payloads(on: "out") == ["hold"])
         let action = try #require(house.journal.firstIndex(of: "publish out"))
@@ -162,7 +162,7 @@ struct RuleCrashScenarioTests {
         #expect(house.payloads(on: "tryck/80e4da000001/action") == ["hold"])
     }
 
-    @Test("cooldowns and disabled rules stay so; what waited its turn is told of")
+    @Test("cooldowns and disabled rules survive a crash, and queued runs are reported as interrupted")
     func kept() {
         var house = Self.house(
             """
@@ -183,12 +183,12 @@ struct RuleCrashScenarioTests {
         house.wait(.seconds(40))
         #expect(house.payloads(on: "rare").count == 1)
         #expect(house.payloads(on: "never").isEmpty)
-        // The first goes on, the second waited for it, the third is new.
+        // The first run is resumed, the second was queued behind it, and the third is new.
         #expect(house.payloads(on: "line").count == 2)
         #expect(house.interruptedRuns.count == 1)
     }
 
-    @Test("a rule that was taken out while nothing ran leaves no topics of its own")
+    @Test("a rule that was removed before a restart has no topics afterwards")
     func gone() {
         var house = Self.house(Self.stairs)
         house.press("kitchen", .click)

@@ -6,7 +6,7 @@ import Simulator
 import TestSupport
 import Testing
 
-@Suite("Rules that are loaded again while the house lives")
+@Suite("Reload of rules")
 struct RuleReloadScenarioTests {
     private static let head = """
         version: 1
@@ -38,7 +38,7 @@ struct RuleReloadScenarioTests {
         return house
     }
 
-    @Test("one rule is one rule")
+    @Test("the log counts a single rule in the singular")
     func singular() {
         var house = Self.house(.none)
         house.rulesOnDisk = HouseRules(Self.head)
@@ -47,7 +47,7 @@ struct RuleReloadScenarioTests {
         #expect(house.logged.contains("rules loaded: 1 rule"), "\(house.logged)")
     }
 
-    @Test("a reload in the middle of a train loses no press and doubles none", arguments: 0..<60 as Range<UInt64>)
+    @Test("a reload during a train loses no press and handles none twice", arguments: 0..<60 as Range<UInt64>)
     func undecided(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var house = Self.house(HouseRules(Self.head + Self.twice), seed: seed)
@@ -70,7 +70,7 @@ struct RuleReloadScenarioTests {
         #expect(house.payloads(on: "tryck/80e4da000001/action") == expected)
     }
 
-    @Test("a set with errors changes nothing but what is said of it")
+    @Test("a rule set with errors changes only the reported state")
     func bad() {
         var house = Self.house(HouseRules(Self.head + Self.stairs))
         let before = house.retained["tryck/bridge/rules"]
@@ -92,26 +92,26 @@ struct RuleReloadScenarioTests {
         #expect(house.retained["tryck/bridge/rules"] == before)
     }
 
-    @Test("rules that run already and fail their tests are an error for whoever asked, and no fault")
+    @Test("a reload with tests that fail is an error for the client, and no fault if the rules are already in use")
     func failingTests() {
         var house = Self.house(HouseRules(Self.head))
         let before = house.retained["tryck/bridge/rules"]
         house.testsFail = true
         house.ask(#"{"request":"rules/reload","data":{"test":true}}"#)
         #expect(house.responses.last?["status"] == "error")
-        #expect(house.responses.last?["error"]?.stringValue?.contains("run already") == true)
+        #expect(house.responses.last?["error"]?.stringValue?.contains("already in use") == true)
         #expect(house.retained["tryck/bridge/rules"] == before)
         house.ask(#"{"request":"status"}"#)
         #expect(house.data["ok"] == true)
 
         house.rulesOnDisk = HouseRules(Self.head + Self.twice)
         house.ask(#"{"request":"rules/reload","data":{"test":true}}"#)
-        #expect(house.responses.last?["error"]?.stringValue?.contains("the old ones go on") == true)
+        #expect(house.responses.last?["error"]?.stringValue?.contains("the old rules stay in use") == true)
         house.ask(#"{"request":"status"}"#)
         #expect(house.data["ok"] == false)
     }
 
-    @Test("runs of rules that are gone or changed end; those of the same rules go on")
+    @Test("runs of removed or changed rules end, and runs of unchanged rules continue")
     func runs() {
         var house = Self.house(HouseRules(Self.head + Self.stairs))
         house.press("hall", .click)
@@ -132,7 +132,7 @@ struct RuleReloadScenarioTests {
         #expect(house.store.state.runs.isEmpty)
     }
 
-    @Test("a button's mode set at run time goes when the rules need more, and is refused where it would not do")
+    @Test("a button's mode set at run time is reset when the rules need more, and refused if it does not suffice")
     func triggerMode() {
         let options = #"{"request":"button/options","data":{"id":"kitchen","options":{"trigger_mode":"click"}}}"#
         var house = Self.house(HouseRules(Self.head))
@@ -150,12 +150,12 @@ struct RuleReloadScenarioTests {
         #expect(house.payloads(on: "out") == ["double_click"])
     }
 
-    @Test("who asks while files are read is answered when they were read once more")
+    @Test("a request during a reload is answered after the files were read once more")
     func together() {
         var house = Self.house(HouseRules(Self.head))
         house.loadsAreSlow = true
         for number in 0..<70 { house.ask(#"{"request":"rules/reload","transaction":\#(number)}"#) }
-        // One reload is under way, 64 requests wait for the next, and the others are refused.
+        // The first reload is in progress, 64 requests wait for the next, and the others are refused.
         let refused = house.responses.filter { $0["status"] == "error" }
         #expect(refused.count == 5)
         house.loadsAreSlow = false

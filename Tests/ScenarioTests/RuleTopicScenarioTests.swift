@@ -6,7 +6,7 @@ import Rules
 import Simulator
 import Testing
 
-@Suite("Rules and variables, as the broker and the control socket see them")
+@Suite("Topics and requests of rules and variables")
 struct RuleTopicScenarioTests {
     static let rules: HouseRules = """
         version: 1
@@ -34,7 +34,7 @@ struct RuleTopicScenarioTests {
         return house
     }
 
-    @Test("what is retained: the set, each rule, each variable, and how runs went")
+    @Test("the rule set, rules, variables and results of runs are retained")
     func retained() {
         var house = Self.house()
         #expect(house.retained["tryck/bridge/rules"]?.hasPrefix(#"{"state":"ok","active":""#) == true)
@@ -54,7 +54,7 @@ struct RuleTopicScenarioTests {
         #expect(house.retained["tryck/rules/up/stats"]?.contains(#""matched":1,"started":1,"completed":1"#) == true)
     }
 
-    @Test("counters of a rule that only ever drops are told, too")
+    @Test("the counters of a rule that never runs are published, too")
     func drops() {
         var house = Self.house()
         house.press("kitchen", .click)
@@ -67,7 +67,7 @@ struct RuleTopicScenarioTests {
         #expect(house.retained["tryck/rules/bad/stats"]?.contains(#""dropped_cooldown":1"#) == true)
     }
 
-    @Test("a broker that has forgotten everything is told everything when it is back")
+    @Test("a broker that has lost its retained messages gets all of them at the next connection")
     func reconnect() {
         var house = Self.house()
         house.press("kitchen", .click)
@@ -85,7 +85,7 @@ struct RuleTopicScenarioTests {
         #expect(house.retained["tryck/rules/idle/enabled"] == "true")
     }
 
-    @Test("rules and variables that are gone leave nothing behind, and new ones are told")
+    @Test("the topics of removed rules and variables are cleared, and those of new ones are published")
     func cleared() {
         var house = Self.house()
         house.press("kitchen", .click)
@@ -102,7 +102,7 @@ struct RuleTopicScenarioTests {
         #expect(left.sorted() == ["tryck/rules/new/enabled", "tryck/variables/fresh"])
     }
 
-    @Test("what a reload changes of a rule or a variable is told, and what it does not stays")
+    @Test("a reload publishes only the rules and variables that it changes")
     func changed() {
         var house = Self.house()
         house.ask(#"{"request":"variables/set","data":{"name":"scene","value":"night"}}"#)
@@ -150,7 +150,7 @@ struct RuleTopicScenarioTests {
     }
 
     @Test(
-        "a bad request about rules is answered with what is wrong",
+        "an invalid request about rules is answered with the error",
         arguments: [
             (#"{"request":"rules/run"}"#, #"rules/run takes {"id": a rule's id}"#),
             (#"{"request":"rules/run","data":{"id":"upp"}}"#, #"there is no rule "upp"; did you mean "up"?"#),
@@ -160,7 +160,7 @@ struct RuleTopicScenarioTests {
             ),
             (
                 #"{"request":"rules/run","data":{"id":"up","dry_run":1}}"#,
-                #""conditions" and "dry_run" are true or false"#
+                #""conditions" and "dry_run" must be true or false"#
             ),
             (#"{"request":"variables/set","data":{"name":"level"}}"#, #"variables/set takes {"name": …, "value": …}"#),
             (
@@ -176,7 +176,7 @@ struct RuleTopicScenarioTests {
         #expect(house.responses.last?["error"] == .string(sentence))
     }
 
-    @Test("variables are set within their bounds, kept at once, and wake who waits")
+    @Test("variables are set within their bounds, stored immediately, and continue runs that wait for them")
     func variables() {
         var house = Self.house()
         house.ask(#"{"request":"variables/set","data":{"name":"level","value":500}}"#)
@@ -189,7 +189,7 @@ struct RuleTopicScenarioTests {
         #expect(house.data[1]?["value"] == 100)
     }
 
-    @Test("over MQTT, with control: all, the same; what is retained is ignored")
+    @Test("with control: all, the same requests work over MQTT, and retained requests are ignored")
     func mqtt() {
         var house = Self.house()
         house.say("{}", on: "tryck/rules/up/run")
@@ -214,7 +214,7 @@ struct RuleTopicScenarioTests {
             ("variables/level/set", String(repeating: "1", count: 65 << 10), "at most 16 KiB"),
             ("rules/nobody/enabled/set", "true", "there is no rule"),
         ] {
-            // Such a line is written once a minute.
+            // This line is logged at most once a minute.
             house.wait(.seconds(60))
             house.forgetWhatHappened()
             house.say(payload, on: "tryck/\(topic)")
@@ -223,7 +223,7 @@ struct RuleTopicScenarioTests {
         }
     }
 
-    @Test("without control: all rules and variables are nobody's over MQTT")
+    @Test("without control: all, rules and variables cannot be changed over MQTT")
     func settingsOnly() {
         var house = Self.house(.settings)
         #expect(!house.subscriptions.contains { $0.contains("/rules/") })
@@ -233,7 +233,7 @@ struct RuleTopicScenarioTests {
         #expect(house.retained["tryck/variables/level"] == "30")
     }
 
-    @Test("a secret is hidden in traces and lists however it is written")
+    @Test("a secret is hidden in traces and lists in each form in which it is written")
     func secrets() {
         let secret = #"a "b" c"#
         var rules: HouseRules = """

@@ -32,7 +32,7 @@ struct RuleWorldScenarioTests {
             on_error: {run: [complain, "{{ error.code }}", "{{ error.message }}"]}
         """
 
-    @Test("a broker that is away for longer than a message is good fails the step, at that time")
+    @Test("a message that waits longer than its time to live fails its step at that time")
     func away() {
         var house = Self.house(Self.publishing)
         house.loseBroker()
@@ -40,12 +40,12 @@ struct RuleWorldScenarioTests {
         house.wait(.milliseconds(4800))
         #expect(house.started.isEmpty)
         house.wait(.milliseconds(400))
-        #expect(house.started.first?.arguments == ["complain", "R824", "the broker was away for too long"])
+        #expect(house.started.first?.arguments == ["complain", "R824", "the broker was disconnected for too long"])
         house.bringBrokerBack()
         #expect(house.payloads(on: "out").isEmpty)
     }
 
-    @Test("a message that waited is timed from when it was handed over")
+    @Test("the time limit of a message that waited begins when it is handed to the broker client")
     func handedOver() {
         var house = Self.house(Self.publishing)
         house.loseBroker()
@@ -61,7 +61,7 @@ struct RuleWorldScenarioTests {
         #expect(house.payloads(on: "done").isEmpty)
     }
 
-    @Test("a message that is given up while it waits is not sent later")
+    @Test("a message that was given up while it waited is not sent later")
     func givenUp() {
         var house = Self.house(
             """
@@ -79,7 +79,7 @@ struct RuleWorldScenarioTests {
         #expect(house.store.state.runs.isEmpty)
     }
 
-    @Test("states come from the broker, retained or not, and a wait sees them come")
+    @Test("states are read from retained and other messages, and a wait for a state ends when it changes")
     func states() {
         var house = Self.house(
             """
@@ -119,7 +119,7 @@ struct RuleWorldScenarioTests {
 
     // MARK: The radio
 
-    @Test("a button that goes out of reach and comes back is an event each time, but not at the start")
+    @Test("a button that goes out of reach and returns is an event each time, except at the start")
     func links() {
         let rules: HouseRules = """
             version: 1
@@ -141,7 +141,7 @@ struct RuleWorldScenarioTests {
         #expect(house.payloads(on: "link") == ["disconnected", "connected"])
     }
 
-    @Test("a weak battery is an event")
+    @Test("a low battery is an event")
     func battery() {
         var weak = Household.kitchen
         weak.batteryMillivolts = 2600
@@ -180,7 +180,7 @@ struct RuleWorldScenarioTests {
           - {id: both, triggers: {chord: [kitchen, hall]}, actions: {publish: {topic: out, payload: both}}}
         """
 
-    @Test("three clicks are one gesture, for rules and for everybody else")
+    @Test("three clicks are one gesture, for rules and in messages")
     func threeClicks() {
         var house = Self.house(Self.gestures)
         for _ in 0..<3 {
@@ -193,7 +193,7 @@ struct RuleWorldScenarioTests {
     }
 
     @Test(
-        "a hold has stages for rules, and is one hold for everybody else, a crash in between or not",
+        "a hold has several stages for rules and is one hold in messages, also with a crash in between",
         arguments: [true, false])
     func stages(crashes: Bool) {
         var house = Self.house(crashes ? Self.gestures.acceptingLate : Self.gestures)
@@ -215,7 +215,7 @@ struct RuleWorldScenarioTests {
         #expect(house.told.filter { $0["kind"] == "event" && $0["event"] == "hold" }.count == 1)
     }
 
-    @Test("two buttons together are a chord, and no gesture of either")
+    @Test("two buttons pressed together are a chord, and no gesture of either button")
     func chord() {
         var house = Self.house(Self.gestures)
         house.press("kitchen", .click)

@@ -3,19 +3,19 @@ import Flic
 import Hub
 import Simulator
 
-/// Something that a witness of a house sees.
+/// An observation of a `Witness`.
 enum Sight {
-    /// The process begins with this in its store.
+    /// The process starts with this stored state.
     case began(StoredState)
     case died(isPowerCut: Bool)
-    /// The hub did it, and it was carried out.
+    /// An effect of the hub that was carried out.
     case effect(Hub.Effect)
-    /// The hub contradicts itself after an input; a sentence.
+    /// The hub violates an invariant after an input; a sentence.
     case problem(String)
-    /// The latest effect, a record, is nowhere but in the process.
+    /// The latest effect, a record, was not written anywhere.
     case recordFailed
-    /// A hand swiped, or turned something.
+    /// A hand swiped or turned.
     case hand(SimulatedWorld.Input)
-    /// A button did something, or heard that it may forget. `onDisk`: what would be left of it after a power cut now.
+    /// A button's memory has changed. `onDisk`: its event cursor that would be left after a power cut now.
     case remembered(String, from: EventMemory?, to: EventMemory, onDisk: EventCursor?)
 }

@@ -25,7 +25,8 @@ struct StoreFaultScenarioTests {
         return (house.data["faults"]?.arrayValue ?? []).compactMap(\.stringValue)
     }
 
-    @Test("what is paired, pressed and set while the disk is full is kept when there is room again, without a press")
+    @Test(
+        "pairings, presses and settings during a full disk are stored when there is space again, without another press")
     func full() {
         var house = Household([Household.kitchen], rules: Self.rules)
         house.diskIsFull = true
@@ -36,24 +37,24 @@ struct StoreFaultScenarioTests {
         #expect(Self.faults(&house) == [Self.full])
         #expect(house.logged.count { $0 == Self.full } == 1)
         #expect(house.store.state.buttons.isEmpty)
-        // Whatever the wait has become by now.
+        // However long the wait between two attempts is by now.
         house.wait(.seconds(1000))
         house.diskIsFull = false
         house.wait(.seconds(60))
         #expect(Self.faults(&house) == [])
-        #expect(house.logged.contains("what could not be kept is on the disk now"))
+        #expect(house.logged.contains("what could not be recorded is on the disk now"))
         house.cutPower()
         house.wait(.seconds(30))
         #expect(house.store.state.buttons.map(\.pressCount) == [1])
         #expect(house.store.state.rules.variables == ["count": .integer(1)])
-        // The button has told nobody else of its press, and it is not handled twice.
+        // The button has sent its press to no other process, and it is not handled twice.
         #expect(house.payloads(on: "out") == ["1"])
         house.press("kitchen", .click)
         house.wait(.seconds(5))
         #expect(house.payloads(on: "out") == ["1", "2"])
     }
 
-    @Test("the attempts become rarer, up to one a minute, and begin anew with the next fault")
+    @Test("the attempts to write become rarer, up to one a minute, and begin again with the next fault")
     func backOff() {
         var house = Household([Household.kitchen], rules: Self.rules)
         house.pairAll()
@@ -73,7 +74,7 @@ struct StoreFaultScenarioTests {
         }
     }
 
-    @Test("a sync that began before the fault does not take it back")
+    @Test("a sync that was requested before a fault does not clear the fault")
     func earlierSync() {
         var house = Household([Household.kitchen], rules: Self.rules)
         house.pairAll()
@@ -91,7 +92,7 @@ struct StoreFaultScenarioTests {
         #expect(Self.faults(&house) == [])
     }
 
-    @Test("a database that was set aside shows until a button is paired, and is said at the start")
+    @Test("a renamed damaged database is a fault until a button is paired, and is logged at the start")
     func lost() {
         let sentence = "tryck.sqlite is damaged (it is not a file): it was set aside as …"
         var house = Household([Household.kitchen], rules: Self.rules, lostState: sentence)
@@ -101,7 +102,7 @@ struct StoreFaultScenarioTests {
         #expect(Self.faults(&house) == [])
     }
 
-    /// Everything that happened is acted on once, and the button forgets it.
+    /// Expects that every press is handled once and acknowledged to the button.
     private static let accepting: HouseRules = """
         version: 1
         buttons: {kitchen: {address: 80:E4:DA:00:00:01, queued: accept}}
@@ -116,7 +117,7 @@ struct StoreFaultScenarioTests {
     }
 
     @Test(
-        "three presses on a full disk, then the process is killed or the power cut: none is handled a second time",
+        "three presses on a full disk before the process is killed or the power fails are handled once",
         arguments: [false, true])
     func killed(isPowerCut: Bool) {
         var house = Household([Household.kitchen], rules: Self.accepting)
@@ -127,7 +128,7 @@ struct StoreFaultScenarioTests {
             house.wait(.seconds(2))
         }
         #expect(house.payloads(on: "out").count == 3)
-        // They are on the disk, and the button need not keep them.
+        // The presses are on the disk, so the button does not need to keep them.
         #expect(Self.unacknowledged(house) == 0)
         if isPowerCut { house.cutPower() } else { house.crash() }
         #expect(Self.faults(&house) == [Self.full])
@@ -143,7 +144,7 @@ struct StoreFaultScenarioTests {
         #expect(house.store.state.buttons.map(\.pressCount) == [4])
     }
 
-    @Test("with the reserve in memory the button keeps what was handled, and is told as soon as the disk takes it")
+    @Test("with the reserve in memory, handled presses are acknowledged as soon as the disk accepts writes")
     func memory() {
         var house = Household([Household.kitchen], rules: Self.accepting)
         house.pairAll()
@@ -164,7 +165,7 @@ struct StoreFaultScenarioTests {
     }
 
     @Test(
-        "with no reserve at all no press is handled: the button keeps them, and they are judged by their age afterwards"
+        "without a reserve no press is handled, and the stored presses are accepted by their age afterwards"
     )
     func nowhere() {
         var house = Household([Household.kitchen], rules: Self.accepting)
@@ -183,7 +184,7 @@ struct StoreFaultScenarioTests {
         #expect(Self.unacknowledged(house) == 0)
     }
 
-    @Test("when the disk and the reserve refuse at once, links are ended after that press, and come back with the disk")
+    @Test("when disk and reserve fail together, links are ended after the press, and return when the disk works again")
     func suddenly() {
         var house = Household([Household.kitchen], rules: Self.accepting)
         house.pairAll()

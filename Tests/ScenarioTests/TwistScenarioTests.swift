@@ -43,7 +43,7 @@ struct TwistScenarioTests {
         return state?["positions"]?[dial]?.integerValue
     }
 
-    @Test("it is paired as what it is, and announced with its dials")
+    @Test("a Twist is paired with its model, and announced with its dials")
     func pairing() throws {
         let house = TwistScenarioTests.house(prefix: "homeassistant")
         #expect(house.store.state.buttons.map(\.identity.model) == [.twist])
@@ -58,7 +58,7 @@ struct TwistScenarioTests {
         #expect(components["event_small"] == nil)
     }
 
-    @Test("its press is a press, and of no part")
+    @Test("a press of a Twist is a press without a part")
     func press() {
         var house = TwistScenarioTests.house()
         house.press("desk", .click)
@@ -69,7 +69,8 @@ struct TwistScenarioTests {
     }
 
     @Test(
-        "a click that may become a turn waits for the end of the press, another does not", arguments: ["push", "dial"])
+        "a click that may become a turn waits for the end of the press, and other clicks do not",
+        arguments: ["push", "dial"])
     func clickAlone(turned part: String) {
         let rules = HouseRules(
             """
@@ -96,7 +97,7 @@ struct TwistScenarioTests {
         #expect(house.payloads(on: "lamp") == ["TOGGLE"])
     }
 
-    @Test("turned, it is told once to others, and to each rule in its own time")
+    @Test("a turn is published once, and each rule gets it after its own collection time")
     func turn() {
         var house = TwistScenarioTests.house()
         house.move(.turn(button: "desk", hundredths: 40))
@@ -111,7 +112,7 @@ struct TwistScenarioTests {
         #expect(house.store.state.buttons.first?.dials[.slot(1)] == Dial.units(percentage: 40))
     }
 
-    @Test("pressed, it goes through its slots")
+    @Test("a turn while pressed changes the slot")
     func push() {
         var house = TwistScenarioTests.house()
         house.move(.pushTurn(button: "desk", hundredths: 30))
@@ -121,7 +122,7 @@ struct TwistScenarioTests {
         #expect(house.payloads(on: "lamp") == [])
     }
 
-    @Test("its positions outlive a restart and a lost link, and can be set")
+    @Test("dial positions survive a restart and a lost link, and can be set")
     func positions() {
         var house = TwistScenarioTests.house()
         house.move(.turn(button: "desk", hundredths: 40))
@@ -143,7 +144,7 @@ struct TwistScenarioTests {
         #expect(house.payloads(on: "volume") == ["-10 65 1"])
     }
 
-    @Test("somebody who goes on turning has a bounded number of records made, none of them synced")
+    @Test("continuous turning causes a bounded number of records, and no sync")
     func writes() {
         var house = TwistScenarioTests.house()
         for _ in 0..<100 {
@@ -157,7 +158,7 @@ struct TwistScenarioTests {
     }
 
     @Test(
-        "what it cannot be set to is refused",
+        "a position or LED mode that does not exist is refused",
         arguments: [
             #"{"positions":{"slot_13":1}}"#, #"{"positions":{"big":1}}"#, #"{"positions":{"slot_1":101}}"#,
             #"{"positions":{"slot_1":"x"}}"#, #"{"positions":{}}"#, #"{"led_mode":"disco"}"#,
@@ -172,20 +173,20 @@ struct TwistScenarioTests {
     }
 
     @Test(
-        "what a Twist chooses itself is refused with a sentence that says what it can be set to",
+        "an option that a Twist does not have is refused, and the error lists its options",
         arguments: [#"{"latency_mode":"low"}"#, #"{"auto_disconnect_time":null}"#])
     func refusedHere(options: String) {
         var house = TwistScenarioTests.house()
         house.ask(#"{"request":"button/options","data":{"id":"desk","options":\#(options)}}"#)
         let sentence = house.responses.last?["error"]?.stringValue ?? ""
-        #expect(sentence.hasPrefix("a Flic Twist chooses its "))
-        #expect(sentence.hasSuffix("It has trigger_mode, nickname, led_mode, positions"))
+        #expect(sentence.hasPrefix("a Flic Twist has no option "))
+        #expect(sentence.hasSuffix("it has trigger_mode, nickname, led_mode, positions"))
         #expect(house.store.state.buttons.first?.settings.latencyMode == .normal)
         house.ask(#"{"request":"button","data":{"id":"desk"}}"#)
         #expect(house.data["latency_mode"] == .null)
     }
 
-    @Test("a rule that takes it for a Flic 2 is told about in the log, once, and in the status until it is mended")
+    @Test("a rule that declares a Twist as a Flic 2 is logged once, and is in the status until it is corrected")
     func wrongModel() {
         let rules: HouseRules = """
             version: 1
@@ -211,10 +212,10 @@ struct TwistScenarioTests {
     }
 
     @Test(
-        "a rule that describes a button itself and waits for what it does not have is told about",
+        "a rule whose own button selector waits for an event that the model does not have is logged",
         arguments: [
-            ("event: swipe_left", "waits for swipe_left of TA01-T00007, and a twist has none"),
-            ("event: click, part: small", "waits for part small of TA01-T00007, and a twist has none"),
+            ("event: swipe_left", "waits for swipe_left of TA01-T00007, which a twist does not have"),
+            ("event: click, part: small", "waits for part small of TA01-T00007, which a twist does not have"),
             ("event: rotate_clockwise, part: push", nil), ("event: hold", nil),
         ])
     func impossible(trigger: String, sentence: String?) {

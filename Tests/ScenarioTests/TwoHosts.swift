@@ -2,12 +2,12 @@ import BluetoothHost
 import ButtonModel
 import Simulator
 
-/// An owner of a host, which handles the events and returns the other effects.
+/// An owner of a host, which handles the host's events and returns its other effects.
 protocol Station {
     mutating func handle(_ input: LEHost.Input, at now: Instant) -> [LEHost.Effect]
 }
 
-/// Two hosts, each on a controller of its own, and the air between them, on one clock wound by hand.
+/// Two hosts, each on a controller of its own, and the air between them, on one simulated clock.
 struct TwoHosts<First: Station, Second: Station> {
     private(set) var first: First
     private(set) var second: Second
@@ -37,12 +37,12 @@ struct TwoHosts<First: Station, Second: Station> {
         for station in 0..<2 { carry(.host(.transportOpened, station)) }
     }
 
-    /// Out of reach the links stay as they are for the supervision timeout, 6 seconds unless asked otherwise.
+    /// Puts the hosts out of reach. Links last for the supervision timeout, which is 6 seconds by default.
     mutating func setReachable(_ isReachable: Bool) { carry(.air(.setReachable(1, isReachable))) }
 
-    /// Winds the clock from timer to timer until the condition holds.
+    /// Advances the clock from timer to timer until the condition holds.
     ///
-    /// - Returns: whether it came to hold in time; if not, exactly that much time has passed.
+    /// - Returns: whether the condition came to hold in time; if not, exactly that much time has passed.
     @discardableResult
     mutating func run(
         atMost limit: Duration = .seconds(600), until condition: (Self) -> Bool = { _ in false }
@@ -67,7 +67,7 @@ struct TwoHosts<First: Station, Second: Station> {
         return true
     }
 
-    /// Everything an input sets off, one after another.
+    /// Handles an input and everything that it causes, one after another.
     private mutating func carry(_ letter: Letter) {
         letters.append(letter)
         while !letters.isEmpty {

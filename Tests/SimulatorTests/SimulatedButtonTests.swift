@@ -88,7 +88,7 @@ struct SimulatedButtonTests {
         if isUp { pair.tell(.transportOpened) }
         // A press that has begun still counts as waiting until it ends.
         for _ in 0...SimulatedButton.maximumQueuedPresses { pair.tell(.press(.hold)) }
-        #expect(pair.notes.last == "too many presses are waiting; hold is left out")
+        #expect(pair.notes.last == "too many presses are waiting; hold was discarded")
     }
 
     @Test("a controller that does not answer is reported")

@@ -28,7 +28,7 @@ struct SimulatedTwistTests {
     func nothingToTurn() {
         var world = SimulatedWorld([.init(name: "hall")], seed: 1, at: Instant(sinceBoot: .zero))
         let effects = world.handle(.turn(button: "hall", hundredths: 1), at: Instant(sinceBoot: .zero))
-        #expect(effects.contains(.note(button: "hall", "there is nothing to turn")))
+        #expect(effects.contains(.note(button: "hall", "it has no dial to turn")))
         #expect(world.dialMemory(of: "hall") == nil && world.dialMemory(of: "attic") == nil)
         let unknown = world.handle(.turn(button: "attic", hundredths: 1), at: Instant(sinceBoot: .zero))
         #expect(unknown.contains(.unknownButton("attic")))

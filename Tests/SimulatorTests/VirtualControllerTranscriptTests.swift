@@ -104,7 +104,7 @@ struct VirtualControllerTranscriptTests {
         talk.when(.received([]), expect: .violation("an empty packet"))
         talk.when(.received([0x04, 0x0E]), expect: .violation("a packet that is neither command nor data: 040e"))
         talk.when(.received([0x01, 0x03]), expect: .violation("a command without an opcode"))
-        talk.when(.received([0x02, 0x40]), expect: .violation("ACL data whose length is not what it says"))
+        talk.when(.received([0x02, 0x40]), expect: .violation("ACL data with a wrong length field"))
     }
 
     @Test("after Reset LE events are masked, advertising is off and the list is empty")

@@ -1,8 +1,8 @@
 public import ButtonModel
 public import Testing
 
-/// What the state machines of this project have in common. It exists for tests only: production code uses the concrete
-/// types, and each test target conforms those it tests in one line.
+/// The interface that the project's state machines share. It exists only for tests: production code uses the concrete
+/// types, and each test target conforms the types that it tests.
 public protocol StateMachine {
     associatedtype Input
     associatedtype Effect

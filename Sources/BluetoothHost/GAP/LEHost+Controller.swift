@@ -50,7 +50,7 @@ extension LEHost {
             case .command, nil: return [.event(.anomaly("a packet with an H4 indicator that controllers do not send"))]
             }
         } catch {
-            return [.event(.anomaly("an HCI packet that ends too early"))]
+            return [.event(.anomaly("a truncated HCI packet"))]
         }
     }
 
@@ -66,7 +66,7 @@ extension LEHost {
         }
         if let effects { return effects }
         guard !early.keep(header, data, at: now) else { return [] }
-        return [.event(.anomaly("data of link \(header.handle.rawValue), which is not there"))]
+        return [.event(.anomaly("data for unknown link \(header.handle.rawValue)"))]
     }
 
     mutating func receiveEarlyData(of handle: ConnectionHandle, at now: Instant) -> [Effect] {
@@ -114,7 +114,7 @@ extension LEHost {
         case .leConnectionComplete(let complete), .leEnhancedConnectionComplete(let complete):
             return connectionCompleted(complete, at: now)
         case .disconnectionComplete(.success, let handle, _) where links[handle] == nil:
-            return [.event(.anomaly("the end of link \(handle.rawValue), which is not there"))]
+            return [.event(.anomaly("Disconnection Complete for unknown link \(handle.rawValue)"))]
         case .disconnectionComplete(.success, let handle, let reason):
             return endLink(handle, reason: reason, at: now)
         case .leConnectionUpdateComplete(.success, let handle, let interval, let latency, let timeout):
@@ -131,7 +131,7 @@ extension LEHost {
                         handle, reason: .unacceptableConnectionParameters),
                 at: now)
         case .disconnectionComplete(let status, let handle, _):
-            return [.event(.anomaly("link \(handle.rawValue) was not ended: \(status)"))]
+            return [.event(.anomaly("disconnecting link \(handle.rawValue) failed: \(status)"))]
         case .leConnectionUpdateComplete(let status, let handle, _, _, _):
             return links[handle] == nil ? [] : [.event(.connectionUpdateFailed(handle, status))]
         case .dataBufferOverflow:
@@ -259,7 +259,7 @@ extension LEHost {
                 let text = "\(count) packets of link \(handle.rawValue) were never completed"
                 effects.append(.event(.anomaly(text)))
             case .stuck(let handle):
-                effects.append(.event(.anomaly("link \(handle.rawValue) takes no data")))
+                effects.append(.event(.anomaly("link \(handle.rawValue) does not complete any packets")))
                 effects += disconnectOnce(handle, at: now)
             }
         }
@@ -269,7 +269,7 @@ extension LEHost {
             switch effect {
             case .probe: effects += probe(at: now)
             case .linkNotEnded(let handle):
-                effects += fail(.stopped("link \(handle.rawValue) does not end"))
+                effects += fail(.stopped("link \(handle.rawValue) was not disconnected in time"))
             }
         }
         return effects

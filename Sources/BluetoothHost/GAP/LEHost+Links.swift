@@ -43,7 +43,8 @@ extension LEHost {
             return replaceServices(AttributeTable(services), at: now)
         case .setValue(let attribute, let value):
             let isSet = table.setValue(value, of: attribute)
-            return isSet ? [] : [.event(.anomaly("attribute \(attribute.rawValue) takes no such value"))]
+            return isSet
+                ? [] : [.event(.anomaly("attribute \(attribute.rawValue) does not exist, or the value is too long"))]
         case .indicate(let handle, let attribute, let value):
             return onLink(handle, at: now) { $0.indicate(attribute, value, at: now) }
                 ?? [.event(.indicationFailed(handle, attribute, .linkLost))]
@@ -116,7 +117,7 @@ extension LEHost {
         }
         var fields = ByteReader(answer.returnParameters)
         guard let measured = try? fields.connectionHandle(), let rssi = try? fields.int8(), measured == handle else {
-            return [.event(.anomaly("\(HCIOpcode.readRSSI) was answered with something else"))]
+            return [.event(.anomaly("the answer to \(HCIOpcode.readRSSI) is invalid"))]
         }
         return rssi == AdvertisingReport.unknownRSSI ? [] : [.event(.rssiRead(handle, rssi))]
     }

@@ -76,7 +76,7 @@ struct LELink: Sendable {
         case let channel where L2CAPChannelID.dynamic.contains(channel):
             return carryOut(channels.receive(frame.payload, on: channel, &identifiers, at: now))
         case let channel:
-            return [.event(.anomaly("a frame for L2CAP channel \(channel.rawValue)"))]
+            return [.event(.anomaly("a frame for unknown L2CAP channel \(channel.rawValue)"))]
         }
     }
 
@@ -116,7 +116,7 @@ struct LELink: Sendable {
         _ payload: ByteReader, serving table: AttributeTable, at now: Instant
     ) -> [Effect] {
         guard payload.remainingCount <= Int(max(offeredMTU, attMTU)) else {
-            return [.event(.anomaly("an attribute PDU of \(payload.remainingCount) octets"))]
+            return [.event(.anomaly("an attribute PDU of \(payload.remainingCount) octets exceeds the ATT_MTU"))]
         }
         let pdu: ATTPDU
         do {

@@ -87,7 +87,7 @@ struct GATTClient: Hashable, Sendable {
 
     mutating func receive(_ response: ATTPDU, attMTU: UInt16, at now: Instant) -> [Effect] {
         guard client.accept(response) else {
-            return [.anomaly("an attribute response nobody waits for, opcode \(response.opcode)")]
+            return [.anomaly("an unexpected attribute response, opcode \(response.opcode)")]
         }
         switch state {
         case .running(let procedure, let activity):

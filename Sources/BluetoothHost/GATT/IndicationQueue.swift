@@ -56,7 +56,7 @@ struct IndicationQueue: Hashable, Sendable {
     }
 
     mutating func receiveConfirmation(at now: Instant) -> [Effect] {
-        guard case .awaiting(let attribute) = state else { return [.anomaly("a confirmation of nothing")] }
+        guard case .awaiting(let attribute) = state else { return [.anomaly("an unexpected confirmation")] }
         state = .idle
         deadline = nil
         guard !waiting.isEmpty else { return [.confirmed(attribute)] }

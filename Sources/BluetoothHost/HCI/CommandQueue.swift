@@ -86,7 +86,7 @@ struct CommandQueue: Hashable, Sendable {
         self.deadline = nil
         allowance = 1
         guard let command = outstanding else {
-            return [.anomaly("the controller has allowed no command in time; sending one")] + sendNext(at: now)
+            return [.anomaly("the controller did not permit a command in time; one is sent anyway")] + sendNext(at: now)
         }
         outstanding = nil
         if !command.isIndispensable { unsupported.insert(command.opcode) }
@@ -97,7 +97,7 @@ struct CommandQueue: Hashable, Sendable {
         guard let command = outstanding, command.opcode == opcode else {
             // An event with opcode 0 answers no command and only changes the allowance.
             let isExpected = opcode.rawValue == 0
-            return (isExpected ? [] : [.anomaly("an answer to \(opcode), which nobody waits for")])
+            return (isExpected ? [] : [.anomaly("an unexpected answer to \(opcode)")])
                 + sendNext(at: now)
         }
         outstanding = nil

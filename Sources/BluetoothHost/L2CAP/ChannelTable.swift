@@ -106,7 +106,7 @@ struct ChannelTable: Sendable {
         }
         // Frames that the peer sent before it received the Disconnection Request may still arrive.
         if case .closing = entries[id] { return [] }
-        return [.anomaly("a frame for L2CAP channel \(id.rawValue)")]
+        return [.anomaly("a frame for unknown L2CAP channel \(id.rawValue)")]
     }
 
     /// Handles a frame that was dropped because of its length.
@@ -139,7 +139,7 @@ struct ChannelTable: Sendable {
             guard credits > 0, let id = openEntry(withPeer: source) else {
                 // Credits may cross with a Disconnection Request.
                 return isClosing(withPeer: source)
-                    ? [] : [.anomaly("\(credits) credits for L2CAP channel \(source.rawValue)")]
+                    ? [] : [.anomaly("invalid credits (\(credits)) for L2CAP channel \(source.rawValue)")]
             }
             let effects = withChannel(id) { $0.receive(credits: credits) } ?? []
             return carryOut(effects, of: id, &identifiers, at: now)

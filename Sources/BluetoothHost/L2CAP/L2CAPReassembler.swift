@@ -73,7 +73,7 @@ struct L2CAPReassembler: Hashable, Sendable {
             return Outcome()
         }
         guard payload.remainingCount == Int(length) else {
-            return Outcome(fault: "an L2CAP frame is longer than it says")
+            return Outcome(fault: "an L2CAP frame is longer than its length field")
         }
         return Outcome(frame: L2CAPFrame(channel: L2CAPChannelID(rawValue: channel), payload: payload))
     }

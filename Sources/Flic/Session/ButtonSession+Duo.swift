@@ -33,7 +33,7 @@ extension ButtonSession {
         let steps = stream.decode(bits)
         ready.duoStream = stream
         state = .ready(ready)
-        guard !steps.isEmpty else { return effects.append(.ignored(reason: "events that end too early")) }
+        guard !steps.isEmpty else { return effects.append(.ignored(reason: "truncated events")) }
         let events = intake.take(steps, at: now)
         pushTwist.take(events, at: now)
         // The counters of `stream` begin with the init response and may be above those of all events that arrived.
@@ -46,7 +46,7 @@ extension ButtonSession {
         _ notification: ButtonPacket.PushTwistNotification, at now: Instant, _ effects: inout [Effect]
     ) {
         guard case .ready(let ready) = state, ready.duoStream != nil else {
-            effects.append(.ignored(reason: "a turn before the init response"))
+            effects.append(.ignored(reason: "a rotation before the init response"))
             return
         }
         let movements = pushTwist.take(notification, at: now)

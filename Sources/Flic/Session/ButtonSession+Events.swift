@@ -8,7 +8,7 @@ extension ButtonSession {
         do {
             packet = try ButtonPacket(decoding: opened, in: dialect)
         } catch {
-            effects.append(.ignored(reason: "packet \(opened.first ?? 0) ends too early"))
+            effects.append(.ignored(reason: "packet \(opened.first ?? 0) is truncated"))
             return
         }
         switch packet {
@@ -23,7 +23,8 @@ extension ButtonSession {
         case .pushTwistNotification(let notification): receiveTurn(notification, at: now, &effects)
         case .nameUpdatedNotification(let name):
             effects.append(
-                names.updated(name).map(Effect.nickname) ?? .ignored(reason: "another name while ours is on its way"))
+                names.updated(name).map(Effect.nickname)
+                    ?? .ignored(reason: "a name from another host while a new name is being sent"))
         case .getNameResponse(let stamped): nameAnswered(stamped, isSet: false, at: now, &effects)
         case .setNameResponse(let stamped): nameAnswered(stamped, isSet: true, at: now, &effects)
         case .getBatteryLevelResponse(let raw):
@@ -47,7 +48,9 @@ extension ButtonSession {
             advanceTransfer(.answered(position: position), at: now, &effects)
             sendRequests(at: now, &effects)
         case .firmwareUpdateNotification(let position):
-            guard transfer != nil else { return effects.append(.ignored(reason: "progress of no update")) }
+            guard transfer != nil else {
+                return effects.append(.ignored(reason: "firmware progress without an update"))
+            }
             advanceTransfer(.received(position: position), at: now, &effects)
         case .factoryResetResponse:
             guard isAnswer(to: .factoryReset, &effects) else { break }
@@ -177,7 +180,7 @@ extension ButtonSession {
         return true
     }
 
-    private static let unasked = "an answer nobody asked for"
+    private static let unasked = "an unexpected response"
 }
 
 extension PressStep {

@@ -21,7 +21,7 @@ extension ButtonSession {
             do {
                 try receiveVerification(frame, ButtonPacket(decoding: frame.packet, in: dialect), at: now, &effects)
             } catch {
-                effects.append(.ignored(reason: "packet \(frame.packet.first ?? 0) ends too early"))
+                effects.append(.ignored(reason: "packet \(frame.packet.first ?? 0) is truncated"))
             }
         case .awaitingInitResponse(var channel, let afterPairing, let deadline):
             guard isSigned(frame, &effects) else { break }
@@ -40,7 +40,7 @@ extension ButtonSession {
     /// because the two packets that are sent so only matter during verification.
     private func isSigned(_ frame: Frame, _ effects: inout [Effect]) -> Bool {
         guard frame.header.connectionID == 0 else { return true }
-        effects.append(.ignored(reason: "packet \(frame.packet.first ?? 0) for everybody"))
+        effects.append(.ignored(reason: "packet \(frame.packet.first ?? 0) for all logical connections"))
         return false
     }
 

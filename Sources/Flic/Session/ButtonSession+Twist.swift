@@ -14,7 +14,7 @@ extension ButtonSession {
             receiveEvents(notification.common(after: intake.cursor.eventCount), at: now, &effects)
         case .rotationNotification(let rotation):
             guard case .ready = state else {
-                return effects.append(.ignored(reason: "a turn before the init response"))
+                return effects.append(.ignored(reason: "a rotation before the init response"))
             }
             if let movement = dials.turned(rotation, of: ButtonID(configuration.address)) {
                 effects.append(.moved([movement]))

@@ -87,13 +87,14 @@ public enum FirmwareUpdateFailure: Error, Hashable, Sendable {
     /// Advice for the user, in one or two sentences.
     public var advice: String {
         switch self {
-        case .invalidParameters: "The button does not take this image. Make sure that it is one for its kind."
-        case .busy: "Another update of this button is under way. Wait for its end."
+        case .invalidParameters: "The button rejects this image. Make sure that the image is for this model."
+        case .busy: "Another update of this button is in progress. Wait until it has finished."
         case .waitingForReboot:
-            "The button has new firmware already and will use it when its connection ends. Disconnect it and try again."
-        case .signatureInvalid: "The image is damaged, or not for this button. Get it again from its maker."
-        case .interrupted: "The connection was lost. Start the update again: it goes on where it was."
-        case .cancelled: "The update was stopped. Started again, it goes on where it was."
+            "The button already has new firmware, and will use it when its connection ends. Disconnect it and try again."
+        case .signatureInvalid:
+            "The image is damaged, or is not for this button. Download it again from the manufacturer."
+        case .interrupted: "The connection was lost. Start the update again; it resumes where it stopped."
+        case .cancelled: "The update was stopped. Start the update again; it resumes where it stopped."
         case .timedOut: "The button stopped answering. Bring it nearer and start the update again."
         case .unknown(let code):
             "The button refused the image for a reason this program does not know (\(code)). Please report it."

@@ -66,9 +66,9 @@ public enum SessionFailure: Error, Hashable, Sendable {
         case .appCredentialsDeniedByButton:
             "The button is locked to another maker's program and refuses to be paired."
         case .unexpectedAddress, .invalidCertificate, .invalidVerifier, .invalidCalculatedSignature:
-            "This is not a genuine Flic, or somebody interferes with the radio. For a simulator, add its key to bluetooth.trust_roots."
+            "This is not a genuine Flic, or the radio link is being tampered with. For a simulator, add its key to bluetooth.trust_roots."
         case .quickVerifySignatureMismatch:
-            "The button could not prove that it is the one that was paired. If it stays so, forget it and pair it again."
+            "The button could not prove that it is the one that was paired. If this happens again, forget the button and pair it again."
         case .packetSignatureMismatch, .sessionEnded, .pairingExists:
             "The button ended the session. Try again."
         case .tooManyApps:

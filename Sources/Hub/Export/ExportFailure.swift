@@ -16,14 +16,14 @@ package enum ExportFailure: Error, Hashable, Sendable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .notAnExport: "is no export; one is made with: tryck export FILE"
+        case .notAnExport: "is not an export; create one with: tryck export FILE"
         case .newerVersion(let version):
             "has format \(version) and this program reads format \(ExportFile.version): import it with a newer tryck"
         case .badMember(let name): "is damaged: \"\(name)\" is missing or wrong"
-        case .tooLong: "is longer than the \(ExportFile.maximumLength / 1024 / 1024) MiB of the longest export"
+        case .tooLong: "is longer than \(ExportFile.maximumLength / 1024 / 1024) MiB, the limit for an export"
         case .tooManyButtons: "has more than \(ExportedState.maximumButtonCount) buttons"
         case .unknownSeal: "is encrypted in a way this program does not know: import it with a newer tryck"
-        case .wrongPassphrase: "does not open: the passphrase is wrong, or the file was changed"
+        case .wrongPassphrase: "cannot be decrypted: the passphrase is wrong, or the file was changed"
         case .noMemory: "needs up to 128 MiB of free memory to derive the key from the passphrase"
         }
     }

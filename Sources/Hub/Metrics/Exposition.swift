@@ -1,6 +1,6 @@
 /// The text format of Prometheus: for each metric a HELP line, a TYPE line, and a line for each sample.
 ///
-///     # HELP tryck_button_battery_volts Its battery, as it was measured last
+///     # HELP tryck_button_battery_volts The battery voltage that was measured last
 ///     # TYPE tryck_button_battery_volts gauge
 ///     tryck_button_battery_volts{button="kitchen",id="80e4da000001"} 2.95
 ///

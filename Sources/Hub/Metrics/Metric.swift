@@ -57,7 +57,7 @@ enum Metric: String, CaseIterable {
     /// One sentence without its end, on one line.
     var described: (kind: Kind, unit: Unit, labels: [String], meaning: String) {
         switch self {
-        case .up: (.gauge, .truth, [], "Whether the daemon runs; 0 once it was stopped in order")
+        case .up: (.gauge, .truth, [], "Whether the daemon runs; 0 after it was stopped properly")
         case .buildInfo: (.gauge, .truth, ["version", "commit"], "Always 1; the labels say what runs")
         case .startTime: (.gauge, .seconds, [], "When the daemon was started, since 1970 in UTC")
         case .adapterUp: (.gauge, .truth, [], "Whether the Bluetooth adapter is ready")
@@ -66,31 +66,34 @@ enum Metric: String, CaseIterable {
         case .brokerMalformedPackets:
             (.counter, .count, [], "Packets of the broker that broke the protocol; MQTT 3.1.1 is used after one")
         case .messagesPublished:
-            (.counter, .count, [], "Messages that the broker took, those of bridge/logging not among them")
+            (.counter, .count, [], "Messages that the broker accepted, without those of bridge/logging")
         case .messagesFailed:
             (.counter, .count, [], "Messages given up: too late, too many, refused, or there is no broker")
-        case .messagesWaiting: (.gauge, .count, [], "Messages that wait for the broker to come back")
-        case .flicdUp: (.gauge, .truth, [], "Whether clients of flicd are served")
-        case .flicdClients: (.gauge, .count, [], "Clients of flicd that are connected")
-        case .flicdChannels: (.gauge, .count, [], "Buttons that they listen to, each as often as it is listened to")
-        case .flicdFramesIgnored: (.counter, .count, [], "What they sent that is no command")
+        case .messagesWaiting: (.gauge, .count, [], "Messages that wait for the broker")
+        case .flicdUp: (.gauge, .truth, [], "Whether flicd clients are served")
+        case .flicdClients: (.gauge, .count, [], "Connected flicd clients")
+        case .flicdChannels: (.gauge, .count, [], "Connection channels that flicd clients have opened")
+        case .flicdFramesIgnored: (.counter, .count, [], "Frames from flicd clients that are not valid commands")
         case .storeFault: (.gauge, .truth, [], "Whether the state directory cannot be written")
-        case .rulesFault: (.gauge, .truth, [], "Whether the rules on disk are not the ones that run")
+        case .rulesFault: (.gauge, .truth, [], "Whether the rules in use are not those on disk")
         case .rules: (.gauge, .count, [], "Rules that are loaded")
         case .ruleOutcomes:
-            (.counter, .count, ["rule", "outcome"], "What became of the rule, as on rules/ID/statistics over MQTT")
-        case .ruleConditionErrors: (.counter, .count, ["rule"], "Conditions that could not be worked out")
-        case .eventsStale: (.counter, .count, [], "Gestures that came too late to count")
+            (.counter, .count, ["rule", "outcome"], "Outcomes of the rule, as in rules/ID/statistics over MQTT")
+        case .ruleConditionErrors: (.counter, .count, ["rule"], "Conditions that could not be evaluated")
+        case .eventsStale: (.counter, .count, [], "Gestures that were too old to trigger rules")
         case .buttons: (.gauge, .count, [], "Buttons that are paired")
         case .buttonsReady: (.gauge, .count, [], "Buttons that are connected and verified")
         case .buttonConnected: (.gauge, .truth, Self.ofButton, "Whether the button is connected and verified")
-        case .buttonPresses: (.counter, .count, Self.ofButton, "Presses since it was paired, over restarts")
-        case .buttonLastSeen: (.gauge, .seconds, Self.ofButton, "When it was last heard of, since 1970 in UTC")
-        case .buttonBatteryVoltage: (.gauge, .volts, Self.ofButton, "Its battery, as it was measured last")
-        case .buttonBatteryRatio: (.gauge, .ratio, Self.ofButton, "What is left in its battery, a rough estimate")
+        case .buttonPresses:
+            (.counter, .count, Self.ofButton, "Presses since the button was paired, including those before restarts")
+        case .buttonLastSeen: (.gauge, .seconds, Self.ofButton, "When the button was last seen, since 1970 in UTC")
+        case .buttonBatteryVoltage: (.gauge, .volts, Self.ofButton, "The battery voltage that was measured last")
+        case .buttonBatteryRatio:
+            (.gauge, .ratio, Self.ofButton, "The remaining charge of the battery, a rough estimate")
         case .buttonBatteryLow:
-            (.gauge, .truth, Self.ofButton, "Whether its battery is low: below 2.65 V, until above 2.75 V")
-        case .buttonSignal: (.gauge, .decibelMilliwatts, Self.ofButton, "How strongly the adapter last heard it")
+            (.gauge, .truth, Self.ofButton, "Whether the battery is low: below 2.65 V, until above 2.75 V")
+        case .buttonSignal:
+            (.gauge, .decibelMilliwatts, Self.ofButton, "The signal strength that the adapter measured last")
         }
     }
 

@@ -141,7 +141,7 @@ extension StepValues {
                 throw StepFailure("R812", "a value with a NUL cannot be part of an \(noun)")
             }
             guard text.utf8.count <= StepValues.maximumArgumentLength else {
-                throw StepFailure("R804", "one \(noun) is longer than 64 KiB")
+                throw StepFailure("R804", "an \(noun) is longer than 64 KiB")
             }
             total += text.utf8.count
         }

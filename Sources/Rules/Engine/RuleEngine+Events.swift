@@ -124,7 +124,8 @@ extension RuleEngine {
         guard let button = event.cause.button else { return }
         guard let earlier = kept.keep(event, of: button, number: keptCount, for: match, at: now) else { return }
         stop(
-            match.rule, .queued, cause(of: earlier), "a later stored event came, and only the last runs", &effects)
+            match.rule, .queued, cause(of: earlier), "a later stored event arrived, and only the last one is used",
+            &effects)
     }
 
     private mutating func decideBefore(_ event: Event, at now: Instant, _ effects: inout [Effect]) {

@@ -76,7 +76,7 @@ extension RuleEngine {
                 pass(
                     .queued, admits,
                     endsAcceptedHold && facts.wasQueued
-                        ? "the end of a hold that was told" : policy.text(admits: admits, facts))
+                        ? "the end of a hold that was reported" : policy.text(admits: admits, facts))
             else { return judgement }
             // A later event must not replace the end of a live hold. If the hold was stored, it may itself be replaced.
             if facts.wasQueued, hold?.wasQueued ?? true, case .limited(_, keepLast: true) = policy {
@@ -137,11 +137,11 @@ extension QueuedPolicy {
     fileprivate func text(admits: Bool, _ facts: TriggerFacts) -> String {
         guard facts.wasQueued else { return "not stored by the button" }
         switch self {
-        case .drop: return "stored by the button, which is dropped"
-        case .accept: return "stored by the button \(facts.age.text), which is accepted"
+        case .drop: return "stored by the button; stored events are dropped"
+        case .accept: return "stored by the button for \(facts.age.text); stored events are accepted"
         case .limited(let maximumAge, let keepLast):
-            let age = "stored by the button \(facts.age.text), at most \(maximumAge.text)"
-            return admits && keepLast ? age + ", and the last of them runs" : age
+            let age = "stored by the button for \(facts.age.text), at most \(maximumAge.text)"
+            return admits && keepLast ? age + "; only the last one is used" : age
         }
     }
 }

@@ -17,14 +17,14 @@ extension RuleEngine {
         guard let place = entry.declared.first, set.buttons.indices.contains(place) else {
             return entry.impossible.map { impossible in
                 "rule \"\(set.rules[impossible.rule].id)\" waits for \(impossible.name) of \(entry.identity.serial), "
-                    + "and a \(entry.identity.model.rawValue) has none; take it out of the rule, or name another button"
+                    + "which a \(entry.identity.model.rawValue) does not have; remove it from the rule, or use another button"
             }
         }
         let button = set.buttons[place]
         guard let model = DeclaredButton.Model(hardware: entry.identity.model), model != button.model else {
             return nil
         }
-        return "\"\(button.name)\" is a \(model.rawValue), and the rules say it is a \(button.model.rawValue); "
+        return "\"\(button.name)\" is a \(model.rawValue), but the rules declare it as a \(button.model.rawValue); "
             + "write model: \(model.rawValue) at \(button.place)"
     }
 

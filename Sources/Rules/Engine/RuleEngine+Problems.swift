@@ -27,7 +27,7 @@
                 expect(world.rules[index].running == Int64(running), "the runs of \(rule.id) are miscounted")
                 expect(
                     world.rules[index].isEnabled == (overrides[rule.id]?.isEnabled ?? rule.isEnabled),
-                    "\(rule.id) is enabled, or disabled, without anybody's wish")
+                    "\(rule.id) is enabled, or disabled, without a request")
             }
             for (index, variable) in set.variables.enumerated() where assigned.contains(variable.name) {
                 let value = world.variables[index]

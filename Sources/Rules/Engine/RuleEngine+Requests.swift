@@ -97,10 +97,10 @@ extension RuleEngine {
     /// Why this trigger mode cannot be set for the button; `nil` if it can.
     package func refusal(of mode: TriggerMode, for button: ButtonID) -> String? {
         if let declared = declaration(of: button), let fixed = declared.triggerMode, fixed != mode {
-            return "the rules fix it to \(fixed.rawValue)"
+            return "the rules set it to \(fixed.rawValue)"
         }
         let unserved = index.events(of: button).filter { !mode.gives($0.event) }.min { $0.rule < $1.rule }
         guard let (event, rule) = unserved else { return nil }
-        return "rule \(set.rules[rule].id) uses \(event.sentenceName), which \(mode.rawValue) does not give"
+        return "rule \(set.rules[rule].id) uses \(event.sentenceName), which \(mode.rawValue) does not report"
     }
 }

@@ -72,7 +72,7 @@ extension RuleEngine {
             let was = value.text ?? "unknown"
             let initial = variable.initial.text ?? ""
             effects.append(
-                .log(.warning, "variable \(variable.name) cannot be \(was) any more and begins anew with \(initial)"))
+                .log(.warning, "variable \(variable.name) cannot be \(was) any more and is reset to \(initial)"))
             assigned.remove(variable.name)
             if variable.isPersisted { effects.append(.keep(.variable(variable.name, nil))) }
             return
@@ -132,7 +132,7 @@ extension RuleEngine {
                 records[place].note(.interrupted)
                 world.rules[place].lastResult = RunResult.interrupted.rawValue
             } else {
-                effects.append(.log(.info, "run \(waiting.run.rawValue) of \(waiting.rule) goes on"))
+                effects.append(.log(.info, "run \(waiting.run.rawValue) of \(waiting.rule) continues"))
             }
         }
     }
@@ -145,11 +145,11 @@ extension RuleEngine {
         let left = Duration.milliseconds(
             waiting.endsAt.milliseconds.addingSaturating(-world.wallClock(at: now).milliseconds))
         guard left >= .zero - RuleEngine.longestDelayOfResumption else {
-            return "it should have gone on \((.zero - left).text) ago"
+            return "it should have continued \((.zero - left).text) ago"
         }
-        guard runCount < RuleEngine.maximumRuns else { return "\(RuleEngine.maximumRuns) runs go on" }
+        guard runCount < RuleEngine.maximumRuns else { return "\(RuleEngine.maximumRuns) runs are in progress" }
         guard let run = Run(waiting, rule: place, remaining: max(.zero, left), in: world, at: now) else {
-            return "what was kept of it cannot be read"
+            return "its stored state cannot be read"
         }
         scheduler.resume(run, in: concurrencyGroup(of: place, waiting.cause.button))
         world.rules[place].running += 1
@@ -193,7 +193,7 @@ extension RuleEngine {
             }
         }
         for kept in kept.takeAll() {
-            stop(kept.match.rule, .queued, cause(of: kept), "the program ends", &effects)
+            stop(kept.match.rule, .queued, cause(of: kept), "the daemon stops", &effects)
         }
         scheduler.removeAll()
         worldMoved = false

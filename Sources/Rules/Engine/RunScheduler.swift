@@ -62,9 +62,10 @@ extension RunScheduler {
         let running = groups[group]?.running.count ?? 0
         let queued = groups[group]?.queued.count ?? 0
         switch rule.mode {
-        case .single where running > 0: return "single: a run is going on"
-        case .queued where running + queued >= rule.maximum: return "queued: \(rule.maximum) runs go on or wait"
-        case .parallel where running >= rule.maximum: return "parallel: \(rule.maximum) runs go on"
+        case .single where running > 0: return "single: a run is in progress"
+        case .queued where running + queued >= rule.maximum:
+            return "queued: \(rule.maximum) runs are in progress or wait"
+        case .parallel where running >= rule.maximum: return "parallel: \(rule.maximum) runs are in progress"
         case .restart where running > 0: return nil
         case .single, .restart, .queued, .parallel: return busyReason
         }
@@ -72,7 +73,7 @@ extension RunScheduler {
 
     /// Why no further run of any rule can start.
     var busyReason: String? {
-        count < RunScheduler.maximumRuns ? nil : "\(RunScheduler.maximumRuns) runs go on"
+        count < RunScheduler.maximumRuns ? nil : "\(RunScheduler.maximumRuns) runs are in progress"
     }
 
     /// Adds a run, which begins next or, with `mode: queued`, after the earlier runs. With `mode: restart`, the engine

@@ -119,7 +119,7 @@ extension World {
         guard set.variables.indices.contains(variable), variables.indices.contains(variable) else { return }
         let declared = set.variables[variable]
         guard let fitting = declared.fitting(value) else {
-            let written = value.text ?? "what is unknown"
+            let written = value.text ?? "an unknown value"
             throw EvaluationFailure(
                 .conversion, 0..<0, "\(declared.name) cannot be \(written): \(declared.expectation)")
         }

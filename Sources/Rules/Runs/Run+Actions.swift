@@ -79,7 +79,7 @@ extension Run {
             let wait = Run.wait(before: attempt.failures + 1, by: retry)
             if let instant = pause(wait, at: now) {
                 let time = DurationText.text(milliseconds: wait.milliseconds)
-                note(step, "\(failure.code) \(failure.message); once more in \(time)", at: now)
+                note(step, "\(failure.code) \(failure.message); retried in \(time)", at: now)
                 var next = attempt
                 next.failures += 1
                 waiting = .retry(next, at: instant)

@@ -88,7 +88,7 @@ extension Run {
         default: return nil
         }
         let time = DurationText.text(milliseconds: remaining.milliseconds)
-        note(step, "goes on after a restart, \(time) left", at: now)
+        note(step, "continues after a restart, \(time) left", at: now)
         release()
     }
 }

@@ -163,7 +163,7 @@ extension Run {
     ) throws(StepFailure) {
         guard world.set.scripts.indices.contains(scriptIndex) else { return advance() }
         guard frames.count < Run.maximumDepth else {
-            throw StepFailure("R804", "more than \(Run.maximumDepth) steps inside one another")
+            throw StepFailure("R804", "more than \(Run.maximumDepth) nested steps")
         }
         let script = world.set.scripts[scriptIndex]
         var inputs: [Value] = []

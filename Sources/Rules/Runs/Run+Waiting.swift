@@ -28,7 +28,8 @@ extension Run {
             note(step, verdict.reason, at: now)
             let time = DurationText.text(milliseconds: timeout.milliseconds)
             failed(
-                step, StepFailure("R821", "\(expression.source) did not hold within \(time)"), in: world, at: now,
+                step, StepFailure("R821", "\(expression.source) did not become true within \(time)"), in: world,
+                at: now,
                 &effects)
         } else if let looksAt, looksAt <= now {
             waiting = .condition(

@@ -40,7 +40,7 @@ struct StepValues {
                 throw StepFailure("R803", "\(text.utf8.count > 40 ? "a long text" : "\"\(text)\"") \(error.message)")
             }
         case .unknown, .boolean, .integer, .number, .list:
-            throw StepFailure("R803", "\(value.text ?? "what is unknown") is not a duration")
+            throw StepFailure("R803", "\(value.text ?? "an unknown value") is not a duration")
         }
         guard duration >= .zero else { throw StepFailure("R803", "a delay cannot be \(value.text ?? "negative")") }
         guard duration <= StepValues.longestDelay else { throw StepValues.tooLong }

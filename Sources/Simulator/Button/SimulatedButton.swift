@@ -176,7 +176,7 @@ extension SimulatedButton {
         } else {
             isQueued = lay(script, on: part, at: now)
         }
-        if !isQueued { effects.append(.note("too many presses are waiting; \(script.name) is left out")) }
+        if !isQueued { effects.append(.note("too many presses are waiting; \(script.name) was discarded")) }
     }
 
     /// - Returns: whether the finger's queue had room for the script.
@@ -192,7 +192,7 @@ extension SimulatedButton {
 
     private mutating func turn(hundredths: Int, at now: Instant, _ effects: inout [Effect]) {
         guard let dial = peripheral?.turnedDial else {
-            return effects.append(.note("there is nothing to turn"))
+            return effects.append(.note("it has no dial to turn"))
         }
         effects.append(.note("turned \(dial.word) by \(hundredths)"))
         tell(.turned(units: hand.units(hundredths: hundredths, of: dial)), at: now, &effects)

@@ -240,7 +240,7 @@ extension VirtualController {
         var reader = header
         guard let word = try? reader.uint16(), let count = try? reader.uint16(),
             Int(count) == reader.remainingCount
-        else { return [.violation("ACL data whose length is not what it says")] }
+        else { return [.violation("ACL data with a wrong length field")] }
         let handle = ConnectionHandle(rawValue: word & 0x0FFF)
         guard word >> 12 <= 1 else { return [.violation("ACL data with flags \(word >> 12)")] }
         guard count > 0, count <= configuration.aclDataLength else {

@@ -15,7 +15,7 @@ enum EventWord {
         guard let event = event(word) else {
             throw Failure(
                 .usage,
-                "there is no event \"\(word)\"; there are click, double_click, clicks_3 … clicks_8, hold, "
+                "there is no event \"\(word)\"; the events are click, double_click, clicks_3 … clicks_8, hold, "
                     + "hold_release, down, up, swipe_left … and rotate_clockwise …")
         }
         var simulated = SimulatedEvent(button: button, event: event)

@@ -50,7 +50,7 @@ enum GivenValues {
             case .string: .string(text)
             case .duration: nil
             }
-        guard let value else { throw Failure(.usage, "\(name) is a \(type.rawValue), and \"\(text)\" is none") }
+        guard let value else { throw Failure(.usage, "\(name) takes values of type \(type.rawValue), not \"\(text)\"") }
         return value
     }
 

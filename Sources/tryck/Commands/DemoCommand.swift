@@ -58,7 +58,7 @@ struct DemoCommand: ParsableCommand {
             throw Failure(
                 .usage, "Standard input is not a terminal. Name the presses: tryck demo --press kitchen:click")
         }
-        if let capture { _ = try NewFile(capture, remedy: "Name another file, or remove it.") }
+        if let capture { _ = try NewFile(capture, remedy: "Specify another file, or remove it.") }
         let program = try DaemonProgram.locate()
         let files = try DemoFiles(rules: rules, simulator: simulator)
         let models: [String: FlicModel]

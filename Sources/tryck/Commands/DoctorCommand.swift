@@ -36,7 +36,7 @@ struct DoctorCommand: ParsableCommand {
 
     func run() throws {
         let file = try report.map { path throws(Failure) in
-            try NewFile(path, remedy: "Name another file, or remove it.")
+            try NewFile(path, remedy: "Specify another file, or remove it.")
         }
         var examination = Examination(options: places.daemonOptions, candidates: control.candidates)
         examination.options.controlSocket = control.controlSocket

@@ -10,14 +10,14 @@ extension Failure {
             case .notRunning:
                 """
                 No daemon answers at \(candidates.joined(separator: " or ")). \
-                Start one (systemctl start tryck, or: tryck run), or say where it is with --control-socket.
+                Start one (systemctl start tryck, or: tryck run), or specify its socket with --control-socket.
                 """
             case .notPermitted(let path):
                 """
-                \(path) is not for you to use. Become a member of its group (sudo usermod -aG tryck $USER) and log in \
+                You have no permission to use \(path). Become a member of its group (sudo usermod -aG tryck $USER) and log in \
                 again, or use sudo.
                 """
-            case .closed, .lineTooLong, .timedOut, .system: "\(cause). Look into the daemon's log for the reason."
+            case .closed, .lineTooLong, .timedOut, .system: "\(cause). See the daemon's log for the reason."
             }
         self.init(.unavailable, sentence)
     }

@@ -61,7 +61,7 @@ struct DemoFiles: Sendable {
     private static func locate(_ chosen: String?, _ name: String, option: String) throws(Failure) -> String {
         if let chosen {
             guard let path = absolute(chosen) else {
-                throw Failure(.configuration, "There is no file \(chosen); give \(option) one that exists.")
+                throw Failure(.configuration, "The file \(chosen) does not exist. Specify another with \(option).")
             }
             return path
         }

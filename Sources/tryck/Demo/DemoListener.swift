@@ -24,7 +24,7 @@ final class DemoListener {
     init(_ loop: EventLoop, broker: String, _ handler: @escaping @ReactorActor (Event) -> Void) {
         self.handler = handler
         guard broker.hasPrefix("unix:") else {
-            handler(.failed("The daemon's broker is at \"\(broker)\", which is no socket file. Please report this."))
+            handler(.failed("The daemon's broker is at \"\(broker)\", which is not a socket. Please report this."))
             return
         }
         let options = MQTTOptions(

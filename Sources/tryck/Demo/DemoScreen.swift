@@ -41,7 +41,7 @@ struct DemoScreen: Hashable, Sendable {
     static func header(rules: String) -> [Line] {
         [
             "",
-            Line("  Tryck demo", .strong) + "  buttons that exist only in memory, and a broker of their own",
+            Line("  Tryck demo", .strong) + "  simulated buttons and a private broker",
             Line("  rules ", .faint) + rules,
             "",
         ]
@@ -54,7 +54,7 @@ struct DemoScreen: Hashable, Sendable {
             let key = String(entry.key)
             return Line("  \(entry.title.padded(to: width))  ", .strong) + (" \(key) ", .press) + " click   "
                 + ("\(key) \(key)", .press) + " double click   " + (key.uppercased(), .press)
-                + " hold, again to let go"
+                + " hold, press again to release"
         }
         var more: [Line] = []
         let indent = Line("  \("".padded(to: width))  ")
@@ -62,7 +62,7 @@ struct DemoScreen: Hashable, Sendable {
             more.append(indent + (" ← → ↑ ↓ ", .press) + " swipe over the Duo, whichever button was pressed last")
         }
         if map.entries.contains(where: { $0.model == .duo || $0.model == .twist }) {
-            more.append(indent + (" + - ", .press) + " turn the Twist, or what is held down")
+            more.append(indent + (" + - ", .press) + " turn the Twist, or the button that is held down")
         }
         return [""] + keys + more + [indent + (" q ", .press) + " quit    " + ("?", .press) + " this help", ""]
     }

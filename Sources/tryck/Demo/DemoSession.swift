@@ -130,7 +130,7 @@ final class DemoSession {
 
     private func logged() -> String {
         let lines = settings.files.endOfLog(lines: 12)
-        return lines.isEmpty ? " It left no log." : " Its log ends with:\n" + lines.map { "  \($0)\n" }.joined()
+        return lines.isEmpty ? " Its log is empty." : " Its log ends with:\n" + lines.map { "  \($0)\n" }.joined()
     }
 
     /// Ends the demo. The terminal is restored first, so that it is usable whatever happens then.

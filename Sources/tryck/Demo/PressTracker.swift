@@ -89,7 +89,7 @@ struct PressTracker: Hashable, Sendable {
         }
         if let rule = runs.min(by: { $0.key < $1.key })?.value { return "rule \(rule) to end" }
         if let message = undelivered.filter({ $0.value > 0 }).map(\.key.topicName).min() {
-            return "the message on \(message) to come back"
+            return "the message on \(message) to arrive"
         }
         return nil
     }

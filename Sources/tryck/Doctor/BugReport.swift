@@ -33,7 +33,9 @@ struct BugReport: Hashable, Sendable {
             "tryck \(version)\n\(system)", judged.joined(separator: "\n"),
             "status: " + (status.map { redaction($0).description } ?? "none"),
             "capture: "
-                + (capture.map { "\($0), to be sent along: names and addresses of buttons and presses, no keys" }
+                + (capture.map {
+                    "\($0); send it with the report: it contains presses, and names and addresses of buttons, but no keys"
+                }
                     ?? "none"),
             log.isEmpty ? "log: none" : "log:\n" + lastLines,
         ]

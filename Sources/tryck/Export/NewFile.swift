@@ -13,7 +13,7 @@ struct NewFile: Sendable {
     ///
     /// - Throws: `Failure` with status 64.
     init(
-        _ path: String, isReplacing: Bool = false, remedy: String = "Name another file, or replace it with --force."
+        _ path: String, isReplacing: Bool = false, remedy: String = "Specify another file, or replace it with --force."
     ) throws(Failure) {
         self.path = path
         self.isReplacing = isReplacing
@@ -22,7 +22,7 @@ struct NewFile: Sendable {
         if lstat(path, &status) == 0 {
             guard isReplacing else { throw exists(path) }
             guard status.st_mode & S_IFMT == S_IFREG else {
-                throw Failure(.usage, "\(path) is not a file that can be replaced. Name another.")
+                throw Failure(.usage, "\(path) is not a regular file and cannot be replaced. Specify another file.")
             }
         }
     }
@@ -59,7 +59,7 @@ struct NewFile: Sendable {
         return fsync(descriptor) == 0 ? 0 : errno
     }
 
-    private func exists(_ path: String) -> Failure { Failure(.usage, "\(path) is there already. \(remedy)") }
+    private func exists(_ path: String) -> Failure { Failure(.usage, "\(path) already exists. \(remedy)") }
 
     private static func failure(_ status: ExitStatus, _ path: String, _ code: Int32) -> Failure {
         Failure(status, "\(path) cannot be written: \(String(cString: strerror(code))).")

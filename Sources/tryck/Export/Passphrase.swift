@@ -29,7 +29,7 @@ struct Passphrase: Hashable, Sendable {
         do throws(FileText.Failure) {
             text = try FileText(reading: file)
         } catch {
-            throw Failure(.usage, "\(error). Its first line has to be the passphrase.")
+            throw Failure(.usage, "\(error). Its first line must be the passphrase.")
         }
         guard !text.isReadableByOthers else {
             throw Failure(.usage, "Other users can read the passphrase in \(file). Run: chmod 600 \(file)")

@@ -17,12 +17,12 @@ struct PassphrasePrompt: Sendable {
         guard let terminal = RawTerminal.take(input) else {
             throw Failure(
                 .usage,
-                "There is no terminal to ask for the passphrase on. Write it into a file that only you can read, and "
-                    + "name that with --passphrase-file.")
+                "There is no terminal to ask for the passphrase. Write it into a file that only you can read, and "
+                    + "specify the file with --passphrase-file.")
         }
         defer { withExtendedLifetime(terminal) {} }
         let first = try line("Passphrase: ")
-        if isNew, try line("The same again: ") != first {
+        if isNew, try line("Repeat it: ") != first {
             throw Failure(.negativeResult, "The passphrases differ. Nothing was written.")
         }
         return try Passphrase(first, isNew: isNew)

@@ -64,7 +64,7 @@ struct RecordingReader: ~Copyable {
     }
 
     private var tooLong: Failure {
-        Failure(.configuration, "line \(number + 1): longer than a recording's lines are.")
+        Failure(.configuration, "line \(number + 1): it is longer than the limit for a recording.")
     }
 
     /// - Returns: false at the end of the file.

@@ -32,7 +32,7 @@ enum ButtonText {
         if let mode = button["latency_mode"]?.stringValue { lines.append(titled("latency mode") + (mode, .plain)) }
         lines.append(
             titled("nickname") + (button.text("nickname"), .plain)
-                + (isPending ? "  (the button is told when it connects)" : "", .faint))
+                + (isPending ? "  (sent to the button when it connects)" : "", .faint))
         if button["model"] != "twist" {
             lines.append(
                 titled("auto disconnect") + (time.map { "after \($0) s without a press" } ?? "never", .plain))

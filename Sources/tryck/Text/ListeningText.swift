@@ -23,6 +23,6 @@ enum ListeningText {
     private static func wait(_ listening: Listening) -> String {
         let cause = listening.cause.map { " (\($0))" } ?? ""
         guard let wait = listening.clickWait else { return "a click waits for the release" + cause }
-        return wait == .zero ? "a click waits for nothing" : "a click waits \(Quantity.duration(wait))" + cause
+        return wait == .zero ? "a click does not wait" : "a click waits \(Quantity.duration(wait))" + cause
     }
 }

@@ -76,7 +76,7 @@ enum StreamText {
             let age = Quantity.seconds(milliseconds: age)
             let isLinkLost = line["reason"]?.stringValue == PressReport.linkLost
             text.append(
-                isLinkLost ? "  the link was lost, \(age) ago at least" : "  stored by the button, \(age) old",
+                isLinkLost ? "  the link was lost at least \(age) ago" : "  stored by the button, \(age) old",
                 .doubtful)
         }
         return text

@@ -9,10 +9,10 @@ enum TraceText {
     static func lines(_ run: JSONValue) -> [Line] {
         var head = Line("run \(run["run"]?.integerValue ?? 0)", .strong)
         let cause = [run["button"]?.stringValue, run["event"]?.stringValue].compactMap(\.self).filter { !$0.isEmpty }
-        head.append("  " + (cause.isEmpty ? "asked for" : cause.joined(separator: " ")))
+        head.append("  " + (cause.isEmpty ? "requested" : cause.joined(separator: " ")))
         head.append("  \(run.text("started_at"))  ", .faint)
         switch run["result"]?.stringValue {
-        case nil: head.append("still going", .doubtful)
+        case nil: head.append("in progress", .doubtful)
         case "completed"?: head.append("completed in \(run["duration_ms"]?.integerValue ?? 0)ms", .good)
         case let result?: head.append("\(result) after \(run["duration_ms"]?.integerValue ?? 0)ms", .bad)
         }

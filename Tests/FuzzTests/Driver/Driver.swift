@@ -2,7 +2,7 @@ import Glibc
 
 // The program for all targets: `TRYCK_FUZZ_TARGET` names the target. libFuzzer has the main loop and the options.
 
-/// The name that SwiftPM gives `main` of this program.
+/// The name that SwiftPM gives to `main` of this program.
 @_cdecl("fuzz_main")
 func run(
     _ count: Int32, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?

@@ -26,7 +26,7 @@ extension FuzzTarget {
         try promise("structures hold no more than there was", count <= octets.count)
     }
 
-    /// Fragments, whatever their order, make frames within the bound; what the signalling channel makes of those is
+    /// Fragments in any order make frames within the limit, and the signalling channel's state from these frames is
     /// bounded too.
     static let l2cap = FuzzTarget(name: "l2cap") { octets throws(BrokenPromise) in
         var input = FuzzInput(octets)

@@ -3,8 +3,8 @@ import ButtonModel
 @testable import Flic
 
 extension FuzzTarget {
-    /// Notifications of a Duo's events, of whatever bits: what is read is what can be written again, no more than there
-    /// is room for, and of each button every event is told once, in order.
+    /// Arbitrary notifications of a Duo's events: decoded events can be encoded again, are no more than the bits can
+    /// contain, and each event of each button is reported once, in order.
     static let duoEvents = FuzzTarget(name: "duo-events") { octets throws(BrokenPromise) in
         var input = FuzzInput(octets)
         let flags = input.octet()
@@ -21,21 +21,22 @@ extension FuzzTarget {
             try promise("items have 39 bits at least", 39 * events.count <= 8 * bits.count)
             try promise("times have 47 bits", stream.milliseconds < 1 << 47)
             try promise("no stored item comes after the last one", !before.isDrained || stream.isDrained)
-            // No clock goes back; one that is said to has gone around.
+            // Times never decrease; a time that does has wrapped around.
             let times = [before.milliseconds] + events.map(\.milliseconds)
             if zip(times, times.dropFirst()).allSatisfy({ $0 <= $1 }) {
                 var (writer, reader) = (before, before)
                 let (again, count) = writer.encode(events, room: .max)
-                try promise("what was read can be written", count == events.count && writer == stream)
-                try promise("and is the same then", reader.decode(again) == events && reader == stream)
+                try promise("decoded events can be encoded", count == events.count && writer == stream)
+                try promise(
+                    "events are the same after a round trip", reader.decode(again) == events && reader == stream)
             }
             let former = intake.cursor
             let told = intake.take(events, at: now)
-            try promise("what is known goes up", intake.cursor.covers(former))
+            try promise("the cursor never decreases", intake.cursor.covers(former))
             for part in [ButtonPart.big, .small] {
                 let counters = told.filter { $0.part == part }.map(\.counter)
                 let known = part == .big ? former.eventCount : former.smallEventCount
-                try promise("each event is told once", zip([known] + counters, counters).allSatisfy { $0 < $1 })
+                try promise("each event is reported once", zip([known] + counters, counters).allSatisfy { $0 < $1 })
             }
         }
     }

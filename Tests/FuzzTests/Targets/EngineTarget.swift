@@ -5,9 +5,9 @@ import RuleLoader
 import Rules
 
 extension FuzzTarget {
-    /// A history of buttons, broker, programs, people and restarts: whatever happens to the rules, a run starts once,
-    /// acts only while it goes on, and ends once, and no timer is due for ever. Octets that begin with `v` begin with
-    /// rules, up to a zero.
+    /// Arbitrary events of buttons, broker, programs, users and restarts: a run starts once, acts only before its end,
+    /// and ends once, and no timer fires for ever. If the octets begin with `v`, they begin with a rules file, which
+    /// ends at a zero octet.
     static let engine = FuzzTarget(name: "engine") { octets throws(BrokenPromise) in
         var script = octets[...]
         var sets = EngineStory.sets
@@ -23,7 +23,7 @@ extension FuzzTarget {
     }
 }
 
-/// An engine, and what it has said so far.
+/// An engine, and its effects so far.
 private struct EngineStory {
     private let sets: [RuleSet]
     private var engine: RuleEngine
@@ -31,7 +31,7 @@ private struct EngineStory {
     private var timer: Instant?
     private var kept = RuleState()
     private var nextRun: UInt64 = 1
-    /// Runs that go on, and those this process or one before has ended.
+    /// Runs in progress, and runs that ended in this process or an earlier one.
     private var open: Set<RunID> = []
     private var ended: Set<RunID> = []
     private var unanswered: [StepID] = []
@@ -54,8 +54,8 @@ private struct EngineStory {
         }
         try give(.stop)
         let resuming = Set(kept.waiting.map(\.run))
-        try promise("at the end a run has ended or is kept", open == resuming)
-        try promise("nothing follows the end", engine.handle(.timerFired, at: now).isEmpty)
+        try promise("at the end each run has ended or is stored", open == resuming)
+        try promise("a stopped engine has no effects", engine.handle(.timerFired, at: now).isEmpty)
     }
 
     private mutating func boot() throws(BrokenPromise) {
@@ -155,7 +155,7 @@ private struct EngineStory {
         default: try give(.stepFinished(step, .completed()))
         }
         unanswered.removeAll { $0 == step }
-        // An answer that comes twice is one.
+        // A repeated answer has no effect.
         let before = performed.count
         try give(.stepFinished(step, .completed()))
         try promise("the second answer does nothing", performed.count == before)
@@ -183,7 +183,7 @@ private struct EngineStory {
     private mutating func restart(saysStop: Bool, afterwards pause: Duration) throws(BrokenPromise) {
         if saysStop { try give(.stop) }
         let resuming = Set(kept.waiting.map(\.run))
-        if saysStop { try promise("at a stop a run has ended or is kept", open == resuming) }
+        if saysStop { try promise("at a stop each run has ended or is stored", open == resuming) }
         ended.formUnion(open.subtracting(resuming))
         open = resuming
         unanswered = []
@@ -195,7 +195,7 @@ private struct EngineStory {
         try boot()
     }
 
-    /// Each timer at its time. One that is due again and again at one instant would never end.
+    /// Fires each timer at its time. A timer that is due again and again at one instant would never end.
     private mutating func pass(_ pause: Duration) throws(BrokenPromise) {
         let end = now + pause
         var firingsNow = 0
@@ -217,14 +217,14 @@ private struct EngineStory {
         for effect in engine.handle(input, at: now) { try read(effect) }
         #if DEBUG
             let problems = engine.problems()
-            try promise("the engine finds nothing wrong with itself: \(problems)", problems.isEmpty)
+            try promise("the engine's invariants hold: \(problems)", problems.isEmpty)
         #endif
     }
 
     private mutating func read(_ effect: RuleEngine.Effect) throws(BrokenPromise) {
         switch effect {
         case .started(let run, _, _):
-            try promise("a number is given to one run", !open.contains(run) && !ended.contains(run))
+            try promise("a run has a number of its own", !open.contains(run) && !ended.contains(run))
             open.insert(run)
             nextRun = max(nextRun, run.rawValue + 1)
         case .perform(let step, let action, _, _):
@@ -232,12 +232,12 @@ private struct EngineStory {
             try promise("an attempt has a number of its own", performed.insert(step).inserted || step.index < 1 << 20)
             if action.kind != .log { unanswered.append(step) }
         case .cancel(let step):
-            try promise("what is given up was begun", unanswered.contains(step))
+            try promise("only a step that was performed is cancelled", unanswered.contains(step))
             unanswered.removeAll { $0 == step }
         case .stepFailed(let run, _, _, _, _, _, _): try promise("a run fails while it goes on", open.contains(run))
         case .finished(let run, _, _), .interrupted(let run, _, _):
             try promise("a run ends once", open.remove(run) != nil)
-            try promise("what has ended is not kept", !kept.waiting.contains { $0.run == run })
+            try promise("a run that has ended is not stored", !kept.waiting.contains { $0.run == run })
             ended.insert(run)
             unanswered.removeAll { $0.run == run }
         case .keep(let change): kept.apply(change)
@@ -259,7 +259,7 @@ private struct EngineStory {
         }
     }
 
-    /// In the second the first rule is another one.
+    /// In the second set the first rule is different.
     static let sets = [
         house, house.replacing("delay: 3s", with: "delay: 4s").replacing("mode: restart", with: "mode: parallel"),
     ].map {

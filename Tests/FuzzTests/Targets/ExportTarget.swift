@@ -4,7 +4,7 @@ extension FuzzTarget {
     /// An arbitrary file as an export, and as the decrypted contents of one.
     static let export = FuzzTarget(name: "export") { octets throws(BrokenPromise) in
         if let file = try? ExportFile(decoding: octets), let again = try? file.encoded() {
-            try promise("what was read is written and read the same", (try? ExportFile(decoding: again)) == file)
+            try promise("an export is the same after a round trip", (try? ExportFile(decoding: again)) == file)
         }
         guard let state = try? ExportFile.state(fromPlaintext: octets) else { return }
         let again = try? ExportFile.state(fromPlaintext: ExportFile.plaintext(of: state))

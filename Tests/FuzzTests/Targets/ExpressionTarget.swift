@@ -9,8 +9,9 @@ extension FuzzTarget {
             let template = try Template(compiling: text, in: scope, expecting: .anything)
             _ = try? template.text(in: environment)
         } catch {
-            try promise("a mistake is named", !error.list.isEmpty)
-            try promise("it stands within the text", error.list.allSatisfy { $0.range.upperBound <= text.utf8.count })
+            try promise("an error has a message", !error.list.isEmpty)
+            try promise(
+                "its position is inside the text", error.list.allSatisfy { $0.range.upperBound <= text.utf8.count })
         }
         guard let expression = try? Expression(compiling: text, in: scope) else { return }
         if let value = try? expression.text(in: environment) {

@@ -1,7 +1,7 @@
 @testable import Flic
 
 extension FuzzTarget {
-    /// Values in any order make packets within the bound; a packet that is cut into values comes out again.
+    /// Values in any order make packets within the limit; a packet that is cut into values is assembled again.
     static let flicFrames = FuzzTarget(name: "flic-frames") { octets throws(BrokenPromise) in
         var input = FuzzInput(octets)
         var assembler = FrameAssembler()
@@ -11,7 +11,7 @@ extension FuzzTarget {
                 let values = frame.values(attMTU: 23 + Int(step))
                 var other = FrameAssembler()
                 let again = values.flatMap { other.receive($0) }
-                // A packet of nothing cannot be told from no packet.
+                // An empty packet looks like no packet.
                 try promise("a packet survives being cut up", frame.packet.isEmpty || again == [frame])
             }
         }

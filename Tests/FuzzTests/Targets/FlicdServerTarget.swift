@@ -3,8 +3,8 @@ import ButtonModel
 @testable import FlicdProtocol
 
 extension FuzzTarget {
-    /// Several clients of flicd and a house, whatever they say: each question is answered once, to the one who asked
-    /// and in order; a channel lives by the rules and hears each press once; what waits for a client has its bound.
+    /// Clients of flicd and a house with arbitrary input: each question is answered once, to the client that asked, and
+    /// in order; a channel follows the protocol and receives each press once; what waits for a client is bounded.
     static let flicdServer = FuzzTarget(name: "flicd-server") { octets throws(BrokenPromise) in
         var input = FuzzInput(octets)
         var bench = FlicdServerBench(isLarge: input.octet() & 1 != 0)
@@ -15,7 +15,7 @@ extension FuzzTarget {
 
 private struct FlicdServerBench {
     static let addresses = [0x80E4_DA12_3456, 0x9088_A9AB_CDEF, 0x80E4_DA00_0001].map { BluetoothAddress(rawValue: $0) }
-    /// A house with so many buttons that a question of three octets has an answer of thousands.
+    /// A house with so many buttons that the answer to a question of three octets has thousands.
     private static let small = server(buttons: 1)
     private static let large = server(buttons: 500)
 
@@ -39,7 +39,7 @@ private struct FlicdServerBench {
     private var timer: Instant?
     private var listeners: [FlicdServer.ClientID: Ear] = [:]
     private var latestMode: [ButtonID: Instant] = [:]
-    /// Presses so far; each goes out with its number for an age.
+    /// The number of presses so far. Each event has this number as its age.
     private var presses: UInt32 = 0
 
     init(isLarge: Bool) { server = isLarge ? Self.large : Self.small }
@@ -81,13 +81,13 @@ private struct FlicdServerBench {
         }
         try wait(.seconds(200))
         try promise("every question is answered", listeners.values.allSatisfy { $0.questions.isEmpty })
-        try promise("nobody is paused for ever", listeners.values.allSatisfy { !$0.isPaused })
+        try promise("no client stays paused", listeners.values.allSatisfy { !$0.isPaused })
     }
 
     private mutating func send(_ octets: [UInt8], from client: FlicdServer.ClientID) throws(BrokenPromise) {
         // A paused client is not read.
         while listeners[client]?.isPaused == true {
-            try promise("whoever is paused has a turn before him", timer.map { $0 <= now } ?? false)
+            try promise("a paused client has a turn scheduled", timer.map { $0 <= now } ?? false)
             try wait(.zero)
         }
         guard listeners[client]?.hasFinished == false else { return }
@@ -107,7 +107,8 @@ private struct FlicdServerBench {
             let channels = (server.channels[button] ?? []).filter { $0.client == client }.map(\.id)
             let isListening = isTold && server.clients[client]?.isEnding == false
             listeners[client]?.expect(presses, isListening ? channels : [])
-            try promise("channels are known to those who made them", listener.isBlocked || listener.knows(channels))
+            try promise(
+                "a client knows the channels that it has created", listener.isBlocked || listener.knows(channels))
         }
         try give(.events(button, [event]))
         try promise(
@@ -186,15 +187,15 @@ private struct FlicdServerBench {
         for (client, listener) in listeners {
             let waiting = server.clients[client]?.outgoing.count ?? 0
             let bound = listener.isBlocked ? FlicdServer.maximumUnsentCount : 0
-            try promise("what waits for a client has its bound", waiting <= bound)
+            try promise("unsent data of a client is bounded", waiting <= bound)
         }
-        try promise("clients that have gone are forgotten", server.clientCount <= listeners.count)
+        try promise("disconnected clients are forgotten", server.clientCount <= listeners.count)
     }
 
     private mutating func take(_ effect: FlicdServer.Effect) throws(BrokenPromise) {
         switch effect {
         case .send(let client, let octets):
-            try promise("those who are there are told", listeners[client] != nil)
+            try promise("data is sent to connected clients only", listeners[client] != nil)
             try listeners[client]?.hear(octets)
         case .pause(let client), .resume(let client):
             let isPaused = effect == .pause(client)
@@ -203,9 +204,9 @@ private struct FlicdServerBench {
         case .close(let client, _):
             try promise("a connection is closed once", listeners.removeValue(forKey: client) != nil)
         case .want(let button, let mode):
-            try promise("only buttons that are paired are asked", mode == nil || server.buttons[button] != nil)
+            try promise("only paired buttons are requested", mode == nil || server.buttons[button] != nil)
             let earliest = latestMode[button].map { $0 + FlicdServer.modeRest } ?? now
-            try promise("a button rests between two modes", now >= earliest)
+            try promise("changes of a button's mode have a minimum interval", now >= earliest)
             latestMode[button] = now
         case .listen, .delete, .log: break
         case .setTimer(let deadline): timer = deadline
@@ -214,7 +215,7 @@ private struct FlicdServerBench {
     }
 }
 
-/// A client, and what it rests on.
+/// A client, and what it expects.
 private struct Ear {
     private struct Told: Hashable {
         var channel: UInt32
@@ -235,10 +236,10 @@ private struct Ear {
     private var framer = FlicdFramer(maximumLength: FlicdFramer.maximumCommandLength)
     private(set) var questions: [Question] = []
     private var channels: [UInt32: FlicdConnectionStatus] = [:]
-    /// How many wizards of an id were asked for and have not completed.
+    /// The number of wizards with an id that were requested and have not completed.
     private var wizards: [UInt32: Int] = [:]
     private var told: Set<Told> = []
-    /// Who is to hear of the latest press.
+    /// The channels that must receive the latest press.
     private(set) var awaited: Set<UInt32> = []
     private var latestPress: UInt32 = 0
 
@@ -263,14 +264,16 @@ private struct Ear {
     func knows(_ ids: [UInt32]) -> Bool { Set(ids).isSubset(of: channels.keys) }
 
     mutating func hear(_ octets: [UInt8]) throws(BrokenPromise) {
-        try promise("whoever is blocked is sent nothing", !isBlocked)
+        try promise("a blocked client is sent nothing", !isBlocked)
         var framer = FlicdFramer(maximumLength: FlicdFramer.maximumEventLength)
         framer.append(octets)
         var count = 0
         while let packet = try? framer.next() {
             count += 2 + packet.count
-            guard let event = try? FlicdEvent(decoding: packet) else { return try promise("a packet is one", false) }
-            try promise("a packet says nothing that clients do not know", event.encoded().dropFirst(2) == packet[...])
+            guard let event = try? FlicdEvent(decoding: packet) else {
+                return try promise("a packet can be decoded", false)
+            }
+            try promise("a packet has no unknown part", event.encoded().dropFirst(2) == packet[...])
             try hear(event)
         }
         try promise("packets are whole", count == octets.count)
@@ -284,32 +287,32 @@ private struct Ear {
         case .createConnectionChannelResponse(let id, .noError, let status):
             try promise("a channel is made once", channels.updateValue(status, forKey: id) == nil)
         case .createConnectionChannelResponse(let id, .maxPendingConnectionsReached, _):
-            try promise("what is refused is not there", channels[id] == nil)
+            try promise("a refused channel does not exist", channels[id] == nil)
         case .connectionStatusChanged(let id, let status, _):
             let before = channels.updateValue(status, forKey: id)
-            try promise("a channel that is there changes", before != nil && before != status)
+            try promise("only an existing channel changes", before != nil && before != status)
         case .connectionChannelRemoved(let id, _):
-            try promise("a channel that is there ends", channels.removeValue(forKey: id) != nil)
+            try promise("only an existing channel ends", channels.removeValue(forKey: id) != nil)
         case .button(let id, let family, let clickType, _, let press):
-            try promise("a press is told while the button is ready", channels[id] == .ready)
+            try promise("a press is reported while the button is ready", channels[id] == .ready)
             let new = Told(channel: id, family: family, clickType: clickType, press: press)
-            try promise("a press is told once", told.insert(new).inserted)
+            try promise("a press is reported once", told.insert(new).inserted)
             if press == latestPress { awaited.remove(id) }
         case .scanWizardFoundPrivateButton(let id), .scanWizardFoundPublicButton(let id, _, _),
             .scanWizardButtonConnected(let id):
-            try promise("a wizard that is there says something", wizards[id, default: 0] > 0)
+            try promise("only an existing wizard reports", wizards[id, default: 0] > 0)
         case .scanWizardCompleted(let id, _):
-            try promise("a wizard that is there completes", wizards[id, default: 0] > 0)
+            try promise("only an existing wizard completes", wizards[id, default: 0] > 0)
             wizards[id, default: 0] -= 1
         case .advertisementPacket, .newVerifiedButton, .noSpaceForNewConnection, .gotSpaceForNewConnection,
             .bluetoothControllerStateChange, .buttonDeleted, .batteryStatus:
             break
-        case .other: try promise("a packet is one that clients know", false)
+        case .other: try promise("only known packets are sent", false)
         }
     }
 
     private mutating func answer(_ question: Question) throws(BrokenPromise) {
-        try promise("an answer is to the question that is due", questions.first == question)
+        try promise("answers are in the order of the questions", questions.first == question)
         questions.removeFirst()
     }
 }

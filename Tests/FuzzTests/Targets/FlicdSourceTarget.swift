@@ -3,8 +3,8 @@ import ButtonModel
 @testable import FlicdProtocol
 
 extension FuzzTarget {
-    /// A source and whatever its flicd may say, cut anywhere: every deadline lies ahead, and until one there is nothing to
-    /// do; nothing is sent to nobody, or of a channel that is not there; no press is told twice; its bounds hold.
+    /// A source and arbitrary data from its flicd, cut anywhere: every deadline is in the future; nothing is sent
+    /// without a connection or for an unknown channel; no press is reported twice; its limits hold.
     static let flicdSource = FuzzTarget(name: "flicd-source") { octets throws(BrokenPromise) in
         var input = FuzzInput(octets)
         var bench = SourceBench()
@@ -13,7 +13,7 @@ extension FuzzTarget {
     }
 }
 
-/// A source, and the flicd as a script plays it.
+/// A source, and a flicd that the script controls.
 private struct SourceBench {
     static let addresses = (1...16).map { BluetoothAddress(rawValue: 0x80E4_DA00_0000 + $0) }
 
@@ -22,7 +22,7 @@ private struct SourceBench {
     private var timer: Instant?
     private var isConnecting = false
     private var isConnected = false
-    /// The channels that the flicd knows, and that no earlier input has ended.
+    /// The channels that the flicd has, and that no earlier input has ended.
     private var channels: Set<UInt32> = []
     private var listeners: Set<UInt32> = []
     private var wizard: UInt32?
@@ -120,7 +120,7 @@ private struct SourceBench {
         for effect in source.handle(input, at: now) {
             switch effect {
             case .connect:
-                try promise("it connects once", !isConnecting && !isConnected)
+                try promise("a source has one connection", !isConnecting && !isConnected)
                 isConnecting = true
             case .send(let octets): try sent(octets)
             case .close: isConnected = false
@@ -130,18 +130,18 @@ private struct SourceBench {
                 timer = deadline
             case .cancelTimer: timer = nil
             case .pressed(let events): for event in events { try pressed(event) }
-            case .battery(_, let percentage, _): try promise("a percentage is one", (0...100).contains(percentage))
+            case .battery(_, let percentage, _): try promise("a percentage is 0 to 100", (0...100).contains(percentage))
             case .controller, .known, .gone, .state, .pairing, .anomaly: break
             }
         }
         let bounds = [source.buttons.count, source.channels.count, source.newlyPaired.count, source.endedClicks.count]
         try promise("buttons are bounded", bounds.allSatisfy { $0 <= FlicdSource.maximumButtons })
         try promise("questions are bounded", source.awaited.count <= FlicdSource.maximumAwaited)
-        try promise("it waits for something", isConnecting || timer != nil)
+        try promise("a source without a timer is connecting", isConnecting || timer != nil)
     }
 
     private mutating func sent(_ octets: [UInt8]) throws(BrokenPromise) {
-        try promise("nothing is sent to nobody", isConnected)
+        try promise("nothing is sent without a connection", isConnected)
         guard octets.count > 2, let command = try? FlicdCommand(decoding: Array(octets.dropFirst(2))) else {
             throw BrokenPromise(promise: "a command is one")
         }
@@ -149,14 +149,14 @@ private struct SourceBench {
         case .createConnectionChannel(let id, _, _):
             try promise("a channel has an id of its own", channels.insert(id).inserted)
         case .removeConnectionChannel(let id):
-            try promise("a channel that is removed is there", channels.remove(id) != nil)
-        case .changeModeParameters(let id, _): try promise("a channel that is changed is there", channels.contains(id))
+            try promise("only an existing channel is removed", channels.remove(id) != nil)
+        case .changeModeParameters(let id, _): try promise("only an existing channel is changed", channels.contains(id))
         case .createBatteryStatusListener(let id, _):
             try promise("a listener has an id of its own", listeners.insert(id).inserted)
         case .removeBatteryStatusListener(let id):
-            try promise("a listener that is removed is there", listeners.remove(id) != nil)
+            try promise("only an existing listener is removed", listeners.remove(id) != nil)
         case .createScanWizard(let id): wizard = id
-        case .cancelScanWizard(let id): try promise("a wizard that is cancelled is there", wizard == id)
+        case .cancelScanWizard(let id): try promise("only an existing wizard is cancelled", wizard == id)
         case .ping(let id): ping = id
         case .getInfo, .getButtonInfo, .deleteButton: break
         case .createScanner, .removeScanner, .forceDisconnect, .other:
@@ -166,10 +166,11 @@ private struct SourceBench {
 
     private mutating func pressed(_ event: ButtonEvent) throws(BrokenPromise) {
         let last = counters[event.button] ?? 0
-        try promise("steps are counted, from each deletion anew", event.counter == last + 1 || event.counter == 1)
+        try promise(
+            "steps are counted, and begin again after a deletion", event.counter == last + 1 || event.counter == 1)
         try promise("a step is of this connection", event.bootID == bootID)
         counters[event.button] = event.counter
         if event.step == .down { downs -= 1 }
-        try promise("a press is told once", downs >= 0)
+        try promise("a press is reported once", downs >= 0)
     }
 }

@@ -1,9 +1,9 @@
-/// A decoder or a machine, and what it promises of any octets whatever.
+/// A decoder or a state machine, and what must hold for arbitrary octets.
 ///
-/// Every target promises not to trap and to come to an end; what else it promises is said with `promise`. The octets
-/// alone decide what happens: the same ones do the same, today and in a year.
+/// No target traps or runs for ever; everything else that must hold is checked with `promise`. The behaviour depends on
+/// the octets only, so that a finding can be repeated.
 struct FuzzTarget: Sendable {
-    /// The name for `run`, and of the folder in the corpus.
+    /// The name for `run`, and the name of the folder in the corpus.
     let name: String
     let run: @Sendable (_ octets: [UInt8]) throws(BrokenPromise) -> Void
 

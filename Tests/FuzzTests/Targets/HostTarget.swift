@@ -12,7 +12,7 @@ extension FuzzTarget {
     }
 }
 
-/// A host, and the controller as a script plays it.
+/// A host, and a controller that the script controls.
 private struct HostBench {
     private static let peers = [
         BluetoothAddress(rawValue: 0x80E4_DA00_0001), BluetoothAddress(rawValue: 0x80E4_DA00_0002),
@@ -26,7 +26,7 @@ private struct HostBench {
     private var now = Instant(sinceBoot: .seconds(100))
     private var isOpen = false
     private var links: Set<ConnectionHandle> = []
-    /// The command that was sent last: what a controller would answer.
+    /// The command that was sent last, which a controller would answer.
     private var opcode: [UInt8] = [0, 0]
 
     init(isSetUp: Bool) throws(BrokenPromise) {
@@ -92,7 +92,7 @@ private struct HostBench {
             try give(.perform(.startAdvertising(advertisement)))
         case 28: try give(.perform(.stopAdvertising))
         case 29: try ask(handle, &input)
-        // A frame of the peer on a channel of its own.
+        // A frame of the peer on an L2CAP channel of its own.
         case 30: try give(.received(acl(handle, first: true, frame(channel: 0x40 + (step >> 5 & 3), input.chunk()))))
         default:
             let parameters = ConnectionParameters(
@@ -135,7 +135,7 @@ private struct HostBench {
             switch effect {
             case .send(let packet):
                 try promise("nothing is sent to a transport that is closed", isOpen)
-                try promise("what is sent is a packet", isPacket(packet))
+                try promise("only valid packets are sent", isPacket(packet))
             case .event(.connected(let connection)):
                 try promise("a link comes up once", links.insert(connection.handle).inserted)
             case .event(.disconnected(let connection, _)):

@@ -6,14 +6,14 @@ import MQTTTopics
 import Rules
 
 extension FuzzTarget {
-    /// Lines of the control socket: each is answered, with a line.
+    /// Lines of the control socket: each is answered with one line.
     static let control = FuzzTarget(name: "control") { octets throws(BrokenPromise) in
         var hub = hub
         let client = Hub.ClientID(rawValue: 7)
         for line in octets.split(separator: UInt8(ascii: "\n")).prefix(8) {
             let effects = hub.handle(.controlLine(client, Array(line)), at: start)
             #if DEBUG
-                try promise("the hub contradicts itself in nothing", hub.problems(at: start).isEmpty)
+                try promise("the hub's invariants hold", hub.problems(at: start).isEmpty)
             #endif
             let answers = effects.compactMap { if case .respond(let to, let answer) = $0 { (to, answer) } else { nil } }
             try promise("a line is answered", answers.first?.0 == client)
@@ -40,10 +40,10 @@ extension FuzzTarget {
             topicName: topicName, payload: input.remainder(), retained: kind & 6 == 6)
         for case .publish(_, let message, _) in hub.handle(message, at: start) {
             let isName = !message.topicName.contains { "+#\0".contains($0) }
-            try promise("what is published has a topic name without wildcards", isName)
+            try promise("a published topic name has no wildcards", isName)
         }
         #if DEBUG
-            try promise("the hub contradicts itself in nothing", hub.problems(at: start).isEmpty)
+            try promise("the hub's invariants hold", hub.problems(at: start).isEmpty)
         #endif
     }
 
@@ -57,7 +57,7 @@ extension FuzzTarget {
             pairing: Pairing(identifier: 0xCAFE, key: $0), pairedAt: UTCTime(milliseconds: 0))
     }
 
-    /// A hub that runs, with a button that it does not see.
+    /// A running hub with a button that is out of reach.
     private static let hub = {
         var hub = Hub(
             HubConfiguration(

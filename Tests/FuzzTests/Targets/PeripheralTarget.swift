@@ -3,7 +3,7 @@ import ButtonModel
 @testable import Flic
 
 extension FuzzTarget {
-    /// A simulated button and whatever a central may write, signed rightly or not.
+    /// A simulated button and arbitrary writes of a central, with valid and invalid signatures.
     static let peripheral = FuzzTarget(name: "peripheral") { octets throws(BrokenPromise) in
         var input = FuzzInput(octets)
         guard var bench = PeripheralBench() else { return }
@@ -11,13 +11,13 @@ extension FuzzTarget {
     }
 }
 
-/// A button that knows one host, and that host as a script plays it.
+/// A button that is paired with one host, and that host, which the script controls.
 private struct PeripheralBench {
     static let pairing = PairingKey([UInt8](repeating: 0x5A, count: 16)).map { Pairing(identifier: 0xCAFE, key: $0) }
     private static let hostRandom: [UInt8] = [1, 2, 3, 4, 5, 6, 7]
     private static let buttonRandom: [UInt8] = [8, 7, 6, 5, 4, 3, 2, 1]
     private static let attMTU = 140
-    /// Its certificate takes longer to make than a run does.
+    /// Shared by all runs, because making its certificate takes longer than a run.
     static let unused = FlicPeripheral(
         .init(
             address: BluetoothAddress(rawValue: 0x80E4_DA00_0007), serial: "BA00-A00007",

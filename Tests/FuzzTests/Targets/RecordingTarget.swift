@@ -20,7 +20,7 @@ extension FuzzTarget {
         }
     }
 
-    /// So that the fuzzer does not have to invent a header first.
+    /// Added so that the fuzzer does not have to find a valid header first.
     private static let begun: Hub? = {
         let line = #"""
             {"format":"tryck-recording","version":1,"started_at_ms":1795278738601,"configuration":{"tryck":"0.1.0",\#

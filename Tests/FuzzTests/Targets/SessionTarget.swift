@@ -3,8 +3,9 @@ import ButtonModel
 @testable import Flic
 
 extension FuzzTarget {
-    /// A session and whatever a button may notify, signed rightly or not: it sends nothing that does not fit the link,
-    /// nothing at all once the link is lost, and no pairing is given up: a proof needs the key of a certificate.
+    /// A session and arbitrary notifications of a button, with valid and invalid signatures: it sends only values that
+    /// fit the link, sends nothing after the link is lost, and never deletes a pairing, because a proof requires a
+    /// certificate's key.
     static let session = FuzzTarget(name: "session") { octets throws(BrokenPromise) in
         var input = FuzzInput(octets)
         guard var bench = SessionBench(isKnown: input.octet() & 3 != 0) else { return }
@@ -12,8 +13,8 @@ extension FuzzTarget {
     }
 }
 
-/// A session past the beginning of a link, and a button as a script plays it. The script cannot forge signatures, so
-/// it is lent the key.
+/// A session after the start of a link, and a button that the script controls. The script cannot forge signatures, so
+/// it uses the key.
 private struct SessionBench {
     private static let address = BluetoothAddress(rawValue: 0x80E4_DA01_0203)
     private static let entropy = SessionEntropy(
@@ -81,7 +82,7 @@ private struct SessionBench {
             try give(.linkLost)
             isLost = true
         default:
-            // A value in pieces.
+            // A value in several frames.
             let sealed = channel.seal(input.chunk())
             try give(.received([0x81] + sealed.prefix(19)))
             try give(.received([1] + sealed.dropFirst(19)))
@@ -122,6 +123,6 @@ private struct SessionBench {
                 EventCursor(bootID: safe.bootID, eventCount: big, smallEventCount: small)
             default: nil
             }
-        try promise("what is acknowledged is safe", named.map { safe.covers($0) } ?? true)
+        try promise("only synced events are acknowledged", named.map { safe.covers($0) } ?? true)
     }
 }

@@ -8,8 +8,8 @@ import Rules
 @testable import Hub
 
 extension FuzzTarget {
-    /// Arbitrary contents of a state file or an import: the hub starts with them, its button is pressed, everything is
-    /// shown and exported. The first octets are numbers, the rest is the state of rules as JSON.
+    /// Arbitrary contents of a state file or an import: the hub starts with them, its button is pressed, and everything
+    /// is listed and exported. The first octets are numbers, the rest is the state of rules as JSON.
     static let state = FuzzTarget(name: "state") { octets throws(BrokenPromise) in
         var reader = ByteReader(octets)
         func number() -> Int64 { (try? reader.uint64()).map { Int64(bitPattern: $0) } ?? 0 }
@@ -62,7 +62,7 @@ extension FuzzTarget {
             try promise("\(request) is answered", effects.contains { if case .respond = $0 { true } else { false } })
         }
         try promise("presses are counted", (counts.last ?? 0) == button.pressCount.next)
-        // Not what a recording says, which leaves out what it does not understand.
+        // The plaintext is compared and not a recording, which leaves out what it does not understand.
         let exported = ExportedState(state)
         let again = try? ExportFile.state(fromPlaintext: ExportFile.plaintext(of: exported))
         try promise("an export reads as it was written", again == exported)

@@ -8,11 +8,11 @@ import Setup
 extension FuzzTarget {
     static let json = FuzzTarget(name: "json") { octets throws(BrokenPromise) in
         guard let value = try? JSONValue(parsing: octets) else { return }
-        // A number that Double cannot say is not the same after it.
+        // A number that Double cannot represent changes when it is read.
         let text = value.description
         let again = try? JSONValue(parsing: text)
-        try promise("what is written can be read", again != nil)
-        try promise("and is written the same", again?.description == text)
+        try promise("written JSON can be read", again != nil)
+        try promise("JSON is the same after a round trip", again?.description == text)
     }
 
     static let rules = FuzzTarget(name: "rules") { octets throws(BrokenPromise) in
@@ -34,13 +34,13 @@ extension FuzzTarget {
         secrets: SourceFile(name: "secrets.yaml", text: Array("password: hunter22\n".utf8)),
         variables: ["HOME": "/home/somebody"])
 
-    /// A file is taken or it is told what is wrong with it, and where.
+    /// A file is either loaded, or has errors with positions.
     private static func judge(
         _ octets: [UInt8], _ isRefused: Bool, _ diagnostics: [Diagnostic]
     ) throws(BrokenPromise) {
         try promise("a file is refused for an error", isRefused == diagnostics.contains { $0.severity == .error })
         let lines = octets.count { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") } + 1
-        // Line separators of Unicode end lines too.
+        // Unicode line separators may end lines, too.
         let separators = octets.count { $0 == 0x85 || $0 == 0xA8 || $0 == 0xA9 }
         for diagnostic in diagnostics {
             try promise("a position is in the file", (1...lines + separators).contains(diagnostic.start.line))
@@ -50,10 +50,10 @@ extension FuzzTarget {
         let isPlain = report.unicodeScalars.allSatisfy {
             $0 == "\n" || $0 == "\t" || !(0x80..<0xA0).contains($0.value) && $0.value >= 0x20 && $0.value != 0x7F
         }
-        try promise("a report does not command the terminal", isPlain)
+        try promise("a report contains no control characters", isPlain)
     }
 
-    /// Cut anywhere, a stream gives the same packets.
+    /// A stream gives the same packets wherever it is cut.
     static let h4 = FuzzTarget(name: "h4") { octets throws(BrokenPromise) in
         var input = FuzzInput(octets)
         let size = Int(input.octet()) + 1
@@ -72,7 +72,7 @@ extension FuzzTarget {
         try promise("packets hold no more than there was", packets.reduce(0) { $0 + $1.count } <= stream.count)
     }
 
-    /// Does the same for lines, up to the first that is too long.
+    /// The same for lines, up to the first that is too long.
     static let lines = FuzzTarget(name: "lines") { octets throws(BrokenPromise) in
         var input = FuzzInput(octets)
         let size = Int(input.octet()) + 1

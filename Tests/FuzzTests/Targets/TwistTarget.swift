@@ -3,8 +3,8 @@ import ButtonModel
 @testable import Flic
 
 extension FuzzTarget {
-    /// A Twist's session and whatever a Twist may notify, signed rightly: its dials stay in their range, what it sends fits
-    /// the link, and nothing is acknowledged that is not safe.
+    /// A Twist's session and arbitrary notifications with valid signatures: dials stay in their range, values that it
+    /// sends fit the link, and nothing is acknowledged before it is synced.
     static let twist = FuzzTarget(name: "twist") { octets throws(BrokenPromise) in
         var input = FuzzInput(octets)
         guard var bench = TwistBench() else { return }
@@ -94,13 +94,13 @@ private struct TwistBench {
                 try promise("a value fits the link", (1...Self.attMTU - 3).contains(value.count))
                 if let opened = channel.open(value) { try look(at: opened) }
             case .ready(let cursor, _, _, _), .events(_, let cursor, _):
-                try promise("what is known goes up", cursor.bootID != told.bootID || cursor.covers(told))
+                try promise("the cursor never decreases", cursor.bootID != told.bootID || cursor.covers(told))
                 told = cursor
             case .moved(let movements):
                 for movement in movements {
-                    try promise("a dial has two ends", 0...Dial.unitsPerTurn ~= movement.units)
-                    try promise("people count to 100", 0...100 ~= movement.position)
-                    try promise("and slots to 12", 1...12 ~= movement.slot)
+                    try promise("a dial stays in its range", 0...Dial.unitsPerTurn ~= movement.units)
+                    try promise("a position is 0 to 100", 0...100 ~= movement.position)
+                    try promise("a slot is 1 to 12", 1...12 ~= movement.slot)
                 }
             default: try promise("no pairing is given up without a proof", effect != .unpaired)
             }
@@ -110,9 +110,10 @@ private struct TwistBench {
     private func look(at octets: [UInt8]) throws(BrokenPromise) {
         switch try? HostPacket(decodingTwist: octets) {
         case .acknowledgeEvents(let eventCount):
-            try promise("what is acknowledged is safe", safe.bootID == told.bootID && eventCount <= safe.eventCount)
+            try promise(
+                "only synced events are acknowledged", safe.bootID == told.bootID && eventCount <= safe.eventCount)
         case .twist(.updatePosition(let update)):
-            try promise("a range is where the dial can be", abs(update.newMinimum) < 1 << 47)
+            try promise("a range is possible for a dial", abs(update.newMinimum) < 1 << 47)
         case .twist(.initButtonEventsRequest(let request)):
             try promise(
                 "each mode begins within its range", request.configurations.allSatisfy { $0.position <= 49_152 })

@@ -18,7 +18,7 @@ private struct TwoEndsBench {
     private static let address = BluetoothAddress(rawValue: 0x80E4_DA00_0007)
     /// The limit for one run; a longer script is cut off.
     private static let maximumDeliveries = 200
-    /// Its certificate takes longer to make than a run does.
+    /// Shared by all runs, because making its certificate takes longer than a run.
     static let flic2 = button(.flic2)
     static let duo = button(.duo)
     static let twist = button(.twist)
@@ -73,7 +73,7 @@ private struct TwoEndsBench {
             try deliver()
         }
         let positions = button.dialMemory.map { Array($0.positions.values) } ?? []
-        try promise("a dial has two ends", positions.allSatisfy { 0...Dial.unitsPerTurn ~= $0 })
+        try promise("a dial stays in its range", positions.allSatisfy { 0...Dial.unitsPerTurn ~= $0 })
     }
 
     private mutating func deliver() throws(BrokenPromise) {
@@ -81,7 +81,7 @@ private struct TwoEndsBench {
             deliveries += 1
             let delivery = air.removeFirst()
             let fate = input.octet()
-            // Most of what is said arrives.
+            // Most packets arrive.
             if fate & 0xF0 == 0x10 { continue }
             if fate & 0xF0 == 0x20 { air.append(delivery) }
             switch delivery {
@@ -118,12 +118,14 @@ private struct TwoEndsBench {
             case .events(_, let cursor, let needsAcknowledgement):
                 if let lastEvent, lastEvent.bootID == cursor.bootID {
                     try promise("events count upward", cursor.eventCount >= lastEvent.eventCount)
-                    try promise("of both buttons", cursor.smallEventCount >= lastEvent.smallEventCount)
+                    try promise(
+                        "events of the small button count upward", cursor.smallEventCount >= lastEvent.smallEventCount)
                 }
                 lastEvent = cursor
                 if needsAcknowledgement { try tell(session.handle(.synced(cursor), at: now)) }
             case .moved(let movements):
-                try promise("to a host, too", movements.allSatisfy { 0...Dial.unitsPerTurn ~= $0.units })
+                try promise(
+                    "a reported dial stays in its range", movements.allSatisfy { 0...Dial.unitsPerTurn ~= $0.units })
             case .needsEntropy: try tell(session.handle(.restart(entropy), at: now))
             default: break
             }

@@ -6,10 +6,10 @@ import TestSupport
 @testable import Flic
 @testable import Simulator
 
-/// A simulated button behind a controller of somebody else's making, and a finger that presses it at random.
+/// A simulated button on a controller of RootCanal, which is pressed at random.
 ///
-/// Every press is held for a time of its own: in units of `unit`, the remainder by `codeCount` is its code, by which
-/// rules are chosen. 24 presses of a button in a row have 24 codes.
+/// The time for which a press is held encodes a code, which selects the rule: the time in units of `unit`, modulo
+/// `codeCount`. 24 presses of a button in a row have 24 codes.
 final class AirButton {
     /// The facts about a press at its release.
     struct Press {
@@ -17,24 +17,24 @@ final class AirButton {
         var code: Int
         var heldFor: Int
         var releasedAt: Date
-        /// Whenever the button brought it.
+        /// Each delivery, live or stored.
         var deliveries: [Delivery] = []
     }
 
     struct Delivery {
         /// The age; zero for events that are sent as they happen.
         var age: Duration
-        /// No stored press came after it.
+        /// No later stored press follows it.
         var isLast = true
-        /// The life of the daemon in which the press happened.
+        /// The life of the daemon during which the press happened.
         var life: Int
     }
 
     static let unit = 8
     static let codeCount = 24
-    /// Octets of a read.
+    /// The maximum number of octets of a read.
     private static let readSize = 16 * 1024
-    /// No more is pressed while the button has so many events to bring: it forgets the oldest beyond sixteen.
+    /// While the button has this many events to deliver, it is not pressed: it discards the oldest above sixteen.
     private static let patience = 11
 
     let descriptor: Int32
@@ -44,7 +44,7 @@ final class AirButton {
     private var isLinked = false
     private var hasLostLink = false
     private(set) var isPaired = false
-    /// The present life of the daemon, which is noted in presses.
+    /// The current life of the daemon, which is recorded in presses.
     var life = 0
     var isResting = true
 
@@ -53,7 +53,7 @@ final class AirButton {
     private var timer: Instant?
     private var random: SeededGenerator
     private var nextMove: Instant?
-    /// When a link whose other end is gone ends for want of a sign of life.
+    /// When a link to a peer that is gone ends by its supervision timeout.
     private var supervisionEnd: Instant?
     private var down: (at: Instant, ticks: UInt64)?
     private let codes: [Int]
@@ -72,7 +72,7 @@ final class AirButton {
     deinit { close(descriptor) }
 
     var address: String { button.address.map { "\(ButtonID($0))" } ?? "" }
-    /// The button has nothing that it was not told to forget.
+    /// All events of the button were acknowledged.
     var isDrained: Bool { button.peripheral?.queue.entries.isEmpty ?? true }
     var isDown: Bool { down != nil }
 
@@ -99,7 +99,7 @@ final class AirButton {
         while let packet = try framer.next() { try advance(.received(packet), at: now) }
     }
 
-    /// The daemon is gone. The virtual controllers do not tell of every link that went with it.
+    /// The daemon has ended. The virtual controllers do not report the end of every link.
     func hostDied(at now: Instant) { supervisionEnd = isLinked ? now + .milliseconds(500) : nil }
 
     // MARK: The finger
@@ -116,7 +116,7 @@ final class AirButton {
             let turns = Int.random(in: 0...1, using: &random)
             return nextMove = now + .milliseconds(Self.unit * (code + turns * Self.codeCount) + Self.unit / 2)
         }
-        // In the middle of the unit that says its code, or a turn later.
+        // Waits for the middle of the unit that encodes the code, or of the same unit one round later.
         let held = (now - down.at).milliseconds
         let isInTheMiddle = (2..<Self.unit - 2).contains(Int(held) % Self.unit)
         guard isInTheMiddle, Int(held) / Self.unit % Self.codeCount == code else {
@@ -151,8 +151,8 @@ final class AirButton {
         }
         guard hasLostLink else { return }
         hasLostLink = false
-        // The virtual controllers report this as a requested disconnection. It is not one, so the button advertises
-        // again.
+        // The virtual controllers report this as a requested disconnection. It was not requested, so the button
+        // advertises again.
         button.plan.disconnected(lookingFor: nil, advertisesAgain: true, at: now)
         try advance(.timerFired, at: now)
     }
@@ -174,7 +174,7 @@ final class AirButton {
         }
     }
 
-    /// All that is stored goes out with the session.
+    /// Sends all stored events in the new session.
     private func bringStored(at now: Instant) {
         guard let peripheral = button.peripheral else { return }
         let clock = peripheral.ticks(at: now)

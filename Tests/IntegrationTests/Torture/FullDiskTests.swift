@@ -2,10 +2,10 @@ import Foundation
 import JSON
 import Testing
 
-/// tryckd with its state directory on a small file system of its own, in memory, that really is full.
+/// tryckd with its state directory on a small file system in memory that is really full.
 @Suite("A real full disk", .serialized)
 struct FullDiskTests {
-    /// A file system that lives in a mount namespace of its own, and goes with it.
+    /// A file system in a mount namespace of its own, which ends with the process.
     private struct Disk {
         let workshop: Workshop
         private let holder: Program
@@ -32,7 +32,7 @@ struct FullDiskTests {
                 Workshop.built("tryckd"), "--config", workshop.path("tryck.yaml"), "--state-directory",
                 workshop.path("disk/state"), "--control-socket", workshop.path("control.sock"),
             ])
-            try daemon.line(containing: "commands reach it")
+            try daemon.line(containing: "commands reach it at")
             return daemon
         }
 
@@ -95,11 +95,11 @@ struct FullDiskTests {
         #expect(try workshop.tryck(["pair", "--time", "60"]).status() == 0)
         try Self.press(workshop, daemon, expecting: 1)
         try disk.fill()
-        // Until SQLite has used up what its files have, and beyond.
+        // Fills the disk until SQLite has used the space inside its files, and beyond.
         for count in 2...30 { try Self.press(workshop, daemon, expecting: count) }
         try workshop.wait { try workshop.tryck(["status", "--json"]).failing("no space left") }
         try Self.kill(daemon)
-        // The button is one of the simulator, which forgets with the process: what counts is what the daemon has kept.
+        // The button is simulated by the daemon and loses its state with it, so only the daemon's stored state counts.
         daemon = try disk.daemon()
         #expect(try workshop.tryck(["status", "--json"]).failing("no space left"))
         #expect(try Self.count(workshop) == 30)
@@ -111,7 +111,7 @@ struct FullDiskTests {
         daemon.stop()
     }
 
-    @Test("a start on a disk that is mounted read-only runs, and heals by itself")
+    @Test("a daemon that starts on a read-only disk runs, and recovers without a restart")
     func readOnly() throws {
         let (workshop, disk) = try Self.house()
         var daemon = try disk.daemon()
@@ -123,7 +123,7 @@ struct FullDiskTests {
         #expect(try workshop.tryck(["status", "--json"]).failing("cannot be written"))
         #expect(try Self.count(workshop) == 1)
         try disk.remount("rw")
-        try daemon.line(containing: "what could not be kept is on the disk now")
+        try daemon.line(containing: "what could not be recorded is on the disk now")
         #expect(try workshop.tryck(["status"]).status() == 0)
         daemon.stop()
     }
@@ -136,6 +136,6 @@ struct FullDiskTests {
 }
 
 extension Program {
-    /// `status` says that something is wrong, in these words.
+    /// `status` reports a fault with this text.
     fileprivate func failing(_ words: String) throws -> Bool { try status() == 1 && text.contains(words) }
 }

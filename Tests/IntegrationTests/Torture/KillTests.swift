@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Killed at any instant", .serialized, .ownThread)
+@Suite("kill -9 at random instants", .serialized, .ownThread)
 struct KillTests {
     private static func number(_ name: String) -> UInt64? {
         ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
@@ -10,7 +10,7 @@ struct KillTests {
     private let seed = Self.number("TRYCK_SEED") ?? UInt64.random(in: 1...UInt64(UInt32.max))
 
     @Test(
-        "tryckd: each press is handled once, or judged by its age, or reported as interrupted, and so are its messages")
+        "tryckd: each press is handled once, is too old or is reported as interrupted, and so is each message")
     func daemon() throws {
         let kills = Int(Self.number("TRYCK_KILLS") ?? 16)
         let house = try Torture(seed: seed)
@@ -26,7 +26,7 @@ struct KillTests {
             "tryckd killed \(kills) times, \(numbering.interruptedCount) of \(numbering.total) messages interrupted")
     }
 
-    @Test("the broker: each press's message arrives once, or its rule says that it may not have")
+    @Test("the broker: each press's message arrives once, or its rule reports that it may not have arrived")
     func broker() throws {
         let kills = Int(Self.number("TRYCK_KILLS") ?? 4)
         let house = try Torture(seed: seed)

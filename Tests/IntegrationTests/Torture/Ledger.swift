@@ -1,8 +1,8 @@
-/// What became of every press, held together from what was pressed and what was seen of it.
+/// Compares the presses that were made with what was observed of them.
 ///
-/// A press is in order when its rule's marks are there once, or when its run was reported as cut off or as failed, or
-/// when it was too old for its rule by the time it came. A run may be so reported although all its marks are there: the
-/// process died between the last of them and the record that it was the last, or the broker before it said that it has it.
+/// A press is correct if each mark of its rule was seen once, or if its run was reported as interrupted or failed, or if
+/// it was too old for its rule on arrival. A run may be reported although all its marks were seen: the process died
+/// before it recorded the last mark, or the broker before it acknowledged it.
 struct Ledger {
     /// A press, identified by the event counter of its button.
     struct Press: Hashable, Comparable, CustomStringConvertible {
@@ -18,10 +18,10 @@ struct Ledger {
         var description: String { "\(button) boot \(bootID) event \(counter)" }
     }
 
-    /// How old a press was when it came, measured by what its rule takes.
+    /// The age of a press on arrival, compared with the maximum age of its rule.
     enum Age: Hashable {
         case fresh, tooOld
-        /// Either would be right.
+        /// The rule may run or not.
         case doubtful
     }
 
@@ -33,7 +33,7 @@ struct Ledger {
         case interruptedTwice
         /// The press was too old each time, but its rule has run.
         case stale
-        /// Seen, and never pressed.
+        /// The press was observed, and never made.
         case invented
     }
 
@@ -65,23 +65,23 @@ struct Ledger {
 
     private var entries: [Press: Entry] = [:]
 
-    /// - Parameter steps: how many marks its rule leaves.
+    /// - Parameter steps: the number of marks that the rule leaves.
     mutating func pressed(_ press: Press, steps: Int = 1) { entries[press, default: Entry()].steps = steps }
 
-    /// The button brought it; it does so again until it is told not to.
+    /// The button delivered the press, which it repeats until the acknowledgement.
     mutating func delivered(_ press: Press, _ age: Age) { entries[press, default: Entry()].ages.insert(age) }
 
     mutating func marked(_ press: Press, step: Int = 0) {
         entries[press, default: Entry()].marks[step, default: 0] += 1
     }
 
-    /// - Parameter run: one that is reported twice is one.
+    /// - Parameter run: reports of the same run count once.
     mutating func interrupted(_ press: Press, run: UInt64) { entries[press, default: Entry()].runs.insert(run) }
 
-    /// Its rule says so itself.
+    /// The rule itself reported the failure.
     mutating func failed(_ press: Press) { entries[press, default: Entry()].hasFailed = true }
 
-    /// In the order of the presses.
+    /// Ordered by press.
     var findings: [Finding] {
         entries.sorted { $0.key < $1.key }.flatMap { press, entry in
             faults(of: entry).map { Finding(press: press, fault: $0) }
@@ -94,7 +94,7 @@ struct Ledger {
             .map { Fault.markedTwice(step: $0.key) }
         if entry.runs.count > 1 { faults.append(.interruptedTwice) }
         if !entry.marks.isEmpty, entry.ages == [.tooOld] { faults.append(.stale) }
-        // A press that was too old has no marks at all; a run that began is interrupted or ends.
+        // A press that was too old has no marks; a run that began is reported or ends.
         let isJudged = entry.marks.isEmpty && entry.mayHaveBeenTooOld
         if !entry.isHandled, !entry.isReported, !isJudged { faults.append(.lost) }
         return faults

@@ -15,7 +15,9 @@ struct LedgerTests {
         ledger(steps: steps, seen).findings.map(\.fault)
     }
 
-    @Test("handled once is in order, also when it came several times or its run was reported as cut off")
+    @Test(
+        "a press that was handled once is correct, also if it arrived several times or its run was reported as interrupted"
+    )
     func handled() {
         #expect(faults { $0.marked(Self.press) } == [])
         #expect(
@@ -28,7 +30,7 @@ struct LedgerTests {
             } == [])
     }
 
-    @Test("nothing seen of it, or not all of it, is a loss")
+    @Test("a press without marks, or with a part of them, is lost")
     func lost() {
         #expect(faults { _ in } == [.lost])
         #expect(faults { $0.delivered(Self.press, .fresh) } == [.lost])
@@ -42,7 +44,7 @@ struct LedgerTests {
             } == [.lost])
     }
 
-    @Test("cut off and reported is in order, with some of its marks or none")
+    @Test("an interrupted and reported press is correct, with any number of its marks")
     func interrupted() {
         #expect(faults { $0.interrupted(Self.press, run: 1) } == [])
         #expect(
@@ -52,7 +54,7 @@ struct LedgerTests {
             } == [])
     }
 
-    @Test("failed and said so is in order")
+    @Test("a failed and reported press is correct")
     func failed() {
         #expect(faults { $0.failed(Self.press) } == [])
         #expect(
@@ -62,7 +64,7 @@ struct LedgerTests {
             } == [])
     }
 
-    @Test("a mark that is there twice, and two runs, are doubles")
+    @Test("a repeated mark and a second interrupted run are faults")
     func twice() {
         #expect(
             faults {
@@ -82,7 +84,7 @@ struct LedgerTests {
             } == [.interruptedTwice])
     }
 
-    @Test("too old once is reason enough to leave it out; too old each time, it may not be handled")
+    @Test("a press that was too old once may be left out, and one that was too old each time must not be handled")
     func queued() {
         #expect(faults { $0.delivered(Self.press, .tooOld) } == [])
         #expect(faults { $0.delivered(Self.press, .doubtful) } == [])
@@ -103,7 +105,7 @@ struct LedgerTests {
             } == [])
     }
 
-    @Test("what nobody pressed has no place in it; another counter or another boot is another press")
+    @Test("a mark without a press is a fault; another counter or another boot is another press")
     func invented() {
         var other = Self.press
         other.bootID = 8

@@ -1,5 +1,6 @@
-/// What became of the numbered messages about gestures and single steps: each number of a button is seen once, or told of as
-/// cut off. One that is told of may have been seen: the process died before it was on file that the broker has it.
+/// Checks the numbered messages about gestures and steps: each number of a button must be seen once, or reported as
+/// interrupted. A reported number may have been seen, because the process may have died before it recorded the
+/// acknowledgement.
 struct Numbering {
     private var seen: [String: [Int64: Int]] = [:]
     private var toldOf: [String: [ClosedRange<Int64>]] = [:]
@@ -21,10 +22,10 @@ struct Numbering {
         }
     }
 
-    /// Not seen, but told of.
+    /// Not seen, but reported.
     var interruptedCount: Int { buttons.reduce(0) { $0 + unseen(of: $1).count { $0.isTold } } }
 
-    /// Neither seen nor told of.
+    /// Neither seen nor reported.
     var lost: [String] {
         buttons.flatMap { button in unseen(of: button).filter { !$0.isTold }.map { "\(button) seq \($0.number)" } }
     }

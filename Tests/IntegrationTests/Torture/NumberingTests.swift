@@ -9,7 +9,7 @@ struct NumberingTests {
         return numbering
     }
 
-    @Test("each seen once is in order, also when it was told of as well, and more than once")
+    @Test("a number that was seen once is correct, also if it was reported, and more than once")
     func inOrder() {
         for numbering in [Self.numbering([1, 3, 2]), Self.numbering([1, 2, 3], [1...2, 1...3])] {
             #expect(numbering.lost == [] && numbering.seenTwice == [])
@@ -17,17 +17,17 @@ struct NumberingTests {
         }
     }
 
-    @Test("a gap that is told of is cut off; one that is not, or not all of it, is a loss")
+    @Test("an unseen number that was reported is interrupted, and one that was not is lost")
     func gaps() {
         #expect(Self.numbering([1, 4], [2...3]).lost == [])
         #expect(Self.numbering([1, 4], [2...3]).interruptedCount == 2)
         #expect(Self.numbering([1, 4], [3...3]).lost == ["hall seq 2"])
         #expect(Self.numbering([2]).lost == ["hall seq 1"])
-        // What is told of last need not have been seen.
+        // The last reported number may be higher than every number that was seen.
         #expect(Self.numbering([1], [2...5]).total == 5)
     }
 
-    @Test("another button's report explains nothing")
+    @Test("a report for another button does not count")
     func otherButton() {
         var numbering = Self.numbering([1, 3])
         numbering.told(1...3, of: "kitchen")
@@ -35,7 +35,7 @@ struct NumberingTests {
         #expect(numbering.interruptedCount == 3)
     }
 
-    @Test("twice is once too often")
+    @Test("a number that was seen twice is a fault")
     func twice() {
         #expect(Self.numbering([1, 2, 2]).seenTwice == ["hall seq 2"])
     }

@@ -28,8 +28,8 @@ extension Torture {
         return ledger
     }
 
-    /// The daemon goes by the oldest step of a press, which came `heldFor` before the release or with an earlier link. One
-    /// that was stored makes the press late, even though the release comes as it happens.
+    /// The daemon uses the age of the oldest step of a press, which arrived `heldFor` before the release or on an
+    /// earlier link. A stored step makes the press late, even if the release is live.
     private func age(
         of delivery: AirButton.Delivery, _ press: AirButton.Press, _ kind: TortureRules.Kind
     ) -> Ledger.Age {
@@ -38,7 +38,7 @@ extension Torture {
         return delivery.age + .milliseconds(press.heldFor + 10) < kind.maximumAge ? .fresh : .doubtful
     }
 
-    /// From `CODE_STEP_ADDRESS_HELD_AT`.
+    /// Parses `CODE_STEP_ADDRESS_HELD_AT`.
     private func read(_ mark: Substring) -> (press: Ledger.Press, step: Int) {
         let words = mark.split(separator: "_")
         guard words.count == 5, let code = Int(words[0]), let step = Int(words[1]), let heldFor = Int(words[3]),
@@ -52,7 +52,7 @@ extension Torture {
         return (nearest?.identity ?? unknown(String(mark)), step)
     }
 
-    /// The latest press with the code of its rule when the run began.
+    /// The latest press with the code of the rule when the run began.
     private func report(_ line: String, in ledger: inout Ledger) {
         guard let event = try? JSONValue(parsing: String(line.dropFirst("tryck/bridge/event ".count))),
             event["type"] == "interrupted", let data = event["data"], let rule = data["rule"]?.stringValue,
@@ -70,7 +70,7 @@ extension Torture {
 
     private func unknown(_ text: String) -> Ledger.Press { Ledger.Press(button: text, bootID: 0, counter: 0) }
 
-    /// The numbered messages about gestures and single steps that were seen, and those that were reported.
+    /// The numbered messages about gestures and steps that were seen, and those that were reported.
     var numbering: Numbering {
         var numbering = Numbering()
         for line in messages.lines where line.hasPrefix("tryck/") {
@@ -90,7 +90,7 @@ extension Torture {
         return numbering
     }
 
-    /// Everything that is needed to look into what was found.
+    /// Everything that is needed to investigate a failure.
     func story(of findings: [Ledger.Finding]) -> String {
         var lines: [String] = []
         for finding in findings {

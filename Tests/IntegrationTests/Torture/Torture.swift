@@ -7,17 +7,17 @@ import TestSupport
 
 /// A house whose daemon is killed again and again while its buttons are pressed.
 ///
-/// The buttons live here, on the thread that calls `run`, and outlive every daemon. A rule for each code of a press
-/// leaves a mark that says which press it was; a run that was cut off is known by its rule, for that is the code.
+/// The buttons live on the thread that calls `run`, and outlive every daemon. There is a rule for each code of a press,
+/// which leaves a mark that identifies the press. The rule of an interrupted run identifies the code.
 final class Torture {
     /// When the daemon is killed.
     enum Plan: CustomStringConvertible {
         case afterStart(Duration)
-        /// After the first release that the daemon hears of as it happens.
+        /// After the first release that the daemon receives live.
         case afterPress(Duration)
 
-        /// The moments after the start, the time when links come and stored presses with them, and what comes between a
-        /// press and its acknowledgement.
+        /// Instants shortly after the start, while links and stored presses arrive, and between a press and its
+        /// acknowledgement.
         static func random(using random: inout SeededGenerator) -> Plan {
             switch Int.random(in: 0..<10, using: &random) {
             case 0...1: .afterStart(.microseconds(Int.random(in: 0...60_000, using: &random)))
@@ -49,9 +49,9 @@ final class Torture {
     let messages: Program
     private(set) var buttons: [AirButton] = []
     private(set) var lives: [Life] = []
-    /// Their lines tell of every message that they took.
+    /// Their logs list all messages that they received.
     private(set) var brokers: [Program]
-    /// The number of outages of the broker in this life of the daemon.
+    /// The number of outages of the broker during this life of the daemon.
     private var outages = 0
     /// The daemon's lines about connections to the broker, in this life of the daemon.
     private var connections = LineCount("connected to mqtt")
@@ -126,8 +126,8 @@ final class Torture {
         try kill()
     }
 
-    /// The broker dies and is away for a moment. The daemon lives on, but for every third time: it comes back more slowly
-    /// each time to a broker that does not stay.
+    /// The broker dies and is away for a moment. Every third time the daemon is restarted, because it reconnects more
+    /// slowly each time.
     func loseBroker() throws {
         if outages == 3 {
             try kill()
@@ -159,7 +159,7 @@ final class Torture {
         if try run(for: .seconds(3), until: { livePresses > seen }) { try run(for: delay) }
     }
 
-    /// The presses that the daemon received as they happened.
+    /// The presses that the daemon received live.
     private var livePresses: Int {
         buttons.reduce(0) { sum, button in sum + button.presses.count { $0.deliveries.first?.age == .zero } }
     }
@@ -193,14 +193,14 @@ final class Torture {
 
     func press(_ isPressing: Bool) { for button in buttons { button.isResting = !isPressing } }
 
-    /// The last daemon lives until all is told.
+    /// The last daemon runs until everything is delivered.
     func settle() throws {
         if lives.last?.endedAt != nil {
             try run(for: .seconds(20)) { hasObserver }
             try begin(nil)
         }
         _ = try run(for: .seconds(60)) {
-            // A button that has stopped advertising is woken by a press.
+            // A button that has stopped advertising is pressed, so that it advertises again.
             for button in buttons { button.isResting = button.hasSession }
             return buttons.allSatisfy { $0.hasSession && $0.isDrained && !$0.isDown }
         }
@@ -216,9 +216,9 @@ final class Torture {
 
     // MARK: Time
 
-    /// Lets the buttons go on for so long, or until something is so.
+    /// Runs the buttons for the duration, or until the condition is true.
     ///
-    /// - Returns: whether it became so.
+    /// - Returns: whether the condition became true.
     @discardableResult
     func run(for duration: Duration, until isTrue: () -> Bool = { false }) throws -> Bool {
         let end = now + duration
@@ -227,7 +227,7 @@ final class Torture {
             for button in buttons { try button.timePassed(at: now) }
             if isTrue() { return true }
             let wake = buttons.compactMap(\.deadline).reduce(end, min)
-            // Rounded down: a kill comes on time, and the last of its milliseconds is waited for awake.
+            // Rounded down, so that a kill is on time; the last milliseconds are waited for without sleeping.
             let left = max(0, min((wake - now).milliseconds, 50))
             var descriptors = buttons.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
             guard poll(&descriptors, nfds_t(descriptors.count), Int32(left)) > 0 else { continue }

@@ -1,24 +1,24 @@
 import Foundation
 
-/// The rules of `Torture`, which act on the code of a press.
+/// The rules of `Torture`, which are selected by the code of a press.
 enum TortureRules {
     enum Kind: Int, CaseIterable {
         /// A message.
         case message
         /// A line that a program writes.
         case line
-        /// A message, a while, another one.
+        /// A message, a delay, and another message.
         case slow
-        /// A while that goes on after a restart, and a message.
+        /// A delay that is resumed after a restart, and a message.
         case resumed
-        /// A message, if it is not late.
+        /// A message, if the press is not late.
         case punctual
-        /// A message for the last of those that were stored.
+        /// A message for the last stored press.
         case last
 
         init(code: Int) { self = Kind.allCases[code % Kind.allCases.count] }
 
-        /// How many marks it leaves.
+        /// The number of marks that the rule leaves.
         var steps: Int { self == .slow ? 2 : 1 }
 
         var maximumAge: Duration {
@@ -51,12 +51,12 @@ enum TortureRules {
         }
     }
 
-    /// `CODE_STEP_ADDRESS_HELD_AT`: which press it was, as a level of a topic.
+    /// `CODE_STEP_ADDRESS_HELD_AT`, which identifies the press, as a topic level.
     private static func mark(_ code: Int, _ step: Int = 0) -> String {
         "\(code)_\(step)_{{ trigger.address }}_{{ milliseconds(trigger.held_for) }}_{{ slice(trigger.at, 0, 19) }}"
     }
 
-    /// - Parameter marks: the file for what programs write.
+    /// - Parameter marks: the file to which programs write.
     static func text(marks: String) -> String {
         let rules = (0..<AirButton.codeCount).map { code in
             let kind = Kind(code: code)

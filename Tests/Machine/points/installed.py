@@ -70,7 +70,7 @@ def quiet_start(box: Box) -> None:
     box.well()
     equal(box.journal(mark, '--priority', 'warning'), [], 'warnings')
     lines = box.journal(mark, '--priority', 'info', '_SYSTEMD_UNIT=tryck.service')
-    if not any('is running; commands reach it' in line for line in lines):
+    if not any('is running; commands reach it at' in line for line in lines):
         raise Failure(f'it does not say that it runs: {lines}')
     equal([line for line in lines if line.startswith('<')], [], 'priorities that the journal does not understand')
 

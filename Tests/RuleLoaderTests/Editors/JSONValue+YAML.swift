@@ -3,8 +3,8 @@ import JSON
 @testable import RuleLoader
 
 extension JSONValue {
-    /// What an editor makes of a file: aliases and merge keys are resolved, plain scalars are read by the core schema,
-    /// and what has one of our tags is text.
+    /// The value that an editor reads from a file: aliases and merge keys are resolved, plain scalars are read by the
+    /// core schema, and scalars with tags such as `!secret` are text.
     ///
     /// - Source: YAML 1.2.2, 10.3.2.
     init(editing node: YAMLNode) {

@@ -35,7 +35,7 @@ struct RunValueFailureTests {
         Case("R803", "\"soon\" is not a duration", name: "soon") { try .delay("{{ variables.name }}") },
         Case("R803", "a long text is not a duration", name: long) { try .delay("{{ variables.name }}") },
         Case("R803", "30 is not a duration") { try .delay("{{ states.lux }}") },
-        Case("R803", "what is unknown is not a duration") { try .delay("{{ states.door }}") },
+        Case("R803", "an unknown value is not a duration") { try .delay("{{ states.door }}") },
         Case("R803", "a delay cannot be -1s") { try .delay("{{ -1s }}") },
         Case("R803", "the delays of one run are at most 7 days together") { try .delay("{{ 7d + 1ms }}") },
         Case("R804", "the text is longer than 64 KiB", name: long) { try .log("{{ variables.name }}!") },

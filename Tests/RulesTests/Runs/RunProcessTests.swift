@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Arguments of a program")
 struct RunProcessTests {
-    /// Whether the step is performed when `variables.name` is `-rf`.
+    /// True if the step is performed when `variables.name` is `-rf`.
     private func isPerformed(_ step: Step) -> Bool {
         var talk = Transcript<RunInWorld>(step)
         talk.given(.variable(RunKit.name, .string("-rf")))

@@ -32,7 +32,7 @@ struct RunResumeTests {
         before.given(.finished(0, .completed(ResultFacts(stdout: "on\n\"2\""))))
         before.wait(.seconds(180))
         var after = try resumed(before)
-        #expect(after.trace == ["actions[1].delay: goes on after a restart, 2m left"])
+        #expect(after.trace == ["actions[1].delay: continues after a restart, 2m left"])
         #expect(after.machine.run.trace.lines[0].after == .seconds(180))
         #expect(after.machine.run.trace.startedAt == RunKit.noon)
         after.whenTimerFires(after: .seconds(120), expect: .perform(1, .said("on\n\"2\" double_click")))
@@ -52,7 +52,7 @@ struct RunResumeTests {
         after.given(.timerFired)
         after.whenTimerFires(
             after: .seconds(20),
-            expect: .failed("actions[0].wait", "R821", "states.door == 'open' did not hold within 25s"))
+            expect: .failed("actions[0].wait", "R821", "states.door == 'open' did not become true within 25s"))
     }
 
     @Test("a run inside branches, cycles, scripts with inputs and repeats goes on where it was")

@@ -195,7 +195,7 @@ struct RunScriptTests {
         let endless = Script(name: "endless", steps: [.script(0)])
         var talk = Transcript<RunInWorld>(.script(0), scripts: [endless])
         talk.when(
-            .begin, expect: .failed("endless.actions[0].script", "R804", "more than 64 steps inside one another"))
+            .begin, expect: .failed("endless.actions[0].script", "R804", "more than 64 nested steps"))
         #expect(talk.trace.count { $0.hasSuffix("script endless") } == 63)
         #expect(talk.result == .failed)
     }

@@ -30,7 +30,7 @@ struct RunTraceTests {
                 "actions[0].choose: branch 1 false: states.lux < 20 is false (states.lux = 30)",
                 "actions[0].choose: default", ": script light", "lamp on: publish lamp/set on",
                 "lamp on: completed in 12ms", "actions[1].set: volume = 80", "actions[2].run: run /bin/a two words",
-                "actions[2].run: R822 exit status 1; once more in 1s", "actions[2].run: completed in 0s",
+                "actions[2].run: R822 exit status 1; retried in 1s", "actions[2].run: completed in 0s",
                 "actions[3].delay: waits 1s", "actions[3].delay: completed",
                 "actions[4].wait: waits until states.lux < 20",
                 "actions[4].wait: states.lux < 20 is true (states.lux = 3)", "actions[4].wait: completed in 2s",

@@ -61,7 +61,7 @@ struct RunWaitTests {
         talk.given(.begin)
         talk.whenTimerFires(
             after: .seconds(25),
-            expect: .failed("actions[0].wait", "R821", "states.door == 'open' did not hold within 25s"))
+            expect: .failed("actions[0].wait", "R821", "states.door == 'open' did not become true within 25s"))
     }
 
     @Test("a condition that cannot be evaluated counts as false, and the wait goes on")

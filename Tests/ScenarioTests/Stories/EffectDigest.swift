@@ -8,11 +8,11 @@ import Rules
 
 /// A digest (FNV-1a, 64 bits) of all effects of a hub, in order.
 ///
-/// It is computed from a text that names no Swift type and writes every id as its number, so that two versions of the hub
-/// that are built differently and behave alike have equal digests.
+/// It is computed from a text that contains no names of Swift types and writes every id as its number, so that two
+/// versions of the hub with different types and equal behaviour have equal digests.
 struct EffectDigest: Sendable {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
-    /// The text itself, if it is wanted.
+    /// The text itself, if requested.
     private(set) var lines: [String] = []
     private let keepsLines: Bool
 
@@ -160,7 +160,7 @@ struct EffectDigest: Sendable {
     }
 }
 
-/// Where stories write the digests of their hubs' effects: a line for each seed.
+/// The file to which stories append the digests of their hubs' effects, one line for each seed.
 ///
 /// `TRYCK_STORY_DIGESTS=FILE` appends the seed and the digest. `TRYCK_STORY_EFFECTS=FILE` appends all effects of each story
 /// as text, which shows what differs; it is large.
@@ -175,7 +175,7 @@ enum EffectDigestFile {
         if keepsLines { append(digest.lines.map { "\(seed) \($0)\n" }.joined(), to: "TRYCK_STORY_EFFECTS") }
     }
 
-    /// One write for each story, so that stories that run at the same time do not mix their lines.
+    /// A single write for each story, so that concurrent stories do not mix their lines.
     private static func append(_ text: String, to variable: String) {
         guard let path = getenv(variable) else { return }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)

@@ -6,9 +6,9 @@ import Simulator
 /// An event in a house, good or bad.
 enum Misfortune: Hashable, Sendable {
     case press(String, SimulatedPress)
-    /// A press of a small button, a swipe, a turn.
+    /// A press of a small button, a swipe or a turn.
     case move(SimulatedWorld.Input)
-    /// Both at once, as a chord wants it.
+    /// Both buttons at once, as for a chord.
     case pressTogether(String, String)
     case reach(String, Bool)
     case button(String, SimulatedFault)
@@ -26,14 +26,14 @@ enum Misfortune: Hashable, Sendable {
     case retain(String, on: String)
 
     case diskIsFull(Bool)
-    /// The place of records while the disk is full.
+    /// Where records are kept while the disk is full.
     case refuge(RecordRefuge)
     case syncsAreSlow(Bool)
     case finishSyncs(Bool)
 
     case crash(for: Duration)
     case cutPower(for: Duration)
-    /// Amid what the hub does next: after so many effects.
+    /// The process dies during the next effects, after this number of them.
     case dieWithin(effects: Int, isPowerCut: Bool)
     case setClock(forwardBy: Duration)
 
@@ -94,7 +94,7 @@ extension Misfortune {
 }
 
 extension Household {
-    /// Everything that was broken is mended.
+    /// Repairs everything that is broken.
     mutating func mend() {
         for button in Story.buttons {
             breakButton(button.name, .ignoresRequests(false))

@@ -4,11 +4,11 @@ import JSON
 import MQTTTopics
 import Rules
 
-/// Everything that leaves the house, searched for what must not.
+/// Searches everything that leaves the house for keys and secrets.
 struct Secrecy {
     /// Octets that are public.
     private var shown: [UInt8] = []
-    /// Octets of places where rules put a secret, but where keys must not be.
+    /// Octets of places that may contain secrets of rules, but no keys.
     private var sent: [UInt8] = []
 
     mutating func see(_ effect: Hub.Effect) {

@@ -8,7 +8,7 @@ import TestSupport
 /// The events of a house and their times, generated from a seed.
 struct Story: Hashable, Sendable {
     struct Happening: Hashable, Sendable {
-        /// Since the buttons were paired.
+        /// Time since the buttons were paired.
         var at: Duration
         var misfortune: Misfortune
     }
@@ -41,7 +41,7 @@ struct Story: Hashable, Sendable {
         happenings = []
         var random = SeededGenerator(seed: seed)
         var now = Duration.zero
-        // Each story has its own weather: some are about the disk, some about the radio.
+        // Each story has its own kinds of faults: some concern the disk, some the radio.
         let weather = Misfortune.Kind.allCases.map { _ in Int.random(in: 0...4, using: &random) }
         let kinds = zip(Misfortune.Kind.allCases, weather).flatMap { Array(repeating: $0, count: $1) }
         for _ in 0..<Int.random(in: 8...28, using: &random) {
@@ -58,7 +58,7 @@ struct Story: Hashable, Sendable {
         happenings.sort { $0.at < $1.at }
     }
 
-    /// A button is held while something becomes of its link, and let go before or after that is mended.
+    /// Holds a button during a fault of its link, and releases it before or after the repair.
     private static func longHold(from start: Duration, _ random: inout SeededGenerator) -> [Happening] {
         func after(_ range: ClosedRange<Int64>) -> Duration {
             start + .milliseconds(Int64.random(in: range, using: &random))
@@ -76,7 +76,7 @@ struct Story: Hashable, Sendable {
         return happenings
     }
 
-    /// Mostly within the time of a gesture, sometimes longer than everything that waits.
+    /// Usually within the time of a gesture, sometimes longer than every wait.
     private static func pause(_ random: inout SeededGenerator) -> Duration {
         switch Int.random(in: 0..<12, using: &random) {
         case 0..<3: .milliseconds(Int64.random(in: 0...60, using: &random))
@@ -94,7 +94,7 @@ struct Story: Hashable, Sendable {
 }
 
 extension Story: CustomStringConvertible {
-    /// A line for each event.
+    /// One line for each event.
     var description: String {
         "story \(seed), \(links) links:\n"
             + happenings.map { "  \($0.at.milliseconds) ms: \($0.misfortune)" }.joined(separator: "\n")
@@ -115,7 +115,7 @@ extension Misfortune {
         .click, .click, .click, .doubleClick, .hold, .hold, .down, .up,
     ]
 
-    /// Movements that only a Duo and a Twist recognise.
+    /// Movements that only a Duo and a Twist have.
     private static func movement(of button: String, _ random: inout SeededGenerator) -> SimulatedWorld.Input {
         let part: ButtonPart = button == "sofa" && Bool.random(using: &random) ? .small : .big
         let hundredths = Int.random(in: -40...40, using: &random)

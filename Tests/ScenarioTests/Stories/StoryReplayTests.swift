@@ -4,12 +4,12 @@ import Testing
 
 @testable import tryck
 
-@Suite("A story in which a promise was broken")
+@Suite("A story with a broken promise")
 struct StoryReplayTests {
-    /// A topic about which no promise is made, so that stories do not check it.
+    /// A topic without a promise, so that other stories do not check it.
     private static let topic = "did/hall_repeat"
 
-    @Test("it is told as short as it can be, and tryck replay plays its recording")
+    @Test("a failing story is reduced to its shortest form, and tryck replay replays its recording")
     func replay() throws {
         let told = (1...50).lazy.map { StoryRun(Story(seed: $0), forbiddenTopic: Self.topic) }
             .first { $0.problems.first?.promise == "P0" }

@@ -4,14 +4,14 @@ import RuleLoader
 /// The rules that a reload finds.
 enum StoryRules: String, CaseIterable, Hashable, Sendable {
     case usual
-    /// Some rules are others, some are gone.
+    /// Some rules are changed, and some are removed.
     case other
-    /// There is an error in them.
+    /// The rules have an error.
     case bad
-    /// They do not pass their own tests.
+    /// The rules do not pass their own tests.
     case failing
 
-    /// `nil`: nothing that could run.
+    /// `nil` if the rules cannot be loaded.
     var rules: HouseRules? {
         switch self {
         case .usual: Self.written
@@ -20,19 +20,19 @@ enum StoryRules: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// How old a press may be that this rule acts on; `nil`: any age.
+    /// The maximum age of a press at which this rule runs; `nil`: any age.
     static func lateness(of rule: String) -> Duration? {
         switch rule {
         // The end of a hold may be of any age.
         case "hall_down", "hall_repeat", "porch_release", "kitchen_undim": nil
         case "porch_hold": .seconds(20)
-        // These drop what is late.
+        // These rules drop late presses.
         case "porch_click", "kitchen_dim": .zero
         default: .seconds(3)
         }
     }
 
-    /// How old a press may be that is told of as a gesture; `nil`: any age.
+    /// The maximum age of a press that is published as a gesture; `nil`: any age.
     static func lateness(ofButton name: String) -> Duration? {
         switch name {
         case "hall": nil
@@ -41,15 +41,15 @@ enum StoryRules: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Whose press a rule acts on, and how long after it what the rule says may still be sent: its steps before that and
-    /// the message's own wait included. `nil`: at any time.
+    /// The button whose presses start a rule, and the time after the press within which the rule's messages may be
+    /// sent, including its earlier steps and the message's own wait; `nil`: without a limit.
     static func patience(of rule: String) -> (button: String, Duration)? {
         switch rule {
         case "hall_down", "hall_repeat", "arrived": nil
         case "porch_hold": ("porch", .seconds(20 + 4 + 5 + 2))
         // A button may be held for long before its link is lost.
         case "porch_release", "kitchen_undim": nil
-        // A program before it has half a minute.
+        // A program before the message may take half a minute.
         case "kitchen_double": ("kitchen", .seconds(3 + 30 + 5 + 5 + 2))
         case "sofa_click", "sofa_swipe", "sofa_turn": ("sofa", .seconds(3 + 5 + 2))
         case "desk_turn", "desk_slot", "desk_hold": ("desk", .seconds(3 + 5 + 2))
@@ -196,7 +196,7 @@ enum StoryRules: String, CaseIterable, Hashable, Sendable {
 }
 
 extension HouseRules {
-    /// With a `secrets.yaml` beside them.
+    /// The loader also gets a `secrets.yaml`.
     fileprivate init(_ text: String, secrets: String) {
         self.init(text, in: LoadEnvironment(secrets: SourceFile(name: "secrets.yaml", text: Array(secrets.utf8))))
     }

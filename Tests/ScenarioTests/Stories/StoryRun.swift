@@ -6,14 +6,14 @@ import JSON
 import Rules
 import Simulator
 
-/// A story, lived through in a house of five buttons that were paired before it begins.
+/// Runs a story in a house of five buttons that were paired before it begins.
 struct StoryRun {
-    /// Longer than anything that has to be noticed, waited for and tried again: a wedged adapter is found after two
-    /// minutes, and then the transport waits up to half a minute.
+    /// Longer than every detection, wait and retry: a wedged adapter is found after two minutes, and then the transport
+    /// waits up to half a minute.
     static let recovery = Duration.seconds(200)
-    /// A session with a wrong signature is left alone for half a minute.
+    /// After a wrong signature, a button is not connected for half a minute.
     private static let afterShocks = Duration.seconds(45)
-    /// From a press to everything that follows from it.
+    /// The time from a press to its last effect.
     private static let aftermath = Duration.seconds(12)
 
     let story: Story
@@ -21,7 +21,7 @@ struct StoryRun {
     private(set) var house: Household
     private var witness = Witness()
 
-    /// - Parameter forbiddenTopic: what must not be published besides: for a test of this.
+    /// - Parameter forbiddenTopic: a further topic that must not be published, for a test of this type.
     init(_ story: Story, recordedAt seam: RecordingSeam? = nil, forbiddenTopic: String? = nil) {
         self.story = story
         witness.forbiddenTopic = forbiddenTopic
@@ -73,12 +73,12 @@ struct StoryRun {
         expectHeard()
         witness.expectNothingLeft(house)
         house.ask(#"{"request":"status"}"#)
-        if house.data["ok"] != true { witness.report("P6", "not all is well: \(house.data)") }
+        if house.data["ok"] != true { witness.report("P6", "a fault remains: \(house.data)") }
         expectSecrecy()
     }
 
-    /// The second wrong signature on one link, which only the last press brought out, ends that link, and then a button is
-    /// silent until it is pressed again. It keeps the press until then.
+    /// The second wrong signature on one link ends the link. If the last press caused it, the button is silent until
+    /// its next press, and keeps the press until then.
     private func isLeftSilent(_ button: SimulatedButtonDescription) -> Bool {
         let wrongSignatures = story.happenings.count { $0.misfortune == .button(button.name, .wrongSignature) }
         let status = house.retained["tryck/\(ButtonID(button.wantedAddress))"] ?? ""
@@ -91,7 +91,7 @@ struct StoryRun {
         switch misfortune {
         case .reload(.bad), .reload(.failing):
             if !house.loadsAreSlow, house.hub.ruleFingerprint != fingerprint {
-                witness.report("P4", "bad rules have taken the place of good ones")
+                witness.report("P4", "bad rules have replaced good ones")
             }
         default: break
         }
@@ -123,7 +123,7 @@ struct StoryRun {
         if messages != ["swipe_left"] { witness.report("P6", "in the end a swipe of sofa was \(messages)") }
     }
 
-    /// Both ends know where the dial stands, and neither more nor less.
+    /// Expects that the dial's position of the hub and of the button agree.
     private mutating func expectTurned() {
         let desk = Story.desk.name
         house.forgetWhatHappened()
@@ -135,7 +135,7 @@ struct StoryRun {
         let stored = house.store.state.buttons.first { $0.id == ButtonID(Story.desk.wantedAddress) }?.dials ?? [:]
         let shown = house.world.dialMemory(of: desk)
         for (dial, units) in shown?.positions ?? [:] where units != stored[dial] ?? 0 {
-            witness.report("P6", "in the end desk shows \(units) of \(dial.word), and \(stored[dial] ?? 0) is on file")
+            witness.report("P6", "in the end desk has \(units) for \(dial.word), and \(stored[dial] ?? 0) is stored")
         }
         let turned = house.payloads(on: "did/desk_turn")
         let expected = shown?.slot == 1 ? ["7 57"] : nil
@@ -152,7 +152,7 @@ struct StoryRun {
         house.wait(Self.aftermath)
         witness.see(&house)
         let messages = house.payloads(on: "did/porch_hold/guests")
-        if messages != ["2"] { witness.report("P6", "in the end the neighbour was heard as \(messages)") }
+        if messages != ["2"] { witness.report("P6", "in the end messages of another client arrived as \(messages)") }
     }
 
     private mutating func expectSecrecy() {
@@ -177,7 +177,7 @@ struct StoryRun {
         return shortest
     }
 
-    /// Lives through it once more and writes down what the hub was told; a sentence that says where.
+    /// Runs the story once more with a recording, and returns a sentence that says where it is.
     func saveRecording() -> String {
         StoryRun(story, recordedAt: .reports).house.saveRecording("story-\(story.seed)")
     }

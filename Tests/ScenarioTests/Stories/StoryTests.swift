@@ -6,7 +6,7 @@ import Rules
 import Simulator
 import Testing
 
-@Suite("Houses in which everything goes wrong")
+@Suite("Random houses with random faults")
 struct StoryTests {
     /// The seeds of every run. `TRYCK_SEEDS` sets their number, and `TRYCK_SEED` the first one.
     private static let seeds: [UInt64] = {
@@ -19,12 +19,12 @@ struct StoryTests {
         getenv(name).flatMap { UInt64(String(cString: $0)) }
     }
 
-    /// Handfuls, for a test of each seed costs more than its story.
+    /// Several seeds in one test, because a test for each seed costs more than its story.
     private static let handfuls = stride(from: 0, to: seeds.count, by: 10).map {
         Array(seeds[$0..<min($0 + 10, seeds.count)])
     }
 
-    @Test("whatever happens to a house, in whatever order, the promises are kept", arguments: handfuls)
+    @Test("in every random story the promises are kept", arguments: handfuls)
     func promises(seeds: [UInt64]) {
         var isFirst = true
         for seed in seeds {
@@ -39,7 +39,7 @@ struct StoryTests {
     }
 
     @Test(
-        "the process may die after any effect of a press: of both buttons of a Duo, and of a Twist",
+        "after a crash at any effect of a press the promises are kept, with both buttons of a Duo and a Twist",
         arguments: stride(from: 0, to: 80, by: 10).map { $0..<$0 + 10 })
     func deaths(places: Range<Int>) {
         for (effects, isPowerCut) in places.flatMap({ [($0, false), ($0, true)] }) {

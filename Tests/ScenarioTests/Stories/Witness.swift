@@ -6,10 +6,8 @@ import MQTTTopics
 import Rules
 import Simulator
 
-/// Sees everything that happens to a house, and holds it against the promises.
-///
-/// It has its own account of what the buttons did, from the buttons themselves, and takes nothing for granted that the hub
-/// says of them.
+/// Observes everything that happens to a house, and compares it with the promises. It counts events from the buttons
+/// themselves, and does not rely on what the hub reports of them.
 struct Witness {
     struct Problem: Hashable, CustomStringConvertible {
         var promise: String
@@ -19,24 +17,24 @@ struct Witness {
         var description: String { "\(promise) at \(at): \(sentence)" }
     }
 
-    /// A part with a count of its own: a button, or the small button of a Duo.
+    /// A part with its own event counter: a button, or the small button of a Duo.
     fileprivate struct Part: Hashable {
         var button: ButtonID
         var isSmall = false
     }
 
-    /// A finger went down on a button.
+    /// A press of a button, from its down.
     struct Press: Hashable {
         var bootID: UInt32
         var counter: UInt32
         var at: Instant
-        /// The hub has recorded it so often.
+        /// The number of records of the hub that contain the press.
         var deliveries = 0
-        /// The button itself does not have it any more, for want of room or because it was rebooted.
+        /// The button itself has lost the press, because its memory was full or because it was rebooted.
         var isGone = false
-        /// Whether the record of the press has been lost.
+        /// True if the record of the press has been lost.
         var isLost = false
-        /// The process died between the record and what was to be said of it.
+        /// The process died between the record of the press and its messages.
         var isCutOff = false
     }
 
@@ -44,9 +42,10 @@ struct Witness {
     private static let tolerance = Duration.milliseconds(250)
     /// The delay from which a press counts as stored.
     private static let longestSilence = Duration.milliseconds(1250)
-    /// From a finger's last movement to the gesture that it makes, for those that are decided last.
+    /// The time from the last movement to the gesture, for gestures that are decided last.
     static let gestureTime = Duration.milliseconds(1600)
-    /// A turn has no time of its own. One that is sent again and again comes as late as a link can be silent.
+    /// Turns have no time stamps. A repeated notification arrives late by at most the time for which a link can be
+    /// silent.
     private static let longestTurn = Duration.seconds(10)
 
     private(set) var problems: [Problem] = []
@@ -56,24 +55,24 @@ struct Witness {
     var secrecy = Secrecy()
     private var now = Instant(nanoseconds: 0)
     private var moved: [Part: Instant] = [:]
-    /// Hundredths of a turn that a hand has made, and those that were told. With both of its buttons down a Duo turns both.
+    /// Hundredths of a turn by hand, and as reported. While both of its buttons are down, a Duo turns both.
     private var turned: [Part: (byHand: Int, told: Int, at: Instant)] = [:]
     private var handled: [ButtonID: EventCursor] = [:]
     private var pressCounts: [ButtonID: Int64] = [:]
-    /// Places in `presses` that were recorded and not told of yet.
+    /// Indices in `presses` of presses that were recorded and not reported yet.
     private var untold: [Part: [Int]] = [:]
     private var toldPresses: [Part: Int] = [:]
     private var gestures: [Part: (lines: Int, presses: Int, messages: Int)] = [:]
     private var lateness: [String: Duration] = [:]
     private var readyTimes: [ButtonID: [Instant]] = [:]
     private var interruptedRules: [String] = []
-    /// Holds that were told, and whose ends were not.
+    /// Holds that were reported, and whose ends were not.
     private var openHolds: Set<Part> = []
     /// The same, according to the latest records of press trains.
     private var recordedHolds: [ButtonID: Set<Part>] = [:]
     /// Holds that were published as gestures, and whose ends were not told.
     private var publishedHolds: Set<Part> = []
-    /// `kitchen_dim` ran and `kitchen_undim` did not; `nil`: a process died meanwhile.
+    /// True if `kitchen_dim` ran and `kitchen_undim` did not; `nil` if a process died meanwhile.
     private var isDimming: Bool? = false
     /// Something recorded may have been lost, so that it comes back.
     private var mayReturn = false
@@ -132,7 +131,7 @@ struct Witness {
             }
         }
         guard memory.acknowledged > before?.acknowledged ?? 0, onDisk < memory.acknowledged else { return }
-        report("P1", "\(part.name) may forget its event \(memory.acknowledged), and the disk has \(onDisk)")
+        report("P1", "\(part.name) was acknowledged up to \(memory.acknowledged), and the disk has \(onDisk)")
     }
 
     private mutating func handMoved(_ input: SimulatedWorld.Input) {
@@ -160,7 +159,7 @@ struct Witness {
                     return press.deliveries > 0 && !press.isLost && !Self.covers(button.cursor, press, of: part)
                 }
                 if !lost.isEmpty, !mayReturn {
-                    report("P2", "\(lost.count) presses of \(part.name) were recorded and are not any more")
+                    report("P2", "\(lost.count) presses of \(part.name) were recorded and are lost")
                 }
                 for place in lost { presses[part]?[place].isLost = true }
             }
@@ -168,7 +167,7 @@ struct Witness {
             pressCounts[button.id] = button.pressCount.value
             let holds = Self.holds(of: button.id, in: button.recogniser)
             if !mayReturn, let recorded = recordedHolds[button.id], recorded != holds {
-                report("P2", "what was recorded of holds of \(button.id) is not on file: \(button.recogniser)")
+                report("P2", "recorded holds of \(button.id) are not stored: \(button.recogniser)")
             }
             recordedHolds[button.id] = holds
             for part in Part.all(of: button.id) {
@@ -198,7 +197,7 @@ struct Witness {
         isDimming = nil
     }
 
-    /// The parts of a button that are held, and that was told, as its train says.
+    /// The parts of a button whose holds were reported and have not ended, according to its press train.
     private static func holds(of button: ButtonID, in train: String) -> Set<Part> {
         Set(
             train.split(separator: ";").compactMap { text in
@@ -253,20 +252,20 @@ struct Witness {
             untold[part, default: []] += new
         }
         let counted = pressCount - (pressCounts[button] ?? 0)
-        if counted < sure { report("P1", "\(button) was pressed \(sure) times, and \(counted) were taken") }
-        if counted > all { report("P2", "\(button) was pressed \(all) times, and \(counted) were taken") }
+        if counted < sure { report("P1", "\(button) was pressed \(sure) times, and \(counted) presses were counted") }
+        if counted > all { report("P2", "\(button) was pressed \(all) times, and \(counted) presses were counted") }
         handled[button] = cursor
         pressCounts[button] = pressCount
     }
 
-    /// Expects a line for every press that has been recorded.
+    /// Expects a message for every press that has been recorded.
     private mutating func expectTold() {
         for (part, places) in untold {
             let forgotten = places.count { presses[part]?[$0].isGone == false }
-            if forgotten > 0 { report("P1", "nobody was told of \(forgotten) presses of \(part.name)") }
+            if forgotten > 0 { report("P1", "\(forgotten) presses of \(part.name) were not reported") }
         }
         untold = [:]
-        if !interruptedRules.isEmpty { report("P1", "nobody was told that \(interruptedRules) were interrupted") }
+        if !interruptedRules.isEmpty { report("P1", "interrupted runs of \(interruptedRules) were not reported") }
         interruptedRules = []
     }
 
@@ -295,7 +294,7 @@ struct Witness {
         case "down":
             let trueAges = untold[part, default: []].compactMap { presses[part]?[$0].at }.map { now - $0 }
             let tolerance = isLate ? Self.tolerance : Self.longestSilence
-            // Two of a double click are nearer to each other than what is tolerated.
+            // The two presses of a double click are closer to each other than the tolerance.
             let nearest = trueAges.indices.min { (trueAges[$0] - age).magnitude < (trueAges[$1] - age).magnitude }
             guard let place = nearest, (trueAges[place] - age).magnitude <= tolerance else {
                 return report(
@@ -306,7 +305,7 @@ struct Witness {
         case "up", "battery_low": break
         default:
             if event == "hold", !openHolds.insert(part).inserted {
-                report("P2", "a hold of \(part.name) was told before the end of the one before")
+                report("P2", "a hold of \(part.name) was reported before the end of the previous one")
             }
             if event == "hold_release", openHolds.remove(part) == nil {
                 report("P2", "a second end of a hold of \(part.name)")
@@ -318,31 +317,33 @@ struct Witness {
             let cutOff = presses[part, default: []].count { $0.isCutOff || $0.isGone }
             let most = toldPresses[part, default: 0] + cutOff + returns * 8
             if gestures[part, default: (0, 0, 0)].presses > most {
-                report("P2", "\(part.name) has gestures of more than the \(most) presses there were")
+                report("P2", "\(part.name) has gestures with more than its \(most) presses")
             }
-            // Between the lost link and the end that is told for it nothing was seen of the button.
+            // Between the lost link and the reported end of the hold, nothing was received from the button.
             guard line["reason"] != "link_lost" else { return }
-            guard let moved = moved[part] else { return report("P2", "\(event) of \(part.name), which nobody touched") }
+            guard let moved = moved[part] else {
+                return report("P2", "\(event) of \(part.name), which was not touched")
+            }
             if now - moved - (isLate ? age : Self.longestSilence) > Self.gestureTime + Self.tolerance {
                 report(
                     "P3",
-                    "\(event) of \(part.name) is said to be \(milliseconds) ms old, and nobody touched it for \(now - moved)"
+                    "\(event) of \(part.name) is reported as \(milliseconds) ms old, and was not touched for \(now - moved)"
                 )
             }
         }
     }
 
-    /// Turns are not stored: a turn may be lost, but never comes twice.
+    /// Turns are not stored: a turn may be lost, but is never reported twice.
     private mutating func turnTold(_ button: ButtonID, _ line: JSONValue) {
         let part = Part(button: button, isSmall: line["part"] == "small")
         gestures[part, default: (0, 0, 0)].lines += 1
         guard let steps = line["steps"]?.integerValue, let position = line["position"]?.integerValue,
             let before = turned[part]
-        else { return report("P2", "a turn of \(part.name), which nobody turned: \(line)") }
+        else { return report("P2", "a turn of \(part.name), which was not turned: \(line)") }
         turned[part]?.told += Int(steps.magnitude)
         if !(0...100 ~= position) || steps == 0 { report("P2", "\(part.name) was turned by \(steps) to \(position)") }
         if before.told + Int(steps.magnitude) > before.byHand {
-            report("P2", "\(part.name) was turned by \(before.byHand), and \(before.told) and \(steps) were told")
+            report("P2", "\(part.name) was turned by \(before.byHand), and \(before.told) and \(steps) were reported")
         }
         if now - before.at > Self.longestTurn { report("P3", "\(part.name) was turned \(now - before.at) ago") }
     }
@@ -353,10 +354,10 @@ struct Witness {
         dimmed(line["rule"]?.stringValue)
         guard let rule = line["rule"]?.stringValue, let name = line["button"]?.stringValue,
             let event = line["event"]?.stringValue, let button = Self.names[name]
-        else { return report("P3", "a rule ran for nothing: \(line)") }
+        else { return report("P3", "a rule ran without an event: \(line)") }
         guard event != "connected" else {
             if readyTimes[button, default: []].count < 2 {
-                report("P3", "\(rule) ran since \(name) was there at the start")
+                report("P3", "\(rule) ran because \(name) was connected at the start")
             }
             return
         }
@@ -373,7 +374,7 @@ struct Witness {
             if isDimming == true { report("P1", "the rule for the end of a hold of kitchen did not run") }
             isDimming = true
         case "kitchen_undim":
-            if isDimming == false { report("P2", "the rule for the end of a hold of kitchen ran for none") }
+            if isDimming == false { report("P2", "the rule for the end of a hold of kitchen ran without a hold") }
             isDimming = false
         default: break
         }
@@ -383,10 +384,10 @@ struct Witness {
         let parts = Self.names[name].map(Part.all) ?? []
         let turn = parts.first.flatMap { turned[$0]?.at }.map { $0 + Self.longestTurn }
         guard let moved = (parts.compactMap { moved[$0] } + [turn].compactMap(\.self)).max() else {
-            return report("P3", "\(sentence), and nobody ever touched \(name)")
+            return report("P3", "\(sentence), and \(name) was never touched")
         }
         if now - moved > patience + Self.longestSilence {
-            report("P3", "\(sentence), and nobody touched \(name) for \(now - moved)")
+            report("P3", "\(sentence), and \(name) was not touched for \(now - moved)")
         }
     }
 
@@ -456,7 +457,7 @@ struct Witness {
 
     // MARK: The end
 
-    /// To be asked when everything was mended and has had its time.
+    /// Checks what must hold after all faults were repaired and enough time has passed.
     mutating func expectNothingLeft(_ house: Household) {
         for (name, button) in Self.names.sorted(by: { $0.key < $1.key }) {
             for press in Part.all(of: button).flatMap({ presses[$0, default: []] })
@@ -467,7 +468,7 @@ struct Witness {
         for part in openHolds { report("P1", "a hold of \(part.name) has no end") }
         if isDimming == true { report("P1", "the rule for the end of a hold of kitchen never ran") }
         let underway = house.hub.underway
-        if underway != Hub.Underway() { report("P6", "not over: \(underway)") }
+        if underway != Hub.Underway() { report("P6", "still in progress: \(underway)") }
         let state = house.store.state
         if !state.runs.isEmpty || !state.rules.waiting.isEmpty {
             report("P1", "runs that never end: \(state.runs.map(\.rule)), \(state.rules.waiting.count) wait")
