@@ -120,15 +120,4 @@ extension Hub {
 
     /// Whether a line of that level is written. Lines on the path of a press are not made otherwise.
     func isLogged(_ level: LogLevel) -> Bool { level.isAtLeast(logLevel) }
-
-    /// What is logged, for those who look at it from afar. Not what comes twice.
-    mutating func publishLogged(_ level: LogLevel, _ message: String) {
-        guard isBrokerConnected, isLogged(level), latestLogged != message else { return }
-        latestLogged = message
-        guard outbox.takePlaceForLine() else { return }
-        let payload: JSONValue = ["level": .string(level.rawValue), "message": .string(message)]
-        effects.append(
-            .publish(.logLine, MQTTMessage(topicName: topics.bridgeLogging, payload: payload.encoded()), expiry: nil)
-        )
-    }
 }

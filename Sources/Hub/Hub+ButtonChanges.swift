@@ -101,9 +101,7 @@ extension Hub {
 
     private mutating func narrateName(of button: ButtonID, before: String, at now: Instant) {
         let data = renaming(of: button, before: before)
-        publish(
-            topics.bridgeMessage("button_renamed", data), timeToLive: Hub.bridgeTimeToLive, mayRepeat: true, as: .other,
-            at: now)
+        publishEvent("button_renamed", data, at: now)
     }
 
     /// What the event and the answer say of a new name.
@@ -128,9 +126,7 @@ extension Hub {
             "id": .string(identity.id.description), "button": .string(label),
             "address": .string(identity.address.description), "serial": .string(identity.serial),
         ]
-        publish(
-            topics.bridgeMessage("button_\(departure.rawValue)", data), timeToLive: Hub.bridgeTimeToLive,
-            mayRepeat: true, as: .other, at: now)
+        publishEvent("button_\(departure.rawValue)", data, at: now)
     }
 
     private mutating func tellRules(_ change: ButtonChange, at now: Instant) {

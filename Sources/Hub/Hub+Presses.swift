@@ -62,14 +62,16 @@ extension Hub {
             let (word, report) = (message.word, message.report)
             let owner = MessageOwner.event(NumberedMessage(button: report.button, sequence: report.sequence))
             switch message.kind {
-            case .raw: publish(topics.rawMessage(word, report), timeToLive: message.timeToLive, for: owner, at: now)
+            case .raw:
+                publish(broker.topics.rawMessage(word, report), timeToLive: message.timeToLive, for: owner, at: now)
             case .gesture:
-                for part in topics.messages(word, report) {
+                for part in broker.topics.messages(word, report) {
                     publish(part, timeToLive: message.timeToLive, for: owner, at: now)
                 }
             case .stale:
                 publish(
-                    topics.staleMessage(word, report), timeToLive: message.timeToLive, mayRepeat: true, for: owner,
+                    broker.topics.staleMessage(word, report), timeToLive: message.timeToLive, mayRepeat: true,
+                    for: owner,
                     at: now)
             }
         }

@@ -7,8 +7,8 @@
     extension Hub {
         /// Sentences about everything that is inconsistent after an input was handled; none if all is well.
         package func problems(at now: Instant) -> [String] {
-            var problems = buttons.problems() + journal.problems() + radio.problems() + outbox.problems()
-            problems += retained.problems() + messages.problems() + jobs.problems()
+            var problems = buttons.problems() + journal.problems() + radio.problems() + broker.problems()
+            problems += jobs.problems()
             problems += engine.problems() + buttonSource.problems()
             func expect(_ isSo: Bool, _ problem: @autoclosure () -> String) {
                 if !isSo { problems.append(problem()) }
@@ -36,7 +36,7 @@
             for step in jobs.awaitedSteps {
                 expect(engine.awaits(step), "a job is under way for run \(step.run.rawValue), which does not await it")
             }
-            for run in messages.runsWithMessages {
+            for run in broker.runsWithMessages {
                 expect(journal.hasRecord(ofRun: run.rawValue), "run \(run.rawValue) sends messages and has no record")
             }
             for step in jobs.awaitedSteps {
@@ -46,14 +46,8 @@
         }
 
         private func checkBroker(_ expect: Expectation) {
-            expect(isBrokerConnected || retained.underwayCount == 0, "retained messages are on their way to no broker")
-            expect(isBrokerConnected || !isLookingForLeftovers, "leftovers are looked for without a broker")
             expect(
-                configuration.hasBroker || outbox.waitingCount == 0, "messages wait for a broker that is not configured"
-            )
-            expect(configuration.hasBroker || retained.count == 0, "topics wait for a broker that is not configured")
-            expect(
-                outbox.waitingCount == 0 || isFinished || deadlines.deadline(of: .outbox) != nil,
+                broker.waitingCount == 0 || isFinished || deadlines.deadline(of: .outbox) != nil,
                 "messages wait for the broker without a deadline")
         }
 
@@ -62,7 +56,7 @@
             func isSet(_ key: TimerKey) -> Bool { deadlines.deadline(of: key) != nil }
             expect(!ruleTopics.isScheduled || isSet(.statistics), "statistics wait for a timer that is not set")
             expect(ruleTopics.changed.isEmpty || ruleTopics.isScheduled, "changed statistics are not to be published")
-            expect(!retained.isSettling || isSet(.settling), "topics settle without a timer")
+            expect(!broker.isSettling || isSet(.settling), "topics settle without a timer")
             expect(isSet(.store) == journal.isRetryScheduled, "the timer of the store is not that of its journal")
             expect(!isFinished || !isSet(.transport), "a daemon that has finished wants to open the adapter")
             expect(!isFinished || !isSet(.sources), "a daemon that has finished wants to connect to a flicd")

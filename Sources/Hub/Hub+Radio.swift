@@ -172,7 +172,7 @@ extension Hub {
     /// Publishes the topics of a new button, and that it was paired.
     mutating func introduce(_ button: ButtonID, at now: Instant) {
         guard let identity = buttons[button]?.identity else { return }
-        announced.hidden.remove(.config(button))
+        broker.reveal(button)
         invalidate(.status(button))
         invalidate(.availability(button))
         invalidate(.config(button))
@@ -180,9 +180,7 @@ extension Hub {
             "id": .string(button.description), "button": .string(label(of: button)),
             "address": .string(identity.address.description), "serial": .string(identity.serial),
         ]
-        publish(
-            topics.bridgeMessage("button_paired", data), timeToLive: Hub.bridgeTimeToLive, mayRepeat: true,
-            as: .other, at: now)
+        publishEvent("button_paired", data, at: now)
     }
 
     mutating func gone(_ button: ButtonID, _ departure: Departure, at now: Instant) {
@@ -223,7 +221,7 @@ extension Hub {
 
     mutating func tellPairing(_ data: [JSONValue.Member]) {
         broadcast(.object([.init("kind", "pairing")] + data))
-        publish(topics.bridgeMessage("pairing", .object(data)))
+        publish(broker.topics.bridgeMessage("pairing", .object(data)))
     }
 
     /// What people call it: its name in the rules, else its own.

@@ -113,7 +113,8 @@ extension Hub {
         case .mqtt(let name, let transaction):
             publish(
                 MQTTMessage(
-                    topicName: topics.response(to: name), payload: answer.line(transaction: transaction).encoded(),
+                    topicName: broker.topics.response(to: name),
+                    payload: answer.line(transaction: transaction).encoded(),
                     qos: 1))
         }
     }

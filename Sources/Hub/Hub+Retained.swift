@@ -13,74 +13,34 @@ extension Hub {
     /// The delay before a message that the broker rejected is published again.
     static let retainedRetry = Duration.seconds(1)
 
-    var isBrokerConnected: Bool { if case .connected = broker { true } else { false } }
-
-    /// Marks the topic's message as outdated, so that it is published. Without a broker only topics of removed things
-    /// need to be remembered, because `sayAll` adds all others after connecting.
-    mutating func invalidate(_ topic: RetainedTopic) {
-        guard configuration.hasBroker else { return }
-        if case .config = topic, discovery == nil { return }
-        if isBrokerConnected || retained.count < RetainedTopics.maximumAbsent { retained.add(topic) }
-    }
+    /// Marks the topic's message as outdated, so that it is published.
+    mutating func invalidate(_ topic: RetainedTopic) { broker.invalidate(topic) }
 
     /// Marks the topic as outdated after a delay. Topics that are added during the delay are published together.
     mutating func invalidateDebounced(_ topic: RetainedTopic, at now: Instant, after delay: Duration = Hub.settlingTime)
     {
-        guard isBrokerConnected else { return }
-        if retained.settle(topic) { deadlines.set(.settling, at: now + delay) }
+        if broker.settle(topic) { deadlines.set(.settling, at: now + delay) }
     }
 
-    /// Publishes outdated topics, up to the number of unacknowledged messages that `RetainedTopics` allows.
+    /// Publishes outdated topics, up to the number of unacknowledged messages that `RetainedQueue` allows.
     mutating func sendRetained(at now: Instant) {
-        guard isBrokerConnected else { return }
-        while let topic = retained.take() {
-            // A device that was deleted in Home Assistant is not announced again, and clearing its topic once more
-            // would make Home Assistant log an error.
-            guard !announced.hidden.contains(topic) else { continue }
-            let id = retained.sent(topic)
+        while let (topic, id) = broker.takeRetained() {
             effects.append(.publish(id, retainedMessage(topic, at: now), expiry: nil))
         }
     }
 
-    /// - Returns: whether the message was on a retained topic.
-    mutating func retainedFailed(_ id: MessageID, _ reason: String, at now: Instant) -> Bool {
-        guard let (topic, again) = retained.failed(id) else { return false }
-        guard isBrokerConnected else { return true }
-        if again {
-            invalidateDebounced(topic, at: now, after: Hub.retainedRetry)
-        } else {
-            metrics.failed += 1
-            log(.warning, "\(retainedMessage(topic, at: now).topicName) could not be published: \(reason)")
-        }
-        return true
-    }
-
-    /// Marks all topics as outdated, in the order in which subscribers need them: states, then the discovery configs
-    /// that refer to them, then `bridge/state`, which makes entities available. Rules come last, because there may be
-    /// many.
+    /// Marks all topics as outdated after connecting.
     mutating func republishAll() {
-        let gone = retained.takeAll().filter { isGone($0) }
         deadlines.cancel(.settling)
-        for topic in gone + [.bridgeInfo, .bridgeDevices, .rules] { retained.add(topic) }
-        let buttons = buttons.keys.sorted()
-        for button in buttons {
-            retained.add(.status(button))
-            retained.add(.availability(button))
-        }
-        if discovery != nil {
-            retained.add(.bridgeConfig)
-            for button in buttons { retained.add(.config(button)) }
-        }
-        retained.add(.bridgeState)
-        for variable in engine.set.variables { retained.add(.variable(variable.name)) }
-        for rule in engine.set.rules { retained.add(.ruleEnabled(rule.id)) }
-        for rule in ruleTopics.lastRuns.keys.sorted() { retained.add(.lastRun(rule)) }
-        for rule in engine.set.rules {
-            guard let statistics = engine.statistics(of: rule.id), !statistics.counts.isEmpty else { continue }
-            retained.add(.statistics(rule.id))
-        }
+        let set = engine.set
+        let inventory = BrokerQueue.Inventory(
+            buttons: buttons.keys.sorted(), variables: set.variables.map(\.name), rules: set.rules.map(\.id),
+            lastRuns: ruleTopics.lastRuns.keys.sorted(),
+            statistics: set.rules.map(\.id).filter { !(engine.statistics(of: $0)?.counts.isEmpty ?? true) })
+        broker.republish(inventory, gone: broker.waitingTopics.filter { isGone($0) })
     }
 
+    /// Whether what the topic is about does not exist any more.
     func isGone(_ topic: RetainedTopic) -> Bool {
         switch topic {
         case .bridgeInfo, .bridgeDevices, .rules, .bridgeConfig, .bridgeState: false
@@ -93,7 +53,8 @@ extension Hub {
     // MARK: Messages
 
     private mutating func retainedMessage(_ topic: RetainedTopic, at now: Instant) -> MQTTMessage {
-        switch topic {
+        let topics = broker.topics
+        return switch topic {
         case .bridgeInfo: message(topics.bridgeInfo, bridgeStatus(at: now).json)
         case .bridgeDevices: message(topics.bridgeDevices, .array(listedButtons.map(\.json)))
         case .bridgeState: topics.bridgeStateMessage(isOnline: true)
@@ -103,7 +64,8 @@ extension Hub {
             message(
                 topics.availability(of: button), text: buttons[button].map { $0.state == .ready ? "online" : "offline" }
             )
-        case .bridgeConfig, .config: announcement(topic)
+        case .bridgeConfig: broker.announcement(topic, of: nil)
+        case .config(let button): broker.announcement(topic, of: buttons[button].map { device(of: $0) })
         case .rules: topics.retained(topics.rules, rulesState.encoded())
         case .ruleEnabled(let rule):
             topics.retained(

@@ -79,7 +79,7 @@ extension Hub {
         switch effect {
         case .recognised: break
         case .keep(.waiting(let run, let waiting)):
-            messages.waitChanged(of: run, waiting.map { .rules(.waiting(run, $0)) })
+            broker.waitChanged(of: run, waiting.map { .rules(.waiting(run, $0)) })
         case .keep: break
         case .started(let run, let rule, let cause):
             statisticsChanged(of: rule, at: now)
@@ -103,7 +103,7 @@ extension Hub {
             ruleTopics.failures[rule] = RuleTopicsState.Failure(
                 step: step, code: code, message: message, exitStatus: code == "R822" ? ruleTopics.exitStatus : nil)
         case .finished(let run, let rule, let result):
-            if messages.runEnded(run) { ended.append(.runEnded(run.rawValue)) }
+            if broker.runEnded(run) { ended.append(.runEnded(run.rawValue)) }
             runEnded(run, rule: rule, result, at: now)
         case .interrupted(let run, let rule, let cause):
             reportInterrupted(
@@ -115,8 +115,8 @@ extension Hub {
         case .triggerModeDropped(let button):
             announce(buttons.triggerModeDropped(button), at: now)
         case .subscribe(let topicNames):
-            if case .connected = broker { effects.append(.subscribe(topicNames.map { Subscription($0) })) }
-        case .unsubscribe(let topicNames): if case .connected = broker { effects.append(.unsubscribe(topicNames)) }
+            if broker.isConnected { effects.append(.subscribe(topicNames.map { Subscription($0) })) }
+        case .unsubscribe(let topicNames): if broker.isConnected { effects.append(.unsubscribe(topicNames)) }
         case .log(let level, let message): log(level, message)
         case .oversizedState(let topicName, let count):
             let limit = "JSON for a state has at most \(RuleEngine.maximumStateLength >> 10) KiB"
@@ -135,7 +135,6 @@ extension Hub {
         case .message(.publish(let publish)):
             let message = MQTTMessage(
                 topicName: publish.topicName, payload: publish.payload, qos: publish.qos, retain: publish.retain)
-            messages.messageBegins(of: step.run)
             self.publish(
                 message, timeToLive: publish.maximumAge, mayRepeat: publish.retain,
                 for: .step(step, rule: rule, topicName: publish.topicName), at: now)
@@ -156,16 +155,10 @@ extension Hub {
 
     /// Whether all messages of a run are written, including those of these effects.
     private func hasWritten(_ run: RunID, _ effects: ArraySlice<RuleEngine.Effect>) -> Bool {
-        messages.hasWritten(run)
+        broker.hasWritten(run)
             && !effects.contains {
                 if case .perform(let step, .message, _, _) = $0 { step.run == run } else { false }
             }
-    }
-
-    /// A message of a run is written, or given up.
-    mutating func messageEnded(of run: RunID) {
-        let changes = messages.messageEnded(of: run)
-        if !changes.isEmpty { record(changes) }
     }
 
     private mutating func cancel(_ step: StepID) {
@@ -175,11 +168,8 @@ extension Hub {
             case .webRequest(let id): effects.append(.cancelWebRequest(id))
             }
         }
-        for id in messages.messages(of: step) {
-            outbox.remove(id)
-            _ = messages.remove(id)
-            messageEnded(of: step.run)
-        }
+        let changes = broker.cancel(step)
+        if !changes.isEmpty { record(changes) }
     }
 
     mutating func processEnded(_ id: JobID, _ result: ProcessResult, at now: Instant) {
@@ -252,9 +242,7 @@ extension Hub {
             "button": run.button.map { .string($0.description) } ?? .null,
             "started_at": .string(run.startedAt.description),
         ]
-        publish(
-            topics.bridgeMessage("interrupted", data), timeToLive: .seconds(3600), mayRepeat: true,
-            for: .interruptedRun(run.id), at: now)
+        publishEvent("interrupted", data, timeToLive: .seconds(3600), as: .press, for: .interruptedRun(run.id), at: now)
         publishLastRun(of: run.rule, result: .interrupted, startedAt: run.startedAt, button: run.button)
     }
 

@@ -17,7 +17,7 @@ extension Hub {
     var faults: [String] {
         var faults: [String] = []
         if let adapterProblem, configuration.hasTransport { faults.append(adapterProblem) }
-        if configuration.hasBroker, case .disconnected(let reason) = broker { faults.append(reason) }
+        if configuration.hasBroker, case .disconnected(let reason) = broker.state { faults.append(reason) }
         if let fault = reload.fault { faults.append(fault) }
         if let fault = journal.fault { faults.append(fault) }
         if let fault = flicd?.fault { faults.append(fault) }
@@ -29,7 +29,7 @@ extension Hub {
 
     func status(at now: Instant) -> JSONValue {
         let brokerState: JSONValue
-        switch broker {
+        switch broker.state {
         case _ where !configuration.hasBroker: brokerState = "none"
         case .connected: brokerState = "connected"
         case .disconnected: brokerState = "disconnected"
@@ -47,8 +47,8 @@ extension Hub {
                 "no_space_for": .array(radio.waitingForSpace.sorted().map { .string(label(of: $0)) }),
             ],
             "broker": [
-                "url": .string(brokerAddress), "state": brokerState,
-                "malformed_packets": .integer(metrics.malformedPackets),
+                "url": .string(broker.address), "state": brokerState,
+                "malformed_packets": .integer(broker.malformedPacketCount),
             ],
             "sources": .array(sources.map(\.described)),
             "buttons": [

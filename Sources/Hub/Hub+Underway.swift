@@ -23,11 +23,11 @@ extension Hub {
 
     package var underway: Underway {
         var underway = Underway()
-        underway.jobs = jobs.stepCount + messages.count
+        underway.jobs = jobs.stepCount + broker.ownedCount
         underway.unsyncedNotifications = journal.awaitingSync.count
-        underway.waitingMessages = outbox.waitingCount
-        underway.unacknowledgedMessages = outbox.unacknowledgedCount
-        underway.retainedTopics = retained.isIdle ? 0 : max(1, retained.count)
+        underway.waitingMessages = broker.waitingCount
+        underway.unacknowledgedMessages = broker.unacknowledgedCount
+        underway.retainedTopics = broker.retainedCount
         underway.runs = engine.runCount
         underway.firmwareReads = jobs.firmwareReadCount
         underway.isReloading = reload.loading != nil

@@ -41,8 +41,8 @@ extension Hub {
             "rule": .null, "run": .null, "button": .string(button.description), "first_seq": .integer(first),
             "last_seq": .integer(record.sequence.value),
         ]
-        publish(
-            topics.bridgeMessage("interrupted", data), timeToLive: .seconds(3600), mayRepeat: true,
+        publishEvent(
+            "interrupted", data, timeToLive: .seconds(3600), as: .press,
             for: .event(NumberedMessage(button: button, sequence: first, isReport: true)), at: now)
     }
 }

@@ -152,8 +152,6 @@ package struct Hub: Sendable {
     let configuration: HubConfiguration
     /// Four hexadecimal digits that tell this installation from others.
     package let installationID: String
-    let topics: Topics
-    var brokerAddress: String
     var buttonSource: ButtonSource
     var engine: RuleEngine
     var redaction: Redaction
@@ -167,15 +165,7 @@ package struct Hub: Sendable {
     var sourceDeadlines = Deadlines<Int>()
     /// Since the search for new buttons began.
     var hasPairedOne = false
-    var broker = BrokerState.disconnected("the broker has not answered yet; if it stays so, check mqtt.broker") {
-        didSet { metrics.isOutdated = true }
-    }
-    var outbox = Outbox() { didSet { metrics.isOutdated = true } }
-    var retained = RetainedTopics()
-    var isLookingForLeftovers = false
-    /// `nil`: nothing is announced to Home Assistant.
-    let discovery: Discovery?
-    var announced = AnnouncementState()
+    var broker: BrokerQueue
     /// Until when new buttons are looked for.
     var joinEnd: Instant?
     var logLevel: LogLevel
@@ -183,8 +173,6 @@ package struct Hub: Sendable {
     var latestLogged = ""
     var firmwareFiles: [FirmwareFile] = []
     var jobs = Jobs()
-    /// What the messages in `outbox` were published for.
-    var messages = MessageOwners()
     var identifiers = IdentifierSequence()
     let interrupted: [StoredRun]
     var reload = ReloadState() { didSet { metrics.isOutdated = true } }
@@ -220,16 +208,9 @@ package struct Hub: Sendable {
             heldBack: Dictionary(
                 stored.buttons.filter { $0.syncedCursor != nil }.map { ($0.id, $0.cursor) }, uniquingKeysWith: { $1 }),
             runs: stored.runs.map(\.id))
-        topics = Topics(base: configuration.baseTopic)
         installationID = stored.installationID
         logLevel = configuration.logLevel
-        discovery = configuration.discoveryPrefix.map {
-            Discovery(
-                topics: Topics(base: configuration.baseTopic), prefix: $0, installationID: stored.installationID,
-                version: configuration.version, takesRequests: configuration.control != .none,
-                takesRestart: configuration.control == .all)
-        }
-        brokerAddress = configuration.broker
+        broker = BrokerQueue(configuration, installationID: stored.installationID)
         buttonSource = ButtonSource(
             ButtonManager(
                 extraTrustRoots: configuration.extraTrustRoots, maximumLinks: configuration.maximumConnections))
@@ -259,10 +240,10 @@ package struct Hub: Sendable {
 
         case .source(let place, let input): if !isFinished { sourceHappened(place, input, at: now) }
 
-        case .brokerAddress(let address): brokerAddress = address
+        case .brokerAddress(let address): broker.address = address
         case .brokerConnected: brokerConnected(at: now)
         case .brokerDisconnected(let reason): brokerDisconnected(reason, at: now)
-        case .brokerSentMalformedPacket: metrics.malformedPackets += 1
+        case .brokerSentMalformedPacket: broker.receivedMalformedPacket()
         case .published(let id): published(id, at: now)
         case .publishFailed(let id, let reason): publishFailed(id, reason, at: now)
         case .messageReceived(let topicName, let payload, let retained):
@@ -300,7 +281,7 @@ package struct Hub: Sendable {
     }
 
     /// What the broker publishes for us when we are gone without a word.
-    package var offlineMessage: MQTTMessage { topics.bridgeStateMessage(isOnline: false) }
+    package var offlineMessage: MQTTMessage { broker.topics.bridgeStateMessage(isOnline: false) }
 
     private mutating func start(at now: Instant) {
         lifecycle = .running(since: now)
@@ -329,7 +310,7 @@ package struct Hub: Sendable {
         case .join: endSourceSearch(isAsked: false, at: now)
         case .store: for effect in journal.retry(as: identifiers.recordToken()) { carryOut(effect, at: now) }
         case .statistics: publishStatistics()
-        case .settling: retained.addSettled()
+        case .settling: broker.addSettled()
         case .announce: announceAgain()
         case .watermarks: recordWatermarks()
         case .dials: recordDials()
@@ -359,9 +340,9 @@ package struct Hub: Sendable {
         recordWatermarks()
         recordDials()
         recordSightings(of: buttons.keys.sorted())
-        retained.addSettled()
+        broker.addSettled()
         sendRetained(at: now)
-        if isBrokerConnected {
+        if broker.isConnected {
             effects.append(.publish(identifiers.messageID(), offlineMessage, expiry: nil))
         }
         effects.append(.closeTransport)

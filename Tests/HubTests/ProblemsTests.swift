@@ -21,6 +21,9 @@
         @Test("a hub that has started contradicts itself in nothing")
         func none() { #expect(Self.hub().problems(at: Self.now).isEmpty) }
 
+        private static let entry = Outbox.Entry(
+            id: .queued(1), message: MQTTMessage(topicName: "a", payload: []), deadline: now)
+
         private static let contradictions: [(@Sendable (inout Hub) -> Void, String)] = [
             ({ $0.effects = [.cancelTimer] }, "effects are left in the hub"),
             (
@@ -39,23 +42,18 @@
                     _ = $0.radio.holdClosed()
                 }, "the adapter is open, and has to be closed"
             ),
-            ({ $0.isLookingForLeftovers = true }, "leftovers are looked for without a broker"),
-            ({ _ = $0.retained.sent(.rules) }, "retained messages are on their way to no broker"),
             (
                 { _ = $0.journal.recordFailed(nil, "no space", .memory, at: now) },
                 "the timer of the store is not that of its journal"
             ),
             (
-                { $0.messages.messageBegins(of: RunID(rawValue: 7)) },
-                "run 7 waits for 1 messages, and there are 0"
-            ),
-            (
                 { hub in
-                    let entry = Outbox.Entry(
-                        id: .queued(1), message: MQTTMessage(topicName: "a", payload: []), deadline: now)
-                    _ = hub.outbox.add(entry)
-                }, "messages wait for the broker without a deadline"
+                    let step = StepID(run: RunID(rawValue: 7), index: 1)
+                    _ = hub.broker.publish(
+                        entry, for: .step(step, rule: "light", topicName: "a"), at: now)
+                }, "run 7 sends messages and has no record"
             ),
+            ({ _ = $0.broker.publish(entry, at: now) }, "messages wait for the broker without a deadline"),
         ]
 
         @Test("a contradiction is told", arguments: contradictions.indices)

@@ -5,9 +5,6 @@ import Rules
 
 /// What the file for Prometheus needs besides what the hub knows anyway.
 struct MetricsState: Sendable {
-    var malformedPackets: Int64 = 0 { didSet { isOutdated = true } }
-    var published: Int64 = 0 { didSet { isOutdated = true } }
-    var failed: Int64 = 0 { didSet { isOutdated = true } }
     var stale: Int64 = 0 { didSet { isOutdated = true } }
     /// Something may be another than it is in the file.
     var isOutdated = false
@@ -25,11 +22,17 @@ extension Hub {
 
     /// To be called after each input.
     mutating func scheduleMetrics(at now: Instant) {
-        if buttons.takeHasChanged() { metrics.isOutdated = true }
+        if takeHasChanged() { metrics.isOutdated = true }
         guard configuration.hasMetrics, metrics.isOutdated, startedAt != nil, !isFinished,
             deadlines.deadline(of: .metrics) == nil
         else { return }
         deadlines.set(.metrics, at: now + Hub.metricsInterval)
+    }
+
+    /// Whether something that the metrics show may have changed in one of the parts since the last call.
+    private mutating func takeHasChanged() -> Bool {
+        let (buttonsHave, brokerHas) = (buttons.takeHasChanged(), broker.takeHasChanged())
+        return buttonsHave || brokerHas
     }
 
     /// What is in the file already is not written again.
@@ -37,7 +40,7 @@ extension Hub {
         guard configuration.hasMetrics else { return }
         deadlines.cancel(.metrics)
         metrics.isOutdated = false
-        _ = buttons.takeHasChanged()
+        _ = takeHasChanged()
         let text = exposition(at: now).octets
         guard text != metrics.written else { return }
         metrics.written = text
@@ -67,11 +70,11 @@ extension Hub {
                 guard configuration.hasTransport else { break }
                 text.add(metric, radio.isReady)
             case .adapterResets: if configuration.hasTransport { text.add(metric, radio.history.resets) }
-            case .brokerUp: if configuration.hasBroker { text.add(metric, isBrokerConnected) }
-            case .brokerMalformedPackets: if configuration.hasBroker { text.add(metric, metrics.malformedPackets) }
-            case .messagesPublished: text.add(metric, metrics.published)
-            case .messagesFailed: text.add(metric, metrics.failed)
-            case .messagesWaiting: text.add(metric, outbox.waitingCount)
+            case .brokerUp: if configuration.hasBroker { text.add(metric, broker.isConnected) }
+            case .brokerMalformedPackets: if configuration.hasBroker { text.add(metric, broker.malformedPacketCount) }
+            case .messagesPublished: text.add(metric, broker.publishedCount)
+            case .messagesFailed: text.add(metric, broker.failedCount)
+            case .messagesWaiting: text.add(metric, broker.waitingCount)
             case .flicdUp: if let flicd { text.add(metric, flicd.address != nil) }
             case .flicdClients: if let flicd { text.add(metric, flicd.server.clientCount) }
             case .flicdChannels: if let flicd { text.add(metric, flicd.server.channelCount) }

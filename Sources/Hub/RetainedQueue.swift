@@ -22,7 +22,7 @@ enum RetainedTopic: Hashable, Sendable {
 /// The queue of retained topics to publish, in order, with a limit of unacknowledged messages. It contains topics and
 /// no messages, so it stays small for thousands of buttons and rules, and a topic that changes while it waits is
 /// published once.
-struct RetainedTopics: Sendable {
+struct RetainedQueue: Sendable {
     /// The maximum number of unacknowledged messages.
     static let window = 64
     /// The maximum number of topics to remember without a broker. If more things are removed meanwhile, the search for
@@ -45,6 +45,9 @@ struct RetainedTopics: Sendable {
     var isIdle: Bool { waiting.isEmpty && underway.isEmpty }
     /// The number of waiting topics.
     var count: Int { waiting.count }
+
+    /// The waiting topics, in their order.
+    var waitingTopics: [RetainedTopic] { Array(due[next...]) }
 
     /// The number of messages that are not acknowledged.
     var underwayCount: Int { underway.count }
@@ -122,9 +125,9 @@ struct RetainedTopics: Sendable {
     /// Empties the queue when the connection begins or ends, and returns the waiting topics. Messages in flight are
     /// forgotten, because everything is published again after connecting.
     mutating func takeAll() -> [RetainedTopic] {
-        let rest = Array(due[next...])
+        let rest = waitingTopics
         let number = nextNumber
-        self = RetainedTopics()
+        self = RetainedQueue()
         nextNumber = number
         return rest
     }
