@@ -14,8 +14,8 @@ extension Hub {
                 isPowered: radio.isReady),
             sources: sources.map { BridgeStatus.Source(name: $0.name, state: $0.controller?.word) },
             permitJoinEnd: joinEnd.map { wallClock(at: $0) }, logLevel: logLevel.rawValue,
-            trustRoots: configuration.trustRootNames, buttonCount: buttons.count, ruleCount: engine.set.rules.count,
-            ruleErrorCount: reload.fault == nil ? 0 : reload.problems.count { $0["severity"] == "error" })
+            trustRoots: configuration.trustRootNames, buttonCount: buttons.count, ruleCount: rules.set.rules.count,
+            ruleErrorCount: rules.errorCount)
     }
 
     var listedButtons: [ListedButton] {
@@ -40,7 +40,7 @@ extension Hub {
 
     /// A trigger mode when the rules or somebody fixed one.
     private func chosenMode(of record: ButtonRecord) -> String {
-        let listening = engine.listening(to: record.identity.id)
+        let listening = rules.listening(to: record.identity.id)
         return (listening.isFixed ? listening.mode : record.triggerMode)?.rawValue ?? "auto"
     }
 

@@ -12,7 +12,7 @@ extension Hub {
         broker.connected()
         log(.info, "connected to \(broker.address)")
         broadcast(["kind": "broker", "state": "connected"])
-        let filters = (requestFilters + engine.subscriptions).map { Subscription($0) } + broker.announcements.filters
+        let filters = (requestFilters + rules.subscriptions).map { Subscription($0) } + broker.announcements.filters
         effects.append(
             .subscribe(filters + broker.leftoverFilters.map { Subscription($0, qos: 0, isWithoutOurs: true) }))
         republishAll()
@@ -111,7 +111,7 @@ extension Hub {
         let message = transmission.message
         effects.append(.publish(transmission.id, message, expiry: transmission.expiry))
         // The engine waits for a message with QoS 0 only if the broker was not connected when the step began.
-        if let step = transmission.step, engine.awaits(step) {
+        if let step = transmission.step, rules.awaits(step) {
             advanceRules(message.qos > 0 ? .handedOver(step) : .stepFinished(step, .completed()), at: now)
         }
         guard isWatched, transmission.isShown else { return }
@@ -166,7 +166,7 @@ extension Hub {
             if case .failed = outcome, isFinished { return }
             let changes = broker.messageEnded(of: step.run)
             if !changes.isEmpty { record(changes) }
-            if engine.awaits(step) {
+            if rules.awaits(step) {
                 advanceRules(.stepFinished(step, outcome), at: now)
             } else if case .failed(let code, let reason, _) = outcome {
                 log(.warning, "rule \(rule): \(code) the message on \(topicName) may not have been sent: \(reason)")
@@ -203,7 +203,7 @@ extension Hub {
     mutating func messageReceived(_ topicName: String, _ payload: [UInt8], retained: Bool, at now: Instant) {
         let topics = broker.topics
         if retained, let topic = broker.leftover(topicName, payload), isGone(topic) { broker.clearLeftover(topic) }
-        if stateTopics.contains(topicName) {
+        if rules.isState(topicName) {
             advanceRules(.message(topicName: topicName, payload: payload), at: now)
         }
         guard !homeAssistantSaid(topicName, payload, retained: retained, at: now) else { return }

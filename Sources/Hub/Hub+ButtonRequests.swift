@@ -172,7 +172,7 @@ extension Hub {
                     return .error("trigger_mode is auto, \(words)")
                 }
                 let wanted = TriggerMode(rawValue: word)
-                if let wanted, let refusal = engine.refusal(of: wanted, for: button) { return .error(refusal) }
+                if let wanted, let refusal = rules.refusal(of: wanted, for: button) { return .error(refusal) }
                 mode = .some(wanted)
             case "latency_mode" where model == .twist, "auto_disconnect_time" where model == .twist:
                 return .error(

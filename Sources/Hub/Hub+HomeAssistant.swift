@@ -12,14 +12,14 @@ extension Hub {
             id: identity.id, address: identity.address, name: record.displayName, serial: identity.serial,
             firmwareVersion: identity.firmwareVersion, model: identity.model,
             clickCounts: Set(
-                engine.listening(to: identity.id).gestures.filter { !$0.contains(.long) }.map(\.count).filter { $0 > 2 }
+                rules.listening(to: identity.id).gestures.filter { !$0.contains(.long) }.map(\.count).filter { $0 > 2 }
             ),
             hasFirmwareFile: firmwareFile(for: record) != nil, usedDials: usedDials(of: identity))
     }
 
     /// The dials whose rotation triggers a rule. For the dial of a Twist, all its slots are included.
     private func usedDials(of identity: ButtonIdentity) -> Set<Dial> {
-        let parts = engine.turnedParts(of: identity.id)
+        let parts = rules.turnedParts(of: identity.id)
         return Set(
             Dial.all(of: identity.model).filter { dial in
                 switch dial {

@@ -19,7 +19,7 @@ extension Hub {
     ) {
         guard let record = buttons[button] else { return }
         buttons.wasSeen(button, at: now)
-        let ruleEffects = engine.handle(.pressed(events), at: now)
+        let ruleEffects = rules.pressed(events, at: now)
         let reports = reports(of: ruleEffects, at: now)
         buttons.handled(button, upTo: cursor)
         let token = identifiers.recordToken()
@@ -100,7 +100,7 @@ extension Hub {
         let at = wallClock(at: recognised.at + recognised.heldFor)
         if recognised.what == .down { buttons.countPress(of: button) }
         if isWatched { reports.lines.append(eventLine(word, recognised, at: at)) }
-        let policy = engine.queuedPolicy(of: button)
+        let policy = rules.queuedPolicy(of: button)
         let isFresh = policy.admits(recognised)
         let isRaw = recognised.what == .down || recognised.what == .up
         guard isFresh || !isRaw else { return }

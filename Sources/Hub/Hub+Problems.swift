@@ -9,13 +9,12 @@
         package func problems(at now: Instant) -> [String] {
             var problems = buttons.problems() + journal.problems() + radio.problems() + broker.problems()
             problems += jobs.problems()
-            problems += engine.problems() + buttonSource.problems()
+            problems += rules.problems() + buttonSource.problems()
             func expect(_ isSo: Bool, _ problem: @autoclosure () -> String) {
                 if !isSo { problems.append(problem()) }
             }
             expect(effects.isEmpty, "effects are left in the hub")
             expect(buttonInputs.isEmpty, "inputs for buttons are left")
-            expect(ruleInputs.isEmpty && !isCarryingOutRules, "inputs for rules are left")
             expect(flicd?.inputs.isEmpty ?? true, "inputs for the server of flicd's clients are left")
             for key in TimerKey.allCases {
                 expect(deadlines.deadline(of: key).map { $0 >= now } ?? true, "the deadline of \(key) is in the past")
@@ -24,9 +23,6 @@
             checkBroker(expect)
             checkTimers(expect)
             checkLinks(expect)
-            expect(reload.next == nil || reload.loading != nil, "a reload waits for none")
-            expect(
-                stateTopics == Set(engine.set.states.map(\.topicName)), "the topics of states are those of other rules")
             return problems
         }
 
@@ -34,7 +30,7 @@
 
         private func checkRuns(_ expect: Expectation) {
             for step in jobs.awaitedSteps {
-                expect(engine.awaits(step), "a job is under way for run \(step.run.rawValue), which does not await it")
+                expect(rules.awaits(step), "a job is under way for run \(step.run.rawValue), which does not await it")
             }
             for run in broker.runsWithMessages {
                 expect(journal.hasRecord(ofRun: run.rawValue), "run \(run.rawValue) sends messages and has no record")
@@ -54,8 +50,7 @@
         /// Whatever waits for a timer has one.
         private func checkTimers(_ expect: Expectation) {
             func isSet(_ key: TimerKey) -> Bool { deadlines.deadline(of: key) != nil }
-            expect(!ruleTopics.isScheduled || isSet(.statistics), "statistics wait for a timer that is not set")
-            expect(ruleTopics.changed.isEmpty || ruleTopics.isScheduled, "changed statistics are not to be published")
+            expect(!rules.areStatisticsScheduled || isSet(.statistics), "statistics wait for a timer that is not set")
             expect(!broker.isSettling || isSet(.settling), "topics settle without a timer")
             expect(isSet(.store) == journal.isRetryScheduled, "the timer of the store is not that of its journal")
             expect(!isFinished || !isSet(.transport), "a daemon that has finished wants to open the adapter")

@@ -226,7 +226,7 @@ extension Hub {
 
     /// What people call it: its name in the rules, else its own.
     func label(of button: ButtonID) -> String {
-        engine.declaredName(of: button) ?? buttons[button]?.displayName ?? button.description
+        rules.declaredName(of: button) ?? buttons[button]?.displayName ?? button.description
     }
 
     mutating func reportServiceStatus() {

@@ -32,11 +32,7 @@ extension Hub {
     /// Marks all topics as outdated after connecting.
     mutating func republishAll() {
         deadlines.cancel(.settling)
-        let set = engine.set
-        let inventory = BrokerQueue.Inventory(
-            buttons: buttons.keys.sorted(), variables: set.variables.map(\.name), rules: set.rules.map(\.id),
-            lastRuns: ruleTopics.lastRuns.keys.sorted(),
-            statistics: set.rules.map(\.id).filter { !(engine.statistics(of: $0)?.counts.isEmpty ?? true) })
+        let inventory = rules.inventory(buttons: buttons.keys.sorted())
         broker.republish(inventory, gone: broker.waitingTopics.filter { isGone($0) })
     }
 
@@ -45,8 +41,8 @@ extension Hub {
         switch topic {
         case .bridgeInfo, .bridgeDevices, .rules, .bridgeConfig, .bridgeState: false
         case .status(let button), .availability(let button), .config(let button): buttons[button] == nil
-        case .ruleEnabled(let rule), .statistics(let rule), .lastRun(let rule): engine.statistics(of: rule) == nil
-        case .variable(let name): engine.value(of: name) == nil
+        case .ruleEnabled(let rule), .statistics(let rule), .lastRun(let rule): !rules.has(rule: rule)
+        case .variable(let name): !rules.has(variable: name)
         }
     }
 
@@ -66,24 +62,14 @@ extension Hub {
             )
         case .bridgeConfig: broker.announcement(topic, of: nil)
         case .config(let button): broker.announcement(topic, of: buttons[button].map { device(of: $0) })
-        case .rules: topics.retained(topics.rules, rulesState.encoded())
-        case .ruleEnabled(let rule):
-            topics.retained(
-                topics.enabled(rule: rule),
-                engine.isEnabled(rule: rule).map { Array(($0 ? "true" : "false").utf8) } ?? [])
-        case .lastRun(let rule):
-            topics.retained(topics.lastRun(rule: rule), ruleTopics.lastRuns[rule].map { $0.encoded() } ?? [])
-        case .statistics(let rule):
-            topics.retained(
-                topics.statistics(rule: rule), engine.statistics(of: rule).map { $0.json.encoded() } ?? [])
-        case .variable(let name):
-            topics.retained(
-                topics.variable(name), engine.value(of: name).map { Array(redaction($0.text ?? "").utf8) } ?? [])
+        case .rules, .ruleEnabled, .lastRun, .statistics, .variable:
+            topics.retained(broker.name(of: topic), rules.payload(of: topic))
         }
     }
 
     private func message(_ topicName: String, _ json: JSONValue?) -> MQTTMessage {
-        MQTTMessage(topicName: topicName, payload: json.map { redaction($0).encoded() } ?? [], qos: 1, retain: true)
+        MQTTMessage(
+            topicName: topicName, payload: json.map { rules.redaction($0).encoded() } ?? [], qos: 1, retain: true)
     }
 
     private func message(_ topicName: String, text: String?) -> MQTTMessage {

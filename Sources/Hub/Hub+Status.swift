@@ -18,7 +18,7 @@ extension Hub {
         var faults: [String] = []
         if let adapterProblem, configuration.hasTransport { faults.append(adapterProblem) }
         if configuration.hasBroker, case .disconnected(let reason) = broker.state { faults.append(reason) }
-        if let fault = reload.fault { faults.append(fault) }
+        if let fault = rules.fault { faults.append(fault) }
         if let fault = journal.fault { faults.append(fault) }
         if let fault = flicd?.fault { faults.append(fault) }
         // Until somebody has begun to mend it.
@@ -63,13 +63,7 @@ extension Hub {
             ],
             "permit_join": .bool(buttonSource.isSearching || sources.contains(where: \.isSearching)),
             "flicd": flicdStatus,
-            "rules": [
-                "loaded": .integer(Int64(engine.set.rules.count)),
-                "state": .string(reload.fault == nil ? "ok" : "error"), "active": .string(engine.set.fingerprint),
-                "started": .integer(runs(.started)), "completed": .integer(runs(.completed)),
-                "failed": .integer(runs(.failed)),
-                "contradictions": .array(engine.modelContradictions.map(JSONValue.string)),
-            ],
+            "rules": rules.status,
             "last_errors": trouble.described(at: now),
             "capture": configuration.capture.map(JSONValue.string) ?? .null,
             "simulated_buttons": .array(configuration.simulatedButtons.map(JSONValue.string)),
@@ -90,14 +84,9 @@ extension Hub {
         record.lastSeen.map { wallClock(at: $0) } ?? record.seenBefore
     }
 
-    /// Of the rules that are loaded, since the daemon was started.
-    private func runs(_ outcome: Outcome) -> Int64 {
-        engine.set.rules.reduce(0) { $0 + Int64(engine.statistics(of: $1.id)?.counts[outcome] ?? 0) }
-    }
-
     func describe(_ record: ButtonRecord) -> JSONValue {
         let identity = record.identity
-        let listening = engine.listening(to: identity.id)
+        let listening = rules.listening(to: identity.id)
         let common: KeyValuePairs<String, JSONValue> = [
             "name": .string(label(of: identity.id)),
             "id": .string(identity.id.description),

@@ -43,7 +43,7 @@ extension Hub {
     /// The record of everything of the button that was handled so far.
     mutating func progress(of button: ButtonID) -> StoreChange? {
         buttons.takeProgress(
-            of: button, recogniser: engine.savedTrain(of: button), wallClock: believableClock)
+            of: button, recogniser: rules.savedTrain(of: button), wallClock: believableClock)
     }
 
     /// Records when buttons were last heard of that were only connected: when their links end, and at the end.

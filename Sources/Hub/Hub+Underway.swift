@@ -28,12 +28,12 @@ extension Hub {
         underway.waitingMessages = broker.waitingCount
         underway.unacknowledgedMessages = broker.unacknowledgedCount
         underway.retainedTopics = broker.retainedCount
-        underway.runs = engine.runCount
+        underway.runs = rules.runCount
         underway.firmwareReads = jobs.firmwareReadCount
-        underway.isReloading = reload.loading != nil
+        underway.isReloading = rules.isLoading
         return underway
     }
 
     /// Of the rules that run.
-    package var ruleFingerprint: String { engine.set.fingerprint }
+    package var ruleFingerprint: String { rules.set.fingerprint }
 }

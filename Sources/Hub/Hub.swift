@@ -153,8 +153,7 @@ package struct Hub: Sendable {
     /// Four hexadecimal digits that tell this installation from others.
     package let installationID: String
     var buttonSource: ButtonSource
-    var engine: RuleEngine
-    var redaction: Redaction
+    var rules: RuleHost
     // Properties that the metrics show mark the metrics as outdated.
     var buttons: ButtonRegistry
     var clock: (utc: UTCTime, at: Instant)? { didSet { metrics.isOutdated = true } }
@@ -174,11 +173,6 @@ package struct Hub: Sendable {
     var firmwareFiles: [FirmwareFile] = []
     var jobs = Jobs()
     var identifiers = IdentifierSequence()
-    let interrupted: [StoredRun]
-    var reload = ReloadState() { didSet { metrics.isOutdated = true } }
-    /// The topics of all states.
-    var stateTopics: Set<String> = []
-    var ruleTopics = RuleTopicsState()
     var metrics = MetricsState()
     private(set) var trouble = RecentTrouble()
     private var repeatedLines = RepeatedLines<OutsideLine>()
@@ -193,8 +187,6 @@ package struct Hub: Sendable {
     /// What the parts' own effects ask of them in turn. It waits until all effects before it are carried out: an
     /// older timer must not come after a newer one.
     var buttonInputs: [ButtonManager.Input] = []
-    var ruleInputs: [RuleEngine.Input] = []
-    var isCarryingOutRules = false
     /// While one is made.
     var recording: OngoingRecording?
 
@@ -215,16 +207,10 @@ package struct Hub: Sendable {
             ButtonManager(
                 extraTrustRoots: configuration.extraTrustRoots, maximumLinks: configuration.maximumConnections))
         sources = configuration.sources.map { FlicdUpstream(name: $0) }
-        engine = RuleEngine(rules, state: stored.rules, nextRun: RunID(rawValue: stored.nextRun))
-        redaction = Redaction(rules.confidential)
-        let waiting = Set(stored.rules.waiting.map(\.run.rawValue))
-        interrupted = stored.runs.filter { !waiting.contains($0.id) }
+        self.rules = RuleHost(rules, configuration, stored: stored)
         flicd = configuration.flicdListen.map { _ in
             FlicdState(server: FlicdServer(maximumLinks: configuration.maximumConnections))
         }
-        reload.fault = configuration.ruleFault
-        reload.problems = configuration.ruleProblems
-        stateTopics = Set(rules.states.map(\.topicName))
     }
 
     package mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
@@ -253,7 +239,7 @@ package struct Hub: Sendable {
         case .processEnded(let id, let result): processEnded(id, result, at: now)
         case .webAnswered(let id, let result): webAnswered(id, result, at: now)
         case .rulesLoaded(let id, let loaded): rulesLoaded(id, loaded, at: now)
-        case .reloadRules: reloadRules(withTests: false, for: nil)
+        case .reloadRules: reloadRules()
         case .logLevel(let level): setLogLevel(level)
         case .firmwareFiles(let files): firmwareFilesChanged(files, at: now)
         case .firmwareRead(let id, let reading): firmwareRead(id, reading, at: now)
@@ -286,7 +272,7 @@ package struct Hub: Sendable {
     private mutating func start(at now: Instant) {
         lifecycle = .running(since: now)
         if let lost = configuration.lostState { log(.error, lost) }
-        for run in interrupted { reportInterrupted(run, at: now) }
+        for run in rules.interrupted { reportInterrupted(run, at: now) }
         for name in configuration.trustRootNames {
             log(.warning, "certificates signed by \(name) are trusted besides Flic's own (bluetooth.trust_roots)")
         }
@@ -358,7 +344,7 @@ package struct Hub: Sendable {
         tellFlicd(.wallClock(utc), at: now)
         advanceRules(.wallClock(utc, isBelievable: utc >= configuration.builtAt), at: now)
         guard !isFirst else { return }
-        let undecided = buttons.keys.sorted().filter { !engine.savedTrain(of: $0).isEmpty }
+        let undecided = buttons.keys.sorted().filter { !rules.savedTrain(of: $0).isEmpty }
         if !undecided.isEmpty { recordAndSync(undecided.compactMap { progress(of: $0) }) }
     }
 
@@ -372,7 +358,7 @@ package struct Hub: Sendable {
 
     /// - Parameter line: which line it is, where something outside can cause it.
     mutating func log(_ level: LogLevel, _ message: String, from line: OutsideLine? = nil) {
-        let message = redaction(message)
+        let message = rules.redaction(message)
         effects.append(.log(level, message))
         trouble.add(level, message, from: line, time: wallClock(at: handledAt), at: handledAt)
         publishLogged(level, message)
@@ -408,6 +394,6 @@ package struct Hub: Sendable {
 
     mutating func broadcast(_ line: JSONValue) {
         guard isWatched else { return }
-        effects.append(.broadcast(watchers.sorted(), redaction(line)))
+        effects.append(.broadcast(watchers.sorted(), rules.redaction(line)))
     }
 }

@@ -30,8 +30,9 @@
                 { $0.deadlines.set(.metrics, at: Instant(sinceBoot: .seconds(4))) },
                 "the deadline of metrics is in the past"
             ),
-            ({ $0.reload.next = (false, []) }, "a reload waits for none"),
-            ({ $0.ruleTopics.isScheduled = true }, "statistics wait for a timer that is not set"),
+            ({ _ = $0.rules.requestLoad(withTests: false, for: nil) }, "a reload waits for none"),
+            ({ $0.rules.add(.timerFired) }, "inputs for rules are left"),
+            ({ _ = $0.rules.statisticsChanged(of: "light") }, "statistics wait for a timer that is not set"),
             (
                 { $0.radio.linkTimedOut(ButtonID(BluetoothAddress(rawValue: 1))) },
                 "links that timed out were not reported"

@@ -16,10 +16,6 @@ struct MetricsState: Sendable {
 // after something has changed: when nothing happens nobody wakes for it.
 extension Hub {
     static let metricsInterval = Duration.seconds(15)
-    /// Of so many rules each has every outcome in the file, so that the first failure is a step from 0 to 1. Of more, those
-    /// that happened: the text of ten thousand rules would hold a press up.
-    static let maximumRulesInFull = 200
-
     /// To be called after each input.
     mutating func scheduleMetrics(at now: Instant) {
         if takeHasChanged() { metrics.isOutdated = true }
@@ -31,8 +27,10 @@ extension Hub {
 
     /// Whether something that the metrics show may have changed in one of the parts since the last call.
     private mutating func takeHasChanged() -> Bool {
-        let (buttonsHave, brokerHas) = (buttons.takeHasChanged(), broker.takeHasChanged())
-        return buttonsHave || brokerHas
+        let (inButtons, inBroker, inRules) = (
+            buttons.takeHasChanged(), broker.takeHasChanged(), rules.takeHasChanged()
+        )
+        return inButtons || inBroker || inRules
     }
 
     /// What is in the file already is not written again.
@@ -52,7 +50,7 @@ extension Hub {
             let id = record.identity.id
             return (
                 record: record,
-                labels: Exposition.Labels.none.adding("button", redaction(label(of: id)))
+                labels: Exposition.Labels.none.adding("button", rules.redaction(label(of: id)))
                     .adding("id", id.description)
             )
         }
@@ -80,10 +78,10 @@ extension Hub {
             case .flicdChannels: if let flicd { text.add(metric, flicd.server.channelCount) }
             case .flicdFramesIgnored: if let flicd { text.add(metric, flicd.server.ignoredFrameCount) }
             case .storeFault: text.add(metric, journal.fault != nil)
-            case .rulesFault: text.add(metric, reload.fault != nil)
-            case .rules: text.add(metric, engine.set.rules.count)
-            case .ruleOutcomes: addOutcomes(to: &text)
-            case .ruleConditionErrors: addConditionErrors(to: &text)
+            case .rulesFault: text.add(metric, rules.fault != nil)
+            case .rules: text.add(metric, rules.set.rules.count)
+            case .ruleOutcomes: rules.addOutcomes(to: &text)
+            case .ruleConditionErrors: rules.addConditionErrors(to: &text)
             case .eventsStale: text.add(metric, metrics.stale)
             case .buttons: text.add(metric, buttons.count)
             case .buttonsReady: text.add(metric, buttons.count { $0.record.state == .ready })
@@ -113,26 +111,5 @@ extension Hub {
             }
         }
         return text
-    }
-
-    private func addOutcomes(to text: inout Exposition) {
-        let isFull = engine.set.rules.count <= Hub.maximumRulesInFull
-        for rule in engine.set.rules {
-            guard let counts = engine.statistics(of: rule.id)?.counts, isFull || !counts.isEmpty else { continue }
-            let labels = Exposition.Labels.none.adding("rule", rule.id)
-            for outcome in Outcome.allCases where outcome != .notMatched {
-                let count = counts[outcome] ?? 0
-                guard isFull || count > 0 else { continue }
-                text.add(.ruleOutcomes, count, labels.adding("outcome", outcome.rawValue))
-            }
-        }
-    }
-
-    private func addConditionErrors(to text: inout Exposition) {
-        let isFull = engine.set.rules.count <= Hub.maximumRulesInFull
-        for rule in engine.set.rules {
-            guard let count = engine.statistics(of: rule.id)?.conditionErrors, isFull || count > 0 else { continue }
-            text.add(.ruleConditionErrors, count, .none.adding("rule", rule.id))
-        }
     }
 }

@@ -13,9 +13,15 @@ extension Hub {
         _ header: RecordingHeader, hiding secrets: Set<String> = [], at now: Instant
     ) -> JSONValue {
         buttonSource.record()
-        let redaction = redaction.hiding(secrets)
+        let redaction = rules.redaction.hiding(secrets)
         recording = OngoingRecording(start: now, redaction: redaction)
         return header.json(hiding: redaction)
+    }
+
+    /// The recording hides these texts from now on.
+    mutating func recordingHides(_ secrets: Set<String>) {
+        guard let redaction = recording?.redaction.hiding(secrets) else { return }
+        recording?.redaction = redaction
     }
 
     package mutating func endRecording() {
