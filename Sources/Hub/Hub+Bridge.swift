@@ -12,8 +12,8 @@ extension Hub {
             adapter: BridgeStatus.Adapter(
                 transport: configuration.transport, address: radio.address, state: radio.state.name,
                 isPowered: radio.isReady),
-            sources: sources.map { BridgeStatus.Source(name: $0.name, state: $0.controller?.word) },
-            permitJoinEnd: joinEnd.map { wallClock(at: $0) }, logLevel: logLevel.rawValue,
+            sources: flicd.upstreams.map { BridgeStatus.Source(name: $0.name, state: $0.controller?.word) },
+            permitJoinEnd: search.end.map { wallClock(at: $0) }, logLevel: logLevel.rawValue,
             trustRoots: configuration.trustRootNames, buttonCount: buttons.count, ruleCount: rules.set.rules.count,
             ruleErrorCount: rules.errorCount)
     }
@@ -59,8 +59,6 @@ extension Hub {
 
     /// The least time between a start and a restart that was asked for over MQTT.
     private static let restartCooldown = Duration.seconds(60)
-    /// The longest search for new buttons.
-    static let maximumJoinTime: Int64 = 3600
 
     private mutating func restart(_ context: RequestContext) -> RequestAnswer {
         let uptime = startedAt.map { context.now - $0 } ?? .zero
@@ -70,29 +68,6 @@ extension Hub {
         }
         log(.info, "restarting, as asked for")
         return .restarting
-    }
-
-    private mutating func permitJoin(_ data: JSONValue, at now: Instant) -> RequestAnswer {
-        guard let seconds = data.integerValue ?? data["time"]?.integerValue,
-            (0...Hub.maximumJoinTime).contains(seconds)
-        else { return .error(#"permit_join takes {"time": seconds}, 0 to \#(Hub.maximumJoinTime)"#) }
-        // A switch shows what is, also after it was refused.
-        invalidate(.bridgeInfo)
-        guard seconds > 0 else {
-            advanceButtons(.stopJoin, at: now)
-            endSourceSearch(isAsked: true, at: now)
-            return .ok(["time": 0])
-        }
-        let isAdapterReady = radio.isReady
-        guard isAdapterReady || sources.contains(where: \.isConnected) else {
-            let problem = (configuration.hasTransport ? adapterProblem : nil) ?? sources.compactMap(\.fault).first
-            return .error(
-                problem ?? adapterProblem ?? "the Bluetooth adapter is not ready yet; try again in a moment")
-        }
-        joinEnd = now + .seconds(seconds)
-        if isAdapterReady { advanceButtons(.permitJoin(.seconds(seconds)), at: now) }
-        searchSources(withAdapter: isAdapterReady, at: now)
-        return .ok(["time": .integer(seconds)])
     }
 
     private mutating func setOptions(_ data: JSONValue) -> RequestAnswer {

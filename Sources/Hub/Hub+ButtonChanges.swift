@@ -5,23 +5,23 @@ import JSON
 import MQTTTopics
 import Rules
 
-// Changes of buttons, and everybody who has to know of them.
+// Changes of buttons, and all audiences that are told of them.
 extension Hub {
-    /// Records a change of a button, and tells everybody who shows the facts or decides by them.
+    /// Records a change of a button, and tells all audiences that show the fact or decide by it.
     ///
-    /// `ButtonFact.audiences` says who is told of which fact. The order is: the store; flicd's clients; the retained topics;
+    /// `ButtonFact.audiences` says which audience is told of which fact. The order is: the store; flicd's clients; the retained topics;
     /// the log and the live stream; the rules; the lists of all buttons; the `changed` line of the live stream.
     mutating func announce(_ change: ButtonChange, at now: Instant) {
         let button = change.button
-        let audiences = change.facts.reduce(into: ButtonAudiences()) { $0.formUnion($1.audiences) }
+        let audiences = change.fact?.audiences ?? []
         // Flicd's clients hear of the end of a link before it is recorded when the button was last seen.
-        for fact in change.facts {
-            if case .state(let state, _) = fact { tellFlicdState(of: button, state, at: now) }
-        }
+        if case .state(let state, _) = change.fact { tellFlicdState(of: button, state, at: now) }
         if !change.changes.isEmpty {
             if change.isSynced { recordAndSync(change.changes) } else { record(change.changes) }
         }
-        if audiences.contains(.flicd) { tellFlicd(change, at: now) }
+        if audiences.contains(.flicd), let fact = change.fact {
+            tellFlicd(FlicdServer.Input(fact, of: button, buttons[button]), at: now)
+        }
         invalidateTopics(of: button, audiences, at: now)
         if audiences.contains(.narration) { narrate(change, at: now) }
         if audiences.contains(.rules) { tellRules(change, at: now) }
@@ -40,30 +40,6 @@ extension Hub {
         if let change { announce(change, at: now) }
     }
 
-    /// Flicd's clients know the buttons of the bridge's own adapter. Those of another flicd they see there.
-    private mutating func tellFlicd(_ change: ButtonChange, at now: Instant) {
-        let record = buttons[change.button]
-        for fact in change.facts {
-            switch fact {
-            case .removal(_, _, let record) where record.source != nil: break
-            case .removal(.unpaired, _, _): tellFlicd(.unpaired(change.button), at: now)
-            case .removal(.removed, _, _): tellFlicd(.deleted(change.button), at: now)
-            case _ where record == nil || record?.source != nil: break
-            case .pairing: if let record { tellFlicd(.paired(record.identity), at: now) }
-            case .battery:
-                if let millivolts = record?.batteryMillivolts, let time = record?.batteryMeasuredAt {
-                    tellFlicd(.battery(change.button, millivolts: millivolts, at: time), at: now)
-                }
-            case .firmware: if let record { tellFlicd(.button(record.identity), at: now) }
-            // `announce` has told them already.
-            case .state: break
-            case .name, .nickname, .model, .source, .triggerMode, .options, .isConnectionWanted, .signal, .activity,
-                .updateProgress:
-                break
-            }
-        }
-    }
-
     private mutating func invalidateTopics(of button: ButtonID, _ audiences: ButtonAudiences, at now: Instant) {
         let isKnown = buttons[button] != nil
         // Home Assistant removes a device before its topics are cleared.
@@ -75,15 +51,13 @@ extension Hub {
     }
 
     private mutating func narrate(_ change: ButtonChange, at now: Instant) {
-        for fact in change.facts {
-            switch fact {
-            case .state(let state, let before): narrate(state, before: before, of: change.button)
-            case .removal(let departure, let label, let record): narrate(departure, label, record, at: now)
-            case .name(let before): narrateName(of: change.button, before: before, at: now)
-            case .pairing, .nickname, .firmware, .model, .source, .triggerMode, .options, .isConnectionWanted,
-                .battery, .signal, .activity, .updateProgress:
-                break
-            }
+        switch change.fact {
+        case .state(let state, let before): narrate(state, before: before, of: change.button)
+        case .removal(let departure, let label, let record): narrate(departure, label, record, at: now)
+        case .name(let before): narrateName(of: change.button, before: before, at: now)
+        case .pairing, .nickname, .firmware, .model, .source, .triggerMode, .options, .isConnectionWanted, .battery,
+            .signal, .activity, .updateProgress, nil:
+            break
         }
     }
 
@@ -130,18 +104,16 @@ extension Hub {
     }
 
     private mutating func tellRules(_ change: ButtonChange, at now: Instant) {
-        for fact in change.facts {
-            switch fact {
-            case .state(let state, _):
-                advanceRules(.linkChanged(change.button, isConnected: state == .ready), at: now)
-            case .battery:
-                if let percentage = buttons[change.button]?.batteryPercentage {
-                    advanceRules(.battery(change.button, Int64(percentage)), at: now)
-                }
-            case .pairing, .removal, .name, .nickname, .firmware, .model, .source, .triggerMode, .options,
-                .isConnectionWanted, .signal, .activity, .updateProgress:
-                break
+        switch change.fact {
+        case .state(let state, _):
+            advanceRules(.linkChanged(change.button, isConnected: state == .ready), at: now)
+        case .battery:
+            if let percentage = buttons[change.button]?.batteryPercentage {
+                advanceRules(.battery(change.button, Int64(percentage)), at: now)
             }
+        case .pairing, .removal, .name, .nickname, .firmware, .model, .source, .triggerMode, .options,
+            .isConnectionWanted, .signal, .activity, .updateProgress, nil:
+            break
         }
     }
 

@@ -221,7 +221,7 @@ extension Hub {
             announce(buttons.triggerModeChosen(button, mode), at: now)
             advanceRules(.requested(.setTriggerMode(button, mode)), at: now)
         }
-        announce(ButtonChange(button: button, facts: [.options]), at: now)
+        announce(ButtonChange(button: button, fact: .options), at: now)
         return .ok(buttons[button].map(describe) ?? .null)
     }
 
@@ -229,7 +229,7 @@ extension Hub {
         _ isWanted: Bool, _ button: ButtonID, at now: Instant
     ) -> RequestAnswer {
         if change(button, by: .setConnectionWanted(isWanted), at: now) {
-            announce(ButtonChange(button: button, facts: [.isConnectionWanted]), at: now)
+            announce(ButtonChange(button: button, fact: .isConnectionWanted), at: now)
         }
         return named(button)
     }

@@ -16,7 +16,7 @@ extension Hub {
             if let dial = movement.dial { dialMoved(dial, of: button, to: movement.units, at: now) }
             advanceRules(.moved(movement), at: now)
         }
-        announce(ButtonChange(button: button, facts: [.activity]), at: now)
+        announce(ButtonChange(button: button, fact: .activity), at: now)
     }
 
     private mutating func dialMoved(_ dial: Dial, of button: ButtonID, to units: Int, at now: Instant) {

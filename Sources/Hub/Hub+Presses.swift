@@ -27,7 +27,7 @@ extension Hub {
         if record.source == nil { tellFlicd(.events(button, events), at: now) }
         let acknowledgement = needsAcknowledgement ? Acknowledgement(button: button, cursor: cursor) : nil
         carryOut(journal.sync(token, acknowledging: acknowledgement), at: now)
-        announce(ButtonChange(button: button, facts: [.activity]), at: now)
+        announce(ButtonChange(button: button, fact: .activity), at: now)
     }
 
     // MARK: What others hear of it

@@ -8,14 +8,13 @@
         /// Sentences about everything that is inconsistent after an input was handled; none if all is well.
         package func problems(at now: Instant) -> [String] {
             var problems = buttons.problems() + journal.problems() + radio.problems() + broker.problems()
-            problems += jobs.problems()
+            problems += jobs.problems() + flicd.problems()
             problems += rules.problems() + buttonSource.problems()
             func expect(_ isSo: Bool, _ problem: @autoclosure () -> String) {
                 if !isSo { problems.append(problem()) }
             }
             expect(effects.isEmpty, "effects are left in the hub")
             expect(buttonInputs.isEmpty, "inputs for buttons are left")
-            expect(flicd?.inputs.isEmpty ?? true, "inputs for the server of flicd's clients are left")
             for key in TimerKey.allCases {
                 expect(deadlines.deadline(of: key).map { $0 >= now } ?? true, "the deadline of \(key) is in the past")
             }
@@ -71,15 +70,13 @@
                 let name = label(of: record.identity.id)
                 if let source = record.source {
                     expect(
-                        sources.contains { $0.name == source && $0.isConnected }, "\(name) is ready without its flicd")
+                        flicd.upstreams.contains { $0.name == source && $0.isConnected },
+                        "\(name) is ready without its flicd")
                 } else {
                     expect(radio.isReady, "\(name) is ready without an adapter")
                 }
             }
-            for source in sources {
-                expect(
-                    source.controller == nil || source.isConnected, "\(source.name) has an adapter without a connection"
-                )
+            for source in flicd.upstreams {
                 expect(
                     source.foreign.allSatisfy { buttons[$0]?.source != source.name },
                     "\(source.name) releases a button that belongs to it")

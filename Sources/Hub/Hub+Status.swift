@@ -20,10 +20,10 @@ extension Hub {
         if configuration.hasBroker, case .disconnected(let reason) = broker.state { faults.append(reason) }
         if let fault = rules.fault { faults.append(fault) }
         if let fault = journal.fault { faults.append(fault) }
-        if let fault = flicd?.fault { faults.append(fault) }
+        if let fault = flicd.serverFault { faults.append(fault) }
         // Until somebody has begun to mend it.
         if let lost = configuration.lostState, buttons.isEmpty { faults.append(lost) }
-        faults += sources.compactMap(\.fault)
+        faults += flicd.upstreamFaults
         return faults
     }
 
@@ -50,7 +50,7 @@ extension Hub {
                 "url": .string(broker.address), "state": brokerState,
                 "malformed_packets": .integer(broker.malformedPacketCount),
             ],
-            "sources": .array(sources.map(\.described)),
+            "sources": .array(flicd.upstreams.map(\.described)),
             "buttons": [
                 "paired": .integer(Int64(buttons.count)),
                 "ready": .integer(Int64(buttons.values.count { $0.state == .ready })),
@@ -61,22 +61,12 @@ extension Hub {
                         .string(label(of: $0))
                     }),
             ],
-            "permit_join": .bool(buttonSource.isSearching || sources.contains(where: \.isSearching)),
-            "flicd": flicdStatus,
+            "permit_join": .bool(buttonSource.isSearching || flicd.isSearching),
+            "flicd": flicd.status,
             "rules": rules.status,
             "last_errors": trouble.described(at: now),
             "capture": configuration.capture.map(JSONValue.string) ?? .null,
             "simulated_buttons": .array(configuration.simulatedButtons.map(JSONValue.string)),
-        ]
-    }
-
-    /// Without an address where its clients are not served.
-    private var flicdStatus: JSONValue {
-        [
-            "address": configuration.flicdListen.map { .string($0) } ?? .null,
-            "listening": .bool(flicd?.address != nil), "fault": flicd?.fault.map { .string($0) } ?? .null,
-            "clients": .integer(Int64(flicd?.server.clientCount ?? 0)),
-            "channels": .integer(Int64(flicd?.server.channelCount ?? 0)),
         ]
     }
 

@@ -159,14 +159,9 @@ package struct Hub: Sendable {
     var clock: (utc: UTCTime, at: Instant)? { didSet { metrics.isOutdated = true } }
     var radio = RadioSlot()
     var journal: StoreJournal
-    /// In the order of the configuration.
-    var sources: [FlicdUpstream] { didSet { metrics.isOutdated = true } }
-    var sourceDeadlines = Deadlines<Int>()
-    /// Since the search for new buttons began.
-    var hasPairedOne = false
+    var flicd: FlicdGateway
+    var search = PairingSearch()
     var broker: BrokerQueue
-    /// Until when new buttons are looked for.
-    var joinEnd: Instant?
     var logLevel: LogLevel
     /// What was published of the log last.
     var latestLogged = ""
@@ -179,8 +174,6 @@ package struct Hub: Sendable {
     /// When the input came that is being handled.
     private(set) var handledAt = Instant(nanoseconds: 0)
     var watchers: Set<ClientID> = []
-    /// `nil`: flicd's clients are not served.
-    var flicd: FlicdState?
     private var lifecycle = Lifecycle.notStarted
     var deadlines = Deadlines<TimerKey>()
     var effects: [Effect] = []
@@ -206,11 +199,8 @@ package struct Hub: Sendable {
         buttonSource = ButtonSource(
             ButtonManager(
                 extraTrustRoots: configuration.extraTrustRoots, maximumLinks: configuration.maximumConnections))
-        sources = configuration.sources.map { FlicdUpstream(name: $0) }
+        flicd = FlicdGateway(configuration)
         self.rules = RuleHost(rules, configuration, stored: stored)
-        flicd = configuration.flicdListen.map { _ in
-            FlicdState(server: FlicdServer(maximumLinks: configuration.maximumConnections))
-        }
     }
 
     package mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
@@ -224,7 +214,7 @@ package struct Hub: Sendable {
         case .received(let packet): advanceButtons(.received(packet), at: now)
         case .transportClosed(let reason, let fault): if !isFinished { transportClosed(reason, fault, at: now) }
 
-        case .source(let place, let input): if !isFinished { sourceHappened(place, input, at: now) }
+        case .source(let index, let input): if !isFinished { upstreamReported(index, input, at: now) }
 
         case .brokerAddress(let address): broker.address = address
         case .brokerConnected: brokerConnected(at: now)
@@ -282,18 +272,18 @@ package struct Hub: Sendable {
         for button in buttons.keys.sorted() { reportUnacknowledged(of: button, at: now) }
         startFlicd(at: now)
         if configuration.hasTransport, !radio.isHeldClosed { effects.append(.openTransport) }
-        startSources(at: now)
+        startUpstreams(at: now)
         writeMetrics(at: now)
     }
 
     private mutating func expire(_ key: TimerKey, at now: Instant) {
         switch key {
         case .buttons: advanceButtons(.timerFired, at: now)
-        case .sources: expireSources(at: now)
+        case .sources: expireUpstreams(at: now)
         case .rules: advanceRules(.timerFired, at: now)
         case .outbox: expireMessages(at: now)
         case .transport: effects.append(.openTransport)
-        case .join: endSourceSearch(isAsked: false, at: now)
+        case .join: endUpstreamSearch(isAsked: false, at: now)
         case .store: for effect in journal.retry(as: identifiers.recordToken()) { carryOut(effect, at: now) }
         case .statistics: publishStatistics()
         case .settling: broker.addSettled()
@@ -332,7 +322,7 @@ package struct Hub: Sendable {
             effects.append(.publish(identifiers.messageID(), offlineMessage, expiry: nil))
         }
         effects.append(.closeTransport)
-        for place in sources.indices { effects.append(.source(place, .close)) }
+        for index in flicd.upstreams.indices { effects.append(.source(index, .close)) }
         writeMetrics(at: now)
         effects.append(.finish(isRestart: isRestart))
     }

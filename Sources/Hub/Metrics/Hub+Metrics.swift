@@ -27,10 +27,9 @@ extension Hub {
 
     /// Whether something that the metrics show may have changed in one of the parts since the last call.
     private mutating func takeHasChanged() -> Bool {
-        let (inButtons, inBroker, inRules) = (
-            buttons.takeHasChanged(), broker.takeHasChanged(), rules.takeHasChanged()
-        )
-        return inButtons || inBroker || inRules
+        let (inButtons, inBroker) = (buttons.takeHasChanged(), broker.takeHasChanged())
+        let (inRules, inFlicd) = (rules.takeHasChanged(), flicd.takeHasChanged())
+        return inButtons || inBroker || inRules || inFlicd
     }
 
     /// What is in the file already is not written again.
@@ -73,10 +72,10 @@ extension Hub {
             case .messagesPublished: text.add(metric, broker.publishedCount)
             case .messagesFailed: text.add(metric, broker.failedCount)
             case .messagesWaiting: text.add(metric, broker.waitingCount)
-            case .flicdUp: if let flicd { text.add(metric, flicd.address != nil) }
-            case .flicdClients: if let flicd { text.add(metric, flicd.server.clientCount) }
-            case .flicdChannels: if let flicd { text.add(metric, flicd.server.channelCount) }
-            case .flicdFramesIgnored: if let flicd { text.add(metric, flicd.server.ignoredFrameCount) }
+            case .flicdUp: if let isListening = flicd.isListening { text.add(metric, isListening) }
+            case .flicdClients: if let server = flicd.server { text.add(metric, server.clientCount) }
+            case .flicdChannels: if let server = flicd.server { text.add(metric, server.channelCount) }
+            case .flicdFramesIgnored: if let server = flicd.server { text.add(metric, server.ignoredFrameCount) }
             case .storeFault: text.add(metric, journal.fault != nil)
             case .rulesFault: text.add(metric, rules.fault != nil)
             case .rules: text.add(metric, rules.set.rules.count)
