@@ -44,17 +44,17 @@ extension HTTPResult {
         }
     }
 
-    /// A line for clients that watch.
-    func line(of action: HTTPAction, rule: String) -> JSONValue {
-        var line: [JSONValue.Member] = [
-            .init("kind", "http"), .init("rule", .string(rule)), .init("method", .string(action.method)),
+    /// The members of its line in the live stream.
+    func members(of action: HTTPAction, rule: String) -> [JSONValue.Member] {
+        var members: [JSONValue.Member] = [
+            .init("rule", .string(rule)), .init("method", .string(action.method)),
             .init("url", .string(action.url)),
             .init("duration_ms", .number(Double(duration.nanoseconds / 10_000) / 100)),
         ]
         switch outcome {
-        case .answered(let status): line.append(.init("status", .integer(Int64(status))))
-        case .failed(let reason): line.append(.init("reason", .string(reason)))
+        case .answered(let status): members.append(.init("status", .integer(Int64(status))))
+        case .failed(let reason): members.append(.init("reason", .string(reason)))
         }
-        return .object(line)
+        return members
     }
 }

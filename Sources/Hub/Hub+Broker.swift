@@ -11,8 +11,8 @@ extension Hub {
     mutating func brokerConnected(at now: Instant) {
         broker.connected()
         log(.info, "connected to \(broker.address)")
-        broadcast(["kind": "broker", "state": "connected"])
-        let filters = (requestFilters + rules.subscriptions).map { Subscription($0) } + broker.announcements.filters
+        broadcast(.brokerConnected)
+        let filters = (control.filters + rules.subscriptions).map { Subscription($0) } + broker.announcements.filters
         effects.append(
             .subscribe(filters + broker.leftoverFilters.map { Subscription($0, qos: 0, isWithoutOurs: true) }))
         republishAll()
@@ -22,22 +22,12 @@ extension Hub {
         advanceRules(.brokerChanged(isConnected: true), at: now)
     }
 
-    /// What is listened to besides the states of rules.
-    private var requestFilters: [String] {
-        let topics = broker.topics
-        return switch configuration.control {
-        case .none: []
-        case .settings: [topics.requestFilter] + topics.buttonFilters
-        case .all: [topics.requestFilter] + topics.buttonFilters + topics.ruleFilters
-        }
-    }
-
     mutating func brokerDisconnected(_ reason: String, at now: Instant) {
         guard let wasConnected = broker.disconnected(reason) else { return }
         if wasConnected { advanceRules(.brokerChanged(isConnected: false), at: now) }
         deadlines.cancel(.announce)
         log(.warning, reason)
-        broadcast(["kind": "broker", "state": "disconnected", "reason": .string(reason)])
+        broadcast(.brokerDisconnected(reason: reason))
     }
 
     // MARK: Messages out
@@ -114,12 +104,7 @@ extension Hub {
         if let step = transmission.step, rules.awaits(step) {
             advanceRules(message.qos > 0 ? .handedOver(step) : .stepFinished(step, .completed()), at: now)
         }
-        guard isWatched, transmission.isShown else { return }
-        broadcast([
-            "kind": "publish", "topic": .string(message.topicName),
-            "payload": .string(String(decoding: message.payload, as: UTF8.self)), "qos": .integer(Int64(message.qos)),
-            "retain": .bool(message.retain),
-        ])
+        if transmission.isShown { broadcast(.published(message)) }
     }
 
     mutating func expireMessages(at now: Instant) {
@@ -187,43 +172,14 @@ extension Hub {
 
     // MARK: Messages in
 
-    /// The maximum length of a request over MQTT in octets. Requests that people write have some dozens.
-    static let maximumRequestLength = 16 * 1024
-
-    /// Refuses a request without parsing it, because a flood of long requests would delay presses.
-    private mutating func refuseLongRequest(_ topicName: String, _ count: Int, at now: Instant) {
-        let sentence = "a request has at most \(Hub.maximumRequestLength >> 10) KiB, and this one has \(count) octets"
-        if let name = broker.topics.request(of: topicName) {
-            respond(.error(sentence), to: .mqtt(name, transaction: nil))
-        } else {
-            log(.longRequest, .warning, "\(topicName): \(sentence)", at: now)
-        }
-    }
-
     mutating func messageReceived(_ topicName: String, _ payload: [UInt8], retained: Bool, at now: Instant) {
-        let topics = broker.topics
         if retained, let topic = broker.leftover(topicName, payload), isGone(topic) { broker.clearLeftover(topic) }
         if rules.isState(topicName) {
             advanceRules(.message(topicName: topicName, payload: payload), at: now)
         }
         guard !homeAssistantSaid(topicName, payload, retained: retained, at: now) else { return }
-        let isTooLong = payload.count > Hub.maximumRequestLength
-        if configuration.control != .none, let request = topics.buttonRequest(of: topicName) {
-            guard !isTooLong else { return refuseLongRequest(topicName, payload.count, at: now) }
-            return buttonMessageReceived(request, topicName, payload, retained: retained, at: now)
+        if let incoming = control.read(topicName, payload, isRetained: retained) {
+            take(incoming, topicName, payload, at: now)
         }
-        if configuration.control == .all, let request = topics.ruleRequest(of: topicName) {
-            guard !isTooLong else { return refuseLongRequest(topicName, payload.count, at: now) }
-            return ruleMessageReceived(request, topicName, payload, retained: retained, at: now)
-        }
-        guard let privilege = Privilege(configuration.control), let name = topics.request(of: topicName) else { return }
-        guard !retained else { return ignoreRetained(topicName, at: now) }
-        guard !isTooLong else { return refuseLongRequest(topicName, payload.count, at: now) }
-        bridgeRequest(name, payload, privilege, at: now)
-    }
-
-    /// A request that the broker keeps would be repeated at every connection.
-    mutating func ignoreRetained(_ topicName: String, at now: Instant) {
-        log(.retainedRequest, .warning, "\(topicName): a retained request is ignored; clear the topic", at: now)
     }
 }

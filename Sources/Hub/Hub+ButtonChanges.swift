@@ -62,10 +62,7 @@ extension Hub {
     }
 
     private mutating func narrate(_ state: ButtonState, before: ButtonState?, of button: ButtonID) {
-        broadcast([
-            "kind": "button", "button": .string(label(of: button)), "id": .string(button.description),
-            "state": .string(state.rawValue),
-        ])
+        broadcast(.button(name(of: button), state: state.rawValue))
         if state == .ready {
             log(.info, "\(label(of: button)) is ready")
         } else if before == .ready {
@@ -92,10 +89,7 @@ extension Hub {
         case .unpaired: log(.warning, "\(label) was reset or has forgotten us: pair it again")
         case .removed: log(.info, "\(label) was removed, as asked for; to use it again, pair it")
         }
-        broadcast([
-            "kind": "button", "button": .string(label), "id": .string(identity.id.description),
-            "state": .string(departure.rawValue),
-        ])
+        broadcast(.button(ButtonName(id: identity.id, label: label), state: departure.rawValue))
         let data: JSONValue = [
             "id": .string(identity.id.description), "button": .string(label),
             "address": .string(identity.address.description), "serial": .string(identity.serial),
@@ -128,6 +122,6 @@ extension Hub {
 
     private mutating func broadcastChange(of button: ButtonID) {
         guard isWatched, let record = buttons[button] else { return }
-        broadcast(["kind": "changed", "button": .string(label(of: button)), "data": describe(record)])
+        broadcast(.changed(label: label(of: button), data: describe(record)))
     }
 }

@@ -250,9 +250,8 @@ extension Hub {
     // MARK: A button's own topics
 
     mutating func buttonMessageReceived(
-        _ request: ButtonTopicRequest, _ topicName: String, _ payload: [UInt8], retained: Bool, at now: Instant
+        _ request: ButtonTopicRequest, _ topicName: String, _ payload: [UInt8], at now: Instant
     ) {
-        guard !retained else { return ignoreRetained(topicName, at: now) }
         let id =
             switch request {
             case .get(let id), .set(let id): id

@@ -156,7 +156,7 @@ extension Hub {
     }
 
     private mutating func tellPairing(_ data: [JSONValue.Member]) {
-        broadcast(.object([.init("kind", "pairing")] + data))
+        broadcast(.pairing(data))
         publish(broker.topics.bridgeMessage("pairing", .object(data)))
     }
 }

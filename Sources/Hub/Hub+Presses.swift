@@ -36,7 +36,8 @@ extension Hub {
     struct Reports {
         var buttons: Set<ButtonID> = []
         var messages: [Message] = []
-        var lines: [JSONValue] = []
+        /// Empty if no client watches.
+        var occurrences: [Occurrence] = []
         /// Not turns alone.
         var hasPresses = false
         var isEmpty: Bool { buttons.isEmpty }
@@ -99,7 +100,7 @@ extension Hub {
         // A hold and a release have happened when they were found; their press began before.
         let at = wallClock(at: recognised.at + recognised.heldFor)
         if recognised.what == .down { buttons.countPress(of: button) }
-        if isWatched { reports.lines.append(eventLine(word, recognised, at: at)) }
+        if isWatched { reports.occurrences.append(.event(name(of: button), word, recognised, at: at)) }
         let policy = rules.queuedPolicy(of: button)
         let isFresh = policy.admits(recognised)
         let isRaw = recognised.what == .down || recognised.what == .up
@@ -118,29 +119,6 @@ extension Hub {
             Reports.Message(
                 kind: kind, word: word, report: report,
                 timeToLive: isPress ? policy.timeToLive(at: recognised.age) : .seconds(60)))
-    }
-
-    private func eventLine(_ word: String, _ recognised: Recognised, at: UTCTime) -> JSONValue {
-        var line: [JSONValue.Member] = [
-            .init("kind", "event"), .init("button", .string(label(of: recognised.button))),
-            .init("id", .string(recognised.button.description)), .init("event", .string(word)),
-            .init("queued", .bool(recognised.wasQueued)), .init("age_ms", .integer(recognised.age.milliseconds)),
-            .init("at", .string(at.description)),
-        ]
-        if recognised.isLinkLost { line.append(.init("reason", .string(PressReport.linkLost))) }
-        if let part = recognised.part { line.append(.init("part", .string(part.rawValue))) }
-        if let steps = recognised.steps {
-            line.append(.init("steps", .integer(Int64(steps))))
-            line.append(.init("position", .integer(Int64(recognised.position))))
-            if recognised.slot != 0 { line.append(.init("slot", .integer(Int64(recognised.slot)))) }
-        }
-        return .object(line)
-    }
-}
-
-extension Recognised {
-    fileprivate var steps: Int? {
-        if case .rotation(let steps, _) = what { steps } else { nil }
     }
 }
 

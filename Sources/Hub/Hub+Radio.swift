@@ -64,17 +64,11 @@ extension Hub {
         case .disconnected(let button, let reason):
             if reason == ButtonManager.timeoutReason { radio.linkTimedOut(button) }
             tellFlicd(.linkFailed(button, word: reason), at: now)
-            broadcast([
-                "kind": "disconnected", "button": .string(label(of: button)), "id": .string(button.description),
-                "reason": .string(reason),
-            ])
+            broadcast(.disconnected(name(of: button), reason: reason))
         case .sessionFailed(let button, let word, let advice):
             tellFlicd(.linkFailed(button, word: word), at: now)
             log(.warning, "\(label(of: button)): the session failed (\(word)); the pairing is kept. \(advice)")
-            broadcast([
-                "kind": "session_failed", "button": .string(label(of: button)), "id": .string(button.description),
-                "reason": .string(word), "advice": .string(advice),
-            ])
+            broadcast(.sessionFailed(name(of: button), reason: word, advice: advice))
         case .anomaly(let text): log(.debug, text)
         }
     }
@@ -94,7 +88,7 @@ extension Hub {
         tellFlicdController(at: now)
         invalidate(.bridgeInfo)
         log(.info, "Bluetooth adapter \(address) on \(configuration.transport) is ready")
-        broadcast(["kind": "adapter", "state": .string(radio.state.name), "address": .string(address.description)])
+        broadcast(.adapter(radio.state, address: address))
         reportServiceStatus()
     }
 
@@ -113,7 +107,7 @@ extension Hub {
             // The journal of the store says when the adapter may be opened.
             deadlines.cancel(.transport)
         }
-        broadcast(["kind": "adapter", "state": .string(radio.state.name), "reason": .string(reason)])
+        broadcast(.adapter(radio.state, reason: reason))
         reportServiceStatus()
     }
 
@@ -135,10 +129,7 @@ extension Hub {
 
     mutating func batteryBecameLow(_ button: ButtonID, _ reading: String, _ time: UTCTime, at now: Instant) {
         log(.warning, "\(label(of: button)): the battery is low (\(reading)); change it, a CR2032")
-        broadcast([
-            "kind": "event", "button": .string(label(of: button)), "id": .string(button.description),
-            "event": "battery_low", "queued": false, "age_ms": 0, "at": .string(time.description),
-        ])
+        broadcast(.batteryLow(name(of: button), at: time))
         advanceRules(.batteryLow(button), at: now)
     }
 
@@ -152,10 +143,12 @@ extension Hub {
         } else if !before.isEmpty, waiting.isEmpty {
             log(.info, "the adapter has room for all buttons again")
         }
-        broadcast(["kind": "space", "waiting": .array(waiting.sorted().map { .string(label(of: $0)) })])
+        broadcast(.space(waiting: waiting.sorted().map { label(of: $0) }))
     }
 
-    /// What people call it: its name in the rules, else its own.
+    func name(of button: ButtonID) -> ButtonName { ButtonName(id: button, label: label(of: button)) }
+
+    /// The name of a button for users: its name in the rules, else its own.
     func label(of button: ButtonID) -> String {
         rules.declaredName(of: button) ?? buttons[button]?.displayName ?? button.description
     }

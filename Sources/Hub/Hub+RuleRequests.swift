@@ -65,9 +65,8 @@ extension Hub {
     private mutating func sync(at now: Instant) { carryOut(journal.sync(identifiers.recordToken()), at: now) }
 
     mutating func ruleMessageReceived(
-        _ request: RuleRequest, _ topicName: String, _ payload: [UInt8], retained: Bool, at now: Instant
+        _ request: RuleRequest, _ topicName: String, _ payload: [UInt8], at now: Instant
     ) {
-        guard !retained else { return ignoreRetained(topicName, at: now) }
         let data = (try? JSONValue(parsing: payload)) ?? .null
         let answer: RequestAnswer
         switch request {
@@ -139,11 +138,10 @@ extension Hub {
         }
         invalidate(.rules)
         invalidate(.bridgeInfo)
-        broadcast([
-            "kind": "rules", "state": .string(rules.fault == nil ? "ok" : "error"),
-            "active": .string(rules.set.fingerprint), "rules": .integer(Int64(rules.set.rules.count)),
-            "problems": .array(loaded.problems),
-        ])
+        broadcast(
+            .rulesLoaded(
+                isOK: rules.fault == nil, fingerprint: rules.set.fingerprint, count: rules.set.rules.count,
+                problems: loaded.problems))
         for requester in requesters { respond(answer, to: requester) }
         reportServiceStatus()
         loadRules()

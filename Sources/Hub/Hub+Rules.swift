@@ -50,7 +50,7 @@ extension Hub {
         if !begun.isEmpty || token != nil {
             carryOut(journal.record(begun, as: token ?? identifiers.recordToken()), at: now)
         }
-        for line in reports.lines { broadcast(line) }
+        for occurrence in reports.occurrences { broadcast(occurrence) }
         var ended: [StoreChange] = []
         for effect in ruleEffects { carryOut(effect, ended: &ended, at: now) }
         if !ended.isEmpty { record(ended) }
@@ -65,23 +65,25 @@ extension Hub {
         case .keep: break
         case .started(let run, let rule, let cause):
             statisticsChanged(of: rule, at: now)
-            broadcastRule(rule, cause, outcome: "started", run: run)
+            if isWatched {
+                broadcast(.runStarted(run, rule: rule, cause, button: cause.button.map { label(of: $0) }))
+            }
         case .stopped(let rule, let gate, let cause, let reason):
             statisticsChanged(of: rule, at: now)
             if isLogged(.debug) {
                 log(.debug, "rule \(rule) did not run: \(gate.rawValue)" + (reason.isEmpty ? "" : ", \(reason)"))
             }
-            broadcastRule(rule, cause, outcome: gate.rawValue, reason: reason)
+            if isWatched {
+                let button = cause.button.map { label(of: $0) }
+                broadcast(.ruleStopped(rule: rule, gate, cause, button: button, reason: reason))
+            }
         case .perform(let step, let action, let rule, _):
             perform(step, action, rule: rule, at: now)
         case .cancel(let step): cancel(step)
         case .stepFailed(let run, let rule, let step, let place, let code, let message, let isFinal):
             log(.warning, "rule \(rule), \(step) (\(place)): \(code) \(message)")
-            broadcast([
-                "kind": "rule", "rule": .string(rule), "run": .integer(Int64(clamping: run.rawValue)),
-                "outcome": "step_failed", "step": .string(step), "place": .string(place.description),
-                "code": .string(code), "reason": .string(message), "final": .bool(isFinal),
-            ])
+            broadcast(
+                .stepFailed(run, rule: rule, step: step, place, code: code, message: message, isFinal: isFinal))
             rules.stepFailed(of: rule, step: step, code: code, message: message)
         case .finished(let run, let rule, let result):
             if broker.runEnded(run) { ended.append(.runEnded(run.rawValue)) }
@@ -92,7 +94,7 @@ extension Hub {
                     id: run.rawValue, rule: rule, button: cause.button, event: EventCursor(),
                     startedAt: cause.at), at: now)
         case .variableChanged(let name, let value):
-            if isWatched { broadcast(["kind": "variable", "variable": .string(name), "value": value.json]) }
+            broadcast(.variable(name, value))
             invalidate(.variable(name))
         case .enabledChanged(let rule, _): invalidate(.ruleEnabled(rule))
         case .triggerModeDropped(let button):
@@ -109,16 +111,6 @@ extension Hub {
         case .setTimer(let deadline): deadlines.set(.rules, at: deadline)
         case .cancelTimer: deadlines.cancel(.rules)
         }
-    }
-
-    private mutating func broadcastRule(
-        _ rule: String, _ cause: RunCause, outcome: String, run: RunID? = nil, reason: String = ""
-    ) {
-        guard isWatched else { return }
-        broadcast(
-            rules.line(
-                rule, cause, buttonLabel: cause.button.map { label(of: $0) }, outcome: outcome, run: run,
-                reason: reason))
     }
 
     // MARK: Steps
@@ -140,9 +132,7 @@ extension Hub {
             }
         case .log(let level, let message):
             log(level, "rule \(rule): \(message)")
-            broadcast([
-                "kind": "log", "rule": .string(rule), "level": .string(level.rawValue), "message": .string(message),
-            ])
+            broadcast(.ruleLog(rule: rule, level, message))
         }
     }
 
@@ -159,7 +149,7 @@ extension Hub {
 
     mutating func processEnded(_ id: JobID, _ result: ProcessResult, at now: Instant) {
         guard let job = jobs.programEnded(id) else { return }
-        broadcast(result.line(of: job.action, rule: job.rule))
+        broadcast(.processEnded(rule: job.rule, job.action, result))
         guard let step = job.step else { return }
         rules.exitStatus = result.exitStatus
         advanceRules(.stepFinished(step, result.stepOutcome), at: now)
@@ -169,7 +159,7 @@ extension Hub {
     mutating func webAnswered(_ id: JobID, _ result: HTTPResult, at now: Instant) {
         guard let job = jobs.webRequestEnded(id) else { return }
         if let note = result.note { log(.warning, "rule \(job.rule): \(note)") }
-        broadcast(result.line(of: job.action, rule: job.rule))
+        broadcast(.webAnswered(rule: job.rule, job.action, result))
         guard let step = job.step else { return }
         advanceRules(.stepFinished(step, result.stepOutcome), at: now)
     }
@@ -192,12 +182,7 @@ extension Hub {
 
     private mutating func runEnded(_ run: RunID, rule: String, _ result: RunResult, at now: Instant) {
         statisticsChanged(of: rule, at: now)
-        if isWatched {
-            broadcast([
-                "kind": "rule", "rule": .string(rule), "run": .integer(Int64(clamping: run.rawValue)),
-                "outcome": .string(result.rawValue),
-            ])
-        }
+        broadcast(.runEnded(run, rule: rule, result))
         guard let trace = rules.trace(of: run, rule: rule) else { return }
         publishLastRun(
             of: rule, result, startedAt: trace.startedAt, button: trace.cause.button,

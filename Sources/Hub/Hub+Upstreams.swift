@@ -96,14 +96,14 @@ extension Hub {
                 isWorking ? .info : .warning,
                 isWorking ? "\(name) is connected" : "\(name) is connected, but has no adapter that works")
         }
-        broadcast(["kind": "source", "url": .string(name), "connected": true, "adapter": .string(state.word)])
+        broadcast(.sourceConnected(url: name, adapter: state.word))
     }
 
     private mutating func upstreamLost(_ index: Int, _ reason: String) {
         let name = flicd.upstreams[index].name
         guard flicd.lost(index, reason) else { return }
         log(.warning, "\(name): \(reason); trying again from time to time")
-        broadcast(["kind": "source", "url": .string(name), "connected": false, "reason": .string(reason)])
+        broadcast(.sourceLost(url: name, reason: reason))
     }
 
     // MARK: Buttons

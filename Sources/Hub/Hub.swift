@@ -173,7 +173,7 @@ package struct Hub: Sendable {
     private var repeatedLines = RepeatedLines<OutsideLine>()
     /// When the input came that is being handled.
     private(set) var handledAt = Instant(nanoseconds: 0)
-    var watchers: Set<ClientID> = []
+    var control: ControlPlane
     private var lifecycle = Lifecycle.notStarted
     var deadlines = Deadlines<TimerKey>()
     var effects: [Effect] = []
@@ -200,6 +200,7 @@ package struct Hub: Sendable {
             ButtonManager(
                 extraTrustRoots: configuration.extraTrustRoots, maximumLinks: configuration.maximumConnections))
         flicd = FlicdGateway(configuration)
+        control = ControlPlane(configuration)
         self.rules = RuleHost(rules, configuration, stored: stored)
     }
 
@@ -237,8 +238,8 @@ package struct Hub: Sendable {
             carryOut(journal.recordFailed(token, reason, refuge, at: now), at: now)
         case .synced(let token, let success): carryOut(journal.synced(token, success, at: now), at: now)
 
-        case .controlLine(let client, let line): controlLine(line, from: client, at: now)
-        case .clientGone(let client): watchers.remove(client)
+        case .controlLine(let client, let line): take(control.read(line, from: client), "", [], at: now)
+        case .clientGone(let client): control.gone(client)
         case .flicd(let report): flicdReported(report, at: now)
         case .timerFired:
             let due = deadlines.takeDue(at: now)
@@ -379,11 +380,12 @@ package struct Hub: Sendable {
         carryOut(journal.sync(token), at: handledAt)
     }
 
-    /// Whether any client watches. Lines on the path of a press are not made otherwise.
-    var isWatched: Bool { !watchers.isEmpty }
+    /// Whether any client watches. Occurrences on the path of a press are not made otherwise.
+    var isWatched: Bool { control.isWatched }
 
-    mutating func broadcast(_ line: JSONValue) {
+    /// Tells the clients that watch.
+    mutating func broadcast(_ occurrence: Occurrence) {
         guard isWatched else { return }
-        effects.append(.broadcast(watchers.sorted(), rules.redaction(line)))
+        effects.append(.broadcast(control.audience, rules.redaction(occurrence.line)))
     }
 }

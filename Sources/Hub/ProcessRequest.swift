@@ -87,15 +87,15 @@ extension ProcessResult {
         }
     }
 
-    /// A line for clients that watch.
-    func line(of action: ProcessAction, rule: String) -> JSONValue {
+    /// The members of its line in the live stream.
+    func members(of action: ProcessAction, rule: String) -> [JSONValue.Member] {
         let arguments = action.isShell ? Array(action.arguments.dropFirst(2).prefix(1)) : action.arguments
         return [
-            "kind": "process", "rule": .string(rule), "command": .array(arguments.map(JSONValue.string)),
-            "shell": .bool(action.isShell), "status": .integer(exitStatus),
-            "stdout": .string(String(decoding: standardOutput, as: UTF8.self)),
-            "stderr": .string(String(decoding: standardError, as: UTF8.self)),
-            "duration_ms": .number(Double(duration.nanoseconds / 10_000) / 100),
+            .init("rule", .string(rule)), .init("command", .array(arguments.map(JSONValue.string))),
+            .init("shell", .bool(action.isShell)), .init("status", .integer(exitStatus)),
+            .init("stdout", .string(String(decoding: standardOutput, as: UTF8.self))),
+            .init("stderr", .string(String(decoding: standardError, as: UTF8.self))),
+            .init("duration_ms", .number(Double(duration.nanoseconds / 10_000) / 100)),
         ]
     }
 }

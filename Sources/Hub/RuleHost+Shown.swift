@@ -58,21 +58,6 @@ extension RuleHost {
             statistics: set.rules.map(\.id).filter { !(statistics(of: $0)?.counts.isEmpty ?? true) })
     }
 
-    /// A line for clients that watch, about a run that has started, or about a gate that stopped a rule.
-    func line(
-        _ rule: String, _ cause: RunCause, buttonLabel: String?, outcome: String, run: RunID? = nil,
-        reason: String = ""
-    ) -> JSONValue {
-        var line: [JSONValue.Member] = [
-            .init("kind", "rule"), .init("rule", .string(rule)),
-            .init("button", buttonLabel.map { .string($0) } ?? .null),
-            .init("event", .string(cause.facts.event)), .init("outcome", .string(outcome)),
-        ]
-        if let run { line.append(.init("run", .integer(Int64(clamping: run.rawValue)))) }
-        if !reason.isEmpty { line.append(.init("reason", .string(reason))) }
-        return .object(line)
-    }
-
     // MARK: Metrics
 
     func addOutcomes(to text: inout Exposition) {
