@@ -1,7 +1,7 @@
 import ButtonModel
 import MQTTTopics
 
-/// What was announced to Home Assistant by MQTT discovery, and what was deleted there.
+/// The devices that were announced to Home Assistant by MQTT discovery, and those that the user has deleted there.
 struct Announcements: Sendable {
     /// A message of interest to discovery.
     enum Heard: Hashable, Sendable {
@@ -13,7 +13,7 @@ struct Announcements: Sendable {
         case other
     }
 
-    /// What follows from a message on a config topic.
+    /// The consequence of a message on a config topic.
     enum Consequence: Hashable, Sendable {
         case nothing
         /// The config has to be published.
@@ -57,7 +57,7 @@ struct Announcements: Sendable {
         ]
     }
 
-    /// What the message means for discovery; `nil` if it is on none of the topics of `filters`.
+    /// The meaning of a message for discovery; `nil` if it is on none of the topics of `filters`.
     ///
     /// - Parameter isRetained: whether the broker had retained the message.
     func heard(_ topicName: String, _ payload: [UInt8], isRetained: Bool) -> Heard? {

@@ -2,13 +2,13 @@ import ButtonModel
 import MQTTTopics
 import Rules
 
-/// Everything that is on its way to the broker: messages, retained topics, lines of the log, and what is announced to Home
+/// Everything that is on its way to the broker: messages, retained topics, lines of the log, and announcements to Home
 /// Assistant.
 ///
 /// | part             | holds                                                                    |
 /// |------------------|--------------------------------------------------------------------------|
 /// | `Outbox`         | messages that wait for the broker or for its acknowledgement             |
-/// | `MessageOwners`  | what each of these messages was published for                            |
+/// | `MessageOwners`  | the purpose of each of these messages                                    |
 /// | `RetainedQueue`  | retained topics whose message is outdated; messages are made when sent   |
 /// | `Announcements`  | devices that Home Assistant knows by MQTT discovery                      |
 ///
@@ -23,11 +23,11 @@ struct BrokerQueue: Sendable {
         var expiry: Duration?
         /// The step that published the message, if a step did.
         var step: StepID?
-        /// Whether clients that watch are shown the message.
+        /// True if clients that watch are shown the message.
         var isShown: Bool
     }
 
-    /// What became of a new message.
+    /// The fate of a new message.
     enum Posting: Hashable, Sendable {
         case sent(Transmission)
         /// The message waits. `dropped` messages had to make room, and have failed; the new message may be one of them.
@@ -36,7 +36,7 @@ struct BrokerQueue: Sendable {
         case refused
     }
 
-    /// What the broker's acknowledgement was for.
+    /// The thing that the broker has acknowledged.
     enum Acknowledged: Hashable, Sendable {
         case message
         case logLine
@@ -44,7 +44,7 @@ struct BrokerQueue: Sendable {
         case retained(endsSearch: Bool)
     }
 
-    /// What was not published.
+    /// The thing that was not published, and what follows.
     enum Failed: Hashable, Sendable {
         /// The message has failed for good.
         case message
@@ -71,7 +71,7 @@ struct BrokerQueue: Sendable {
     }
 
     let topics: Topics
-    /// Whether the configuration has a broker.
+    /// True if the configuration has a broker.
     let isConfigured: Bool
     /// The broker's address, for users.
     var address: String
@@ -82,7 +82,7 @@ struct BrokerQueue: Sendable {
     private var owners = MessageOwners()
     private var retained = RetainedQueue()
     private(set) var announcements: Announcements
-    /// Whether retained messages of removed things are looked for.
+    /// True if retained messages of removed things are looked for.
     private(set) var isLookingForLeftovers = false
     /// Messages that the broker took, without lines of the log.
     private(set) var publishedCount: Int64 = 0 { didSet { hasChanged = true } }
@@ -90,7 +90,7 @@ struct BrokerQueue: Sendable {
     private(set) var failedCount: Int64 = 0 { didSet { hasChanged = true } }
     /// Packets of the broker that broke the protocol.
     private(set) var malformedPacketCount: Int64 = 0 { didSet { hasChanged = true } }
-    /// Whether something that the metrics show may have changed since `takeHasChanged`.
+    /// True if something that the metrics show may have changed since `takeHasChanged`.
     private var hasChanged = false
 
     init(_ configuration: HubConfiguration, installationID: String) {
@@ -102,7 +102,7 @@ struct BrokerQueue: Sendable {
 
     var isConnected: Bool { if case .connected = state { true } else { false } }
 
-    /// Whether something that the metrics show may have changed since the last call.
+    /// True if something that the metrics show may have changed since the last call.
     mutating func takeHasChanged() -> Bool {
         defer { hasChanged = false }
         return hasChanged
@@ -180,7 +180,7 @@ struct BrokerQueue: Sendable {
         return .message
     }
 
-    /// What was sent was not published. For `.message`, `ended` has to be called.
+    /// A message or line that was sent was not published. For `.message`, `ended` has to be called.
     mutating func failed(_ id: MessageID, at now: Instant) -> Failed {
         if let (topic, again) = retained.failed(id) {
             guard isConnected else { return .retainedLost }
@@ -207,7 +207,7 @@ struct BrokerQueue: Sendable {
         return owners.remove(id)
     }
 
-    /// Whether a line of the log may be sent now. Lines do not wait, because the log itself has them.
+    /// True if a line of the log may be sent now. Lines do not wait, because the log itself has them.
     mutating func takePlaceForLine() -> Bool { outbox.takePlaceForLine() }
 
     // MARK: Messages of runs
@@ -217,7 +217,7 @@ struct BrokerQueue: Sendable {
     /// The runs with messages that are not written yet, in no order.
     var runsWithMessages: [RunID] { owners.runsWithMessages }
 
-    /// Whether all messages of the run are written.
+    /// True if all messages of the run are written.
     func hasWritten(_ run: RunID) -> Bool { owners.hasWritten(run) }
 
     /// The run waits, or waits no longer. If messages of it are not written yet, this is recorded with the last of them.
@@ -404,6 +404,6 @@ struct BrokerQueue: Sendable {
         return problems
     }
 
-    /// Whether topics wait for `addSettled`.
+    /// True if topics wait for `addSettled`.
     var isSettling: Bool { retained.isSettling }
 }

@@ -8,7 +8,7 @@ struct ButtonChange: Hashable, Sendable {
     var fact: ButtonFact?
     /// Changes of the store.
     var changes: [StoreChange] = []
-    /// Whether the changes have to be synced at once, because users are told that they are made.
+    /// True if the changes have to be synced at once, because users are told that they are made.
     var isSynced = false
 }
 
@@ -26,7 +26,7 @@ enum ButtonFact: Hashable, Sendable {
     case pairing
     /// The button is not known any more; what it was called, and its last record.
     indirect case removal(Departure, label: String, ButtonRecord)
-    /// What the button was called before.
+    /// The button's display name before the change.
     case name(before: String)
     case nickname
     case firmware

@@ -7,14 +7,14 @@ import Buttons
 /// or `nil` if nothing has changed.
 struct ButtonRegistry: Sendable {
     private var records: [ButtonID: ButtonRecord] = [:] { didSet { hasChanged = true } }
-    /// Whether a record was written since `takeHasChanged`.
+    /// True if a record was written since `takeHasChanged`.
     private var hasChanged = false
 
     init(_ stored: [StoredButton]) {
         for button in stored { records[button.id] = ButtonRecord(button) }
     }
 
-    /// Whether a record was written since the last call.
+    /// True if a record was written since the last call.
     mutating func takeHasChanged() -> Bool {
         defer { hasChanged = false }
         return hasChanged

@@ -11,7 +11,7 @@ struct ControlPlane: Sendable {
         var privilege: Privilege
     }
 
-    /// What a line of the control socket or a message of the broker means.
+    /// The meaning of a line of the control socket, or of a message of the broker.
     enum Incoming: Hashable, Sendable {
         case request(Request)
         /// A request on a topic of one button.

@@ -32,7 +32,7 @@ struct FlicdGateway: Sendable {
     /// The flicds from which buttons come, in the order of the configuration.
     private(set) var upstreams: [FlicdUpstream] { didSet { hasChanged = true } }
     private var upstreamDeadlines = Deadlines<Int>()
-    /// Whether something that the metrics show may have changed since `takeHasChanged`.
+    /// True if something that the metrics show may have changed since `takeHasChanged`.
     private var hasChanged = false
 
     init(_ configuration: HubConfiguration) {
@@ -42,7 +42,7 @@ struct FlicdGateway: Sendable {
         upstreams = configuration.sources.map { FlicdUpstream(name: $0) }
     }
 
-    /// Whether something that the metrics show may have changed since the last call.
+    /// True if something that the metrics show may have changed since the last call.
     mutating func takeHasChanged() -> Bool {
         defer { hasChanged = false }
         return hasChanged
@@ -51,7 +51,7 @@ struct FlicdGateway: Sendable {
     // MARK: The server
 
     var isServing: Bool { service != nil }
-    /// Whether the edge listens for clients; `nil` if they are not served.
+    /// True if the edge listens for clients; `nil` if they are not served.
     var isListening: Bool? { service.map { $0.address != nil } }
     var serverFault: String? { service?.fault }
     var server: FlicdServer? { service?.server }
@@ -120,7 +120,7 @@ struct FlicdGateway: Sendable {
 
     func index(of name: String?) -> Int? { upstreams.firstIndex { $0.name == name } }
 
-    /// Whether buttons with this source come from one of the flicds.
+    /// True if buttons with this source come from one of the flicds.
     func has(_ name: String) -> Bool { upstreams.contains { $0.name == name } }
 
     mutating func setTimer(of index: Int, at deadline: Instant?) { upstreamDeadlines.set(index, at: deadline) }

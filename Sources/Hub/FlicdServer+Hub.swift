@@ -48,8 +48,8 @@ extension FlicdServer.Input {
         }
     }
 
-    /// What a change of a button's record means to flicd's clients, who know the buttons of the bridge's own adapter; `nil`
-    /// if it means nothing to them.
+    /// The input that tells flicd's clients of a change of a button's record. They know the buttons of the bridge's own adapter;
+    /// `nil` if they are told nothing.
     ///
     /// - Parameter record: the button's record after the change.
     init?(_ fact: ButtonFact, of button: ButtonID, _ record: ButtonRecord?) {

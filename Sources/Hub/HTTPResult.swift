@@ -30,7 +30,7 @@ package struct HTTPResult: Hashable, Sendable {
 }
 
 extension HTTPResult {
-    /// What the step that made the request gets.
+    /// The outcome for the step that made the request.
     var stepOutcome: StepOutcome {
         var facts = ResultFacts()
         facts.duration = duration

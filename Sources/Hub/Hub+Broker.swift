@@ -12,8 +12,8 @@ extension Hub {
         broker.connected()
         log(.info, "connected to \(broker.address)")
         broadcast(.brokerConnected)
-        let filters = (control.filters + rules.subscriptions).map { Subscription($0) } + broker.announcements.filters
-        effects.append(
+        let filters = (control.filters + stateFilters).map { Subscription($0) } + broker.announcements.filters
+        emit(
             .subscribe(filters + broker.leftoverFilters.map { Subscription($0, qos: 0, isWithoutOurs: true) }))
         republishAll()
         expireMessages(at: now)
@@ -25,7 +25,7 @@ extension Hub {
     mutating func brokerDisconnected(_ reason: String, at now: Instant) {
         guard let wasConnected = broker.disconnected(reason) else { return }
         if wasConnected { advanceRules(.brokerChanged(isConnected: false), at: now) }
-        deadlines.cancel(.announce)
+        cancelTimer(.announce)
         log(.warning, reason)
         broadcast(.brokerDisconnected(reason: reason))
     }
@@ -67,6 +67,9 @@ extension Hub {
             at: now)
     }
 
+    /// Publishes an event of the bridge itself for clients that listen now.
+    mutating func publishEvent(_ type: String, _ data: JSONValue) { publish(broker.topics.bridgeMessage(type, data)) }
+
     private mutating func post(_ entry: Outbox.Entry, for owner: MessageOwner?, at now: Instant) {
         let posting = broker.publish(entry, for: owner, at: now)
         if posting == .refused {
@@ -87,23 +90,20 @@ extension Hub {
     }
 
     private mutating func scheduleExpiry() {
-        if let deadline = broker.earliestExpiry { deadlines.set(.outbox, at: deadline) }
+        if let deadline = broker.earliestExpiry { setTimer(.outbox, at: deadline) }
     }
 
     /// Sends the messages that wait, as many as may be on their way.
     private mutating func sendWaiting(at now: Instant) {
         guard broker.isConnected, !isFinished, broker.waitingCount > 0 else { return }
         while let transmission = broker.takeNext(at: now) { send(transmission, at: now) }
-        if broker.waitingCount == 0 { deadlines.cancel(.outbox) }
+        if broker.waitingCount == 0 { cancelTimer(.outbox) }
     }
 
     private mutating func send(_ transmission: BrokerQueue.Transmission, at now: Instant) {
         let message = transmission.message
-        effects.append(.publish(transmission.id, message, expiry: transmission.expiry))
-        // The engine waits for a message with QoS 0 only if the broker was not connected when the step began.
-        if let step = transmission.step, rules.awaits(step) {
-            advanceRules(message.qos > 0 ? .handedOver(step) : .stepFinished(step, .completed()), at: now)
-        }
+        emit(.publish(transmission.id, message, expiry: transmission.expiry))
+        if let step = transmission.step { handedOver(step, message, at: now) }
         if transmission.isShown { broadcast(.published(message)) }
     }
 
@@ -117,7 +117,7 @@ extension Hub {
     mutating func published(_ id: MessageID, at now: Instant) {
         switch broker.acknowledged(id) {
         case .logLine: break
-        case .retained(let endsSearch): if endsSearch { effects.append(.unsubscribe(broker.leftoverFilters)) }
+        case .retained(let endsSearch): if endsSearch { emit(.unsubscribe(broker.leftoverFilters)) }
         case .message:
             publishEnded(id, .completed(), at: now)
             sendWaiting(at: now)
@@ -151,9 +151,7 @@ extension Hub {
             if case .failed = outcome, isFinished { return }
             let changes = broker.messageEnded(of: step.run)
             if !changes.isEmpty { record(changes) }
-            if rules.awaits(step) {
-                advanceRules(.stepFinished(step, outcome), at: now)
-            } else if case .failed(let code, let reason, _) = outcome {
+            if !finish(step, outcome, at: now), case .failed(let code, let reason, _) = outcome {
                 log(.warning, "rule \(rule): \(code) the message on \(topicName) may not have been sent: \(reason)")
             }
         }
@@ -161,11 +159,9 @@ extension Hub {
 
     /// Publishes a line of the log, unless it repeats the one before.
     mutating func publishLogged(_ level: LogLevel, _ message: String) {
-        guard broker.isConnected, isLogged(level), latestLogged != message else { return }
-        latestLogged = message
-        guard broker.takePlaceForLine() else { return }
+        guard broker.isConnected, logbook.publishes(level, message), broker.takePlaceForLine() else { return }
         let payload: JSONValue = ["level": .string(level.rawValue), "message": .string(message)]
-        effects.append(
+        emit(
             .publish(
                 .logLine, MQTTMessage(topicName: broker.topics.bridgeLogging, payload: payload.encoded()), expiry: nil))
     }
@@ -174,12 +170,43 @@ extension Hub {
 
     mutating func messageReceived(_ topicName: String, _ payload: [UInt8], retained: Bool, at now: Instant) {
         if retained, let topic = broker.leftover(topicName, payload), isGone(topic) { broker.clearLeftover(topic) }
-        if rules.isState(topicName) {
-            advanceRules(.message(topicName: topicName, payload: payload), at: now)
-        }
+        stateReceived(topicName, payload, at: now)
         guard !homeAssistantSaid(topicName, payload, retained: retained, at: now) else { return }
         if let incoming = control.read(topicName, payload, isRetained: retained) {
             take(incoming, topicName, payload, at: now)
         }
+    }
+
+    // MARK: Messages of certain topics
+
+    mutating func publish(_ messages: [Reports.Message], at now: Instant) {
+        for message in messages {
+            let (word, report) = (message.word, message.report)
+            let owner = MessageOwner.event(NumberedMessage(button: report.button, sequence: report.sequence))
+            switch message.kind {
+            case .raw:
+                publish(broker.topics.rawMessage(word, report), timeToLive: message.timeToLive, for: owner, at: now)
+            case .gesture:
+                for part in broker.topics.messages(word, report) {
+                    publish(part, timeToLive: message.timeToLive, for: owner, at: now)
+                }
+            case .stale:
+                publish(
+                    broker.topics.staleMessage(word, report), timeToLive: message.timeToLive, mayRepeat: true,
+                    for: owner,
+                    at: now)
+            }
+        }
+    }
+
+    /// Publishes an answer to a request over MQTT.
+    mutating func publishAnswer(_ answer: JSONValue, to request: String) {
+        publish(
+            MQTTMessage(topicName: broker.topics.response(to: request), payload: answer.encoded(), qos: 1))
+    }
+
+    /// Publishes that the bridge is going offline.
+    mutating func publishOffline() {
+        if broker.isConnected { emit(.publish(identifiers.messageID(), offlineMessage, expiry: nil)) }
     }
 }

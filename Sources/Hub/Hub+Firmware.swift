@@ -53,7 +53,7 @@ extension Hub {
         let id = identifiers.jobID()
         jobs.firmwareReadStarted(id, for: button)
         announce(buttons.updateProgressed(button, 0), at: now)
-        effects.append(.readFirmware(id, file))
+        emit(.readFirmware(id, file))
         return named(button)
     }
 

@@ -20,13 +20,13 @@ extension Hub {
         }
     }
 
-    mutating func startFlicd(at now: Instant) {
+    mutating func startFlicd(with own: [ButtonRecord], at now: Instant) {
         guard flicd.isServing else { return }
-        for record in buttons.ownSorted {
+        for record in own {
             tellFlicd(.button(record.identity), at: now)
             tellFlicd(.battery(record), at: now)
         }
-        effects.append(.flicd(.listen))
+        emit(.flicd(.listen))
     }
 
     private mutating func flicdListens(_ address: String, _ warning: String?) {
@@ -38,7 +38,7 @@ extension Hub {
     private mutating func flicdFailed(_ reason: String, at now: Instant) {
         guard !isFinished, let (delay, isNew) = flicd.listeningFailed(reason) else { return }
         if isNew { log(.error, "\(reason) Trying again in \(delay.milliseconds / 1000) s.") }
-        deadlines.set(.flicdListener, at: now + delay)
+        setTimer(.flicdListener, at: now + delay)
     }
 
     /// Tells the server something, and carries out what it answers.
@@ -51,10 +51,10 @@ extension Hub {
 
     private mutating func carryOut(_ effect: FlicdServer.Effect, at now: Instant) {
         switch effect {
-        case .send(let client, let octets): effects.append(.flicd(.send(client, octets)))
-        case .pause(let client): effects.append(.flicd(.pause(client)))
-        case .resume(let client): effects.append(.flicd(.resume(client)))
-        case .close(let client, let isWritten): effects.append(.flicd(.close(client, isWritten: isWritten)))
+        case .send(let client, let octets): emit(.flicd(.send(client, octets)))
+        case .pause(let client): emit(.flicd(.pause(client)))
+        case .resume(let client): emit(.flicd(.resume(client)))
+        case .close(let client, let isWritten): emit(.flicd(.close(client, isWritten: isWritten)))
         case .want(let button, let mode):
             let wish = mode.map {
                 LinkWish(latencyMode: $0.latencyMode, autoDisconnectTime: $0.autoDisconnectTime)
@@ -69,21 +69,10 @@ extension Hub {
         case .delete(let button):
             log(.info, "\(label(of: button)) is deleted by a client of flicd")
             advanceButtons(.forget(button), at: now)
-        case .setTimer(let deadline): deadlines.set(.flicd, at: deadline)
-        case .cancelTimer: deadlines.cancel(.flicd)
+        case .setTimer(let deadline): setTimer(.flicd, at: deadline)
+        case .cancelTimer: cancelTimer(.flicd)
         case .log(let level, let text): log(level, text, from: .flicdClient)
         }
     }
 
-    mutating func tellFlicdController(at now: Instant) { tellFlicd(.controller(radio.state), at: now) }
-
-    /// Clients see a button of another flicd there, and not here.
-    mutating func tellFlicdState(of button: ButtonID, _ state: ButtonState, at now: Instant) {
-        guard buttons[button]?.source == nil else { return }
-        tellFlicd(.linkState(state, of: button), at: now)
-    }
-
-    mutating func tellFlicdProgress(_ progress: PairingProgress, at now: Instant) {
-        tellFlicd(.pairing(progress, isControllerLost: !radio.isReady), at: now)
-    }
 }

@@ -9,7 +9,7 @@ import Rules
 struct PairingSearch: Hashable, Sendable {
     /// When the search ends; `nil` if there is none.
     var end: Instant?
-    /// Whether a button was paired since the search began.
+    /// True if a button was paired since the search began.
     var hasPaired = false
 }
 
@@ -17,29 +17,6 @@ struct PairingSearch: Hashable, Sendable {
 extension Hub {
     /// The longest search for new buttons, in seconds.
     static let maximumJoinTime: Int64 = 3600
-
-    mutating func permitJoin(_ data: JSONValue, at now: Instant) -> RequestAnswer {
-        guard let seconds = data.integerValue ?? data["time"]?.integerValue,
-            (0...Hub.maximumJoinTime).contains(seconds)
-        else { return .error(#"permit_join takes {"time": seconds}, 0 to \#(Hub.maximumJoinTime)"#) }
-        // A switch in Home Assistant shows the state again after a refusal.
-        invalidate(.bridgeInfo)
-        guard seconds > 0 else {
-            advanceButtons(.stopJoin, at: now)
-            endUpstreamSearch(isAsked: true, at: now)
-            return .ok(["time": 0])
-        }
-        let isAdapterReady = radio.isReady
-        guard isAdapterReady || flicd.isAnyConnected else {
-            let problem = (configuration.hasTransport ? adapterProblem : nil) ?? flicd.upstreamFaults.first
-            return .error(
-                problem ?? adapterProblem ?? "the Bluetooth adapter is not ready yet; try again in a moment")
-        }
-        search.end = now + .seconds(seconds)
-        if isAdapterReady { advanceButtons(.permitJoin(.seconds(seconds)), at: now) }
-        searchUpstreams(withAdapter: isAdapterReady, at: now)
-        return .ok(["time": .integer(seconds)])
-    }
 
     // MARK: The search of flicds
 
@@ -49,13 +26,13 @@ extension Hub {
         if isNew { search.hasPaired = false }
         if !withAdapter {
             if isNew { pairingProgressed(.searching, at: now) }
-            if let end = search.end { deadlines.set(.join, at: end) }
+            if let end = search.end { setTimer(.join, at: end) }
         }
         for index in flicd.upstreams.indices { advanceUpstream(index, .search, at: now) }
     }
 
     mutating func stopUpstreamSearch(at now: Instant) {
-        deadlines.cancel(.join)
+        cancelTimer(.join)
         for index in flicd.upstreams.indices where flicd.upstreams[index].isSearching {
             advanceUpstream(index, .stopSearch, at: now)
         }
@@ -121,7 +98,7 @@ extension Hub {
 
     mutating func gone(_ button: ButtonID, _ departure: Departure, at now: Instant) {
         guard let change = buttons.remove(button, departure, label: label(of: button)) else { return }
-        journal.forget(button)
+        forgetRecords(of: button)
         announce(change, at: now)
     }
 
@@ -157,6 +134,29 @@ extension Hub {
 
     private mutating func tellPairing(_ data: [JSONValue.Member]) {
         broadcast(.pairing(data))
-        publish(broker.topics.bridgeMessage("pairing", .object(data)))
+        publishEvent("pairing", .object(data))
+    }
+
+    mutating func permitJoin(_ data: JSONValue, at now: Instant) -> RequestAnswer {
+        guard let seconds = data.integerValue ?? data["time"]?.integerValue,
+            (0...Hub.maximumJoinTime).contains(seconds)
+        else { return .error(#"permit_join takes {"time": seconds}, 0 to \#(Hub.maximumJoinTime)"#) }
+        // A switch in Home Assistant shows the state again after a refusal.
+        invalidate(.bridgeInfo)
+        guard seconds > 0 else {
+            advanceButtons(.stopJoin, at: now)
+            endUpstreamSearch(isAsked: true, at: now)
+            return .ok(["time": 0])
+        }
+        let isAdapterReady = radio.isReady
+        guard isAdapterReady || flicd.isAnyConnected else {
+            let problem = (configuration.hasTransport ? adapterProblem : nil) ?? flicd.upstreamFaults.first
+            return .error(
+                problem ?? adapterProblem ?? "the Bluetooth adapter is not ready yet; try again in a moment")
+        }
+        search.end = now + .seconds(seconds)
+        if isAdapterReady { advanceButtons(.permitJoin(.seconds(seconds)), at: now) }
+        searchUpstreams(withAdapter: isAdapterReady, at: now)
+        return .ok(["time": .integer(seconds)])
     }
 }

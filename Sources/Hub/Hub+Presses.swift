@@ -6,7 +6,7 @@ import JSON
 import MQTTTopics
 import Rules
 
-// One notification of a button, from its events to the acknowledgement.
+// A notification of a button, from its events to the acknowledgement.
 extension Hub {
     /// Handles the events of one notification of a button.
     ///
@@ -26,28 +26,28 @@ extension Hub {
         carryOut(ruleEffects, reports, recordedAs: token, of: button, at: now)
         if record.source == nil { tellFlicd(.events(button, events), at: now) }
         let acknowledgement = needsAcknowledgement ? Acknowledgement(button: button, cursor: cursor) : nil
-        carryOut(journal.sync(token, acknowledging: acknowledgement), at: now)
+        sync(token, acknowledging: acknowledgement)
         announce(ButtonChange(button: button, fact: .activity), at: now)
     }
 
-    // MARK: What others hear of it
+    // MARK: Reports
 
-    /// What is published and told of what buttons did.
+    /// The messages for the broker and the lines for clients that watch, about events of buttons.
     struct Reports {
         var buttons: Set<ButtonID> = []
         var messages: [Message] = []
         /// Empty if no client watches.
         var occurrences: [Occurrence] = []
-        /// Not turns alone.
+        /// There are events other than rotations.
         var hasPresses = false
         var isEmpty: Bool { buttons.isEmpty }
 
-        /// Not written out yet: what rules do comes first.
+        /// A message about an event. Its payload is encoded after the rules have acted.
         struct Message {
             enum Kind {
                 case raw, gesture, stale
 
-                /// As `publish` makes of it.
+                /// The number of messages that `publish` makes.
                 var messageCount: Int { self == .gesture ? 2 : 1 }
             }
 
@@ -55,26 +55,6 @@ extension Hub {
             var word: String
             var report: PressReport
             var timeToLive: Duration
-        }
-    }
-
-    mutating func publish(_ messages: [Reports.Message], at now: Instant) {
-        for message in messages {
-            let (word, report) = (message.word, message.report)
-            let owner = MessageOwner.event(NumberedMessage(button: report.button, sequence: report.sequence))
-            switch message.kind {
-            case .raw:
-                publish(broker.topics.rawMessage(word, report), timeToLive: message.timeToLive, for: owner, at: now)
-            case .gesture:
-                for part in broker.topics.messages(word, report) {
-                    publish(part, timeToLive: message.timeToLive, for: owner, at: now)
-                }
-            case .stale:
-                publish(
-                    broker.topics.staleMessage(word, report), timeToLive: message.timeToLive, mayRepeat: true,
-                    for: owner,
-                    at: now)
-            }
         }
     }
 
@@ -86,18 +66,18 @@ extension Hub {
 
     private mutating func add(_ recognised: Recognised, to reports: inout Reports, at now: Instant) {
         let button = recognised.button
-        // A turn is told to others in one length of time, whatever lengths the rules have.
+        // A rotation is collected for several durations if rules ask for them, and is published for the standard one.
         if case .rotation(_, let collect) = recognised.what {
             guard collect == TriggerEvent.standardCollect else { return }
         } else {
             reports.hasPresses = true
         }
         reports.buttons.insert(button)
-        // Of one press there is one hold, whatever stages the rules have.
+        // A press has a single published hold, even if rules have several hold stages.
         guard let word = recognised.what.publishedName, !recognised.isFurtherStage, buttons[button] != nil else {
             return
         }
-        // A hold and a release have happened when they were found; their press began before.
+        // `recognised.at` is the start of the press. A hold or release happened later.
         let at = wallClock(at: recognised.at + recognised.heldFor)
         if recognised.what == .down { buttons.countPress(of: button) }
         if isWatched { reports.occurrences.append(.event(name(of: button), word, recognised, at: at)) }
@@ -108,12 +88,12 @@ extension Hub {
         let kind: Reports.Message.Kind = isRaw ? .raw : isFresh ? .gesture : .stale
         let awaited = configuration.hasBroker ? kind.messageCount : 0
         buttons.giveOutNumber(of: button, messageCount: awaited)
-        if !isFresh { metrics.stale += 1 }
+        if !isFresh { metrics.countStale() }
         guard let record = buttons[button] else { return }
         let report = PressReport(
             button: button, name: record.displayName, sequence: record.sequence.value,
             pressCount: record.pressCount.value, at: at, facts: recognised.facts, steps: recognised.steps)
-        // The end of a hold waits for the broker longer than a press: what the hold began must end.
+        // The end of a hold waits for the broker longer than a press, because what the hold began must end.
         let isPress = recognised.what != .holdRelease && (isRaw || isFresh)
         reports.messages.append(
             Reports.Message(
@@ -123,7 +103,7 @@ extension Hub {
 }
 
 extension QueuedPolicy {
-    /// How long a press that is this old already may wait for the broker.
+    /// How long a press of this age may wait for the broker.
     fileprivate func timeToLive(at age: Duration) -> Duration {
         switch self {
         case .drop: .seconds(3)

@@ -31,13 +31,9 @@ extension Hub {
         guard answer != .later else { return }
         switch requester {
         case .client(let client, let transaction):
-            effects.append(.respond(client, answer.line(transaction: transaction)))
+            emit(.respond(client, answer.line(transaction: transaction)))
         case .mqtt(let name, let transaction):
-            publish(
-                MQTTMessage(
-                    topicName: broker.topics.response(to: name),
-                    payload: answer.line(transaction: transaction).encoded(),
-                    qos: 1))
+            publishAnswer(answer.line(transaction: transaction), to: name)
         }
     }
 
@@ -78,7 +74,7 @@ extension Hub {
         guard configuration.simulatedButtons.contains(button) else {
             return .error("there is no simulated button \"\(button)\"")
         }
-        effects.append(.pressSimulated(button: button, press: press))
+        emit(.pressSimulated(button: button, press: press))
         return .ok(.object([]))
     }
 }

@@ -52,17 +52,14 @@ extension Hub {
             return rules.ranAnswer(rule, before: before, label: { label(of: $0) })
         case .setEnabled(let rule, let isEnabled):
             advanceRules(.requested(.setEnabled(rule: rule, isEnabled)), at: now)
-            sync(at: now)
+            sync(identifiers.recordToken())
             return .ok(["id": .string(rule), "enabled": .bool(isEnabled)])
         case .setVariable(let name, let value):
             advanceRules(.requested(.setVariable(name, value)), at: now)
-            sync(at: now)
+            sync(identifiers.recordToken())
             return .ok(["name": .string(name), "value": rules.shownValue(of: name)])
         }
     }
-
-    /// Syncs what was recorded, because the answer tells that it is kept.
-    private mutating func sync(at now: Instant) { carryOut(journal.sync(identifiers.recordToken()), at: now) }
 
     mutating func ruleMessageReceived(
         _ request: RuleRequest, _ topicName: String, _ payload: [UInt8], at now: Instant
@@ -110,7 +107,7 @@ extension Hub {
     private mutating func loadRules() {
         guard rules.hasToLoad else { return }
         let id = identifiers.jobID()
-        effects.append(.loadRules(id, withTests: rules.beginLoad(id)))
+        emit(.loadRules(id, withTests: rules.beginLoad(id)))
     }
 
     mutating func rulesLoaded(_ id: JobID, _ loaded: RulesLoaded, at now: Instant) {
@@ -152,9 +149,9 @@ extension Hub {
         recordingHides(prepared.set.confidential)
         advanceRules(.reloaded(prepared), at: now)
         for topic in rules.took(insteadOf: before) { invalidate(topic) }
-        for button in buttons.keys.sorted() { invalidate(.status(button)) }
+        invalidateStatuses()
         invalidate(.bridgeDevices)
         invalidateDevices(at: now)
-        effects.append(.discard(before))
+        emit(.discard(before))
     }
 }

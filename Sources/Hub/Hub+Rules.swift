@@ -25,15 +25,11 @@ extension Hub {
     private mutating func carryOutTurns(at now: Instant) {
         while let ruleEffects = rules.takeTurn(at: now) {
             let reports = reports(of: ruleEffects, at: now)
-            var changes: [StoreChange] = []
-            for button in reports.buttons.sorted() {
-                if let progress = progress(of: button) { changes.append(progress) }
-                if let dials = buttons.takeMovedDials(of: button) { changes.append(dials) }
-            }
+            let changes = progressAndDials(of: reports.buttons.sorted())
             let token = changes.isEmpty ? nil : identifiers.recordToken()
             carryOutTurn(ruleEffects, reports, recordedAs: token, with: changes, at: now)
             // A press train that a timer decides was recorded as undecided, and would be decided again after a power cut.
-            if let token, reports.hasPresses { carryOut(journal.sync(token), at: now) }
+            if let token, reports.hasPresses { sync(token) }
         }
     }
 
@@ -45,10 +41,10 @@ extension Hub {
     ) {
         var begun = changes
         rules.begun(
-            by: ruleEffects, at: wallClock(at: now), cursor: { buttons[$0]?.cursor },
+            by: ruleEffects, at: wallClock(at: now), cursor: { cursor(of: $0) },
             hasWritten: { broker.hasWritten($0) }, into: &begun)
         if !begun.isEmpty || token != nil {
-            carryOut(journal.record(begun, as: token ?? identifiers.recordToken()), at: now)
+            record(begun, as: token)
         }
         for occurrence in reports.occurrences { broadcast(occurrence) }
         var ended: [StoreChange] = []
@@ -98,18 +94,18 @@ extension Hub {
             invalidate(.variable(name))
         case .enabledChanged(let rule, _): invalidate(.ruleEnabled(rule))
         case .triggerModeDropped(let button):
-            announce(buttons.triggerModeDropped(button), at: now)
+            dropTriggerMode(of: button, at: now)
         case .subscribe(let topicNames):
-            if broker.isConnected { effects.append(.subscribe(topicNames.map { Subscription($0) })) }
-        case .unsubscribe(let topicNames): if broker.isConnected { effects.append(.unsubscribe(topicNames)) }
+            if broker.isConnected { emit(.subscribe(topicNames.map { Subscription($0) })) }
+        case .unsubscribe(let topicNames): if broker.isConnected { emit(.unsubscribe(topicNames)) }
         case .log(let level, let message): log(level, message)
         case .oversizedState(let topicName, let count):
             let limit = "JSON for a state has at most \(RuleEngine.maximumStateLength >> 10) KiB"
             log(
                 .longState, .warning,
                 "\(topicName): a message of \(count) octets is not read, so its states are unknown; \(limit)", at: now)
-        case .setTimer(let deadline): deadlines.set(.rules, at: deadline)
-        case .cancelTimer: deadlines.cancel(.rules)
+        case .setTimer(let deadline): setTimer(.rules, at: deadline)
+        case .cancelTimer: cancelTimer(.rules)
         }
     }
 
@@ -127,8 +123,8 @@ extension Hub {
             let id = identifiers.jobID()
             jobs.started(id, Jobs.StepJob(step: step, rule: rule, work: external))
             switch external {
-            case .process(let process): effects.append(.startProcess(id, ProcessRequest(process, in: configuration)))
-            case .http(let request): effects.append(.startWebRequest(id, request))
+            case .process(let process): emit(.startProcess(id, ProcessRequest(process, in: configuration)))
+            case .http(let request): emit(.startWebRequest(id, request))
             }
         case .log(let level, let message):
             log(level, "rule \(rule): \(message)")
@@ -139,8 +135,8 @@ extension Hub {
     private mutating func cancel(_ step: StepID) {
         for cancellation in jobs.cancel(step) {
             switch cancellation {
-            case .program(let id): effects.append(.cancelProcess(id))
-            case .webRequest(let id): effects.append(.cancelWebRequest(id))
+            case .program(let id): emit(.cancelProcess(id))
+            case .webRequest(let id): emit(.cancelWebRequest(id))
             }
         }
         let changes = broker.cancel(step)
@@ -200,7 +196,7 @@ extension Hub {
     }
 
     private mutating func statisticsChanged(of rule: String, at now: Instant) {
-        if rules.statisticsChanged(of: rule) { deadlines.set(.statistics, at: now + Hub.statisticsInterval) }
+        if rules.statisticsChanged(of: rule) { setTimer(.statistics, at: now + Hub.statisticsInterval) }
     }
 
     mutating func publishStatistics() {
@@ -213,5 +209,32 @@ extension Hub {
         rules.restoreTrain(of: id, record.restoredTrain, at: now)
         if let mode = record.triggerMode { advanceRules(.requested(.setTriggerMode(id, mode)), at: now) }
         if let percentage = record.batteryPercentage { advanceRules(.battery(id, Int64(percentage)), at: now) }
+    }
+
+    // MARK: Messages
+
+    /// The topic filters of states.
+    var stateFilters: [String] { rules.subscriptions }
+
+    /// A message has arrived, perhaps on the topic of a state.
+    mutating func stateReceived(_ topicName: String, _ payload: [UInt8], at now: Instant) {
+        guard rules.isState(topicName) else { return }
+        advanceRules(.message(topicName: topicName, payload: payload), at: now)
+    }
+
+    /// The message of a step goes to the broker now. The engine waits for a message with QoS 0 only if the broker was not
+    /// connected when the step began.
+    mutating func handedOver(_ step: StepID, _ message: MQTTMessage, at now: Instant) {
+        guard rules.awaits(step) else { return }
+        advanceRules(message.qos > 0 ? .handedOver(step) : .stepFinished(step, .completed()), at: now)
+    }
+
+    /// The message of a step is published, or has failed.
+    ///
+    /// - Returns: whether the step's run has waited for that.
+    mutating func finish(_ step: StepID, _ outcome: StepOutcome, at now: Instant) -> Bool {
+        guard rules.awaits(step) else { return false }
+        advanceRules(.stepFinished(step, outcome), at: now)
+        return true
     }
 }

@@ -4,7 +4,7 @@ import FlicdProtocol
 import JSON
 import Rules
 
-// Buttons that are paired with a flicd instead of this machine's adapter. To rules and MQTT they are like any other.
+// Buttons that are paired with a flicd instead of the own adapter. Rules and MQTT treat them like all others.
 extension Hub {
     mutating func startUpstreams(at now: Instant) {
         for index in flicd.upstreams.indices {
@@ -36,8 +36,8 @@ extension Hub {
 
     private mutating func rearmUpstreams() {
         switch flicd.rearm() {
-        case .set(let deadline): deadlines.set(.sources, at: deadline)
-        case .cancel: deadlines.cancel(.sources)
+        case .set(let deadline): setTimer(.sources, at: deadline)
+        case .cancel: cancelTimer(.sources)
         case nil: break
         }
     }
@@ -50,9 +50,9 @@ extension Hub {
     private mutating func carryOut(_ effect: FlicdSource.Effect, from index: Int, at now: Instant) {
         let name = flicd.upstreams[index].name
         switch effect {
-        case .connect: effects.append(.source(index, .connect))
-        case .send(let octets): effects.append(.source(index, .send(octets)))
-        case .close: effects.append(.source(index, .close))
+        case .connect: emit(.source(index, .connect))
+        case .send(let octets): emit(.source(index, .send(octets)))
+        case .close: emit(.source(index, .close))
         case .setTimer(let deadline): flicd.setTimer(of: index, at: deadline)
         case .cancelTimer: flicd.setTimer(of: index, at: nil)
         case .controller(let state): controllerChanged(index, state)

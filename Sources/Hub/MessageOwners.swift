@@ -5,7 +5,7 @@ import Rules
 struct NumberedMessage: Hashable, Sendable {
     var button: ButtonID
     var sequence: Int64
-    /// Whether the message reports the numbers from `sequence` on whose messages may have been lost.
+    /// True if the message reports the numbers from `sequence` on whose messages may have been lost.
     var isReport = false
 }
 
@@ -23,7 +23,7 @@ struct MessageOwners: Sendable {
     /// Messages of one run that are not written to the network yet, or not acknowledged.
     private struct RunMessages: Hashable, Sendable {
         var count = 0
-        /// Whether the run has ended, which is recorded when the last of its messages is written.
+        /// True if the run has ended, which is recorded when the last of its messages is written.
         var isOver = false
         /// The run's wait, which is recorded at the same time: a run that is resumed has sent what it sent before its wait.
         var wait: StoreChange?
@@ -56,7 +56,7 @@ struct MessageOwners: Sendable {
     /// The runs with messages that are not written yet, in no order.
     var runsWithMessages: [RunID] { Array(runs.keys) }
 
-    /// Whether all messages of the run are written.
+    /// True if all messages of the run are written.
     func hasWritten(_ run: RunID) -> Bool { runs[run] == nil }
 
     /// The run waits, or waits no longer. If messages of it are not written yet, this is recorded with the last of them.

@@ -68,7 +68,7 @@ extension ProcessRequest {
 }
 
 extension ProcessResult {
-    /// What the step that started the program gets.
+    /// The outcome for the step that started the program.
     var stepOutcome: StepOutcome {
         var facts = ResultFacts()
         facts.isOK = status == .exited(0)

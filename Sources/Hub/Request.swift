@@ -31,7 +31,7 @@ struct RequestContext: Sendable {
     var privilege: Privilege
     var now: Instant
 
-    /// Whether the request came over the control socket.
+    /// True if the request came over the control socket.
     var isLocal: Bool {
         switch requester {
         case .client: true
@@ -47,7 +47,7 @@ struct RequestKind: Sendable {
     /// Over MQTT, the request's topic ends with it.
     var name: String
     var privilege: Privilege
-    /// Whether `bridge/request/NAME` takes the request. Without it, only the control socket knows the name.
+    /// True if `bridge/request/NAME` takes the request. Without it, only the control socket knows the name.
     var isOnBridge = true
     var answer: @Sendable (inout Hub, JSONValue, RequestContext) -> RequestAnswer
 }

@@ -41,7 +41,7 @@ struct RetainedQueue: Sendable {
     private var nextNumber: UInt64 = 0
     private var attempts: [RetainedTopic: Int] = [:]
 
-    /// Whether no topic waits and all messages are acknowledged.
+    /// True if no topic waits and all messages are acknowledged.
     var isIdle: Bool { waiting.isEmpty && underway.isEmpty }
     /// The number of waiting topics.
     var count: Int { waiting.count }
@@ -51,7 +51,7 @@ struct RetainedQueue: Sendable {
 
     /// The number of messages that are not acknowledged.
     var underwayCount: Int { underway.count }
-    /// Whether topics wait for the delay after a change.
+    /// True if topics wait for the delay after a change.
     var isSettling: Bool { !settling.isEmpty }
 
     /// Sentences about what is inconsistent in here; none if all is well.

@@ -3,10 +3,11 @@ import Expressions
 import JSON
 import Rules
 
-// What is shown of rules: retained topics, `status`, and answers to requests.
+// Retained topics, `status`, metrics and answers to requests about rules.
 extension RuleHost {
-    /// Of this many rules each has every outcome in the metrics, so that its first failure is a step from 0 to 1. Of more
-    /// rules only outcomes that have happened are written, because the text of ten thousand rules would delay a press.
+    /// The maximum number of rules for which the metrics have every outcome, so that a first failure is a step from 0 to 1.
+    /// With more rules only outcomes that have happened are written, because the text of ten thousand rules would delay a
+    /// press.
     static let maximumRulesInFull = 200
 
     /// The content of `bridge/rules`.
@@ -83,7 +84,7 @@ extension RuleHost {
 
     // MARK: Requests
 
-    /// What a request about rules leads to.
+    /// The consequence of a request about rules.
     enum Plan: Hashable, Sendable {
         case answer(RequestAnswer)
         case run(String, ignoringConditions: Bool, isDryRun: Bool)
@@ -166,7 +167,7 @@ extension RuleHost {
     /// The redacted value of a variable.
     func shownValue(of variable: String) -> JSONValue { redaction(value(of: variable)?.json ?? .null) }
 
-    /// Whether the payload of a message sets the variable as it is, without being parsed.
+    /// True if the payload of a message sets the variable as it is, without being parsed.
     func takesText(_ variable: String) -> Bool {
         set.variables.contains { $0.name == variable && $0.type == .string }
     }

@@ -36,7 +36,7 @@ struct RuleHost: Sendable {
     /// Errors and warnings of the rules on disk.
     private(set) var problemsOnDisk: [JSONValue]
     private var load: Load? { didSet { hasChanged = true } }
-    /// What was asked for while a load went on. The files may have changed under that load, so another follows.
+    /// The load that was asked for while another went on. It follows, because the files may have changed meanwhile.
     private var nextLoad: (withTests: Bool, requesters: [Hub.Requester])? { didSet { hasChanged = true } }
     /// The topics of all states.
     private var stateTopics: Set<String>
@@ -47,12 +47,12 @@ struct RuleHost: Sendable {
     /// these are carried out, because an older timer must not be set after a newer one.
     private var inputs: [RuleEngine.Input] = []
     private var nextInput = 0
-    /// Whether effects are being carried out.
+    /// True if effects are being carried out.
     private(set) var isCarryingOut = false
 
     /// Rules whose statistics have changed since `takeChangedStatistics`.
     private var changedStatistics: Set<String> = []
-    /// Whether the timer for publishing statistics is set.
+    /// True if the timer for publishing statistics is set.
     private(set) var areStatisticsScheduled = false
     /// The latest failed step of each rule, until its run ends.
     private var failures: [String: Failure] = [:]
@@ -60,7 +60,7 @@ struct RuleHost: Sendable {
     var exitStatus: Int64?
     /// The last runs as published: for requests about rules, and to be published again after connecting to the broker.
     private var lastRuns: [String: JSONValue] = [:]
-    /// Whether something that the metrics show has changed since `takeHasChanged`.
+    /// True if something that the metrics show has changed since `takeHasChanged`.
     private var hasChanged = false
 
     init(_ rules: RuleSet, _ configuration: HubConfiguration, stored: StoredState) {
@@ -73,7 +73,7 @@ struct RuleHost: Sendable {
         interrupted = stored.runs.filter { !waiting.contains($0.id) }
     }
 
-    /// Whether something that the metrics show has changed since the last call.
+    /// True if something that the metrics show has changed since the last call.
     mutating func takeHasChanged() -> Bool {
         defer { hasChanged = false }
         return hasChanged
@@ -104,7 +104,7 @@ struct RuleHost: Sendable {
         return engine.handle(.pressed(events), at: now)
     }
 
-    /// What has to be recorded before the effects are carried out: the runs that start, and what rules keep.
+    /// Appends the changes that must be recorded before the effects are carried out: the runs that start, and what rules keep.
     ///
     /// - Parameters:
     ///   - cursor: the cursor of a button.
@@ -130,7 +130,7 @@ struct RuleHost: Sendable {
         }
     }
 
-    /// Whether the run publishes a message with one of the effects.
+    /// True if the run publishes a message with one of the effects.
     private static func publishes(_ effects: ArraySlice<RuleEngine.Effect>, of run: RunID) -> Bool {
         effects.contains {
             if case .perform(let step, .message, _, _) = $0 { step.run == run } else { false }
@@ -217,7 +217,7 @@ struct RuleHost: Sendable {
 
     func isState(_ topicName: String) -> Bool { stateTopics.contains(topicName) }
 
-    /// Whether a run waits for this step.
+    /// True if a run waits for this step.
     func awaits(_ step: StepID) -> Bool { engine.awaits(step) }
 
     // MARK: Loading
@@ -233,7 +233,7 @@ struct RuleHost: Sendable {
         return true
     }
 
-    /// Whether `beginLoad` has to be called.
+    /// True if `beginLoad` has to be called.
     var hasToLoad: Bool { load == nil && nextLoad != nil }
     var isLoading: Bool { load != nil }
 
@@ -244,7 +244,7 @@ struct RuleHost: Sendable {
         return nextLoad?.withTests ?? false
     }
 
-    /// What follows from a load.
+    /// The consequence of a load.
     enum Verdict: Hashable, Sendable {
         /// The new set takes the place of the old one.
         case taken(isSame: Bool)

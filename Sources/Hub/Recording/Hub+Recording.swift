@@ -13,7 +13,7 @@ extension Hub {
         _ header: RecordingHeader, hiding secrets: Set<String> = [], at now: Instant
     ) -> JSONValue {
         buttonSource.record()
-        let redaction = rules.redaction.hiding(secrets)
+        let redaction = redaction.hiding(secrets)
         recording = OngoingRecording(start: now, redaction: redaction)
         return header.json(hiding: redaction)
     }
@@ -61,7 +61,7 @@ extension Hub {
         buttonSource.replay(recorded.reports)
         // Deadlines of the `ButtonManager` are not recorded. Reports of a `timerFired` mean that its deadline has
         // passed.
-        if recorded.input == .timerFired, !recorded.reports.isEmpty { deadlines.set(.buttons, at: recorded.at) }
+        if recorded.input == .timerFired, !recorded.reports.isEmpty { setTimer(.buttons, at: recorded.at) }
         var effects = handle(recorded.input, at: recorded.at)
         // The recorded hub may have asked for reports for which this version does not ask. They are delivered
         // nevertheless.

@@ -75,7 +75,7 @@ extension Hub {
         publishEvent("button_renamed", data, at: now)
     }
 
-    /// What the event and the answer say of a new name.
+    /// The data of the event about a new name, and of the answer to the request.
     func renaming(of button: ButtonID, before: String) -> JSONValue {
         let name = buttons[button]?.displayName ?? ""
         return [
@@ -111,7 +111,7 @@ extension Hub {
         }
     }
 
-    /// Tells those who resolve names or count buttons: the rule engine, the list of devices, and the service manager.
+    /// Tells all parts that resolve names or count buttons: the rule engine, the list of devices, and the service manager.
     mutating func identitiesChanged(at now: Instant) {
         advanceRules(.buttonsChanged(buttons.sorted.map(\.identity)), at: now)
         invalidate(.bridgeDevices)
@@ -124,4 +124,30 @@ extension Hub {
         guard isWatched, let record = buttons[button] else { return }
         broadcast(.changed(label: label(of: button), data: describe(record)))
     }
+
+    /// Clients see a button of another flicd there, and not here.
+    mutating func tellFlicdState(of button: ButtonID, _ state: ButtonState, at now: Instant) {
+        guard buttons[button]?.source == nil else { return }
+        tellFlicd(.linkState(state, of: button), at: now)
+    }
+
+    func name(of button: ButtonID) -> ButtonName { ButtonName(id: button, label: label(of: button)) }
+
+    /// The name of a button for users: its name in the rules, else its own.
+    func label(of button: ButtonID) -> String {
+        rules.declaredName(of: button) ?? buttons[button]?.displayName ?? button.description
+    }
+
+    /// The rules do not allow the chosen trigger mode any more.
+    mutating func dropTriggerMode(of button: ButtonID, at now: Instant) {
+        announce(buttons.triggerModeDropped(button), at: now)
+    }
+
+    /// Marks the status topics of all buttons as outdated, for example because other rules listen to them.
+    mutating func invalidateStatuses() {
+        for button in buttons.keys.sorted() { invalidate(.status(button)) }
+    }
+
+    /// The number of known buttons, and of those that are ready.
+    var buttonCounts: (known: Int, ready: Int) { (buttons.count, buttons.values.count { $0.state == .ready }) }
 }
