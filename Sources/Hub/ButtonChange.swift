@@ -4,10 +4,11 @@ import Buttons
 /// A change of one button's record, as `ButtonRegistry` made it and `Hub.announce` tells others of it.
 struct ButtonChange: Hashable, Sendable {
     var button: ButtonID
-    var facts: Set<ButtonFact>
-    /// What the store has to keep of it.
+    /// `nil` if only the store is told.
+    var fact: ButtonFact?
+    /// Changes of the store.
     var changes: [StoreChange] = []
-    /// Whether the changes have to be synced at once, because somebody is told that they are made.
+    /// True if the changes have to be synced at once, because users are told that they are made.
     var isSynced = false
 }
 
@@ -24,8 +25,8 @@ enum ButtonFact: Hashable, Sendable {
     /// The button is new, or was paired again.
     case pairing
     /// The button is not known any more; what it was called, and its last record.
-    case removal(Departure, label: String, ButtonRecord)
-    /// What the button was called before.
+    indirect case removal(Departure, label: String, ButtonRecord)
+    /// The button's display name before the change.
     case name(before: String)
     case nickname
     case firmware
@@ -43,7 +44,7 @@ enum ButtonFact: Hashable, Sendable {
     case updateProgress
 }
 
-/// Those who are told of changes of buttons, besides the store.
+/// The audiences of changes of buttons, besides the store.
 struct ButtonAudiences: OptionSet, Sendable {
     let rawValue: UInt16
 
@@ -73,7 +74,7 @@ struct ButtonAudiences: OptionSet, Sendable {
 }
 
 extension ButtonFact {
-    /// Everybody who shows the fact or decides by it. What is missing here is forgotten everywhere.
+    /// All audiences that show the fact or decide by it. An audience that is missing here is told nowhere.
     var audiences: ButtonAudiences {
         switch self {
         case .pairing: [.flicd, .identities, .deviceList]

@@ -1,46 +1,47 @@
 import ButtonModel
 import Buttons
+import MQTTTopics
 
-/// All that is known of one paired button while the program runs.
+/// The state of one known button while the program runs.
 struct ButtonRecord: Hashable, Sendable {
     var identity: ButtonIdentity
     var name: String?
-    /// Ours with the button; of a button that comes from a flicd there is none.
+    /// `nil` for a button that comes from a flicd.
     var pairing: Pairing?
-    /// As the configuration calls it; `nil`: our own adapter.
+    /// The URL of the flicd from which the button comes; `nil` for a button of the own adapter.
     var source: String?
     var pairedAt: UTCTime
     var cursor: EventCursor
-    /// `StoredButton.syncedCursor`, as it was at the start.
+    /// The value of `StoredButton.syncedCursor` at the start.
     let startedBehind: EventCursor?
     var isAdvertisingConfigured: Bool
     var batteryMillivolts: Int?
-    /// As a flicd told it.
+    /// The percentage that a flicd reported, 0…100.
     var toldBatteryPercentage: Int?
     var batteryMeasuredAt: UTCTime?
     var pressCount: Tally
     var sequence: Tally
     var watermark: PublishWatermark
-    /// What was set at run time; the rules may fix another.
+    /// The trigger mode that a user has set at run time. The rules may fix another.
     var triggerMode: TriggerMode?
     var settings: ButtonSettings
-    /// Where its dials stand, 0…`Dial.unitsPerTurn`.
+    /// The positions of its dials, 0…`Dial.unitsPerTurn`.
     var dials: [Dial: Int]
-    /// They have moved since that was written down.
+    /// The dials have moved since their positions were recorded.
     var hasUnrecordedDials = false
     var batteryAlarm: BatteryAlarm
     /// The press train that was undecided when the program stopped.
     let restoredTrain: String
     var state = ButtonState.disconnected
-    /// In this process. A clock that is set later says when that was.
+    /// When this process last heard of the button. The wall time of that instant may become known later.
     private(set) var lastSeen: Instant?
-    /// By the process before.
+    /// When an earlier process last heard of the button.
     let seenBefore: UTCTime?
-    /// `lastSeen` is not on file.
+    /// `lastSeen` is not recorded.
     var hasUnrecordedSighting = false
-    /// As the adapter last heard it, in dBm; it stays when the link ends.
+    /// The signal strength that the adapter measured last, in dBm. It is kept when the link ends.
     var rssi: Int?
-    /// 0…100 while firmware is on its way.
+    /// The progress of a firmware update, 0…100; `nil` without one.
     var updatePercentage: Int?
 
     init(_ stored: StoredButton) {
@@ -83,7 +84,7 @@ struct ButtonRecord: Hashable, Sendable {
     var acknowledgedSequence: Int64 { watermark.acknowledgedSequence(of: sequence.value) }
     var hasUnrecordedWatermark: Bool { acknowledgedSequence != watermark.recorded }
 
-    /// What `Buttons` needs of it; `nil`: it comes from elsewhere.
+    /// The facts that `ButtonManager` needs; `nil` for a button that comes from a flicd.
     var known: KnownButton? {
         guard let pairing else { return nil }
         return KnownButton(
@@ -93,13 +94,24 @@ struct ButtonRecord: Hashable, Sendable {
             dials: dials)
     }
 
-    /// What `rename` set, else the nickname, else the serial. A flicd may know neither: then its id.
+    /// The name set by `button/rename`, else the nickname, else the serial number, else the id, because a flicd may know none
+    /// of these.
     var displayName: String {
         if let name { return name }
         if !identity.nickname.isEmpty { return identity.nickname }
         return identity.serial.isEmpty ? identity.id.description : identity.serial
     }
 
-    /// 0…100.
+    /// The percentage derived from the voltage, or reported by a flicd; 0…100.
     var batteryPercentage: Int? { batteryMillivolts.map(Battery.percentage) ?? toldBatteryPercentage }
+}
+
+extension ButtonRecord {
+    /// The positions of all its dials in percent, in the order of `Dial.all`.
+    var positions: [DialPosition] {
+        Dial.all(of: identity.model).map { DialPosition($0, percentage: Dial.percentage(units: dials[$0] ?? 0)) }
+    }
+
+    /// A Twist chooses its connection parameters itself.
+    var latencyMode: LatencyMode? { identity.model == .twist ? nil : settings.latencyMode }
 }

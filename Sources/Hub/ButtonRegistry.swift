@@ -7,14 +7,14 @@ import Buttons
 /// or `nil` if nothing has changed.
 struct ButtonRegistry: Sendable {
     private var records: [ButtonID: ButtonRecord] = [:] { didSet { hasChanged = true } }
-    /// Whether a record was written since `takeHasChanged`.
+    /// True if a record was written since `takeHasChanged`.
     private var hasChanged = false
 
     init(_ stored: [StoredButton]) {
         for button in stored { records[button.id] = ButtonRecord(button) }
     }
 
-    /// Whether a record was written since the last call.
+    /// True if a record was written since the last call.
     mutating func takeHasChanged() -> Bool {
         defer { hasChanged = false }
         return hasChanged
@@ -31,6 +31,14 @@ struct ButtonRegistry: Sendable {
     var values: Dictionary<ButtonID, ButtonRecord>.Values { records.values }
     /// In the order of their ids.
     var sorted: [ButtonRecord] { records.values.sorted { $0.identity.id < $1.identity.id } }
+
+    /// The buttons of the own adapter, in the order of their ids.
+    var ownSorted: [ButtonRecord] { sorted.filter { $0.source == nil } }
+    /// The flicds from which buttons come.
+    var sources: Set<String> { Set(records.values.compactMap(\.source)) }
+    /// The buttons that come from this flicd, in no order.
+    func all(from source: String) -> [ButtonRecord] { records.values.filter { $0.source == source } }
+    func count(from source: String) -> Int { records.values.count { $0.source == source } }
 
     /// The buttons with this name; if there are none, those with this id, address or serial number.
     ///
@@ -53,14 +61,14 @@ struct ButtonRegistry: Sendable {
     mutating func add(_ stored: StoredButton) -> ButtonChange {
         records[stored.id] = ButtonRecord(stored)
         return ButtonChange(
-            button: stored.id, facts: [.pairing], changes: [.putButton(stored)], isSynced: true)
+            button: stored.id, fact: .pairing, changes: [.putButton(stored)], isSynced: true)
     }
 
     /// - Parameter label: what users called the button.
     mutating func remove(_ button: ButtonID, _ departure: Departure, label: String) -> ButtonChange? {
         guard let record = records.removeValue(forKey: button) else { return nil }
         return ButtonChange(
-            button: button, facts: [.removal(departure, label: label, record)], changes: [.removeButton(button)],
+            button: button, fact: .removal(departure, label: label, record), changes: [.removeButton(button)],
             isSynced: true)
     }
 
@@ -69,22 +77,22 @@ struct ButtonRegistry: Sendable {
     mutating func firmwareReported(_ button: ButtonID, _ version: UInt32) -> ButtonChange? {
         guard let record = records[button], record.identity.firmwareVersion != version else { return nil }
         records[button]?.identity.firmwareVersion = version
-        return ButtonChange(button: button, facts: [.firmware], changes: [.firmware(button, version: version)])
+        return ButtonChange(button: button, fact: .firmware, changes: [.firmware(button, version: version)])
     }
 
     mutating func modelReported(_ button: ButtonID, _ model: FlicModel) -> ButtonChange? {
         guard records[button] != nil else { return nil }
         records[button]?.identity.model = model
-        return ButtonChange(button: button, facts: [.model], changes: [.model(button, model)])
+        return ButtonChange(button: button, fact: .model, changes: [.model(button, model)])
     }
 
     /// The button has this nickname, and no other nickname waits to be written to it.
     mutating func nicknameReported(_ button: ButtonID, _ nickname: String) -> ButtonChange? {
         guard let before = records[button] else { return nil }
-        var change = ButtonChange(button: button, facts: [])
+        var change = ButtonChange(button: button, fact: nil)
         if before.identity.nickname != nickname {
             records[button]?.identity.nickname = nickname
-            change.facts.insert(.nickname)
+            change.fact = .nickname
             change.changes.append(.nickname(button, nickname))
         }
         if before.settings.nicknameChosenAt != nil {
@@ -98,13 +106,13 @@ struct ButtonRegistry: Sendable {
         let before = records[button]?.state
         records[button]?.state = state
         if (before == .ready) != (state == .ready) { records[button]?.wasSeen(at: now) }
-        return ButtonChange(button: button, facts: [.state(state, before: before)])
+        return ButtonChange(button: button, fact: .state(state, before: before))
     }
 
     mutating func signalMeasured(_ button: ButtonID, _ rssi: Int) -> ButtonChange? {
         guard let record = records[button], record.rssi != rssi else { return nil }
         records[button]?.rssi = rssi
-        return ButtonChange(button: button, facts: [.signal])
+        return ButtonChange(button: button, fact: .signal)
     }
 
     /// - Returns: whether the battery has become low.
@@ -118,7 +126,7 @@ struct ButtonRegistry: Sendable {
         records[button] = record
         let stored = StoreChange.battery(
             button, millivolts: millivolts, measuredAt: time, isLow: record.batteryAlarm.isLow)
-        return (ButtonChange(button: button, facts: [.battery], changes: [stored]), becameLow)
+        return (ButtonChange(button: button, fact: .battery, changes: [stored]), becameLow)
     }
 
     /// A flicd reports percentages instead of voltages.
@@ -136,13 +144,13 @@ struct ButtonRegistry: Sendable {
         records[button] = record
         let stored = StoreChange.batteryPercentage(
             button, percentage, measuredAt: time, isLow: record.batteryAlarm.isLow)
-        return (ButtonChange(button: button, facts: [.battery], changes: [stored]), becameLow)
+        return (ButtonChange(button: button, fact: .battery, changes: [stored]), becameLow)
     }
 
     /// The button has taken the bridge's advertising settings.
     mutating func advertisingConfigured(_ button: ButtonID) -> ButtonChange {
         records[button]?.isAdvertisingConfigured = true
-        return ButtonChange(button: button, facts: [], changes: [.advertisingConfigured(button, true)])
+        return ButtonChange(button: button, fact: nil, changes: [.advertisingConfigured(button, true)])
     }
 
     /// The button counts from the beginning, and has lost its advertising settings.
@@ -154,7 +162,7 @@ struct ButtonRegistry: Sendable {
     /// A firmware update has got so far; `nil` if it has ended.
     mutating func updateProgressed(_ button: ButtonID, _ percentage: Int?) -> ButtonChange {
         records[button]?.updatePercentage = percentage
-        return ButtonChange(button: button, facts: [.updateProgress])
+        return ButtonChange(button: button, fact: .updateProgress)
     }
 
     // MARK: What users choose
@@ -164,7 +172,7 @@ struct ButtonRegistry: Sendable {
         let before = records[button]?.displayName ?? ""
         records[button]?.name = name
         return ButtonChange(
-            button: button, facts: [.name(before: before)], changes: [.name(button, name)], isSynced: true)
+            button: button, fact: .name(before: before), changes: [.name(button, name)], isSynced: true)
     }
 
     // The options of one request are recorded one by one, and announced together as `ButtonFact.options`.
@@ -172,13 +180,13 @@ struct ButtonRegistry: Sendable {
     /// - Parameter mode: `nil` if it follows from the rules again.
     mutating func triggerModeChosen(_ button: ButtonID, _ mode: TriggerMode?) -> ButtonChange {
         records[button]?.triggerMode = mode
-        return ButtonChange(button: button, facts: [], changes: [.triggerMode(button, mode)], isSynced: true)
+        return ButtonChange(button: button, fact: nil, changes: [.triggerMode(button, mode)], isSynced: true)
     }
 
     /// The rules do not allow the chosen trigger mode any more.
     mutating func triggerModeDropped(_ button: ButtonID) -> ButtonChange {
         records[button]?.triggerMode = nil
-        return ButtonChange(button: button, facts: [.triggerMode], changes: [.triggerMode(button, nil)])
+        return ButtonChange(button: button, fact: .triggerMode, changes: [.triggerMode(button, nil)])
     }
 
     /// - Parameter nickname: the nickname that the user has chosen, if it is not to stay as it is.
@@ -186,7 +194,7 @@ struct ButtonRegistry: Sendable {
         _ button: ButtonID, _ settings: ButtonSettings, nickname: String? = nil
     ) -> ButtonChange? {
         guard let before = records[button] else { return nil }
-        var change = ButtonChange(button: button, facts: [], isSynced: true)
+        var change = ButtonChange(button: button, fact: nil, isSynced: true)
         if let nickname, nickname != before.identity.nickname {
             records[button]?.identity.nickname = nickname
             change.changes.append(.nickname(button, nickname))
@@ -201,7 +209,7 @@ struct ButtonRegistry: Sendable {
     /// The button belongs to this flicd from now on.
     mutating func adopted(_ button: ButtonID, by source: String) -> ButtonChange {
         records[button]?.source = source
-        return ButtonChange(button: button, facts: [.source], changes: [.source(button, source)], isSynced: true)
+        return ButtonChange(button: button, fact: .source, changes: [.source(button, source)], isSynced: true)
     }
 
     // MARK: Dials
@@ -219,7 +227,7 @@ struct ButtonRegistry: Sendable {
         records[button]?.dials[dial] = units
         records[button]?.hasUnrecordedDials = false
         return ButtonChange(
-            button: button, facts: [], changes: [.dials(button, records[button]?.dials ?? [:])], isSynced: true)
+            button: button, fact: nil, changes: [.dials(button, records[button]?.dials ?? [:])], isSynced: true)
     }
 
     /// The positions of the dials, if they are not recorded; they count as recorded from now on.

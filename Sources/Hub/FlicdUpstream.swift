@@ -35,7 +35,7 @@ struct FlicdUpstream: Sendable {
     init(name: String) { self.name = name }
 
     var isConnected: Bool { flicd.isConnected }
-    /// Whether new buttons are searched for by the flicd, or will be when it is connected.
+    /// True if new buttons are searched for by the flicd, or will be when it is connected.
     var isSearching: Bool { flicd.isSearching }
 
     var described: JSONValue {

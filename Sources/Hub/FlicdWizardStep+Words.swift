@@ -39,7 +39,7 @@ extension FlicdScanWizardResult {
         }
     }
 
-    /// What the user can do.
+    /// A sentence that tells users how to go on.
     var advice: String {
         switch self {
         case .success, .cancelledByUser: ""

@@ -1,3 +1,8 @@
+import ButtonModel
+import Expressions
+import JSON
+import Rules
+
 /// A web server's response, or the reason why there is none.
 package struct HTTPResult: Hashable, Sendable {
     package enum Outcome: Hashable, Sendable {
@@ -21,5 +26,35 @@ package struct HTTPResult: Hashable, Sendable {
         self.body = body
         self.duration = duration
         self.note = note
+    }
+}
+
+extension HTTPResult {
+    /// The outcome for the step that made the request.
+    var stepOutcome: StepOutcome {
+        var facts = ResultFacts()
+        facts.duration = duration
+        switch outcome {
+        case .answered(let status):
+            facts.status = Int64(status)
+            facts.isOK = true
+            facts.body = String(decoding: body, as: UTF8.self)
+            return .completed(facts)
+        case .failed(let reason): return .failed(code: "R823", message: reason, facts)
+        }
+    }
+
+    /// The members of its line in the live stream.
+    func members(of action: HTTPAction, rule: String) -> [JSONValue.Member] {
+        var members: [JSONValue.Member] = [
+            .init("rule", .string(rule)), .init("method", .string(action.method)),
+            .init("url", .string(action.url)),
+            .init("duration_ms", .number(Double(duration.nanoseconds / 10_000) / 100)),
+        ]
+        switch outcome {
+        case .answered(let status): members.append(.init("status", .integer(Int64(status))))
+        case .failed(let reason): members.append(.init("reason", .string(reason)))
+        }
+        return members
     }
 }

@@ -3,19 +3,18 @@ import JSON
 import MQTTTopics
 import Rules
 
-// Messages out, requests in.
+// The broker: messages to it, and messages from it.
 extension Hub {
-    /// Longer than any reason to wait for the broker.
+    /// How long answers and events of the bridge wait for the broker.
     static let bridgeTimeToLive = Duration.seconds(60)
 
     mutating func brokerConnected(at now: Instant) {
-        broker = .connected
-        log(.info, "connected to \(brokerAddress)")
-        broadcast(["kind": "broker", "state": "connected"])
-        let filters = (requestFilters + engine.subscriptions).map { Subscription($0) } + discoveryFilters
-        effects.append(
-            .subscribe(filters + leftoverFilters.map { Subscription($0, qos: 0, isWithoutOurs: true) }))
-        isLookingForLeftovers = true
+        broker.connected()
+        log(.info, "connected to \(broker.address)")
+        broadcast(.brokerConnected)
+        let filters = (control.filters + stateFilters).map { Subscription($0) } + broker.announcements.filters
+        emit(
+            .subscribe(filters + broker.leftoverFilters.map { Subscription($0, qos: 0, isWithoutOurs: true) }))
         republishAll()
         expireMessages(at: now)
         sendWaiting(at: now)
@@ -23,175 +22,191 @@ extension Hub {
         advanceRules(.brokerChanged(isConnected: true), at: now)
     }
 
-    /// What is listened to besides the states of rules.
-    private var requestFilters: [String] {
-        switch configuration.control {
-        case .none: []
-        case .settings: [topics.requestFilter] + topics.buttonFilters
-        case .all: [topics.requestFilter] + topics.buttonFilters + topics.ruleFilters
-        }
-    }
-
     mutating func brokerDisconnected(_ reason: String, at now: Instant) {
-        guard broker != .disconnected(reason) else { return }
-        let wasConnected = isBrokerConnected
-        broker = .disconnected(reason)
+        guard let wasConnected = broker.disconnected(reason) else { return }
         if wasConnected { advanceRules(.brokerChanged(isConnected: false), at: now) }
-        isLookingForLeftovers = false
-        for topic in retained.takeAll() { retained.add(topic) }
-        deadlines.cancel(.announce)
+        cancelTimer(.announce)
         log(.warning, reason)
-        broadcast(["kind": "broker", "state": "disconnected", "reason": .string(reason)])
+        broadcast(.brokerDisconnected(reason: reason))
     }
 
-    /// Publishes now, or as soon as the broker is back if that is within `timeToLive`.
+    // MARK: Messages out
+
+    /// Publishes a message now, or as soon as the broker is back if that is within `timeToLive`.
     ///
     /// - Parameters:
-    ///   - mayRepeat: whether it does no harm to say it twice.
-    ///   - place: among which messages it has its place.
+    ///   - mayRepeat: whether the message does no harm when it arrives twice.
+    ///   - place: the class of messages whose limits apply.
     mutating func publish(
         _ message: MQTTMessage, timeToLive: Duration, mayRepeat: Bool = false, as place: Outbox.Class = .press,
         for owner: MessageOwner? = nil, at now: Instant
     ) {
-        let id = identifiers.messageID()
-        if let owner { messages.add(owner, of: id) }
-        guard configuration.hasBroker else {
-            return publishEnded(id, .failed(code: "R824", message: "there is no broker (mqtt.broker: none)"), at: now)
-        }
         post(
-            Outbox.Entry(id: id, message: message, deadline: now + timeToLive, mayRepeat: mayRepeat, place: place),
-            at: now)
+            Outbox.Entry(
+                id: identifiers.messageID(), message: message, deadline: now + timeToLive, mayRepeat: mayRepeat,
+                place: place), for: owner, at: now)
     }
 
-    private mutating func post(_ entry: Outbox.Entry, at now: Instant) {
-        if isBrokerConnected, outbox.maySend(entry) { return send(entry, at: now) }
-        for dropped in outbox.add(entry) {
-            publishEnded(dropped.id, .failed(code: "R824", message: "too many messages wait for the broker"), at: now)
-        }
-        if let deadline = outbox.earliestDeadline { deadlines.set(.outbox, at: deadline) }
-    }
-
-    /// An answer, or a message about the bridge itself, for those who listen now. Watchers have lines of their own about it.
+    /// Publishes a message for clients that listen now, such as an answer. Clients that watch are not shown it, because they
+    /// have lines of their own about the same thing.
     mutating func publish(_ message: MQTTMessage) {
-        guard isBrokerConnected else { return }
+        guard broker.isConnected else { return }
         post(
             Outbox.Entry(
                 id: identifiers.messageID(), message: message, deadline: handledAt + Hub.bridgeTimeToLive,
-                place: .other,
-                isShown: false), at: handledAt)
+                place: .other, isShown: false), for: nil, at: handledAt)
     }
 
-    /// What has a place on the way, in its order: presses and what rules say first.
-    private mutating func sendWaiting(at now: Instant) {
-        guard isBrokerConnected, !isFinished, outbox.waitingCount > 0 else { return }
-        while let entry = outbox.takeNext() { send(entry, at: now) }
-        if outbox.waitingCount == 0 { deadlines.cancel(.outbox) }
+    /// Publishes an event of the bridge itself on `bridge/event`.
+    mutating func publishEvent(
+        _ type: String, _ data: JSONValue, timeToLive: Duration = Hub.bridgeTimeToLive, as place: Outbox.Class = .other,
+        for owner: MessageOwner? = nil, at now: Instant
+    ) {
+        publish(
+            broker.topics.bridgeMessage(type, data), timeToLive: timeToLive, mayRepeat: true, as: place, for: owner,
+            at: now)
     }
 
-    private mutating func send(_ entry: Outbox.Entry, at now: Instant) {
-        let message = entry.message
-        outbox.handOver(entry)
-        // A retained message is the last word on its topic and must not go away by itself.
-        effects.append(
-            .publish(entry.id, message, expiry: message.retain ? nil : max(.seconds(1), entry.deadline - now)))
-        // The engine waits for a message with QoS 0 only where it believed the broker to be away.
-        if case .step(let step, _, _) = messages[entry.id], engine.awaits(step) {
-            advanceRules(message.qos > 0 ? .handedOver(step) : .stepFinished(step, .completed()), at: now)
+    /// Publishes an event of the bridge itself for clients that listen now.
+    mutating func publishEvent(_ type: String, _ data: JSONValue) { publish(broker.topics.bridgeMessage(type, data)) }
+
+    private mutating func post(_ entry: Outbox.Entry, for owner: MessageOwner?, at now: Instant) {
+        let posting = broker.publish(entry, for: owner, at: now)
+        if posting == .refused {
+            publishFailed(entry.id, because: "there is no broker (mqtt.broker: none)", at: now)
+        } else {
+            carryOut(posting, at: now)
         }
-        guard isWatched, entry.isShown else { return }
-        broadcast([
-            "kind": "publish", "topic": .string(message.topicName),
-            "payload": .string(String(decoding: message.payload, as: UTF8.self)), "qos": .integer(Int64(message.qos)),
-            "retain": .bool(message.retain),
-        ])
+    }
+
+    private mutating func carryOut(_ posting: BrokerQueue.Posting, at now: Instant) {
+        switch posting {
+        case .sent(let transmission): send(transmission, at: now)
+        case .waiting(let dropped):
+            for id in dropped { publishFailed(id, because: "too many messages wait for the broker", at: now) }
+            scheduleExpiry()
+        case .refused: break
+        }
+    }
+
+    private mutating func scheduleExpiry() {
+        if let deadline = broker.earliestExpiry { setTimer(.outbox, at: deadline) }
+    }
+
+    /// Sends the messages that wait, as many as may be on their way.
+    private mutating func sendWaiting(at now: Instant) {
+        guard broker.isConnected, !isFinished, broker.waitingCount > 0 else { return }
+        while let transmission = broker.takeNext(at: now) { send(transmission, at: now) }
+        if broker.waitingCount == 0 { cancelTimer(.outbox) }
+    }
+
+    private mutating func send(_ transmission: BrokerQueue.Transmission, at now: Instant) {
+        let message = transmission.message
+        emit(.publish(transmission.id, message, expiry: transmission.expiry))
+        if let step = transmission.step { handedOver(step, message, at: now) }
+        if transmission.isShown { broadcast(.published(message)) }
     }
 
     mutating func expireMessages(at now: Instant) {
-        for entry in outbox.takeExpired(at: now) {
-            publishEnded(entry.id, .failed(code: "R824", message: "the broker was disconnected for too long"), at: now)
+        for id in broker.takeExpired(at: now) {
+            publishFailed(id, because: "the broker was disconnected for too long", at: now)
         }
-        if let deadline = outbox.earliestDeadline { deadlines.set(.outbox, at: deadline) }
+        scheduleExpiry()
     }
 
     mutating func published(_ id: MessageID, at now: Instant) {
-        if retained.acknowledged(id) {
-            metrics.published += 1
-            return stopLookingForLeftovers()
+        switch broker.acknowledged(id) {
+        case .logLine: break
+        case .retained(let endsSearch): if endsSearch { emit(.unsubscribe(broker.leftoverFilters)) }
+        case .message:
+            publishEnded(id, .completed(), at: now)
+            sendWaiting(at: now)
         }
-        guard id != .logLine else { return outbox.lineEnded() }
-        outbox.acknowledged(id)
-        publishEnded(id, .completed(), at: now)
-        sendWaiting(at: now)
     }
 
     mutating func publishFailed(_ id: MessageID, _ reason: String, at now: Instant) {
-        guard !retainedFailed(id, reason, at: now) else { return }
-        guard id != .logLine else { return outbox.lineEnded() }
-        if let entry = outbox.failed(id, at: now) {
-            post(entry, at: now)
-        } else {
-            publishEnded(id, .failed(code: "R824", message: reason), at: now)
+        switch broker.failed(id, at: now) {
+        case .logLine, .retainedLost: return
+        case .retained(let topic): return invalidateDebounced(topic, at: now, after: Hub.retainedRetry)
+        case .retainedGivenUp(let topic):
+            return log(.warning, "\(broker.name(of: topic)) could not be published: \(reason)")
+        case .message: publishFailed(id, because: reason, at: now)
+        case .posted(let posting): carryOut(posting, at: now)
         }
         sendWaiting(at: now)
     }
 
-    mutating func publishEnded(_ id: MessageID, _ outcome: StepOutcome, at now: Instant) {
-        // A retained message of an earlier connection is not counted, because it is published again.
-        if case .queued = id {
-            if case .completed = outcome { metrics.published += 1 } else { metrics.failed += 1 }
-        }
-        switch messages.remove(id) {
+    private mutating func publishFailed(_ id: MessageID, because reason: String, at now: Instant) {
+        publishEnded(id, .failed(code: "R824", message: reason), at: now)
+    }
+
+    private mutating func publishEnded(_ id: MessageID, _ outcome: StepOutcome, at now: Instant) {
+        let isPublished = if case .completed = outcome { true } else { false }
+        switch broker.ended(id, isPublished: isPublished) {
         case nil: break
         case .interruptedRun(let run): record([.runEnded(run)])
         case .event(let message): numberedMessageEnded(message, outcome, at: now)
         case .step(let step, let rule, let topicName):
             // A message that is broken off because the daemon ends stays in the store, and the next process reports it.
             if case .failed = outcome, isFinished { return }
-            messageEnded(of: step.run)
-            if engine.awaits(step) {
-                advanceRules(.stepFinished(step, outcome), at: now)
-            } else if case .failed(let code, let reason, _) = outcome {
+            let changes = broker.messageEnded(of: step.run)
+            if !changes.isEmpty { record(changes) }
+            if !finish(step, outcome, at: now), case .failed(let code, let reason, _) = outcome {
                 log(.warning, "rule \(rule): \(code) the message on \(topicName) may not have been sent: \(reason)")
             }
         }
     }
 
-    /// The maximum length of a request over MQTT in octets. Requests that people write have some dozens.
-    static let maximumRequestLength = 16 * 1024
-
-    /// Refuses a request without parsing it, because a flood of long requests would delay presses.
-    private mutating func refuseLongRequest(_ topicName: String, _ count: Int, at now: Instant) {
-        let sentence = "a request has at most \(Hub.maximumRequestLength >> 10) KiB, and this one has \(count) octets"
-        if let name = topics.request(of: topicName) {
-            respond(.error(sentence), to: .mqtt(name, transaction: nil))
-        } else {
-            log(.longRequest, .warning, "\(topicName): \(sentence)", at: now)
-        }
+    /// Publishes a line of the log, unless it repeats the one before.
+    mutating func publishLogged(_ level: LogLevel, _ message: String) {
+        guard broker.isConnected, logbook.publishes(level, message), broker.takePlaceForLine() else { return }
+        let payload: JSONValue = ["level": .string(level.rawValue), "message": .string(message)]
+        emit(
+            .publish(
+                .logLine, MQTTMessage(topicName: broker.topics.bridgeLogging, payload: payload.encoded()), expiry: nil))
     }
+
+    // MARK: Messages in
 
     mutating func messageReceived(_ topicName: String, _ payload: [UInt8], retained: Bool, at now: Instant) {
-        if retained { retainedSeen(topicName, payload) }
-        if stateTopics.contains(topicName) {
-            advanceRules(.message(topicName: topicName, payload: payload), at: now)
-        }
+        if retained, let topic = broker.leftover(topicName, payload), isGone(topic) { broker.clearLeftover(topic) }
+        stateReceived(topicName, payload, at: now)
         guard !homeAssistantSaid(topicName, payload, retained: retained, at: now) else { return }
-        let isTooLong = payload.count > Hub.maximumRequestLength
-        if configuration.control != .none, let request = topics.buttonRequest(of: topicName) {
-            guard !isTooLong else { return refuseLongRequest(topicName, payload.count, at: now) }
-            return buttonMessageReceived(request, topicName, payload, retained: retained, at: now)
+        if let incoming = control.read(topicName, payload, isRetained: retained) {
+            take(incoming, topicName, payload, at: now)
         }
-        if configuration.control == .all, let request = topics.ruleRequest(of: topicName) {
-            guard !isTooLong else { return refuseLongRequest(topicName, payload.count, at: now) }
-            return ruleMessageReceived(request, topicName, payload, retained: retained, at: now)
-        }
-        guard let privilege = Privilege(configuration.control), let name = topics.request(of: topicName) else { return }
-        guard !retained else { return ignoreRetained(topicName, at: now) }
-        guard !isTooLong else { return refuseLongRequest(topicName, payload.count, at: now) }
-        bridgeRequest(name, payload, privilege, at: now)
     }
 
-    /// A request that the broker keeps would be repeated at every connection.
-    mutating func ignoreRetained(_ topicName: String, at now: Instant) {
-        log(.retainedRequest, .warning, "\(topicName): a retained request is ignored; clear the topic", at: now)
+    // MARK: Messages of certain topics
+
+    mutating func publish(_ messages: [Reports.Message], at now: Instant) {
+        for message in messages {
+            let (word, report) = (message.word, message.report)
+            let owner = MessageOwner.event(NumberedMessage(button: report.button, sequence: report.sequence))
+            switch message.kind {
+            case .raw:
+                publish(broker.topics.rawMessage(word, report), timeToLive: message.timeToLive, for: owner, at: now)
+            case .gesture:
+                for part in broker.topics.messages(word, report) {
+                    publish(part, timeToLive: message.timeToLive, for: owner, at: now)
+                }
+            case .stale:
+                publish(
+                    broker.topics.staleMessage(word, report), timeToLive: message.timeToLive, mayRepeat: true,
+                    for: owner,
+                    at: now)
+            }
+        }
+    }
+
+    /// Publishes an answer to a request over MQTT.
+    mutating func publishAnswer(_ answer: JSONValue, to request: String) {
+        publish(
+            MQTTMessage(topicName: broker.topics.response(to: request), payload: answer.encoded(), qos: 1))
+    }
+
+    /// Publishes that the bridge is going offline.
+    mutating func publishOffline() {
+        if broker.isConnected { emit(.publish(identifiers.messageID(), offlineMessage, expiry: nil)) }
     }
 }

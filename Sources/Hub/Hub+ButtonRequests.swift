@@ -5,11 +5,11 @@ import JSON
 import MQTTTopics
 import Rules
 
-// What can be asked of one button. `id` is its name, id, address or serial number in all of these.
+// Requests about one button. The member `id` is its name, id, address or serial number.
 extension Hub {
-    /// Characters of a name that `button/rename` gives.
+    /// The maximum number of characters of a name that `button/rename` gives.
     static let maximumNameLength = 64
-    /// What a Flic keeps to, and what it can say.
+    /// The auto-disconnect times in seconds that a Flic honours and its packet can express.
     static let autoDisconnectTimes: ClosedRange<Int64> = 40...510
 
     static let buttonRequests = ButtonRequestName.allCases.map { name in
@@ -30,7 +30,7 @@ extension Hub {
         case cancelUpdate = "button/update/cancel"
         case factoryReset = "button/factory_reset"
 
-        /// Why a button of a flicd cannot be asked this.
+        /// Why a button of a flicd does not take this request; `nil` if it does.
         func refusal(_ source: String) -> String? {
             let what: String
             switch self {
@@ -46,12 +46,12 @@ extension Hub {
             switch self {
             case .describe: .read
             case .remove, .rename, .options, .connect, .disconnect, .led, .update, .cancelUpdate: .settings
-            // A reset cannot be taken back.
+            // A reset cannot be undone.
             case .factoryReset: .owner
             }
         }
 
-        /// Over MQTT, a button's status topic has what `button` answers.
+        /// Over MQTT, a button's status topic has the content of the answer to `button`.
         var isOnBridge: Bool {
             switch self {
             case .describe, .factoryReset: false
@@ -121,7 +121,7 @@ extension Hub {
 
     // MARK: Names
 
-    /// `force` is there for programs that know the request from elsewhere: a button has no say in this anyway.
+    /// `force` is accepted because programs written for other bridges send it. It changes nothing.
     private mutating func remove(_ button: ButtonID, _ data: JSONValue, at now: Instant) -> RequestAnswer {
         guard data["force"].map({ $0.boolValue != nil }) ?? true else {
             return .error(#""force" must be true or false"#)
@@ -145,7 +145,7 @@ extension Hub {
         guard name.isEmpty || name.unicodeScalars.contains(where: \.isVisible) else {
             return .error(#"a name cannot consist of blanks only; "" removes the name"#)
         }
-        // Not even what another one is called by its numbers.
+        // The id, address or serial number of another button is taken as well.
         let isTaken = buttons(called: name).contains { $0 != button }
         guard name.isEmpty || !isTaken else { return .error("another button is called \"\(name)\"") }
         let before = buttons[button]?.displayName ?? ""
@@ -155,9 +155,9 @@ extension Hub {
 
     // MARK: Options
 
-    /// All of the options, or none when one of them is wrong.
+    /// Sets all options, or none if one of them is wrong.
     private mutating func setOptions(_ button: ButtonID, _ data: JSONValue, at now: Instant) -> RequestAnswer {
-        // A select in Home Assistant shows what is, also after a refusal.
+        // A select in Home Assistant shows the state again after a refusal.
         invalidate(.status(button))
         guard let options = data["options"]?.objectValue, !options.isEmpty else {
             return .error(#"button/options takes {"id": …, "options": {"latency_mode": "low"}}"#)
@@ -174,7 +174,7 @@ extension Hub {
                     return .error("trigger_mode must be one of auto, \(words)")
                 }
                 let wanted = TriggerMode(rawValue: word)
-                if let wanted, let refusal = engine.refusal(of: wanted, for: button) { return .error(refusal) }
+                if let wanted, let refusal = rules.refusal(of: wanted, for: button) { return .error(refusal) }
                 mode = .some(wanted)
             case "latency_mode" where model == .twist, "auto_disconnect_time" where model == .twist:
                 return .error(
@@ -224,7 +224,7 @@ extension Hub {
             announce(buttons.triggerModeChosen(button, mode), at: now)
             advanceRules(.requested(.setTriggerMode(button, mode)), at: now)
         }
-        announce(ButtonChange(button: button, facts: [.options]), at: now)
+        announce(ButtonChange(button: button, fact: .options), at: now)
         return .ok(buttons[button].map(describe) ?? .null)
     }
 
@@ -232,7 +232,7 @@ extension Hub {
         _ isWanted: Bool, _ button: ButtonID, at now: Instant
     ) -> RequestAnswer {
         if change(button, by: .setConnectionWanted(isWanted), at: now) {
-            announce(ButtonChange(button: button, facts: [.isConnectionWanted]), at: now)
+            announce(ButtonChange(button: button, fact: .isConnectionWanted), at: now)
         }
         return named(button)
     }
@@ -253,9 +253,8 @@ extension Hub {
     // MARK: A button's own topics
 
     mutating func buttonMessageReceived(
-        _ request: ButtonTopicRequest, _ topicName: String, _ payload: [UInt8], retained: Bool, at now: Instant
+        _ request: ButtonTopicRequest, _ topicName: String, _ payload: [UInt8], at now: Instant
     ) {
-        guard !retained else { return ignoreRetained(topicName, at: now) }
         let id =
             switch request {
             case .get(let id), .set(let id): id
@@ -265,7 +264,7 @@ extension Hub {
         }
         switch request {
         case .get:
-            // What is measured now is in what is said then.
+            // The status that is published after the delay contains the signal strength that is measured now.
             advanceButtons(.request(button, .measureSignal), at: now)
             return invalidateDebounced(.status(button), at: now)
         case .set:
@@ -286,7 +285,7 @@ extension Hub {
     }
 
     private mutating func refuseSettings(_ reason: String, of button: ButtonID) -> RequestAnswer {
-        // A select in Home Assistant shows what is, also after a refusal.
+        // A select in Home Assistant shows the state again after a refusal.
         invalidate(.status(button))
         return .error(#"\#(reason); /set takes settings such as {"trigger_mode": "click"}"#)
     }
@@ -309,7 +308,7 @@ extension Hub {
 }
 
 extension Unicode.Scalar {
-    /// Whether it shows something: it is neither a blank nor a character of control or format.
+    /// True for characters that are neither blanks nor control or format characters.
     fileprivate var isVisible: Bool {
         !properties.isWhitespace && ![.control, .format].contains(properties.generalCategory)
     }
@@ -324,7 +323,7 @@ extension FlicModel {
 }
 
 extension DialPosition {
-    /// `nil` where a member is no dial of the model, or says no position.
+    /// `nil` if a member is not a dial of the model, or its value is not a position.
     fileprivate static func all(in value: JSONValue, of model: FlicModel) -> [DialPosition]? {
         guard let members = value.objectValue, !members.isEmpty else { return nil }
         let dials = Dial.all(of: model)

@@ -54,7 +54,7 @@ extension Hub {
         let id = identifiers.jobID()
         jobs.firmwareReadStarted(id, for: button)
         announce(buttons.updateProgressed(button, 0), at: now)
-        effects.append(.readFirmware(id, file))
+        emit(.readFirmware(id, file))
         return named(button)
     }
 
@@ -73,28 +73,22 @@ extension Hub {
 
     mutating func updateProgressed(_ button: ButtonID, _ progress: FirmwareProgress, at now: Instant) {
         var percentage: Int?
-        var line: [JSONValue.Member] = [
-            .init("kind", "firmware"), .init("button", .string(label(of: button))),
-            .init("id", .string(button.description)),
-        ]
+        let step: Occurrence.FirmwareStep
         switch progress {
         case .waiting:
-            line.append(.init("state", "waiting"))
+            step = .waiting
             percentage = 0
         case .transferring(let transferred):
-            line.append(.init("state", "transferring"))
-            line.append(.init("percentage", .integer(Int64(transferred))))
+            step = .transferring(percentage: transferred)
             percentage = transferred
         case .finished:
             log(.info, "\(label(of: button)): the new firmware was transferred; the button restarts with it")
-            line.append(.init("state", "finished"))
+            step = .finished
         case .failed(let word, let advice):
             log(.warning, "\(label(of: button)): firmware update failed: \(advice)")
-            line.append(.init("state", "failed"))
-            line.append(.init("reason", .string(word)))
-            line.append(.init("advice", .string(advice)))
+            step = .failed(reason: word, advice: advice)
         }
         announce(buttons.updateProgressed(button, percentage), at: now)
-        broadcast(.object(line))
+        broadcast(.firmware(name(of: button), step))
     }
 }

@@ -6,7 +6,7 @@ import JSON
 import MQTTTopics
 import Rules
 
-// One notification of a button, from its events to the acknowledgement.
+// A notification of a button, from its events to the acknowledgement.
 extension Hub {
     /// Handles the events of one notification of a button.
     ///
@@ -19,34 +19,35 @@ extension Hub {
     ) {
         guard let record = buttons[button] else { return }
         buttons.wasSeen(button, at: now)
-        let ruleEffects = engine.handle(.pressed(events), at: now)
+        let ruleEffects = rules.pressed(events, at: now)
         let reports = reports(of: ruleEffects, at: now)
         buttons.handled(button, upTo: cursor)
         let token = identifiers.recordToken()
         carryOut(ruleEffects, reports, recordedAs: token, of: button, at: now)
         if record.source == nil { tellFlicd(.events(button, events), at: now) }
         let acknowledgement = needsAcknowledgement ? Acknowledgement(button: button, cursor: cursor) : nil
-        carryOut(journal.sync(token, acknowledging: acknowledgement), at: now)
-        announce(ButtonChange(button: button, facts: [.activity]), at: now)
+        sync(token, acknowledging: acknowledgement)
+        announce(ButtonChange(button: button, fact: .activity), at: now)
     }
 
-    // MARK: What others hear of it
+    // MARK: Reports
 
-    /// What is published and told of what buttons did.
+    /// The messages for the broker and the lines for clients that watch, about events of buttons.
     struct Reports {
         var buttons: Set<ButtonID> = []
         var messages: [Message] = []
-        var lines: [JSONValue] = []
-        /// Not turns alone.
+        /// Empty if no client watches.
+        var occurrences: [Occurrence] = []
+        /// There are events other than rotations.
         var hasPresses = false
         var isEmpty: Bool { buttons.isEmpty }
 
-        /// Not written out yet: what rules do comes first.
+        /// A message about an event. Its payload is encoded after the rules have acted.
         struct Message {
             enum Kind {
                 case raw, gesture, stale
 
-                /// As `publish` makes of it.
+                /// The number of messages that `publish` makes.
                 var messageCount: Int { self == .gesture ? 2 : 1 }
             }
 
@@ -54,24 +55,6 @@ extension Hub {
             var word: String
             var report: PressReport
             var timeToLive: Duration
-        }
-    }
-
-    mutating func publish(_ messages: [Reports.Message], at now: Instant) {
-        for message in messages {
-            let (word, report) = (message.word, message.report)
-            let owner = MessageOwner.event(NumberedMessage(button: report.button, sequence: report.sequence))
-            switch message.kind {
-            case .raw: publish(topics.rawMessage(word, report), timeToLive: message.timeToLive, for: owner, at: now)
-            case .gesture:
-                for part in topics.messages(word, report) {
-                    publish(part, timeToLive: message.timeToLive, for: owner, at: now)
-                }
-            case .stale:
-                publish(
-                    topics.staleMessage(word, report), timeToLive: message.timeToLive, mayRepeat: true, for: owner,
-                    at: now)
-            }
         }
     }
 
@@ -83,67 +66,44 @@ extension Hub {
 
     private mutating func add(_ recognised: Recognised, to reports: inout Reports, at now: Instant) {
         let button = recognised.button
-        // A turn is told to others in one length of time, whatever lengths the rules have.
+        // A rotation is collected for several durations if rules ask for them, and is published for the standard one.
         if case .rotation(_, let collect) = recognised.what {
             guard collect == TriggerEvent.standardCollect else { return }
         } else {
             reports.hasPresses = true
         }
         reports.buttons.insert(button)
-        // Of one press there is one hold, whatever stages the rules have.
+        // A press has a single published hold, even if rules have several hold stages.
         guard let word = recognised.what.publishedName, !recognised.isFurtherStage, buttons[button] != nil else {
             return
         }
-        // A hold and a release have happened when they were found; their press began before.
+        // `recognised.at` is the start of the press. A hold or release happened later.
         let at = wallClock(at: recognised.at + recognised.heldFor)
         if recognised.what == .down { buttons.countPress(of: button) }
-        if isWatched { reports.lines.append(eventLine(word, recognised, at: at)) }
-        let policy = engine.queuedPolicy(of: button)
+        if isWatched { reports.occurrences.append(.event(name(of: button), word, recognised, at: at)) }
+        let policy = rules.queuedPolicy(of: button)
         let isFresh = policy.admits(recognised)
         let isRaw = recognised.what == .down || recognised.what == .up
         guard isFresh || !isRaw else { return }
         let kind: Reports.Message.Kind = isRaw ? .raw : isFresh ? .gesture : .stale
         let awaited = configuration.hasBroker ? kind.messageCount : 0
         buttons.giveOutNumber(of: button, messageCount: awaited)
-        if !isFresh { metrics.stale += 1 }
+        if !isFresh { metrics.countStale() }
         guard let record = buttons[button] else { return }
         let report = PressReport(
             button: button, name: record.displayName, sequence: record.sequence.value,
             pressCount: record.pressCount.value, at: at, facts: recognised.facts, steps: recognised.steps)
-        // The end of a hold waits for the broker longer than a press: what the hold began must end.
+        // The end of a hold waits for the broker longer than a press, because what the hold began must end.
         let isPress = recognised.what != .holdRelease && (isRaw || isFresh)
         reports.messages.append(
             Reports.Message(
                 kind: kind, word: word, report: report,
                 timeToLive: isPress ? policy.timeToLive(at: recognised.age) : .seconds(60)))
     }
-
-    private func eventLine(_ word: String, _ recognised: Recognised, at: UTCTime) -> JSONValue {
-        var line: [JSONValue.Member] = [
-            .init("kind", "event"), .init("button", .string(label(of: recognised.button))),
-            .init("id", .string(recognised.button.description)), .init("event", .string(word)),
-            .init("queued", .bool(recognised.wasQueued)), .init("age_ms", .integer(recognised.age.milliseconds)),
-            .init("at", .string(at.description)),
-        ]
-        if recognised.isLinkLost { line.append(.init("reason", .string(PressReport.linkLost))) }
-        if let part = recognised.part { line.append(.init("part", .string(part.rawValue))) }
-        if let steps = recognised.steps {
-            line.append(.init("steps", .integer(Int64(steps))))
-            line.append(.init("position", .integer(Int64(recognised.position))))
-            if recognised.slot != 0 { line.append(.init("slot", .integer(Int64(recognised.slot)))) }
-        }
-        return .object(line)
-    }
-}
-
-extension Recognised {
-    fileprivate var steps: Int? {
-        if case .rotation(let steps, _) = what { steps } else { nil }
-    }
 }
 
 extension QueuedPolicy {
-    /// How long a press that is this old already may wait for the broker.
+    /// How long a press of this age may wait for the broker.
     fileprivate func timeToLive(at age: Duration) -> Duration {
         switch self {
         case .drop: .seconds(3)

@@ -7,16 +7,14 @@
     extension Hub {
         /// Sentences about everything that is inconsistent after an input was handled; none if all is well.
         package func problems(at now: Instant) -> [String] {
-            var problems = buttons.problems() + journal.problems() + radio.problems() + outbox.problems()
-            problems += retained.problems() + messages.problems() + jobs.problems()
-            problems += engine.problems() + buttonSource.problems()
+            var problems = buttons.problems() + journal.problems() + radio.problems() + broker.problems()
+            problems += jobs.problems() + flicd.problems()
+            problems += rules.problems() + buttonSource.problems()
             func expect(_ isSo: Bool, _ problem: @autoclosure () -> String) {
                 if !isSo { problems.append(problem()) }
             }
             expect(effects.isEmpty, "effects are left in the hub")
             expect(buttonInputs.isEmpty, "inputs for buttons are left")
-            expect(ruleInputs.isEmpty && !isCarryingOutRules, "inputs for rules are left")
-            expect(flicd?.inputs.isEmpty ?? true, "inputs for the server of flicd's clients are left")
             for key in TimerKey.allCases {
                 expect(deadlines.deadline(of: key).map { $0 >= now } ?? true, "the deadline of \(key) is in the past")
             }
@@ -24,9 +22,6 @@
             checkBroker(expect)
             checkTimers(expect)
             checkLinks(expect)
-            expect(reload.next == nil || reload.loading != nil, "a reload waits, and none is loading")
-            expect(
-                stateTopics == Set(engine.set.states.map(\.topicName)), "the state topics are not those of the rules")
             return problems
         }
 
@@ -34,10 +29,9 @@
 
         private func checkRuns(_ expect: Expectation) {
             for step in jobs.awaitedSteps {
-                expect(
-                    engine.awaits(step), "a job is in progress for run \(step.run.rawValue), which does not await it")
+                expect(rules.awaits(step), "a job is in progress for run \(step.run.rawValue), which does not await it")
             }
-            for run in messages.runsWithMessages {
+            for run in broker.runsWithMessages {
                 expect(journal.hasRecord(ofRun: run.rawValue), "run \(run.rawValue) sends messages and has no record")
             }
             for step in jobs.awaitedSteps {
@@ -47,23 +41,16 @@
         }
 
         private func checkBroker(_ expect: Expectation) {
-            expect(isBrokerConnected || retained.underwayCount == 0, "retained messages are in flight without a broker")
-            expect(isBrokerConnected || !isLookingForLeftovers, "leftover topics are searched for without a broker")
             expect(
-                configuration.hasBroker || outbox.waitingCount == 0, "messages wait for a broker that is not configured"
-            )
-            expect(configuration.hasBroker || retained.count == 0, "topics wait for a broker that is not configured")
-            expect(
-                outbox.waitingCount == 0 || isFinished || deadlines.deadline(of: .outbox) != nil,
+                broker.waitingCount == 0 || isFinished || deadlines.deadline(of: .outbox) != nil,
                 "messages wait for the broker without a deadline")
         }
 
         /// Whatever waits for a timer has one.
         private func checkTimers(_ expect: Expectation) {
             func isSet(_ key: TimerKey) -> Bool { deadlines.deadline(of: key) != nil }
-            expect(!ruleTopics.isScheduled || isSet(.statistics), "statistics wait for a timer that is not set")
-            expect(ruleTopics.changed.isEmpty || ruleTopics.isScheduled, "changed statistics are not to be published")
-            expect(!retained.isSettling || isSet(.settling), "topics settle without a timer")
+            expect(!rules.areStatisticsScheduled || isSet(.statistics), "statistics wait for a timer that is not set")
+            expect(!broker.isSettling || isSet(.settling), "topics settle without a timer")
             expect(isSet(.store) == journal.isRetryScheduled, "the timer of the store is not that of its journal")
             expect(!isFinished || !isSet(.transport), "a daemon that has finished has a timer for the adapter")
             expect(!isFinished || !isSet(.sources), "a daemon that has finished has a timer for a flicd")
@@ -83,15 +70,13 @@
                 let name = label(of: record.identity.id)
                 if let source = record.source {
                     expect(
-                        sources.contains { $0.name == source && $0.isConnected }, "\(name) is ready without its flicd")
+                        flicd.upstreams.contains { $0.name == source && $0.isConnected },
+                        "\(name) is ready without its flicd")
                 } else {
                     expect(radio.isReady, "\(name) is ready without an adapter")
                 }
             }
-            for source in sources {
-                expect(
-                    source.controller == nil || source.isConnected, "\(source.name) has an adapter without a connection"
-                )
+            for source in flicd.upstreams {
                 expect(
                     source.foreign.allSatisfy { buttons[$0]?.source != source.name },
                     "\(source.name) releases a button that belongs to it")

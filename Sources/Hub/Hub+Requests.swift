@@ -3,87 +3,8 @@ import JSON
 import MQTTTopics
 import Rules
 
-/// What a caller may ask for. Each privilege includes those before it.
-enum Privilege: Int, CaseIterable, Comparable, Sendable {
-    /// To look at everything that is not secret.
-    case read
-    /// Pairing, names and options, as with `control.mqtt: settings`.
-    case settings
-    /// Rules, variables and a restart, as with `control.mqtt: all`.
-    case all
-    /// Everything: the owner of the machine, over the control socket.
-    case owner
-
-    /// The privilege of those who may publish to the broker; `nil` if they have none.
-    init?(_ control: MQTTControl) {
-        switch control {
-        case .none: return nil
-        case .settings: self = .settings
-        case .all: self = .all
-        }
-    }
-
-    static func < (left: Privilege, right: Privilege) -> Bool { left.rawValue < right.rawValue }
-}
-
-/// Who asks, with which privilege, and when.
-struct RequestContext: Sendable {
-    var requester: Hub.Requester
-    var privilege: Privilege
-    var now: Instant
-
-    /// Whether the request came over the control socket.
-    var isLocal: Bool {
-        switch requester {
-        case .client: true
-        case .mqtt: false
-        }
-    }
-}
-
-/// One kind of request: its name, who may make it, and what answers it.
-///
-/// Each file with functions that answer requests lists them in a table of its own, which `Hub.requests` joins.
-struct RequestKind: Sendable {
-    /// Over MQTT, the request's topic ends with it.
-    var name: String
-    var privilege: Privilege
-    /// Whether `bridge/request/NAME` takes the request. Without it, only the control socket knows the name.
-    var isOnBridge = true
-    var answer: @Sendable (inout Hub, JSONValue, RequestContext) -> RequestAnswer
-}
-
-/// What a request leads to.
-enum RequestAnswer: Hashable, Sendable {
-    case ok(JSONValue)
-    case error(String)
-    /// The daemon restarts when the answer has been sent.
-    case restarting
-    /// The hub answers with `respond` when it knows the answer.
-    case later
-
-    /// The answer as clients get it. There is none for `later`.
-    func line(transaction: JSONValue?) -> JSONValue {
-        var members: [JSONValue.Member]
-        switch self {
-        case .ok(let data): members = [.init("status", "ok"), .init("data", data)]
-        case .restarting, .later: members = [.init("status", "ok"), .init("data", .object([]))]
-        case .error(let sentence):
-            members = [.init("status", "error"), .init("error", .string(sentence)), .init("data", .object([]))]
-        }
-        if let transaction { members.append(.init("transaction", transaction)) }
-        return .object(members)
-    }
-}
-
 // The one router of requests, for the control socket and MQTT alike.
 extension Hub {
-    /// Who asked, and how they recognise the answer.
-    enum Requester: Hashable, Sendable {
-        case client(ClientID, transaction: JSONValue?)
-        case mqtt(String, transaction: JSONValue?)
-    }
-
     /// Every request, by its name.
     static let requests = Dictionary(
         uniqueKeysWithValues: (controlRequests + bridgeRequests + buttonRequests + ruleRequests + reloadRequests).map {
@@ -91,57 +12,39 @@ extension Hub {
         })
 
     /// Finds the request's kind, checks whether the caller may make it, and sends the answer.
-    mutating func route(_ name: String, _ data: JSONValue, _ context: RequestContext) {
+    private mutating func route(_ request: ControlPlane.Request, at now: Instant) {
+        let context = RequestContext(requester: request.requester, privilege: request.privilege, now: now)
         let answer: RequestAnswer
-        if let kind = Hub.requests[name], context.isLocal || kind.isOnBridge {
+        if let kind = Hub.requests[request.name], context.isLocal || kind.isOnBridge {
             answer =
                 context.privilege >= kind.privilege
-                ? kind.answer(&self, data, context)
-                : .error("a \(name) over MQTT needs control.mqtt: all in tryck.yaml")
+                ? kind.answer(&self, request.data, context)
+                : .error("a \(request.name) over MQTT needs control.mqtt: all in tryck.yaml")
         } else {
-            answer = .error("unknown request \"\(name)\"")
+            answer = .error("unknown request \"\(request.name)\"")
         }
         respond(answer, to: context.requester)
-        if answer == .restarting { stop(isRestart: true, at: context.now) }
+        if answer == .restarting { stop(isRestart: true, at: now) }
     }
 
     mutating func respond(_ answer: RequestAnswer, to requester: Requester) {
         guard answer != .later else { return }
         switch requester {
         case .client(let client, let transaction):
-            effects.append(.respond(client, answer.line(transaction: transaction)))
+            emit(.respond(client, answer.line(transaction: transaction)))
         case .mqtt(let name, let transaction):
-            publish(
-                MQTTMessage(
-                    topicName: topics.response(to: name), payload: answer.line(transaction: transaction).encoded(),
-                    qos: 1))
+            publishAnswer(answer.line(transaction: transaction), to: name)
         }
     }
 
-    /// One line of the control socket.
-    mutating func controlLine(_ line: [UInt8], from client: ClientID, at now: Instant) {
-        do {
-            let request = try JSONValue(parsing: line)
-            let requester = Requester.client(client, transaction: request["transaction"])
-            guard let name = request["request"]?.stringValue else {
-                return respond(.error(#"a request looks like {"request":"status"}"#), to: requester)
-            }
-            route(
-                name, request["data"] ?? .object([]),
-                RequestContext(requester: requester, privilege: .owner, now: now))
-        } catch {
-            respond(.error("not JSON: \(error)"), to: .client(client, transaction: nil))
-        }
-    }
-
-    /// A message on `bridge/request/NAME`.
-    mutating func bridgeRequest(_ name: String, _ payload: [UInt8], _ privilege: Privilege, at now: Instant) {
-        do {
-            let data = payload.isEmpty ? .object([]) : try JSONValue(parsing: payload)
-            let requester = Requester.mqtt(name, transaction: data["transaction"])
-            route(name, data, RequestContext(requester: requester, privilege: privilege, now: now))
-        } catch {
-            respond(.error("the payload is not JSON: \(error)"), to: .mqtt(name, transaction: nil))
+    /// Answers what a client of the control socket or of the broker asks for.
+    mutating func take(_ incoming: ControlPlane.Incoming, _ topicName: String, _ payload: [UInt8], at now: Instant) {
+        switch incoming {
+        case .request(let request): route(request, at: now)
+        case .button(let request): buttonMessageReceived(request, topicName, payload, at: now)
+        case .rule(let request): ruleMessageReceived(request, topicName, payload, at: now)
+        case .refused(let answer, let requester): respond(answer, to: requester)
+        case .ignored(let line, let sentence): log(line, .warning, sentence, at: now)
         }
     }
 
@@ -150,7 +53,7 @@ extension Hub {
     private static let controlRequests: [RequestKind] = [
         RequestKind(name: "watch", privilege: .read, isOnBridge: false) { hub, _, context in
             guard case .client(let client, _) = context.requester else { return .ok(.object([])) }
-            hub.watchers.insert(client)
+            hub.control.watch(client)
             return .ok(.object([]))
         },
         RequestKind(name: "status", privilege: .read, isOnBridge: false) { hub, _, context in
@@ -171,7 +74,7 @@ extension Hub {
         guard configuration.simulatedButtons.contains(button) else {
             return .error("there is no simulated button \"\(button)\"")
         }
-        effects.append(.pressSimulated(button: button, press: press))
+        emit(.pressSimulated(button: button, press: press))
         return .ok(.object([]))
     }
 }

@@ -1,10 +1,27 @@
 import ButtonModel
-import Expressions
 import JSON
 import MQTTTopics
 import Rules
 
-// What can be asked of rules and variables, over the control socket and, with `control.mqtt: all`, over MQTT.
+/// Requests about rules and variables. Over MQTT, these have topics of their own instead of the names.
+enum RuleRequestName: String, CaseIterable, Sendable {
+    case rules
+    case run = "rules/run"
+    case enable = "rules/enable"
+    case disable = "rules/disable"
+    case trace = "rules/trace"
+    case variables
+    case setVariable = "variables/set"
+
+    var privilege: Privilege {
+        switch self {
+        case .rules, .trace, .variables: .read
+        case .run, .enable, .disable, .setVariable: .all
+        }
+    }
+}
+
+// Requests about rules and variables over the control socket and, with `control.mqtt: all`, over MQTT; and new sets of rules.
 extension Hub {
     static let ruleRequests = RuleRequestName.allCases.map { name in
         RequestKind(name: name.rawValue, privilege: name.privilege, isOnBridge: false) { hub, data, context in
@@ -12,62 +29,41 @@ extension Hub {
         }
     }
 
-    /// Over MQTT, rules and variables have topics of their own instead of these names.
-    enum RuleRequestName: String, CaseIterable, Sendable {
-        case rules
-        case run = "rules/run"
-        case enable = "rules/enable"
-        case disable = "rules/disable"
-        case trace = "rules/trace"
-        case variables
-        case setVariable = "variables/set"
-
-        var privilege: Privilege {
-            switch self {
-            case .rules, .trace, .variables: .read
-            case .run, .enable, .disable, .setVariable: .all
-            }
+    static let reloadRequests = [
+        RequestKind(name: "rules/reload", privilege: .settings) { hub, data, context in
+            hub.reload(data, for: context.requester)
         }
-    }
+    ]
 
-    /// Octets of a value that is set over MQTT.
+    /// The maximum length in octets of a value that is set over MQTT.
     static let maximumValueLength = 64 << 10
 
-    mutating func answer(_ name: RuleRequestName, _ data: JSONValue, at now: Instant) -> RequestAnswer {
-        switch name {
-        case .rules: return .ok(redaction(.array(engine.set.rules.map(describe))))
-        case .variables:
-            return .ok(
-                .array(
-                    engine.set.variables.map { variable in
-                        [
-                            "name": .string(variable.name), "type": .string(variable.type.rawValue),
-                            "value": redaction(engine.value(of: variable.name)?.json ?? .null),
-                        ]
-                    }))
-        case .run, .enable, .disable, .trace:
-            guard let id = data["id"]?.stringValue else {
-                return .error(#"\#(name.rawValue) takes {"id": a rule's id}"#)
-            }
-            guard let rule = engine.set.rules.first(where: { $0.id == id }) else { return .error(unknownRule(id)) }
-            switch name {
-            case .run: return run(rule, data, at: now)
-            case .trace:
-                return .ok(["id": .string(id), "runs": redaction(.array(engine.traces(of: id).map(describe)))])
-            default: return setEnabled(id, name == .enable, at: now)
-            }
-        case .setVariable:
-            guard let variable = data["name"]?.stringValue, let value = data["value"] else {
-                return .error(#"variables/set takes {"name": …, "value": …}"#)
-            }
-            return set(variable, to: value, at: now)
+    private mutating func answer(_ name: RuleRequestName, _ data: JSONValue, at now: Instant) -> RequestAnswer {
+        carryOut(rules.plan(name, data, label: { label(of: $0) }), at: now)
+    }
+
+    private mutating func carryOut(_ plan: RuleHost.Plan, at now: Instant) -> RequestAnswer {
+        switch plan {
+        case .answer(let answer): return answer
+        case .run(let rule, let ignoringConditions, let isDryRun):
+            let before = rules.statistics(of: rule)?.counts ?? [:]
+            advanceRules(
+                .requested(.run(rule: rule, ignoringConditions: ignoringConditions, isDryRun: isDryRun)), at: now)
+            return rules.ranAnswer(rule, before: before, label: { label(of: $0) })
+        case .setEnabled(let rule, let isEnabled):
+            advanceRules(.requested(.setEnabled(rule: rule, isEnabled)), at: now)
+            sync(identifiers.recordToken())
+            return .ok(["id": .string(rule), "enabled": .bool(isEnabled)])
+        case .setVariable(let name, let value):
+            advanceRules(.requested(.setVariable(name, value)), at: now)
+            sync(identifiers.recordToken())
+            return .ok(["name": .string(name), "value": rules.shownValue(of: name)])
         }
     }
 
     mutating func ruleMessageReceived(
-        _ request: RuleRequest, _ topicName: String, _ payload: [UInt8], retained: Bool, at now: Instant
+        _ request: RuleRequest, _ topicName: String, _ payload: [UInt8], at now: Instant
     ) {
-        guard !retained else { return ignoreRetained(topicName, at: now) }
         let data = (try? JSONValue(parsing: payload)) ?? .null
         let answer: RequestAnswer
         switch request {
@@ -84,105 +80,78 @@ extension Hub {
                 answer = .error("a value has at most \(Hub.maximumValueLength >> 10) KiB")
                 break
             }
-            let isText = engine.set.variables.contains { $0.name == name && $0.type == .string }
-            answer = set(name, to: isText ? .string(String(decoding: payload, as: UTF8.self)) : data, at: now)
+            let value = rules.takesText(name) ? .string(String(decoding: payload, as: UTF8.self)) : data
+            answer = carryOut(rules.planSetting(name, to: value), at: now)
         }
         if case .error(let sentence) = answer { log(.badRuleRequest, .warning, "\(topicName): \(sentence)", at: now) }
     }
 
-    private func unknownRule(_ id: String) -> String {
-        let near = Suggestions.nearest(to: id, among: engine.set.rules.map(\.id))
-        return "there is no rule \"\(id)\""
-            + (near.map { "; did you mean \"\($0)\"?" } ?? "; \"tryck rules\" lists them")
-    }
+    // MARK: A new set of rules
 
-    private mutating func run(_ rule: Rule, _ data: JSONValue, at now: Instant) -> RequestAnswer {
-        guard let conditions = data["conditions"].map(\.boolValue) ?? true,
-            let isDryRun = data["dry_run"].map(\.boolValue) ?? false
-        else { return .error(#""conditions" and "dry_run" must be true or false"#) }
-        let before = engine.statistics(of: rule.id)?.counts ?? [:]
-        advanceRules(
-            .requested(.run(rule: rule.id, ignoringConditions: !conditions, isDryRun: isDryRun)), at: now)
-        let after = engine.statistics(of: rule.id)?.counts ?? [:]
-        let stopped = Gate.allCases.compactMap { Outcome(rawValue: $0.rawValue) }.first {
-            (after[$0] ?? 0) > (before[$0] ?? 0)
+    private mutating func reload(_ data: JSONValue, for requester: Requester) -> RequestAnswer {
+        guard let withTests = data["test"].map(\.boolValue) ?? false else {
+            return .error(#""test" must be true or false"#)
         }
-        if let stopped { return .error("rule \(rule.id) did not run: \(stopped.rawValue)") }
-        var members: [JSONValue.Member] = [
-            .init("id", .string(rule.id)),
-            .init("outcome", .string(engine.latestOutcome(of: rule.id)?.rawValue ?? Outcome.notMatched.rawValue)),
-        ]
-        if let trace = engine.traces(of: rule.id).last { members.append(.init("trace", redaction(describe(trace)))) }
-        return .ok(.object(members))
-    }
-
-    private mutating func setEnabled(_ rule: String, _ isEnabled: Bool, at now: Instant) -> RequestAnswer {
-        advanceRules(.requested(.setEnabled(rule: rule, isEnabled)), at: now)
-        sync()
-        return .ok(["id": .string(rule), "enabled": .bool(isEnabled)])
-    }
-
-    private mutating func set(_ name: String, to value: JSONValue, at now: Instant) -> RequestAnswer {
-        guard let variable = engine.set.variables.first(where: { $0.name == name }) else {
-            let near = Suggestions.nearest(to: name, among: engine.set.variables.map(\.name))
-            return .error("there is no variable \"\(name)\"" + (near.map { "; did you mean \"\($0)\"?" } ?? ""))
+        guard rules.requestLoad(withTests: withTests, for: requester) else {
+            return .error("too many requests are waiting for a reload")
         }
-        guard let typed = Value(value, as: variable.type) else {
-            return .error("\(name) takes \(variable.type == .integer ? "an" : "a") \(variable.type.rawValue)")
-        }
-        guard variable.values.isEmpty || variable.values.contains(where: { $0.isSame(as: typed) }) else {
-            return .error("\(name) is one of \(variable.values.map { $0.text ?? "" }.joined(separator: ", "))")
-        }
-        advanceRules(.requested(.setVariable(name, typed)), at: now)
-        sync()
-        return .ok(["name": .string(name), "value": redaction(engine.value(of: name)?.json ?? .null)])
+        loadRules()
+        return .later
     }
 
-    /// Syncs what was recorded, because the answer tells that it is so.
-    private mutating func sync() { carryOut(journal.sync(identifiers.recordToken()), at: handledAt) }
-
-    // MARK: For people and programs
-
-    private func describe(_ rule: Rule) -> JSONValue {
-        let statistics = engine.statistics(of: rule.id) ?? RuleStatistics()
-        return [
-            "id": .string(rule.id), "alias": rule.alias.map { .string($0) } ?? .null,
-            "enabled": .bool(engine.isEnabled(rule: rule.id) ?? rule.isEnabled), "mode": .string(rule.mode.rawValue),
-            "place": .string(rule.place.description),
-            "last_outcome": engine.latestOutcome(of: rule.id).map { .string($0.rawValue) } ?? .null,
-            "last_run": ruleTopics.lastRuns[rule.id] ?? .null, "stats": statistics.json,
-        ]
+    mutating func reloadRules() {
+        _ = rules.requestLoad(withTests: false, for: nil)
+        loadRules()
     }
 
-    private func describe(_ trace: RunTrace) -> JSONValue {
-        [
-            "run": .integer(Int64(clamping: trace.run.rawValue)), "started_at": .string(trace.startedAt.description),
-            "result": trace.result.map { .string($0.rawValue) } ?? .null,
-            "duration_ms": .integer(trace.duration.milliseconds),
-            "button": trace.cause.button.map { .string(label(of: $0)) } ?? .null,
-            "event": .string(trace.cause.facts.event),
-            "steps": .array(
-                trace.lines.map { line in
-                    [
-                        "after_ms": .integer(line.after.milliseconds), "step": .string(line.step),
-                        "text": .string(line.text), "place": .string(line.place.description),
-                    ]
-                }),
-            "omitted": .integer(Int64(trace.omitted)),
-        ]
+    private mutating func loadRules() {
+        guard rules.hasToLoad else { return }
+        let id = identifiers.jobID()
+        emit(.loadRules(id, withTests: rules.beginLoad(id)))
     }
-}
 
-extension Value {
-    /// A value of JSON as a variable of that type holds it.
-    fileprivate init?(_ json: JSONValue, as type: ExpressionType.Scalar) {
-        switch (type, json) {
-        case (.boolean, .bool(let value)): self = .boolean(value)
-        case (.integer, .integer(let value)): self = .integer(value)
-        case (.number, .integer(let value)): self = .number(Double(value))
-        case (.number, .number(let value)) where value.isFinite: self = .number(value)
-        case (.string, .string(let text)): self = .string(text)
-        default: return nil
+    mutating func rulesLoaded(_ id: JobID, _ loaded: RulesLoaded, at now: Instant) {
+        guard let (verdict, requesters) = rules.loaded(id, loaded) else { return }
+        let answer: RequestAnswer
+        switch verdict {
+        case .taken(let isSame):
+            if let prepared = loaded.rules { take(prepared, at: now) }
+            let set = rules.set
+            let count = set.rules.count
+            if isSame {
+                log(.unchangedRules, .info, "the rules were read again and have not changed", at: now)
+            } else {
+                log(.info, "rules loaded: \(count) rule\(count == 1 ? "" : "s")")
+            }
+            answer = .ok([
+                "state": "ok", "active": .string(set.fingerprint), "rules": .integer(Int64(count)),
+                "changed": .bool(!isSame), "problems": .array(loaded.problems),
+            ])
+        case .failsTests:
+            answer = .error("the rules are already in use, but do not pass their tests: \(loaded.summary)")
+        case .refused(let sentence, let isNew):
+            if isNew { log(.error, sentence) }
+            answer = .error(sentence)
         }
+        invalidate(.rules)
+        invalidate(.bridgeInfo)
+        broadcast(
+            .rulesLoaded(
+                isOK: rules.fault == nil, fingerprint: rules.set.fingerprint, count: rules.set.rules.count,
+                problems: loaded.problems))
+        for requester in requesters { respond(answer, to: requester) }
+        reportServiceStatus()
+        loadRules()
+    }
+
+    private mutating func take(_ prepared: PreparedRules, at now: Instant) {
+        let before = rules.willTake(prepared.set)
+        recordingHides(prepared.set.confidential)
+        advanceRules(.reloaded(prepared), at: now)
+        for topic in rules.took(insteadOf: before) { invalidate(topic) }
+        invalidateStatuses()
+        invalidate(.bridgeDevices)
+        invalidateDevices(at: now)
+        emit(.discard(before))
     }
 }

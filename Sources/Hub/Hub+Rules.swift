@@ -4,11 +4,13 @@ import JSON
 import MQTTTopics
 import Rules
 
-// What the rule engine decided, carried out.
+// Carries out what the rule engine decides.
 extension Hub {
+    static let statisticsInterval = Duration.seconds(10)
+
     mutating func advanceRules(_ input: RuleEngine.Input, at now: Instant) {
-        ruleInputs.append(input)
-        if !isCarryingOutRules { drainRules(at: now) }
+        rules.add(input)
+        if !rules.isCarryingOut { carryOutTurns(at: now) }
     }
 
     /// Carries out what a notification of a button led to, and what that leads to in turn.
@@ -16,60 +18,36 @@ extension Hub {
         _ ruleEffects: [RuleEngine.Effect], _ reports: Reports, recordedAs token: RecordToken, of button: ButtonID,
         at now: Instant
     ) {
-        isCarryingOutRules = true
-        carryOutOnce(ruleEffects, reports, recordedAs: token, with: progress(of: button).map { [$0] } ?? [], at: now)
-        drainRules(at: now)
+        carryOutTurn(ruleEffects, reports, recordedAs: token, with: progress(of: button).map { [$0] } ?? [], at: now)
+        carryOutTurns(at: now)
     }
 
-    private mutating func drainRules(at now: Instant) {
-        isCarryingOutRules = true
-        var next = 0
-        while next < ruleInputs.count {
-            let ruleEffects = engine.handle(ruleInputs[next], at: now)
+    private mutating func carryOutTurns(at now: Instant) {
+        while let ruleEffects = rules.takeTurn(at: now) {
             let reports = reports(of: ruleEffects, at: now)
-            var changes: [StoreChange] = []
-            for button in reports.buttons.sorted() {
-                if let progress = progress(of: button) { changes.append(progress) }
-                if let dials = buttons.takeMovedDials(of: button) { changes.append(dials) }
-            }
+            let changes = progressAndDials(of: reports.buttons.sorted())
             let token = changes.isEmpty ? nil : identifiers.recordToken()
-            carryOutOnce(ruleEffects, reports, recordedAs: token, with: changes, at: now)
-            // A train that a timer decides was on disk as undecided: after a power cut it would be decided again.
-            if let token, reports.hasPresses { carryOut(journal.sync(token), at: now) }
-            next += 1
+            carryOutTurn(ruleEffects, reports, recordedAs: token, with: changes, at: now)
+            // A press train that a timer decides was recorded as undecided, and would be decided again after a power cut.
+            if let token, reports.hasPresses { sync(token) }
         }
-        ruleInputs.removeAll(keepingCapacity: true)
-        isCarryingOutRules = false
     }
 
     /// Records the runs that start here, what rules keep, and `changes` with them, before the first step is carried out,
-    /// and those that ended once all of it is.
-    private mutating func carryOutOnce(
+    /// and the runs that ended after all effects.
+    private mutating func carryOutTurn(
         _ ruleEffects: [RuleEngine.Effect], _ reports: Reports, recordedAs token: RecordToken?,
-        with changes: [StoreChange],
-        at now: Instant
+        with changes: [StoreChange], at now: Instant
     ) {
         var begun = changes
-        var ended: [StoreChange] = []
-        for (index, effect) in ruleEffects.enumerated() {
-            switch effect {
-            case .started(let run, let rule, let cause):
-                begun.append(
-                    .runStarted(
-                        StoredRun(
-                            id: run.rawValue, rule: rule, button: cause.button,
-                            event: cause.button.flatMap { buttons[$0]?.cursor } ?? EventCursor(),
-                            startedAt: wallClock(at: now))))
-            case .keep(.waiting(let run, .some)) where !hasWritten(run, ruleEffects[..<index]):
-                begun.append(.rules(.waiting(run, nil)))
-            case .keep(let change): begun.append(.rules(change))
-            default: break
-            }
-        }
+        rules.begun(
+            by: ruleEffects, at: wallClock(at: now), cursor: { cursor(of: $0) },
+            hasWritten: { broker.hasWritten($0) }, into: &begun)
         if !begun.isEmpty || token != nil {
-            carryOut(journal.record(begun, as: token ?? identifiers.recordToken()), at: now)
+            record(begun, as: token)
         }
-        for line in reports.lines { broadcast(line) }
+        for occurrence in reports.occurrences { broadcast(occurrence) }
+        var ended: [StoreChange] = []
         for effect in ruleEffects { carryOut(effect, ended: &ended, at: now) }
         if !ended.isEmpty { record(ended) }
         publish(reports.messages, at: now)
@@ -79,52 +57,55 @@ extension Hub {
         switch effect {
         case .recognised: break
         case .keep(.waiting(let run, let waiting)):
-            messages.waitChanged(of: run, waiting.map { .rules(.waiting(run, $0)) })
+            broker.waitChanged(of: run, waiting.map { .rules(.waiting(run, $0)) })
         case .keep: break
         case .started(let run, let rule, let cause):
             statisticsChanged(of: rule, at: now)
-            if isWatched { broadcast(ruleLine(rule, cause, outcome: "started", run: run)) }
+            if isWatched {
+                broadcast(.runStarted(run, rule: rule, cause, button: cause.button.map { label(of: $0) }))
+            }
         case .stopped(let rule, let gate, let cause, let reason):
             statisticsChanged(of: rule, at: now)
             if isLogged(.debug) {
                 log(.debug, "rule \(rule) did not run: \(gate.rawValue)" + (reason.isEmpty ? "" : ", \(reason)"))
             }
-            if isWatched { broadcast(ruleLine(rule, cause, outcome: gate.rawValue, reason: reason)) }
+            if isWatched {
+                let button = cause.button.map { label(of: $0) }
+                broadcast(.ruleStopped(rule: rule, gate, cause, button: button, reason: reason))
+            }
         case .perform(let step, let action, let rule, _):
             perform(step, action, rule: rule, at: now)
         case .cancel(let step): cancel(step)
         case .stepFailed(let run, let rule, let step, let place, let code, let message, let isFinal):
             log(.warning, "rule \(rule), \(step) (\(place)): \(code) \(message)")
-            broadcast([
-                "kind": "rule", "rule": .string(rule), "run": .integer(Int64(clamping: run.rawValue)),
-                "outcome": "step_failed", "step": .string(step), "place": .string(place.description),
-                "code": .string(code), "reason": .string(message), "final": .bool(isFinal),
-            ])
-            ruleTopics.failures[rule] = RuleTopicsState.Failure(
-                step: step, code: code, message: message, exitStatus: code == "R822" ? ruleTopics.exitStatus : nil)
+            broadcast(
+                .stepFailed(run, rule: rule, step: step, place, code: code, message: message, isFinal: isFinal))
+            rules.stepFailed(of: rule, step: step, code: code, message: message)
         case .finished(let run, let rule, let result):
-            if messages.runEnded(run) { ended.append(.runEnded(run.rawValue)) }
+            if broker.runEnded(run) { ended.append(.runEnded(run.rawValue)) }
             runEnded(run, rule: rule, result, at: now)
         case .interrupted(let run, let rule, let cause):
             reportInterrupted(
                 StoredRun(
                     id: run.rawValue, rule: rule, button: cause.button, event: EventCursor(),
                     startedAt: cause.at), at: now)
-        case .variableChanged(let name, let value): variableChanged(name, value)
+        case .variableChanged(let name, let value):
+            broadcast(.variable(name, value))
+            invalidate(.variable(name))
         case .enabledChanged(let rule, _): invalidate(.ruleEnabled(rule))
         case .triggerModeDropped(let button):
-            announce(buttons.triggerModeDropped(button), at: now)
+            dropTriggerMode(of: button, at: now)
         case .subscribe(let topicNames):
-            if case .connected = broker { effects.append(.subscribe(topicNames.map { Subscription($0) })) }
-        case .unsubscribe(let topicNames): if case .connected = broker { effects.append(.unsubscribe(topicNames)) }
+            if broker.isConnected { emit(.subscribe(topicNames.map { Subscription($0) })) }
+        case .unsubscribe(let topicNames): if broker.isConnected { emit(.unsubscribe(topicNames)) }
         case .log(let level, let message): log(level, message)
         case .oversizedState(let topicName, let count):
             let limit = "JSON for a state has at most \(RuleEngine.maximumStateLength >> 10) KiB"
             log(
                 .longState, .warning,
                 "\(topicName): a message of \(count) octets is not read, so its states are unknown; \(limit)", at: now)
-        case .setTimer(let deadline): deadlines.set(.rules, at: deadline)
-        case .cancelTimer: deadlines.cancel(.rules)
+        case .setTimer(let deadline): setTimer(.rules, at: deadline)
+        case .cancelTimer: cancelTimer(.rules)
         }
     }
 
@@ -135,7 +116,6 @@ extension Hub {
         case .message(.publish(let publish)):
             let message = MQTTMessage(
                 topicName: publish.topicName, payload: publish.payload, qos: publish.qos, retain: publish.retain)
-            messages.messageBegins(of: step.run)
             self.publish(
                 message, timeToLive: publish.maximumAge, mayRepeat: publish.retain,
                 for: .step(step, rule: rule, topicName: publish.topicName), at: now)
@@ -143,108 +123,47 @@ extension Hub {
             let id = identifiers.jobID()
             jobs.started(id, Jobs.StepJob(step: step, rule: rule, work: external))
             switch external {
-            case .process(let process): effects.append(.startProcess(id, ProcessRequest(process, in: configuration)))
-            case .http(let request): effects.append(.startWebRequest(id, request))
+            case .process(let process): emit(.startProcess(id, ProcessRequest(process, in: configuration)))
+            case .http(let request): emit(.startWebRequest(id, request))
             }
         case .log(let level, let message):
             log(level, "rule \(rule): \(message)")
-            broadcast([
-                "kind": "log", "rule": .string(rule), "level": .string(level.rawValue), "message": .string(message),
-            ])
+            broadcast(.ruleLog(rule: rule, level, message))
         }
-    }
-
-    /// Whether all messages of a run are written, including those of these effects.
-    private func hasWritten(_ run: RunID, _ effects: ArraySlice<RuleEngine.Effect>) -> Bool {
-        messages.hasWritten(run)
-            && !effects.contains {
-                if case .perform(let step, .message, _, _) = $0 { step.run == run } else { false }
-            }
-    }
-
-    /// A message of a run is written, or given up.
-    mutating func messageEnded(of run: RunID) {
-        let changes = messages.messageEnded(of: run)
-        if !changes.isEmpty { record(changes) }
     }
 
     private mutating func cancel(_ step: StepID) {
         for cancellation in jobs.cancel(step) {
             switch cancellation {
-            case .program(let id): effects.append(.cancelProcess(id))
-            case .webRequest(let id): effects.append(.cancelWebRequest(id))
+            case .program(let id): emit(.cancelProcess(id))
+            case .webRequest(let id): emit(.cancelWebRequest(id))
             }
         }
-        for id in messages.messages(of: step) {
-            outbox.remove(id)
-            _ = messages.remove(id)
-            messageEnded(of: step.run)
-        }
+        let changes = broker.cancel(step)
+        if !changes.isEmpty { record(changes) }
     }
 
     mutating func processEnded(_ id: JobID, _ result: ProcessResult, at now: Instant) {
         guard let job = jobs.programEnded(id) else { return }
-        let process = job.action
-        let arguments = process.isShell ? Array(process.arguments.dropFirst(2).prefix(1)) : process.arguments
-        let standardOutput = String(decoding: result.standardOutput, as: UTF8.self)
-        let standardError = String(decoding: result.standardError, as: UTF8.self)
-        broadcast([
-            "kind": "process", "rule": .string(job.rule), "command": .array(arguments.map(JSONValue.string)),
-            "shell": .bool(process.isShell), "status": .integer(result.exitStatus),
-            "stdout": .string(standardOutput), "stderr": .string(standardError),
-            "duration_ms": .number(Double(result.duration.nanoseconds / 10_000) / 100),
-        ])
+        broadcast(.processEnded(rule: job.rule, job.action, result))
         guard let step = job.step else { return }
-        var facts = ResultFacts()
-        facts.isOK = result.status == .exited(0)
-        facts.status = result.exitStatus
-        facts.stdout = standardOutput.withoutLastNewline
-        facts.stderr = standardError.withoutLastNewline
-        facts.duration = result.duration
-        let outcome: StepOutcome
-        switch result.status {
-        case .exited(0): outcome = .completed(facts)
-        case .exited(let status):
-            let reason = standardError.prefix { !$0.isNewline }
-            outcome = .failed(
-                code: "R822", message: "exit status \(status)" + (reason.isEmpty ? "" : ": \(reason)"), facts)
-        case .signalled(let signal): outcome = .failed(code: "R822", message: "ended by signal \(signal)", facts)
-        case .couldNotStart(let reason): outcome = .failed(code: "R822", message: reason, facts)
-        }
-        ruleTopics.exitStatus = result.exitStatus
-        advanceRules(.stepFinished(step, outcome), at: now)
-        ruleTopics.exitStatus = nil
+        rules.exitStatus = result.exitStatus
+        advanceRules(.stepFinished(step, result.stepOutcome), at: now)
+        rules.exitStatus = nil
     }
 
     mutating func webAnswered(_ id: JobID, _ result: HTTPResult, at now: Instant) {
         guard let job = jobs.webRequestEnded(id) else { return }
-        let request = job.action
-        var line: [JSONValue.Member] = [
-            .init("kind", "http"), .init("rule", .string(job.rule)), .init("method", .string(request.method)),
-            .init("url", .string(request.url)),
-            .init("duration_ms", .number(Double(result.duration.nanoseconds / 10_000) / 100)),
-        ]
-        var facts = ResultFacts()
-        facts.duration = result.duration
-        let outcome: StepOutcome
-        switch result.outcome {
-        case .answered(let status):
-            facts.status = Int64(status)
-            facts.isOK = true
-            facts.body = String(decoding: result.body, as: UTF8.self)
-            line.append(.init("status", .integer(Int64(status))))
-            outcome = .completed(facts)
-        case .failed(let reason):
-            line.append(.init("reason", .string(reason)))
-            outcome = .failed(code: "R823", message: reason, facts)
-        }
         if let note = result.note { log(.warning, "rule \(job.rule): \(note)") }
-        broadcast(.object(line))
+        broadcast(.webAnswered(rule: job.rule, job.action, result))
         guard let step = job.step else { return }
-        advanceRules(.stepFinished(step, outcome), at: now)
+        advanceRules(.stepFinished(step, result.stepOutcome), at: now)
     }
 
-    /// The run ends on file when the broker has the report: a process that dies once more before that leaves it to the next.
+    // MARK: Runs
+
+    /// Reports a run that a crash has interrupted. It ends in the store when the broker has the report, so that a process
+    /// that dies before that leaves the report to the next one.
     mutating func reportInterrupted(_ run: StoredRun, at now: Instant) {
         log(.warning, "rule \(run.rule) was interrupted by a crash, a power cut or a restart; it is not repeated")
         let data: JSONValue = [
@@ -252,37 +171,70 @@ extension Hub {
             "button": run.button.map { .string($0.description) } ?? .null,
             "started_at": .string(run.startedAt.description),
         ]
-        publish(
-            topics.bridgeMessage("interrupted", data), timeToLive: .seconds(3600), mayRepeat: true,
-            for: .interruptedRun(run.id), at: now)
-        publishLastRun(of: run.rule, result: .interrupted, startedAt: run.startedAt, button: run.button)
+        publishEvent(
+            "interrupted", data, timeToLive: .seconds(3600), as: .press, for: .interruptedRun(run.id), at: now)
+        publishLastRun(of: run.rule, .interrupted, startedAt: run.startedAt, button: run.button)
     }
 
-    /// What the engine has to know of a button from the start.
+    private mutating func runEnded(_ run: RunID, rule: String, _ result: RunResult, at now: Instant) {
+        statisticsChanged(of: rule, at: now)
+        broadcast(.runEnded(run, rule: rule, result))
+        guard let trace = rules.trace(of: run, rule: rule) else { return }
+        publishLastRun(
+            of: rule, result, startedAt: trace.startedAt, button: trace.cause.button,
+            event: trace.cause.facts.event, duration: trace.duration)
+    }
+
+    private mutating func publishLastRun(
+        of rule: String, _ result: RunResult, startedAt: UTCTime, button: ButtonID?, event: String = "",
+        duration: Duration? = nil
+    ) {
+        let hasTopics = rules.ended(
+            rule, result: result, startedAt: startedAt, buttonLabel: button.map { label(of: $0) }, event: event,
+            duration: duration)
+        if hasTopics { invalidate(.lastRun(rule)) }
+    }
+
+    private mutating func statisticsChanged(of rule: String, at now: Instant) {
+        if rules.statisticsChanged(of: rule) { setTimer(.statistics, at: now + Hub.statisticsInterval) }
+    }
+
+    mutating func publishStatistics() {
+        for rule in rules.takeChangedStatistics() { invalidate(.statistics(rule)) }
+    }
+
+    /// Tells the engine what it has to know of a button from the start.
     mutating func restoreRuleFacts(of record: ButtonRecord, at now: Instant) {
         let id = record.identity.id
-        engine.restoreTrain(of: id, record.restoredTrain, at: now)
+        rules.restoreTrain(of: id, record.restoredTrain, at: now)
         if let mode = record.triggerMode { advanceRules(.requested(.setTriggerMode(id, mode)), at: now) }
         if let percentage = record.batteryPercentage { advanceRules(.battery(id, Int64(percentage)), at: now) }
     }
 
-    private func ruleLine(
-        _ rule: String, _ cause: RunCause, outcome: String, run: RunID? = nil, reason: String = ""
-    ) -> JSONValue {
-        var line: [JSONValue.Member] = [
-            .init("kind", "rule"), .init("rule", .string(rule)),
-            .init("button", cause.button.map { .string(label(of: $0)) } ?? .null),
-            .init("event", .string(cause.facts.event)), .init("outcome", .string(outcome)),
-        ]
-        if let run { line.append(.init("run", .integer(Int64(clamping: run.rawValue)))) }
-        if !reason.isEmpty { line.append(.init("reason", .string(reason))) }
-        return .object(line)
-    }
-}
+    // MARK: Messages
 
-extension String {
-    fileprivate var withoutLastNewline: String {
-        guard utf8.last == UInt8(ascii: "\n") else { return self }
-        return String(Substring(utf8.dropLast(utf8.dropLast().last == UInt8(ascii: "\r") ? 2 : 1)))
+    /// The topic filters of states.
+    var stateFilters: [String] { rules.subscriptions }
+
+    /// A message has arrived, perhaps on the topic of a state.
+    mutating func stateReceived(_ topicName: String, _ payload: [UInt8], at now: Instant) {
+        guard rules.isState(topicName) else { return }
+        advanceRules(.message(topicName: topicName, payload: payload), at: now)
+    }
+
+    /// The message of a step goes to the broker now. The engine waits for a message with QoS 0 only if the broker was not
+    /// connected when the step began.
+    mutating func handedOver(_ step: StepID, _ message: MQTTMessage, at now: Instant) {
+        guard rules.awaits(step) else { return }
+        advanceRules(message.qos > 0 ? .handedOver(step) : .stepFinished(step, .completed()), at: now)
+    }
+
+    /// The message of a step is published, or has failed.
+    ///
+    /// - Returns: whether the step's run has waited for that.
+    mutating func finish(_ step: StepID, _ outcome: StepOutcome, at now: Instant) -> Bool {
+        guard rules.awaits(step) else { return false }
+        advanceRules(.stepFinished(step, outcome), at: now)
+        return true
     }
 }

@@ -5,7 +5,7 @@ import JSON
 import MQTTTopics
 import Rules
 
-// What is said of the whole and of each button when somebody asks.
+// Answers and topics that describe the bridge and its buttons, and the counts of work in flight.
 extension Hub {
     var adapterProblem: String? {
         guard configuration.hasTransport else { return "there is no Bluetooth (bluetooth.transport: none)" }
@@ -13,23 +13,23 @@ extension Hub {
         return nil
     }
 
-    /// What is wrong now, a sentence each.
+    /// A sentence for each fault that there is now.
     var faults: [String] {
         var faults: [String] = []
         if let adapterProblem, configuration.hasTransport { faults.append(adapterProblem) }
-        if configuration.hasBroker, case .disconnected(let reason) = broker { faults.append(reason) }
-        if let fault = reload.fault { faults.append(fault) }
+        if configuration.hasBroker, case .disconnected(let reason) = broker.state { faults.append(reason) }
+        if let fault = rules.fault { faults.append(fault) }
         if let fault = journal.fault { faults.append(fault) }
-        if let fault = flicd?.fault { faults.append(fault) }
-        // Until somebody has begun to mend it.
+        if let fault = flicd.serverFault { faults.append(fault) }
+        // The fault ends when the user has paired a button again.
         if let lost = configuration.lostState, buttons.isEmpty { faults.append(lost) }
-        faults += sources.compactMap(\.fault)
+        faults += flicd.upstreamFaults
         return faults
     }
 
     func status(at now: Instant) -> JSONValue {
         let brokerState: JSONValue
-        switch broker {
+        switch broker.state {
         case _ where !configuration.hasBroker: brokerState = "none"
         case .connected: brokerState = "connected"
         case .disconnected: brokerState = "disconnected"
@@ -47,10 +47,10 @@ extension Hub {
                 "no_space_for": .array(radio.waitingForSpace.sorted().map { .string(label(of: $0)) }),
             ],
             "broker": [
-                "url": .string(brokerAddress), "state": brokerState,
-                "malformed_packets": .integer(metrics.malformedPackets),
+                "url": .string(broker.address), "state": brokerState,
+                "malformed_packets": .integer(broker.malformedPacketCount),
             ],
-            "sources": .array(sources.map(\.described)),
+            "sources": .array(flicd.upstreams.map(\.described)),
             "buttons": [
                 "paired": .integer(Int64(buttons.count)),
                 "ready": .integer(Int64(buttons.values.count { $0.state == .ready })),
@@ -61,28 +61,12 @@ extension Hub {
                         .string(label(of: $0))
                     }),
             ],
-            "permit_join": .bool(buttonSource.isSearching || sources.contains(where: \.isSearching)),
-            "flicd": flicdStatus,
-            "rules": [
-                "loaded": .integer(Int64(engine.set.rules.count)),
-                "state": .string(reload.fault == nil ? "ok" : "error"), "active": .string(engine.set.fingerprint),
-                "started": .integer(runs(.started)), "completed": .integer(runs(.completed)),
-                "failed": .integer(runs(.failed)),
-                "contradictions": .array(engine.modelContradictions.map(JSONValue.string)),
-            ],
-            "last_errors": trouble.described(at: now),
+            "permit_join": .bool(buttonSource.isSearching || flicd.isSearching),
+            "flicd": flicd.status,
+            "rules": rules.status,
+            "last_errors": logbook.describeTrouble(at: now),
             "capture": configuration.capture.map(JSONValue.string) ?? .null,
             "simulated_buttons": .array(configuration.simulatedButtons.map(JSONValue.string)),
-        ]
-    }
-
-    /// Without an address where its clients are not served.
-    private var flicdStatus: JSONValue {
-        [
-            "address": configuration.flicdListen.map { .string($0) } ?? .null,
-            "listening": .bool(flicd?.address != nil), "fault": flicd?.fault.map { .string($0) } ?? .null,
-            "clients": .integer(Int64(flicd?.server.clientCount ?? 0)),
-            "channels": .integer(Int64(flicd?.server.channelCount ?? 0)),
         ]
     }
 
@@ -90,14 +74,9 @@ extension Hub {
         record.lastSeen.map { wallClock(at: $0) } ?? record.seenBefore
     }
 
-    /// Of the rules that are loaded, since the daemon was started.
-    private func runs(_ outcome: Outcome) -> Int64 {
-        engine.set.rules.reduce(0) { $0 + Int64(engine.statistics(of: $1.id)?.counts[outcome] ?? 0) }
-    }
-
     func describe(_ record: ButtonRecord) -> JSONValue {
         let identity = record.identity
-        let listening = engine.listening(to: identity.id)
+        let listening = rules.listening(to: identity.id)
         let common: KeyValuePairs<String, JSONValue> = [
             "name": .string(label(of: identity.id)),
             "id": .string(identity.id.description),
@@ -132,5 +111,96 @@ extension Hub {
         if identity.model == .twist { members.append(.init("led_mode", .string(record.settings.ledMode.rawValue))) }
         if !record.positions.isEmpty { members.append(.init("positions", record.positions.json)) }
         return .object(members)
+    }
+
+    // MARK: Topics of the bridge and of buttons
+
+    func bridgeStatus(at now: Instant) -> BridgeStatus {
+        return BridgeStatus(
+            version: configuration.version, commit: configuration.commit,
+            adapter: BridgeStatus.Adapter(
+                transport: configuration.transport, address: radio.address, state: radio.state.name,
+                isPowered: radio.isReady),
+            sources: flicd.upstreams.map { BridgeStatus.Source(name: $0.name, state: $0.controller?.word) },
+            permitJoinEnd: search.end.map { wallClock(at: $0) }, logLevel: logbook.level.rawValue,
+            trustRoots: configuration.trustRootNames, buttonCount: buttons.count, ruleCount: rules.set.rules.count,
+            ruleErrorCount: rules.errorCount)
+    }
+
+    var listedButtons: [ListedButton] {
+        buttons.values.sorted { $0.identity.id < $1.identity.id }.map {
+            ListedButton(
+                identity: $0.identity, name: $0.displayName, triggerMode: chosenMode(of: $0),
+                latencyMode: $0.latencyMode, source: $0.source, pairedAt: $0.pairedAt)
+        }
+    }
+
+    func status(of record: ButtonRecord) -> ButtonStatus {
+        ButtonStatus(
+            id: record.identity.id, name: record.displayName, state: record.state.rawValue,
+            batteryMillivolts: record.batteryMillivolts, batteryPercentage: record.toldBatteryPercentage,
+            isBatteryLow: record.batteryAlarm.isLow,
+            pressCount: record.pressCount.value, lastSeen: lastSeen(record), rssi: record.rssi,
+            triggerMode: chosenMode(of: record), latencyMode: record.latencyMode,
+            nickname: record.identity.nickname, firmwareVersion: record.identity.firmwareVersion,
+            offeredVersion: offeredFirmware(for: record)?.version, updatePercentage: record.updatePercentage,
+            positions: record.positions, ledMode: record.identity.model == .twist ? record.settings.ledMode : nil)
+    }
+
+    /// The trigger mode that the rules fix or a user has chosen, or `auto`.
+    private func chosenMode(of record: ButtonRecord) -> String {
+        let listening = rules.listening(to: record.identity.id)
+        return (listening.isFixed ? listening.mode : record.triggerMode)?.rawValue ?? "auto"
+    }
+
+    // MARK: Work in flight
+
+    /// Counts of work in flight, for tests: all zero when the hub is idle.
+    package struct Underway: Hashable, Sendable {
+        /// Messages, programs and web requests whose end has consequences.
+        package var jobs = 0
+        /// Notifications of buttons that wait for a sync before they are acknowledged.
+        package var unsyncedNotifications = 0
+        /// Messages that wait for the broker.
+        package var waitingMessages = 0
+        /// Messages that were sent and are not acknowledged.
+        package var unacknowledgedMessages = 0
+        /// Retained topics that wait or are not acknowledged.
+        package var retainedTopics = 0
+        package var runs = 0
+        package var firmwareReads = 0
+        package var isReloading = false
+
+        package init() {}
+    }
+
+    package var underway: Underway {
+        var underway = Underway()
+        underway.jobs = jobs.stepCount + broker.ownedCount
+        underway.unsyncedNotifications = journal.awaitingSync.count
+        underway.waitingMessages = broker.waitingCount
+        underway.unacknowledgedMessages = broker.unacknowledgedCount
+        underway.retainedTopics = broker.retainedCount
+        underway.runs = rules.runCount
+        underway.firmwareReads = jobs.firmwareReadCount
+        underway.isReloading = rules.isLoading
+        return underway
+    }
+
+    /// The fingerprint of the rules that run.
+    package var ruleFingerprint: String { rules.set.fingerprint }
+
+    /// The facts for the metrics.
+    var metricsFacts: MetricsFacts {
+        MetricsFacts(
+            isRunning: !isFinished, version: configuration.version, commit: configuration.commit,
+            startedAt: clock == nil ? nil : startedAt.map { wallClock(at: $0) },
+            radio: configuration.hasTransport ? radio : nil, broker: broker, rules: rules, flicd: flicd,
+            hasStoreFault: journal.fault != nil, staleCount: metrics.stale,
+            buttons: buttons.sorted.map { record in
+                let labels = Exposition.Labels.none.adding("button", redaction(label(of: record.identity.id)))
+                    .adding("id", record.identity.id.description)
+                return (record, labels, lastSeen(record))
+            })
     }
 }

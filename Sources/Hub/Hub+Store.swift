@@ -1,8 +1,10 @@
 import ButtonModel
 import Buttons
+import JSON
+import MQTTTopics
 import Rules
 
-// What the journal of the store decides, carried out.
+// Carries out what the journal of the store decides, and makes the records of buttons.
 extension Hub {
     mutating func carryOut(_ journalEffects: [StoreJournal.Effect], at now: Instant) {
         for effect in journalEffects { carryOut(effect, at: now) }
@@ -10,40 +12,23 @@ extension Hub {
 
     mutating func carryOut(_ effect: StoreJournal.Effect, at now: Instant) {
         switch effect {
-        case .record(let token, let changes): effects.append(.record(token, changes))
-        case .sync(let token): effects.append(.sync(token))
+        case .record(let token, let changes): emit(.record(token, changes))
+        case .sync(let token): emit(.sync(token))
         case .acknowledge(let acknowledgement):
             advanceButtons(.synced(acknowledgement.button, acknowledgement.cursor), at: now)
         case .faulted(let sentence): log(.error, sentence)
         case .mended: log(.info, "what could not be recorded is on the disk now")
         case .canRecord(let canRecord):
-            // The fault of the store may be another one.
-            metrics.isOutdated = true
             if canRecord { allowOpening() } else { holdRadioClosed(at: now) }
-        case .setTimer(let deadline): deadlines.set(.store, at: deadline)
-        case .cancelTimer: deadlines.cancel(.store)
+        case .setTimer(let deadline): setTimer(.store, at: deadline)
+        case .cancelTimer: cancelTimer(.store)
         }
-    }
-
-    private mutating func allowOpening() {
-        guard radio.allowOpening() else { return }
-        // Before `start` it was not opened yet.
-        if configuration.hasTransport, startedAt != nil, !isFinished { effects.append(.openTransport) }
-    }
-
-    /// Ends all links. A press that is not delivered stays in its button, and is judged by its age when it comes.
-    private mutating func holdRadioClosed(at now: Instant) {
-        let wasOpen = radio.isOpen
-        guard radio.holdClosed() else { return }
-        guard wasOpen else { return deadlines.cancel(.transport) }
-        effects.append(.closeTransport)
-        transportClosed("The adapter is closed until presses can be recorded.", .absent, at: now)
     }
 
     /// The record of everything of the button that was handled so far.
     mutating func progress(of button: ButtonID) -> StoreChange? {
         buttons.takeProgress(
-            of: button, recogniser: engine.savedTrain(of: button), wallClock: believableClock)
+            of: button, recogniser: rules.savedTrain(of: button), wallClock: believableClock)
     }
 
     /// Records when buttons were last heard of that were only connected: when their links end, and at the end.
@@ -68,4 +53,107 @@ extension Hub {
             return time >= builtAt ? time : nil
         }
     }
+
+    // MARK: Publish watermarks
+
+    /// The delay from an acknowledgement to the record of the watermark, unless an event of the button is recorded before.
+    static let watermarkDelay = Duration.seconds(1)
+
+    mutating func numberedMessageEnded(_ message: NumberedMessage, _ outcome: StepOutcome, at now: Instant) {
+        // A message that is broken off because the daemon ends is reported by the next process.
+        if isFinished, case .failed = outcome { return }
+        guard buttons.messageEnded(of: message.button, message.sequence) else { return }
+        // A report that is made twice would alarm users, so its watermark is recorded at once.
+        if message.isReport || isFinished { return recordWatermarks() }
+        if !isTimerSet(.watermarks) { setTimer(.watermarks, at: now + Hub.watermarkDelay) }
+    }
+
+    /// Records the watermarks that have risen since they were recorded. Nothing waits until they are on the disk.
+    mutating func recordWatermarks() {
+        let changes = buttons.takeWatermarks()
+        if !changes.isEmpty { carryOut(journal.record(changes, as: nil), at: handledAt) }
+    }
+
+    /// Reports messages that the process before may not have published. They are not sent again, because they may have
+    /// arrived. The watermark rises when the broker has the report, so a process that dies before that leaves it to the next.
+    mutating func reportUnacknowledged(of button: ButtonID, at now: Instant) {
+        guard configuration.hasBroker, let record = buttons[button], record.watermark.recorded < record.sequence.value
+        else { return }
+        let first = record.watermark.recorded + 1
+        let count = record.sequence.value - record.watermark.recorded
+        let messages =
+            count == 1 ? "1 message (seq \(first))" : "\(count) messages (seq \(first) to \(record.sequence.value))"
+        log(
+            .warning,
+            "\(label(of: button)): \(messages) may not have reached the broker before a crash, a power cut or a restart; "
+                + "not repeated")
+        buttons.reportOpened(of: button, from: first)
+        let data: JSONValue = [
+            "rule": .null, "run": .null, "button": .string(button.description), "first_seq": .integer(first),
+            "last_seq": .integer(record.sequence.value),
+        ]
+        publishEvent(
+            "interrupted", data, timeToLive: .seconds(3600), as: .press,
+            for: .event(NumberedMessage(button: button, sequence: first, isReport: true)), at: now)
+    }
+
+    // MARK: Records
+
+    mutating func recordDials() {
+        let changes = buttons.keys.sorted().compactMap { buttons.takeMovedDials(of: $0) }
+        if !changes.isEmpty { record(changes) }
+    }
+
+    /// Records changes that nothing waits for.
+    mutating func record(_ changes: [StoreChange]) {
+        carryOut(journal.record(changes, as: identifiers.recordToken()), at: handledAt)
+    }
+
+    /// Records changes and syncs them, because users are told that they are made.
+    mutating func recordAndSync(_ changes: [StoreChange]) {
+        let token = identifiers.recordToken()
+        carryOut(journal.record(changes, as: token), at: handledAt)
+        carryOut(journal.sync(token), at: handledAt)
+    }
+
+    /// The records of everything that was handled so far, and of the dials that have moved since their last record.
+    mutating func progressAndDials(of pressed: [ButtonID]) -> [StoreChange] {
+        var changes: [StoreChange] = []
+        for button in pressed {
+            if let progress = progress(of: button) { changes.append(progress) }
+            if let dials = buttons.takeMovedDials(of: button) { changes.append(dials) }
+        }
+        return changes
+    }
+
+    /// The cursor up to which the button's events are handled.
+    func cursor(of button: ButtonID) -> EventCursor? { buttons[button]?.cursor }
+
+    /// Records changes under the token of a sync that follows, or without one.
+    mutating func record(_ changes: [StoreChange], as token: RecordToken?) {
+        carryOut(journal.record(changes, as: token ?? identifiers.recordToken()), at: handledAt)
+    }
+
+    /// Requests a sync of everything that was recorded up to now.
+    mutating func sync(_ token: RecordToken, acknowledging acknowledgement: Acknowledgement? = nil) {
+        carryOut(journal.sync(token, acknowledging: acknowledgement), at: handledAt)
+    }
+
+    /// The timer of the journal has expired.
+    mutating func retryRecords(at now: Instant) {
+        for effect in journal.retry(as: identifiers.recordToken()) { carryOut(effect, at: now) }
+    }
+
+    mutating func recordFailed(
+        _ token: RecordToken?, _ reason: String, _ refuge: RecordRefuge, at now: Instant
+    ) {
+        carryOut(journal.recordFailed(token, reason, refuge, at: now), at: now)
+    }
+
+    mutating func synced(_ token: RecordToken, _ success: Bool, at now: Instant) {
+        carryOut(journal.synced(token, success, at: now), at: now)
+    }
+
+    /// Forgets events of a button that is not known any more.
+    mutating func forgetRecords(of button: ButtonID) { journal.forget(button) }
 }

@@ -42,7 +42,7 @@ package struct HubConfiguration: Hashable, Sendable {
     package var lostState: String?
     /// The file to which HCI packets are captured, if any.
     package var capture: String?
-    /// Whether to write a metrics file for Prometheus.
+    /// True to write a metrics file for Prometheus.
     package var hasMetrics: Bool
     /// The names of the simulated buttons; empty without a simulator.
     package var simulatedButtons: [String]

@@ -21,7 +21,7 @@ package struct JobID: RawRepresentable, Hashable, Comparable, Sendable {
 package enum MessageID: Hashable, Sendable {
     /// A message of the `Outbox`.
     case queued(UInt64)
-    /// A message of `RetainedTopics`.
+    /// A message of `RetainedQueue`.
     case retained(UInt64)
     /// A line of the log. All lines share this id, because the end of a line only frees its place on the way.
     case logLine

@@ -11,7 +11,7 @@ struct Jobs: Sendable {
         var work: ExternalAction
     }
 
-    /// What an edge has to cancel.
+    /// A job that an edge has to cancel.
     enum Cancellation: Hashable, Sendable {
         case program(JobID)
         case webRequest(JobID)

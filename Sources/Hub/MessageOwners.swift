@@ -1,15 +1,15 @@
 import ButtonModel
 import Rules
 
-/// A message about what a button did, by its sequence number.
+/// A message about an event of a button, by its sequence number.
 struct NumberedMessage: Hashable, Sendable {
     var button: ButtonID
     var sequence: Int64
-    /// Whether it reports the numbers from `sequence` on whose messages may have been lost.
+    /// True if the message reports the numbers from `sequence` on whose messages may have been lost.
     var isReport = false
 }
 
-/// What a message of the outbox was published for.
+/// The purpose of a message in the `Outbox`, which decides what follows from its end.
 enum MessageOwner: Hashable, Sendable {
     /// A step of a run. The topic is for the log.
     case step(StepID, rule: String, topicName: String)
@@ -18,12 +18,12 @@ enum MessageOwner: Hashable, Sendable {
     case event(NumberedMessage)
 }
 
-/// What the messages in the outbox and on their way were published for, and which runs wait for messages to be written.
+/// The owners of the messages in the `Outbox`, and the runs that wait for their messages to be written.
 struct MessageOwners: Sendable {
     /// Messages of one run that are not written to the network yet, or not acknowledged.
     private struct RunMessages: Hashable, Sendable {
         var count = 0
-        /// Whether the run has ended, which is recorded when the last of its messages is written.
+        /// True if the run has ended, which is recorded when the last of its messages is written.
         var isOver = false
         /// The run's wait, which is recorded at the same time: a run that is resumed has sent what it sent before its wait.
         var wait: StoreChange?
@@ -36,7 +36,11 @@ struct MessageOwners: Sendable {
 
     subscript(id: MessageID) -> MessageOwner? { owners[id] }
 
-    mutating func add(_ owner: MessageOwner, of id: MessageID) { owners[id] = owner }
+    /// Adds the owner of a message that is about to be published.
+    mutating func add(_ owner: MessageOwner, of id: MessageID) {
+        owners[id] = owner
+        if case .step(let step, _, _) = owner { runs[step.run, default: RunMessages()].count += 1 }
+    }
 
     mutating func remove(_ id: MessageID) -> MessageOwner? { owners.removeValue(forKey: id) }
 
@@ -52,11 +56,8 @@ struct MessageOwners: Sendable {
     /// The runs with messages that are not written yet, in no order.
     var runsWithMessages: [RunID] { Array(runs.keys) }
 
-    /// Whether all messages of the run are written.
+    /// True if all messages of the run are written.
     func hasWritten(_ run: RunID) -> Bool { runs[run] == nil }
-
-    /// A step of the run is about to publish a message.
-    mutating func messageBegins(of run: RunID) { runs[run, default: RunMessages()].count += 1 }
 
     /// The run waits, or waits no longer. If messages of it are not written yet, this is recorded with the last of them.
     mutating func waitChanged(of run: RunID, _ wait: StoreChange?) { runs[run]?.wait = wait }

@@ -1,59 +1,61 @@
 import ButtonModel
 import MQTTTopics
 
-/// Messages for the broker: those that wait for it, each no longer than it stays true, and those on their way.
+/// Messages for the broker: those that wait, each up to its deadline, and those in flight.
 ///
-/// | class     | waits                           | on their way together                |
+/// | class     | waits                           | in flight together                   |
 /// |-----------|---------------------------------|--------------------------------------|
 /// | `.press`  | while there is no connection    | as many as the connection takes      |
 /// | `.other`  | also while its places are taken | `placesOnTheWay`, `octetsOnTheWay`   |
 ///
-/// Each class keeps its order and has places of its own, so that answers to requests and news about the bridge never take
-/// the place of a press. When the broker is back, presses and what rules say go first.
+/// Each class keeps its order and has limits of its own, so that answers to requests and messages about the bridge never
+/// displace a press. When the broker is back, messages of presses and rules go first.
 struct Outbox: Hashable, Sendable {
     enum Class: CaseIterable, Hashable, Sendable {
-        /// What buttons did, and what rules say.
+        /// Messages about events of buttons, and messages of rules.
         case press
-        /// Answers to requests, and what the bridge tells of itself.
+        /// Answers to requests, and messages about the bridge itself.
         case other
     }
 
     struct Entry: Hashable, Sendable {
         var id: MessageID
         var message: MQTTMessage
-        /// After this it is not sent any more.
+        /// The message is not sent after this time.
         var deadline: Instant
-        /// Twice is as good as once: it tells what is so, and nothing acts on it.
+        /// The message may be sent twice, because it tells a state and nothing acts on it.
         var mayRepeat = false
         var place = Class.press
-        /// It is shown to those who watch.
+        /// The message is shown to clients that watch.
         var isShown = true
-        /// How often it was handed over.
+        /// How often the message was handed over.
         var attempts = 0
 
         fileprivate var octets: Int { message.topicName.utf8.count + message.payload.count }
     }
 
-    /// Messages of one class that wait. Beyond this the oldest of the class fails.
+    /// The maximum number of waiting messages of a class. Beyond it the oldest message of the class fails.
     static let maximumCount = 1000
-    /// Octets of their topics and payloads. Beyond this the oldest of the class fail.
+    /// The maximum number of octets of their topics and payloads. Beyond it the oldest messages of the class fail.
     static let maximumOctets = 8 * 1024 * 1024
-    /// Messages of `.other` on their way: a small part of the places that a connection has.
+    /// The maximum number of `.other` messages in flight, which is a small part of the messages that a connection can have in
+    /// flight.
     static let placesOnTheWay = 64
-    /// Octets of these. A message that is larger goes alone.
+    /// The maximum number of octets of these. A message that is larger is sent alone.
     static let octetsOnTheWay = 1024 * 1024
 
-    /// A message that the broker did not acknowledge may have arrived. A press or what a rule says is not sent again, for a
-    /// lamp that is switched twice is worse than a lamp that is not switched. Others are.
+    /// How often a message is handed over if it may be repeated. A message that the broker did not acknowledge may have
+    /// arrived, so messages of presses and rules are not repeated: a lamp that is switched twice is worse than a lamp that is
+    /// not switched.
     static let maximumAttempts = 2
 
     private var presses = Queue()
     private var others = Queue()
     private var handedOver: [MessageID: Entry] = [:]
-    /// Of `.other`, with QoS 0, too.
+    /// The octets of the `.other` messages in flight, including those with QoS 0.
     private var onTheWay: [MessageID: Int] = [:]
     private var octetsUnderway = 0
-    /// Lines of the log that were handed over. They have no id, and do not wait: the log itself has them.
+    /// The number of log lines in flight. They have no ids of their own, and do not wait, because the log itself has them.
     private var linesUnderway = 0
 
     private struct Queue: Hashable, Sendable {
@@ -101,7 +103,7 @@ struct Outbox: Hashable, Sendable {
     /// Returns the messages that had to make room, if any.
     mutating func add(_ entry: Entry) -> [Entry] { self[entry.place].add(entry) }
 
-    /// The next message that may go out while there is a connection.
+    /// Removes and returns the next message that may be sent while there is a connection.
     mutating func takeNext() -> Entry? {
         for place in Class.allCases {
             guard let first = self[place].entries.first, hasRoom(for: first) else { continue }
@@ -110,7 +112,7 @@ struct Outbox: Hashable, Sendable {
         return nil
     }
 
-    /// Whether a message may go out at once, behind those of its class that wait.
+    /// True if a message may be sent at once, because no message of its class waits.
     func maySend(_ entry: Entry) -> Bool { self[entry.place].entries.isEmpty && hasRoom(for: entry) }
 
     private func hasRoom(for entry: Entry) -> Bool {
@@ -118,14 +120,14 @@ struct Outbox: Hashable, Sendable {
         return onTheWay.count < Outbox.placesOnTheWay && octetsUnderway + entry.octets <= Outbox.octetsOnTheWay
     }
 
-    /// Takes out what is past its deadline.
+    /// Removes and returns the messages whose deadline has passed.
     mutating func takeExpired(at now: Instant) -> [Entry] {
         var expired: [Entry] = []
         for place in Class.allCases { expired += self[place].remove { $0.deadline <= now } }
         return expired
     }
 
-    /// The message goes to the broker now.
+    /// Records that the message is sent to the broker now.
     mutating func handOver(_ entry: Entry) {
         if entry.place == .other {
             onTheWay[entry.id] = entry.octets
@@ -137,13 +139,15 @@ struct Outbox: Hashable, Sendable {
         handedOver[entry.id] = entry
     }
 
-    /// Its end has come: it is written (QoS 0), or acknowledged.
+    /// The message is written to the network (QoS 0), or acknowledged.
     mutating func acknowledged(_ id: MessageID) {
         leave(id)
         handedOver[id] = nil
     }
 
-    /// The message, if it may be sent once more.
+    /// The message was not published.
+    ///
+    /// - Returns: the message if it may be sent once more.
     mutating func failed(_ id: MessageID, at now: Instant) -> Entry? {
         leave(id)
         guard let entry = handedOver.removeValue(forKey: id), entry.mayRepeat, entry.attempts < Outbox.maximumAttempts,
@@ -152,13 +156,13 @@ struct Outbox: Hashable, Sendable {
         return entry
     }
 
-    /// It is given up. Where it is on its way already, its place is free when its end comes.
+    /// Gives the message up. If it is in flight, its place becomes free when its end is reported.
     mutating func remove(_ id: MessageID) {
         handedOver[id] = nil
         for place in Class.allCases { _ = self[place].remove { $0.id == id } }
     }
 
-    /// Whether one more line of the log may be handed over, which is then on its way.
+    /// Takes a place for a line of the log, unless too many are in flight.
     mutating func takePlaceForLine() -> Bool {
         guard linesUnderway < Outbox.placesOnTheWay else { return false }
         linesUnderway += 1

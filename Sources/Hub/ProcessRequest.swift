@@ -1,4 +1,6 @@
 import ButtonModel
+import Expressions
+import JSON
 import Rules
 
 /// A program to start.
@@ -62,5 +64,45 @@ extension ProcessRequest {
         self.init(
             arguments: action.arguments, environment: fixed + action.environment,
             directory: action.directory ?? configuration.stateDirectory, standardInput: action.standardInput)
+    }
+}
+
+extension ProcessResult {
+    /// The outcome for the step that started the program.
+    var stepOutcome: StepOutcome {
+        var facts = ResultFacts()
+        facts.isOK = status == .exited(0)
+        facts.status = exitStatus
+        facts.stdout = String(decoding: standardOutput, as: UTF8.self).withoutLastNewline
+        facts.stderr = String(decoding: standardError, as: UTF8.self).withoutLastNewline
+        facts.duration = duration
+        switch status {
+        case .exited(0): return .completed(facts)
+        case .exited(let status):
+            let reason = String(decoding: standardError, as: UTF8.self).prefix { !$0.isNewline }
+            return .failed(
+                code: "R822", message: "exit status \(status)" + (reason.isEmpty ? "" : ": \(reason)"), facts)
+        case .signalled(let signal): return .failed(code: "R822", message: "ended by signal \(signal)", facts)
+        case .couldNotStart(let reason): return .failed(code: "R822", message: reason, facts)
+        }
+    }
+
+    /// The members of its line in the live stream.
+    func members(of action: ProcessAction, rule: String) -> [JSONValue.Member] {
+        let arguments = action.isShell ? Array(action.arguments.dropFirst(2).prefix(1)) : action.arguments
+        return [
+            .init("rule", .string(rule)), .init("command", .array(arguments.map(JSONValue.string))),
+            .init("shell", .bool(action.isShell)), .init("status", .integer(exitStatus)),
+            .init("stdout", .string(String(decoding: standardOutput, as: UTF8.self))),
+            .init("stderr", .string(String(decoding: standardError, as: UTF8.self))),
+            .init("duration_ms", .number(Double(duration.nanoseconds / 10_000) / 100)),
+        ]
+    }
+}
+
+extension String {
+    fileprivate var withoutLastNewline: String {
+        guard utf8.last == UInt8(ascii: "\n") else { return self }
+        return String(Substring(utf8.dropLast(utf8.dropLast().last == UInt8(ascii: "\r") ? 2 : 1)))
     }
 }

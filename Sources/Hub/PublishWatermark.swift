@@ -29,6 +29,6 @@ struct PublishWatermark: Hashable, Sendable {
         if let index = open.firstIndex(of: number) { open.remove(at: index) }
     }
 
-    /// Whether the open numbers are in order.
+    /// True if the open numbers are in order.
     var isOrdered: Bool { zip(open, open.dropFirst()).allSatisfy { $0 <= $1 } }
 }

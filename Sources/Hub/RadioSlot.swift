@@ -10,21 +10,22 @@ struct RadioSlot: Sendable {
     /// After this long in `ready`, the delays start again at the shortest.
     static let lastingReadiness = Duration.seconds(60)
 
-    private(set) var state = AdapterState.closed
+    private(set) var state = AdapterState.closed { didSet { hasChanged = true } }
     private(set) var history = AdapterHistory()
     /// The buttons that have no link because the adapter has no room for all.
     private(set) var waitingForSpace: Set<ButtonID> = []
-    /// Whether the adapter has to stay closed, because presses could not be recorded.
+    /// True if the adapter has to stay closed, because presses could not be recorded.
     private(set) var isHeldClosed = false
     private var backOff = BackOff(RadioSlot.reopenDelays)
     /// Buttons whose links ended with a timeout while the current input is handled.
     private var timedOutLinks: [ButtonID] = []
+    private var hasChanged = false
 
-    /// What follows from the loss of an adapter.
+    /// The consequences of the loss of an adapter.
     struct Closing: Hashable, Sendable {
         /// When to open the adapter again; `nil` while it is held closed.
         var retryDelay: Duration?
-        /// Whether the log has to tell of it. A fault that repeats at the longest delay is not logged again.
+        /// True if the log has to tell of it. A fault that repeats at the longest delay is not logged again.
         var isLogged: Bool
     }
 
@@ -33,12 +34,18 @@ struct RadioSlot: Sendable {
     /// The address of the adapter while it is ready.
     var address: BluetoothAddress? { if case .ready(let address) = state { address } else { nil } }
 
-    /// Whether the adapter is open, ready or not.
+    /// True if the adapter is open, ready or not.
     var isOpen: Bool {
         switch state {
         case .closed, .down: false
         case .starting, .ready: true
         }
+    }
+
+    /// True if something that the metrics show may have changed since the last call.
+    mutating func takeHasChanged() -> Bool {
+        defer { hasChanged = false }
+        return hasChanged
     }
 
     mutating func opened() { state = .starting }

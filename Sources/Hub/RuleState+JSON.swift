@@ -48,7 +48,7 @@ extension RunCause {
         ]
     }
 
-    /// `nil` for what is not one. What is missing is as in a run nobody pressed for.
+    /// `nil` for JSON that is not a cause. Missing members have the values of a run that was requested.
     package init?(stored json: JSONValue) {
         guard let time = json["at_ms"]?.integerValue, let button = json.button else { return nil }
         var facts = TriggerFacts()
@@ -151,7 +151,7 @@ extension RuleState {
         ]
     }
 
-    /// What is not understood is left out.
+    /// Ignores members that this version does not know.
     package init(stored json: JSONValue) {
         self.init()
         for member in json["variables"]?.objectValue ?? [] { variables[member.name] = Value(stored: member.value) }

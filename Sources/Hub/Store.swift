@@ -1,20 +1,19 @@
 package import ButtonModel
 package import Rules
 
-/// What outlives the process, as it was when the process started.
+/// The stored state when the process started.
 ///
-/// The hub decides what is worth keeping and says so as `StoreChange`s; how it is kept is the business of an edge.
+/// The hub decides what to store and emits it as `StoreChange`s. `StoreEdge` decides how to store it.
 package struct StoredState: Hashable, Sendable {
-    /// Four lower-case hexadecimal digits, drawn once in the life of a state directory. It tells two bridges
-    /// on one broker apart.
+    /// Four lower-case hexadecimal digits, drawn once for each state directory. They distinguish bridges that share a broker.
     package var installationID: String
-    /// The number of the next run; larger than that of every run there ever was.
+    /// The number of the next run. It is larger than those of all earlier runs.
     package var nextRun: UInt64
     /// In the order of their ids.
     package var buttons: [StoredButton]
-    /// The runs that had started and not ended: a crash cut them off. In the order of their ids.
+    /// The runs that had started and not ended, because the process ended first. In the order of their ids.
     package var runs: [StoredRun]
-    /// Variables, positions of cycles, what was switched on or off, and runs that wait.
+    /// Variables, positions of cycles, rules that were enabled or disabled, and runs that wait.
     package var rules: RuleState
 
     package init(
@@ -29,49 +28,49 @@ package struct StoredState: Hashable, Sendable {
     }
 }
 
-/// A paired button. Its pairing key is the one secret here, and never prints itself.
+/// A known button. Its pairing key is secret, and its description does not contain the key.
 package struct StoredButton: Hashable, Sendable {
     package var identity: ButtonIdentity
-    /// What `rename` set. `nil`: the nickname, else the serial.
+    /// The name set by `button/rename`; `nil` if the nickname or serial number is shown.
     package var name: String?
-    /// `nil`: a flicd has it, and keeps it; see `source`.
+    /// `nil` for a button of a flicd, which keeps the pairing; see `source`.
     package var pairing: Pairing?
-    /// The flicd that the button comes from, as the configuration calls it; `nil`: our own adapter.
+    /// The URL of the flicd from which the button comes; `nil` for a button of the own adapter.
     package var source: String?
     package var pairedAt: UTCTime
-    /// Up to where its events were recorded.
+    /// The cursor up to which its events were recorded.
     package var cursor: EventCursor
-    /// Up to where they are on the disk, if that is less: a start that could not write the database took the rest from a
-    /// reserve. `nil`: as far as `cursor`. The button must keep what lies between the two.
+    /// The cursor up to which its events are synced, if that is less than `cursor`, because a start that could not write the
+    /// database took the rest from a reserve; `nil` if it is the same. The button must keep the events between the two.
     package var syncedCursor: EventCursor?
-    /// The button took our advertising settings since the boot that `cursor` names.
+    /// The button has taken the bridge's advertising settings since the boot that `cursor` names.
     package var isAdvertisingConfigured: Bool
-    /// As last measured, and when.
+    /// The voltage that was measured last.
     package var batteryMillivolts: Int?
-    /// As a flicd told it, which knows no voltage.
+    /// The percentage that a flicd reported, 0…100. A flicd does not report voltages.
     package var batteryPercentage: Int?
     package var batteryMeasuredAt: UTCTime?
-    /// How often it went down.
+    /// The number of its presses.
     package var pressCount: Tally
     /// The number of the last event that was published.
     package var sequence: Tally
-    /// Up to this number all of them were heard, or given up.
+    /// The number up to which all messages were acknowledged or given up.
     package var heard: Int64
-    /// `nil`: derived from the rules.
+    /// The trigger mode that a user has set; `nil` if it follows from the rules.
     package var triggerMode: TriggerMode?
     package var settings: ButtonSettings
-    /// Where its dials stood, 0…`Dial.unitsPerTurn`.
+    /// The positions of its dials, 0…`Dial.unitsPerTurn`.
     package var dials: [Dial: Int]
-    /// As `BatteryAlarm` has it.
+    /// The state of its `BatteryAlarm`.
     package var isBatteryLow: Bool
-    /// When it was last heard of, as far as that was written down.
+    /// When it was last heard of, as far as that was recorded.
     package var lastSeen: UTCTime?
-    /// The press train that is still undecided, in the recogniser's own notation; empty when there is none.
+    /// The undecided press train, encoded by the recogniser; empty if there is none.
     package var recogniser: String
 
     package var id: ButtonID { identity.id }
 
-    /// - Parameter heard: `nil`: all of them.
+    /// - Parameter heard: `nil` if all messages were acknowledged.
     package init(
         identity: ButtonIdentity, name: String? = nil, pairing: Pairing?, source: String? = nil, pairedAt: UTCTime,
         cursor: EventCursor = EventCursor(), isAdvertisingConfigured: Bool = false,
@@ -102,13 +101,13 @@ package struct StoredButton: Hashable, Sendable {
     }
 }
 
-/// A run of a rule that is going, and the event that started it.
+/// A run that has not ended, and the event that started it.
 package struct StoredRun: Hashable, Sendable {
-    /// Never used again.
+    /// Ids are not reused.
     package var id: UInt64
-    /// The rule's id in the rule files.
+    /// The id of its rule.
     package var rule: String
-    /// `nil`: nobody pressed anything; it was asked for.
+    /// `nil` if the run was requested.
     package var button: ButtonID?
     package var event: EventCursor
     package var startedAt: UTCTime
@@ -122,24 +121,24 @@ package struct StoredRun: Hashable, Sendable {
     }
 }
 
-/// One thing to keep. What is recorded together is applied together or not at all.
+/// A change of the stored state. Changes that are recorded together are applied together or not at all.
 ///
-/// Each case says a final value, so applying one twice changes nothing. A change of a button that is not stored
-/// changes nothing either: it may have been removed in the same breath.
+/// Each case contains the final value, so that applying a change twice has no further effect. A change of a button that is
+/// not stored has no effect, because the button may have been removed in the same transaction.
 package enum StoreChange: Hashable, Sendable {
-    /// Adds the button, or replaces all that is kept of it.
+    /// Adds the button, or replaces everything that is stored of it.
     case putButton(StoredButton)
-    /// The button's runs stay until they end.
+    /// Removes the button. Its runs remain until they end.
     case removeButton(ButtonID)
-    /// The record of an event: what was counted, and the press train it left undecided. A new boot id also
-    /// takes back `isAdvertisingConfigured`, which lasts for one boot. Without `seen` the time that is on file stays.
+    /// The record of events: the counters and the undecided press train after them. A new boot id also resets
+    /// `isAdvertisingConfigured`, which lasts for one boot. Without `seen` the stored time remains.
     case progress(
         ButtonID, EventCursor, recogniser: String, pressCount: Tally, sequence: Tally, heard: Int64,
         seen: UTCTime? = nil)
-    /// When the button was last heard of, where no event says so.
+    /// When the button was last heard of without an event.
     case seen(ButtonID, UTCTime)
     case heard(ButtonID, Int64)
-    /// `nextRun` is beyond this run from here on.
+    /// From here on `nextRun` is larger than this run's id.
     case runStarted(StoredRun)
     case runEnded(UInt64)
     case rules(RuleStateChange)
@@ -150,24 +149,24 @@ package enum StoreChange: Hashable, Sendable {
     case model(ButtonID, FlicModel)
     case nickname(ButtonID, String)
     case name(ButtonID, String?)
-    /// Of a button that came from another flicd until now.
+    /// The button, which came from another flicd until now, comes from this flicd.
     case source(ButtonID, String)
     case triggerMode(ButtonID, TriggerMode?)
     case settings(ButtonID, ButtonSettings)
-    /// Of all its dials that ever moved.
+    /// The positions of all its dials that have ever moved.
     case dials(ButtonID, [Dial: Int])
 }
 
-/// Where a record is that the database would not take, until it does.
+/// The place of a record that the database did not take, until it does.
 package enum RecordRefuge: String, CaseIterable, Hashable, Sendable {
-    /// In a file that a sync brings to the disk, as it does a record in the database.
+    /// A file that a sync brings to the disk, as it does a record in the database.
     case disk
-    /// In a file that the end of the process leaves, and a power cut may not.
+    /// A file that survives the end of the process, and perhaps not a power cut.
     case memory
-    /// Nowhere but in the process: after its end, what the record says would happen again.
+    /// The memory of the process: after its end, the events of the record would be handled again.
     case nowhere
 
-    /// What becomes of presses meanwhile; the end of a sentence about what is wrong.
+    /// The consequence for presses; the end of a sentence about the fault.
     package var consequence: String {
         switch self {
         case .disk: "until then presses are handled and recorded in \"tryck.reserve\""

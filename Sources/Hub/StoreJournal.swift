@@ -26,7 +26,7 @@ struct StoreJournal: Sendable {
         case faulted(String)
         /// Everything that was recorded is on the disk.
         case mended
-        /// Whether presses can be recorded at all. While they cannot, buttons have to keep them.
+        /// True if presses can be recorded at all. While they cannot, buttons have to keep them.
         case canRecord(Bool)
         /// Call `retry` at this time.
         case setTimer(Instant)
@@ -37,7 +37,8 @@ struct StoreJournal: Sendable {
     static let retryDelays = Duration.seconds(1)...Duration.seconds(60)
 
     /// Why the store cannot be written; `nil` if it can. A sentence for users.
-    private(set) var fault: String?
+    private(set) var fault: String? { didSet { hasChanged = true } }
+    private var hasChanged = false
     /// Events that are recorded, by the sync that has to succeed before they are acknowledged.
     private(set) var awaitingSync: [RecordToken: Acknowledgement] = [:]
     /// The cursors to acknowledge when the store is mended.
@@ -47,7 +48,7 @@ struct StoreJournal: Sendable {
     private var latestFault: RecordToken?
     private var latestToken = RecordToken(rawValue: 0)
     private var backOff = BackOff(StoreJournal.retryDelays)
-    /// Whether `retry` is to be called.
+    /// True if `retry` is to be called.
     private(set) var isRetryScheduled = false
     #if DEBUG
         /// Runs that were recorded as started and not as ended.
@@ -62,6 +63,12 @@ struct StoreJournal: Sendable {
         #if DEBUG
             recordedRuns = Set(runs)
         #endif
+    }
+
+    /// True if something that the metrics show may have changed since the last call.
+    mutating func takeHasChanged() -> Bool {
+        defer { hasChanged = false }
+        return hasChanged
     }
 
     /// Records changes without a sync.
@@ -149,7 +156,7 @@ struct StoreJournal: Sendable {
     }
 
     #if DEBUG
-        /// Whether the store has this run.
+        /// True if the store has this run.
         func hasRecord(ofRun run: UInt64) -> Bool { recordedRuns.contains(run) }
     #endif
 

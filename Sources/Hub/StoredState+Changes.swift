@@ -2,12 +2,12 @@ package import ButtonModel
 import Rules
 
 extension StoredState {
-    /// What a store would have after the changes.
+    /// Applies the changes, as a store would.
     package mutating func apply(_ changes: [StoreChange]) {
         for change in changes { apply(change) }
     }
 
-    /// Says of each button how far its events are on the disk, where that is less than its cursor.
+    /// Sets `syncedCursor` of the buttons whose events are synced only up to these cursors.
     package mutating func markAsSynced(_ cursors: [(ButtonID, EventCursor)]) {
         for (id, cursor) in cursors { update(id) { $0.syncedCursor = $0.cursor == cursor ? nil : cursor } }
     }

@@ -21,14 +21,18 @@
         @Test("a hub that has started contradicts itself in nothing")
         func none() { #expect(Self.hub().problems(at: Self.now).isEmpty) }
 
+        private static let entry = Outbox.Entry(
+            id: .queued(1), message: MQTTMessage(topicName: "a", payload: []), deadline: now)
+
         private static let contradictions: [(@Sendable (inout Hub) -> Void, String)] = [
             ({ $0.effects = [.cancelTimer] }, "effects are left in the hub"),
             (
                 { $0.deadlines.set(.metrics, at: Instant(sinceBoot: .seconds(4))) },
                 "the deadline of metrics is in the past"
             ),
-            ({ $0.reload.next = (false, []) }, "a reload waits, and none is loading"),
-            ({ $0.ruleTopics.isScheduled = true }, "statistics wait for a timer that is not set"),
+            ({ _ = $0.rules.requestLoad(withTests: false, for: nil) }, "a reload waits for none"),
+            ({ $0.rules.add(.timerFired) }, "inputs for rules are left"),
+            ({ _ = $0.rules.statisticsChanged(of: "light") }, "statistics wait for a timer that is not set"),
             (
                 { $0.radio.linkTimedOut(ButtonID(BluetoothAddress(rawValue: 1))) },
                 "links that timed out were not reported"
@@ -39,23 +43,18 @@
                     _ = $0.radio.holdClosed()
                 }, "the adapter is open, and has to be closed"
             ),
-            ({ $0.isLookingForLeftovers = true }, "leftover topics are searched for without a broker"),
-            ({ _ = $0.retained.sent(.rules) }, "retained messages are in flight without a broker"),
             (
                 { _ = $0.journal.recordFailed(nil, "no space", .memory, at: now) },
                 "the timer of the store is not that of its journal"
             ),
             (
-                { $0.messages.messageBegins(of: RunID(rawValue: 7)) },
-                "run 7 waits for 1 messages, and there are 0"
-            ),
-            (
                 { hub in
-                    let entry = Outbox.Entry(
-                        id: .queued(1), message: MQTTMessage(topicName: "a", payload: []), deadline: now)
-                    _ = hub.outbox.add(entry)
-                }, "messages wait for the broker without a deadline"
+                    let step = StepID(run: RunID(rawValue: 7), index: 1)
+                    _ = hub.broker.publish(
+                        entry, for: .step(step, rule: "light", topicName: "a"), at: now)
+                }, "run 7 sends messages and has no record"
             ),
+            ({ _ = $0.broker.publish(entry, at: now) }, "messages wait for the broker without a deadline"),
         ]
 
         @Test("a contradiction is told", arguments: contradictions.indices)

@@ -3,13 +3,13 @@ import Bytes
 import JSON
 import Rules
 
-/// What of a box makes its buttons usable on another one without pairing them anew.
+/// The part of the stored state that makes the buttons usable on another machine without pairing them again.
 ///
-/// Buttons that a flicd keeps are not in it: they come from there. A press that was under way is not in it, nor which messages nobody heard; rules, their variables and their runs are
-/// not either: they belong to the box.
+/// It leaves out buttons that come from a flicd, because the flicd has their pairings. It also leaves out undecided press
+/// trains, the messages that were not acknowledged, and rules with their variables and runs, which belong to the machine.
 package struct ExportedState: Hashable, Sendable {
     package var installationID: String
-    /// In the order of their ids; no id stands here twice.
+    /// In the order of their ids, without duplicates.
     package var buttons: [StoredButton]
 
     package static let maximumButtonCount = 1024
@@ -37,7 +37,7 @@ extension ExportedState {
     /// - Throws: `.badMember`, `.tooManyButtons`.
     init(exported json: JSONValue) throws(ExportFailure) {
         guard let id = json["installation_id"]?.stringValue, let octets = [UInt8](hex: id), octets.count == 2,
-            // It becomes part of a topic.
+            // The id becomes part of a topic.
             octets.hex == id
         else { throw .badMember("installation_id") }
         guard let values = json["buttons"]?.arrayValue else { throw .badMember("buttons") }

@@ -1,135 +1,46 @@
 import ButtonModel
-import Buttons
-import FlicdProtocol
-import Rules
 
-/// What the file for Prometheus needs besides what the hub knows anyway.
+/// The state of the metrics that no other part of the hub holds.
 struct MetricsState: Sendable {
-    var malformedPackets: Int64 = 0 { didSet { isOutdated = true } }
-    var published: Int64 = 0 { didSet { isOutdated = true } }
-    var failed: Int64 = 0 { didSet { isOutdated = true } }
-    var stale: Int64 = 0 { didSet { isOutdated = true } }
-    /// Something may be another than it is in the file.
+    /// True if the file is written.
+    let isEnabled: Bool
+    /// Gestures that came too late to count.
+    private(set) var stale: Int64 = 0
+
+    /// A value may differ from the file.
     var isOutdated = false
-    /// As it was written last.
+    /// The text that was written last.
     var written: [UInt8] = []
+
+    init(isEnabled: Bool) { self.isEnabled = isEnabled }
+
+    mutating func countStale() {
+        stale += 1
+        isOutdated = true
+    }
 }
 
-// A file with what is so, for those who draw curves and ring bells. It is written at the start, at the end, and a while
-// after something has changed: when nothing happens nobody wakes for it.
+// The text file for Prometheus. It is written at the start, at the end, and at most every 15 s after a change.
 extension Hub {
     static let metricsInterval = Duration.seconds(15)
-    /// Of so many rules each has every outcome in the file, so that the first failure is a step from 0 to 1. Of more, those
-    /// that happened: the text of ten thousand rules would hold a press up.
-    static let maximumRulesInFull = 200
-
-    /// To be called after each input.
+    /// Sets the timer for writing the file if a value may have changed. To be called after each input.
     mutating func scheduleMetrics(at now: Instant) {
-        if buttons.takeHasChanged() { metrics.isOutdated = true }
-        guard configuration.hasMetrics, metrics.isOutdated, startedAt != nil, !isFinished,
-            deadlines.deadline(of: .metrics) == nil
+        if takePartsHaveChanged() { metrics.isOutdated = true }
+        guard metrics.isEnabled, metrics.isOutdated, startedAt != nil, !isFinished,
+            !isTimerSet(.metrics)
         else { return }
-        deadlines.set(.metrics, at: now + Hub.metricsInterval)
+        setTimer(.metrics, at: now + Hub.metricsInterval)
     }
 
-    /// What is in the file already is not written again.
+    /// Writes the file, unless its text is the same as before.
     mutating func writeMetrics(at now: Instant) {
-        guard configuration.hasMetrics else { return }
-        deadlines.cancel(.metrics)
+        guard metrics.isEnabled else { return }
+        cancelTimer(.metrics)
         metrics.isOutdated = false
-        _ = buttons.takeHasChanged()
-        let text = exposition(at: now).octets
+        _ = takePartsHaveChanged()
+        let text = metricsFacts.exposition.octets
         guard text != metrics.written else { return }
         metrics.written = text
-        effects.append(.writeMetrics(text))
-    }
-
-    private func exposition(at now: Instant) -> Exposition {
-        let buttons = buttons.values.sorted { $0.identity.id < $1.identity.id }.map { record in
-            let id = record.identity.id
-            return (
-                record: record,
-                labels: Exposition.Labels.none.adding("button", redaction(label(of: id)))
-                    .adding("id", id.description)
-            )
-        }
-        var text = Exposition()
-        for metric in Metric.allCases {
-            switch metric {
-            case .up: text.add(metric, !isFinished)
-            case .buildInfo:
-                let labels = Exposition.Labels.none.adding("version", configuration.version)
-                text.add(metric, true, labels.adding("commit", configuration.commit))
-            case .startTime:
-                guard let startedAt, clock != nil else { break }
-                text.add(metric, thousandths: wallClock(at: startedAt).milliseconds)
-            case .adapterUp:
-                guard configuration.hasTransport else { break }
-                text.add(metric, radio.isReady)
-            case .adapterResets: if configuration.hasTransport { text.add(metric, radio.history.resets) }
-            case .brokerUp: if configuration.hasBroker { text.add(metric, isBrokerConnected) }
-            case .brokerMalformedPackets: if configuration.hasBroker { text.add(metric, metrics.malformedPackets) }
-            case .messagesPublished: text.add(metric, metrics.published)
-            case .messagesFailed: text.add(metric, metrics.failed)
-            case .messagesWaiting: text.add(metric, outbox.waitingCount)
-            case .flicdUp: if let flicd { text.add(metric, flicd.address != nil) }
-            case .flicdClients: if let flicd { text.add(metric, flicd.server.clientCount) }
-            case .flicdChannels: if let flicd { text.add(metric, flicd.server.channelCount) }
-            case .flicdFramesIgnored: if let flicd { text.add(metric, flicd.server.ignoredFrameCount) }
-            case .storeFault: text.add(metric, journal.fault != nil)
-            case .rulesFault: text.add(metric, reload.fault != nil)
-            case .rules: text.add(metric, engine.set.rules.count)
-            case .ruleOutcomes: addOutcomes(to: &text)
-            case .ruleConditionErrors: addConditionErrors(to: &text)
-            case .eventsStale: text.add(metric, metrics.stale)
-            case .buttons: text.add(metric, buttons.count)
-            case .buttonsReady: text.add(metric, buttons.count { $0.record.state == .ready })
-            case .buttonConnected: for (record, labels) in buttons { text.add(metric, record.state == .ready, labels) }
-            case .buttonPresses: for (record, labels) in buttons { text.add(metric, record.pressCount.value, labels) }
-            case .buttonLastSeen:
-                for (record, labels) in buttons {
-                    if let time = lastSeen(record) { text.add(metric, thousandths: time.milliseconds, labels) }
-                }
-            case .buttonBatteryVoltage:
-                for (record, labels) in buttons {
-                    if let millivolts = record.batteryMillivolts {
-                        text.add(metric, thousandths: Int64(millivolts), labels)
-                    }
-                }
-            case .buttonBatteryRatio:
-                for (record, labels) in buttons {
-                    guard let percentage = record.batteryPercentage else { continue }
-                    text.add(metric, thousandths: Int64(percentage) * 10, labels)
-                }
-            case .buttonBatteryLow:
-                for (record, labels) in buttons where record.batteryPercentage != nil {
-                    text.add(metric, record.batteryAlarm.isLow, labels)
-                }
-            case .buttonSignal:
-                for (record, labels) in buttons { if let rssi = record.rssi { text.add(metric, rssi, labels) } }
-            }
-        }
-        return text
-    }
-
-    private func addOutcomes(to text: inout Exposition) {
-        let isFull = engine.set.rules.count <= Hub.maximumRulesInFull
-        for rule in engine.set.rules {
-            guard let counts = engine.statistics(of: rule.id)?.counts, isFull || !counts.isEmpty else { continue }
-            let labels = Exposition.Labels.none.adding("rule", rule.id)
-            for outcome in Outcome.allCases where outcome != .notMatched {
-                let count = counts[outcome] ?? 0
-                guard isFull || count > 0 else { continue }
-                text.add(.ruleOutcomes, count, labels.adding("outcome", outcome.rawValue))
-            }
-        }
-    }
-
-    private func addConditionErrors(to text: inout Exposition) {
-        let isFull = engine.set.rules.count <= Hub.maximumRulesInFull
-        for rule in engine.set.rules {
-            guard let count = engine.statistics(of: rule.id)?.conditionErrors, isFull || count > 0 else { continue }
-            text.add(.ruleConditionErrors, count, .none.adding("rule", rule.id))
-        }
+        emit(.writeMetrics(text))
     }
 }

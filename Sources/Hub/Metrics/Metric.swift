@@ -1,4 +1,4 @@
-/// What the file for Prometheus has, in its order. `deploy/metrics.md` has the same table for people.
+/// The metrics in the file for Prometheus, in its order. `deploy/metrics.md` has the same table for users.
 ///
 /// The raw value is the name without its prefix; units are the base units, and the end of the name says which.
 ///
@@ -37,7 +37,7 @@ enum Metric: String, CaseIterable {
     /// The raw value is the word of the format.
     enum Kind: String {
         case gauge
-        /// Only ever rises, and begins at 0 with the daemon unless `meaning` says otherwise.
+        /// A counter never falls, and starts at 0 with the daemon unless `meaning` says otherwise.
         case counter
     }
 
@@ -54,7 +54,7 @@ enum Metric: String, CaseIterable {
 
     var name: String { "tryck_" + rawValue }
 
-    /// One sentence without its end, on one line.
+    /// The meaning is a sentence without its full stop, on one line.
     var described: (kind: Kind, unit: Unit, labels: [String], meaning: String) {
         switch self {
         case .up: (.gauge, .truth, [], "Whether the daemon runs; 0 after it was stopped properly")
@@ -97,6 +97,6 @@ enum Metric: String, CaseIterable {
         }
     }
 
-    /// Two buttons may have one name, and one may be given another: `id` stays.
+    /// Names of buttons are neither unique nor constant; `id` is both.
     static let ofButton = ["button", "id"]
 }

@@ -73,7 +73,7 @@ struct ButtonSource: Sendable {
     /// Sets the reports to deliver for the next input.
     mutating func replay(_ reports: [ButtonReport]) { self.reports = reports }
 
-    /// Whether reports given to `replay` are not delivered yet.
+    /// True if reports given to `replay` are not delivered yet.
     var hasReports: Bool { !reports.isEmpty }
 
     mutating func takeReports() -> [ButtonReport] {

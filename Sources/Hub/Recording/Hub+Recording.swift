@@ -18,6 +18,12 @@ extension Hub {
         return header.json(hiding: redaction)
     }
 
+    /// The recording hides these texts from now on.
+    mutating func recordingHides(_ secrets: Set<String>) {
+        guard let redaction = recording?.redaction.hiding(secrets) else { return }
+        recording?.redaction = redaction
+    }
+
     package mutating func endRecording() {
         buttonSource.endRecording()
         recording = nil
@@ -55,7 +61,7 @@ extension Hub {
         buttonSource.replay(recorded.reports)
         // Deadlines of the `ButtonManager` are not recorded. Reports of a `timerFired` mean that its deadline has
         // passed.
-        if recorded.input == .timerFired, !recorded.reports.isEmpty { deadlines.set(.buttons, at: recorded.at) }
+        if recorded.input == .timerFired, !recorded.reports.isEmpty { setTimer(.buttons, at: recorded.at) }
         var effects = handle(recorded.input, at: recorded.at)
         // The recorded hub may have asked for reports for which this version does not ask. They are delivered
         // nevertheless.

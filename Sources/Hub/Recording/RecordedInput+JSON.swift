@@ -71,7 +71,7 @@ extension RecordedInput {
         case .source(let place, .connected(let bootID)):
             (.sourceConnected, ["source": JSONValue(place), "boot_id": JSONValue(bootID)])
         case .source(let place, .received(let octets)):
-            // What is cut would be another stream; one read is at most 16 KiB.
+            // The octets are not shortened, because they are part of a stream. A read has at most 16 KiB.
             (.sourceReceived, ["source": JSONValue(place), "octets": .string(octets.hex)])
         case .source(let place, .closed(let reason)):
             (.sourceClosed, ["source": JSONValue(place), "reason": .string(redaction(reason))])
@@ -145,7 +145,7 @@ extension RecordedInput {
             )
         case .synced(let token, let success): (.synced, ["id": JSONValue(token.rawValue), "success": .bool(success)])
         case .controlLine(let client, let line):
-            // A request that is cut is none; whoever took the line from its client has bounded it.
+            // The line is not shortened, because a part of a request is not a request. The edge has bounded its length.
             (
                 .controlLine,
                 [

@@ -45,7 +45,8 @@ extension RecordingHeader {
     }
 }
 
-/// What decides, and what is shown. The keys of other certificates and the environment of programs are neither.
+/// The settings that affect decisions or are shown. The keys of other certificates and the environment of programs are left
+/// out.
 extension HubConfiguration {
     fileprivate func json(hiding redaction: Redaction) -> JSONValue {
         [

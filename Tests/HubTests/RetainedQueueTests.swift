@@ -3,10 +3,10 @@ import Testing
 @testable import Hub
 
 @Suite("Retained topics in their turn")
-struct RetainedTopicsTests {
+struct RetainedQueueTests {
     /// A broker that acknowledges when it is told to.
     private struct Broker {
-        var topics = RetainedTopics()
+        var topics = RetainedQueue()
         var underway: [MessageID] = []
 
         /// Takes what may be sent now.
@@ -30,7 +30,7 @@ struct RetainedTopicsTests {
         let topics = (0..<200).map { RetainedTopic.variable("\($0)") }
         for topic in topics { broker.topics.add(topic) }
         var said = broker.take()
-        #expect(broker.underway.count == RetainedTopics.window)
+        #expect(broker.underway.count == RetainedQueue.window)
         while !broker.underway.isEmpty {
             let (isOurs, next) = (broker.acknowledge(), broker.take())
             #expect(isOurs && next.count <= 1)
@@ -65,7 +65,7 @@ struct RetainedTopicsTests {
     func failures() {
         var broker = Broker()
         var again: [Bool?] = []
-        for _ in 0..<RetainedTopics.maximumAttempts {
+        for _ in 0..<RetainedQueue.maximumAttempts {
             broker.topics.add(.rules)
             _ = broker.take()
             again.append(broker.refuse()?.again)

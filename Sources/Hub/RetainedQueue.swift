@@ -22,7 +22,7 @@ enum RetainedTopic: Hashable, Sendable {
 /// The queue of retained topics to publish, in order, with a limit of unacknowledged messages. It contains topics and
 /// no messages, so it stays small for thousands of buttons and rules, and a topic that changes while it waits is
 /// published once.
-struct RetainedTopics: Sendable {
+struct RetainedQueue: Sendable {
     /// The maximum number of unacknowledged messages.
     static let window = 64
     /// The maximum number of topics to remember without a broker. If more things are removed meanwhile, the search for
@@ -41,14 +41,17 @@ struct RetainedTopics: Sendable {
     private var nextNumber: UInt64 = 0
     private var attempts: [RetainedTopic: Int] = [:]
 
-    /// Whether no topic waits and all messages are acknowledged.
+    /// True if no topic waits and all messages are acknowledged.
     var isIdle: Bool { waiting.isEmpty && underway.isEmpty }
     /// The number of waiting topics.
     var count: Int { waiting.count }
 
+    /// The waiting topics, in their order.
+    var waitingTopics: [RetainedTopic] { Array(due[next...]) }
+
     /// The number of messages that are not acknowledged.
     var underwayCount: Int { underway.count }
-    /// Whether topics wait for the delay after a change.
+    /// True if topics wait for the delay after a change.
     var isSettling: Bool { !settling.isEmpty }
 
     /// Sentences about what is inconsistent in here; none if all is well.
@@ -122,9 +125,9 @@ struct RetainedTopics: Sendable {
     /// Empties the queue when the connection begins or ends, and returns the waiting topics. Messages in flight are
     /// forgotten, because everything is published again after connecting.
     mutating func takeAll() -> [RetainedTopic] {
-        let rest = Array(due[next...])
+        let rest = waitingTopics
         let number = nextNumber
-        self = RetainedTopics()
+        self = RetainedQueue()
         nextNumber = number
         return rest
     }

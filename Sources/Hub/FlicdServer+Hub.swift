@@ -1,0 +1,147 @@
+import ButtonModel
+import Buttons
+import FlicdProtocol
+
+// Maps buttons, links and failures of the hub to the names and states of flicd's protocol.
+
+extension FlicdAdvertisement {
+    /// An unknown signal strength is -127 on the wire.
+    init(_ heard: HeardAdvertisement) {
+        self.init(
+            address: heard.address, name: heard.name, rssi: heard.rssi ?? -127, isPrivate: !heard.isPublic,
+            isAlreadyVerified: false, isConnectedToOtherDevice: heard.isTaken)
+    }
+}
+
+extension FlicdServer.Input {
+    /// The state of the bridge's own adapter.
+    static func controller(_ state: AdapterState) -> FlicdServer.Input {
+        switch state {
+        case .ready(let address): .controller(.attached, address: address)
+        case .starting, .down(.failed, _): .controller(.resetting, address: nil)
+        case .closed, .down: .controller(.detached, address: nil)
+        }
+    }
+
+    /// The state of a button's link; `nil` for a link that is being ended, because nothing has changed until it is gone.
+    static func linkState(_ state: ButtonState, of button: ButtonID) -> FlicdServer.Input? {
+        switch state {
+        case .disconnected, .connecting: .status(button, .disconnected)
+        case .connected: .status(button, .connected)
+        case .ready: .status(button, .ready)
+        case .disconnecting: nil
+        }
+    }
+
+    /// A step of a pairing; `nil` for steps that flicd's protocol does not have.
+    ///
+    /// - Parameter isControllerLost: whether the adapter is gone.
+    static func pairing(_ progress: PairingProgress, isControllerLost: Bool) -> FlicdServer.Input? {
+        switch progress {
+        case .foundPublic(let address): .pairing(.found(address))
+        case .connected(let address): .pairing(.connected(address))
+        case .failed(let failure, let address?):
+            .pairing(
+                .failed(address, failure.wizardResult(isControllerLost: isControllerLost), failure.removedReason))
+        case .searching, .foundPrivate, .alreadyPaired, .connecting, .verifying, .paired, .failed(_, nil), .ended:
+            nil
+        }
+    }
+
+    /// The input that tells flicd's clients of a change of a button's record. They know the buttons of the bridge's own adapter;
+    /// `nil` if they are told nothing.
+    ///
+    /// - Parameter record: the button's record after the change.
+    init?(_ fact: ButtonFact, of button: ButtonID, _ record: ButtonRecord?) {
+        switch fact {
+        case .removal(_, _, let record) where record.source != nil: return nil
+        case .removal(.unpaired, _, _): self = .unpaired(button)
+        case .removal(.removed, _, _): self = .deleted(button)
+        case .pairing, .battery, .firmware:
+            guard let record, record.source == nil else { return nil }
+            if case .battery = fact {
+                guard let battery = FlicdServer.Input.battery(record) else { return nil }
+                self = battery
+            } else if case .pairing = fact {
+                self = .paired(record.identity)
+            } else {
+                self = .button(record.identity)
+            }
+        // `announce` tells clients of the state before it records anything.
+        case .state, .name, .nickname, .model, .source, .triggerMode, .options, .isConnectionWanted, .signal, .activity,
+            .updateProgress:
+            return nil
+        }
+    }
+
+    /// The battery as it was measured last; `nil` if it was not measured.
+    static func battery(_ record: ButtonRecord) -> FlicdServer.Input? {
+        guard let millivolts = record.batteryMillivolts, let time = record.batteryMeasuredAt else { return nil }
+        return .battery(record.identity.id, millivolts: millivolts, at: time)
+    }
+
+    static func battery(_ button: ButtonID, millivolts: Int, at time: UTCTime) -> FlicdServer.Input {
+        .battery(button, percentage: Int8(clamping: Battery.percentage(millivolts: millivolts)), at: time)
+    }
+
+    /// - Parameter word: why the link ended, as `ButtonManager` reports it: the reason that the controller gave, or the name of
+    ///   the session's failure.
+    static func linkFailed(_ button: ButtonID, word: String) -> FlicdServer.Input {
+        let reason: FlicdDisconnectReason =
+            switch word {
+            case "connection_timeout": .timedOut
+            case "failed_to_be_established", "verify_timed_out", "too_many_apps", "could_not_discover_services":
+                .connectionEstablishmentFailed
+            case "genuine_check_failed", "quick_verify_signature_mismatch": .bondingKeysMismatch
+            default: .unspecified
+            }
+        return .linkFailed(button, reason)
+    }
+}
+
+/// - Source: flicd notes, 10.
+extension PairingFailure {
+    fileprivate func wizardResult(isControllerLost: Bool) -> FlicdScanWizardResult {
+        switch word {
+        case "already_connected_to_other_device": .buttonAlreadyConnectedToOtherDevice
+        case "connect_failed" where isControllerLost: .bluetoothUnavailable
+        case "app_credentials_denied_by_button": .buttonBelongsToOtherPartner
+        case "genuine_check_failed", "quick_verify_signature_mismatch", "full_verify_failed_unknown": .invalidData
+        case "not_in_public_mode": .buttonIsPrivate
+        default: .failedTimeout
+        }
+    }
+
+    /// Why a channel for the button that was to be paired ends; `nil` if the channel waits on.
+    fileprivate var removedReason: FlicdRemovedReason? {
+        switch word {
+        case "no_new_buttons_found", "already_connected_to_other_device", "connection_timeout": nil
+        case "app_credentials_denied_by_button": .buttonBelongsToOtherPartner
+        case "genuine_check_failed", "quick_verify_signature_mismatch", "full_verify_failed_unknown": .invalidData
+        case "not_in_public_mode": .buttonIsPrivate
+        default: .verifyTimeout
+        }
+    }
+}
+
+extension FlicdWish {
+    init(_ settings: ButtonSettings) {
+        self.init(
+            mode: FlicdChannelMode(
+                latencyMode: settings.latencyMode, autoDisconnectTime: settings.autoDisconnectTime),
+            isConnectionWanted: settings.isConnectionWanted)
+    }
+}
+
+extension ButtonState {
+    /// - Parameter status: the status of the button's channel; `nil` if there is none.
+    init(_ status: FlicdConnectionStatus?) {
+        self =
+            switch status {
+            case nil: .disconnected
+            case .disconnected: .connecting
+            case .connected: .connected
+            case .ready: .ready
+            }
+    }
+}

@@ -1,0 +1,153 @@
+import ButtonModel
+import Buttons
+import FlicdProtocol
+import JSON
+import MQTTTopics
+import Rules
+
+// Changes of buttons, and all audiences that are told of them.
+extension Hub {
+    /// Records a change of a button, and tells all audiences that show the fact or decide by it.
+    ///
+    /// `ButtonFact.audiences` says which audience is told of which fact. The order is: the store; flicd's clients; the retained topics;
+    /// the log and the live stream; the rules; the lists of all buttons; the `changed` line of the live stream.
+    mutating func announce(_ change: ButtonChange, at now: Instant) {
+        let button = change.button
+        let audiences = change.fact?.audiences ?? []
+        // Flicd's clients hear of the end of a link before it is recorded when the button was last seen.
+        if case .state(let state, _) = change.fact { tellFlicdState(of: button, state, at: now) }
+        if !change.changes.isEmpty {
+            if change.isSynced { recordAndSync(change.changes) } else { record(change.changes) }
+        }
+        if audiences.contains(.flicd), let fact = change.fact {
+            tellFlicd(FlicdServer.Input(fact, of: button, buttons[button]), at: now)
+        }
+        invalidateTopics(of: button, audiences, at: now)
+        if audiences.contains(.narration) { narrate(change, at: now) }
+        if audiences.contains(.rules) { tellRules(change, at: now) }
+        if audiences.contains(.identities) {
+            identitiesChanged(at: now)
+        } else if audiences.contains(.deviceList) {
+            invalidate(.bridgeDevices)
+            invalidateDevices(at: now)
+        }
+        if audiences.contains(.serviceStatus) { reportServiceStatus() }
+        if audiences.contains(.watchers) { broadcastChange(of: button) }
+    }
+
+    /// Announces a change if there is one.
+    mutating func announce(_ change: ButtonChange?, at now: Instant) {
+        if let change { announce(change, at: now) }
+    }
+
+    private mutating func invalidateTopics(of button: ButtonID, _ audiences: ButtonAudiences, at now: Instant) {
+        let isKnown = buttons[button] != nil
+        // Home Assistant removes a device before its topics are cleared.
+        if audiences.contains(.config), !isKnown { invalidate(.config(button)) }
+        if audiences.contains(.statusSoon) { invalidateDebounced(.status(button), at: now) }
+        if audiences.contains(.status) { invalidate(.status(button)) }
+        if audiences.contains(.availability) { invalidate(.availability(button)) }
+        if audiences.contains(.config), isKnown { invalidate(.config(button)) }
+    }
+
+    private mutating func narrate(_ change: ButtonChange, at now: Instant) {
+        switch change.fact {
+        case .state(let state, let before): narrate(state, before: before, of: change.button)
+        case .removal(let departure, let label, let record): narrate(departure, label, record, at: now)
+        case .name(let before): narrateName(of: change.button, before: before, at: now)
+        case .pairing, .nickname, .firmware, .model, .source, .triggerMode, .options, .isConnectionWanted, .battery,
+            .signal, .activity, .updateProgress, nil:
+            break
+        }
+    }
+
+    private mutating func narrate(_ state: ButtonState, before: ButtonState?, of button: ButtonID) {
+        broadcast(.button(name(of: button), state: state.rawValue))
+        if state == .ready {
+            log(.info, "\(label(of: button)) is ready")
+        } else if before == .ready {
+            log(.info, "\(label(of: button)) is \(state.rawValue)")
+        }
+    }
+
+    private mutating func narrateName(of button: ButtonID, before: String, at now: Instant) {
+        let data = renaming(of: button, before: before)
+        publishEvent("button_renamed", data, at: now)
+    }
+
+    /// The data of the event about a new name, and of the answer to the request.
+    func renaming(of button: ButtonID, before: String) -> JSONValue {
+        let name = buttons[button]?.displayName ?? ""
+        return [
+            "id": .string(button.description), "from": .string(before), "to": .string(name), "name": .string(name),
+        ]
+    }
+
+    private mutating func narrate(_ departure: Departure, _ label: String, _ record: ButtonRecord, at now: Instant) {
+        let identity = record.identity
+        switch departure {
+        case .unpaired: log(.warning, "\(label) was reset or has deleted the pairing: pair it again")
+        case .removed: log(.info, "\(label) was removed, as requested; to use it again, pair it")
+        }
+        broadcast(.button(ButtonName(id: identity.id, label: label), state: departure.rawValue))
+        let data: JSONValue = [
+            "id": .string(identity.id.description), "button": .string(label),
+            "address": .string(identity.address.description), "serial": .string(identity.serial),
+        ]
+        publishEvent("button_\(departure.rawValue)", data, at: now)
+    }
+
+    private mutating func tellRules(_ change: ButtonChange, at now: Instant) {
+        switch change.fact {
+        case .state(let state, _):
+            advanceRules(.linkChanged(change.button, isConnected: state == .ready), at: now)
+        case .battery:
+            if let percentage = buttons[change.button]?.batteryPercentage {
+                advanceRules(.battery(change.button, Int64(percentage)), at: now)
+            }
+        case .pairing, .removal, .name, .nickname, .firmware, .model, .source, .triggerMode, .options,
+            .isConnectionWanted, .signal, .activity, .updateProgress, nil:
+            break
+        }
+    }
+
+    /// Tells all parts that resolve names or count buttons: the rule engine, the list of devices, and the service manager.
+    mutating func identitiesChanged(at now: Instant) {
+        advanceRules(.buttonsChanged(buttons.sorted.map(\.identity)), at: now)
+        invalidate(.bridgeDevices)
+        invalidate(.bridgeInfo)
+        invalidateDevices(at: now)
+        reportServiceStatus()
+    }
+
+    private mutating func broadcastChange(of button: ButtonID) {
+        guard isWatched, let record = buttons[button] else { return }
+        broadcast(.changed(label: label(of: button), data: describe(record)))
+    }
+
+    /// Clients see a button of another flicd there, and not here.
+    mutating func tellFlicdState(of button: ButtonID, _ state: ButtonState, at now: Instant) {
+        guard buttons[button]?.source == nil else { return }
+        tellFlicd(.linkState(state, of: button), at: now)
+    }
+
+    func name(of button: ButtonID) -> ButtonName { ButtonName(id: button, label: label(of: button)) }
+
+    /// The name of a button for users: its name in the rules, else its own.
+    func label(of button: ButtonID) -> String {
+        rules.declaredName(of: button) ?? buttons[button]?.displayName ?? button.description
+    }
+
+    /// The rules do not allow the chosen trigger mode any more.
+    mutating func dropTriggerMode(of button: ButtonID, at now: Instant) {
+        announce(buttons.triggerModeDropped(button), at: now)
+    }
+
+    /// Marks the status topics of all buttons as outdated, for example because other rules listen to them.
+    mutating func invalidateStatuses() {
+        for button in buttons.keys.sorted() { invalidate(.status(button)) }
+    }
+
+    /// The number of known buttons, and of those that are ready.
+    var buttonCounts: (known: Int, ready: Int) { (buttons.count, buttons.values.count { $0.state == .ready }) }
+}

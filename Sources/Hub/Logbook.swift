@@ -1,0 +1,44 @@
+import ButtonModel
+import JSON
+import Rules
+
+/// What the hub remembers of its log: the level, the recent trouble, and what is not written or published again.
+struct Logbook: Sendable {
+    /// The maximum number of characters of a line that quotes something from outside, such as a topic.
+    private static let maximumOutsideLine = 500
+
+    /// Lines below this level are not written.
+    var level: LogLevel
+    private var trouble = RecentTrouble()
+    private var repeatedLines = RepeatedLines<OutsideLine>()
+    /// The line that was published last.
+    private var latestPublished = ""
+
+    init(_ level: LogLevel) { self.level = level }
+
+    func writes(_ level: LogLevel) -> Bool { level.isAtLeast(self.level) }
+
+    /// Remembers a line that is written.
+    ///
+    /// - Parameter line: which line it is, if something outside can cause it.
+    mutating func wrote(
+        _ level: LogLevel, _ message: String, from line: OutsideLine?, time: UTCTime, at now: Instant
+    ) {
+        trouble.add(level, message, from: line, time: time, at: now)
+    }
+
+    /// The text of a line that something outside can cause as often as it likes; `nil` if the line is written too often.
+    mutating func admit(_ line: OutsideLine, _ message: String, at now: Instant) -> String? {
+        repeatedLines.admit(line, message.shortened(to: Self.maximumOutsideLine), at: now)
+    }
+
+    /// Decides whether a line is published. A line that repeats the one before is not.
+    mutating func publishes(_ level: LogLevel, _ message: String) -> Bool {
+        guard writes(level), latestPublished != message else { return false }
+        latestPublished = message
+        return true
+    }
+
+    /// The last warnings and errors, for `status`.
+    func describeTrouble(at now: Instant) -> JSONValue { trouble.described(at: now) }
+}

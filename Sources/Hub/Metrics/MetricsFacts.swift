@@ -1,0 +1,82 @@
+import ButtonModel
+import Buttons
+import FlicdProtocol
+import Rules
+
+/// The facts that the metrics show.
+struct MetricsFacts: Sendable {
+    var isRunning: Bool
+    var version: String
+    var commit: String
+    /// `nil` as long as the wall clock is unknown.
+    var startedAt: UTCTime?
+    /// `nil` without a Bluetooth adapter in the configuration.
+    var radio: RadioSlot?
+    var broker: BrokerQueue
+    var rules: RuleHost
+    var flicd: FlicdGateway
+    var hasStoreFault: Bool
+    /// The number of gestures that came too late to count.
+    var staleCount: Int64
+    /// In the order of their ids.
+    var buttons: [(record: ButtonRecord, labels: Exposition.Labels, lastSeen: UTCTime?)]
+
+    /// The text of the file.
+    var exposition: Exposition {
+        var text = Exposition()
+        for metric in Metric.allCases {
+            switch metric {
+            case .up: text.add(metric, isRunning)
+            case .buildInfo:
+                let labels = Exposition.Labels.none.adding("version", version)
+                text.add(metric, true, labels.adding("commit", commit))
+            case .startTime: if let startedAt { text.add(metric, thousandths: startedAt.milliseconds) }
+            case .adapterUp: if let radio { text.add(metric, radio.isReady) }
+            case .adapterResets: if let radio { text.add(metric, radio.history.resets) }
+            case .brokerUp: if broker.isConfigured { text.add(metric, broker.isConnected) }
+            case .brokerMalformedPackets: if broker.isConfigured { text.add(metric, broker.malformedPacketCount) }
+            case .messagesPublished: text.add(metric, broker.publishedCount)
+            case .messagesFailed: text.add(metric, broker.failedCount)
+            case .messagesWaiting: text.add(metric, broker.waitingCount)
+            case .flicdUp: if let isListening = flicd.isListening { text.add(metric, isListening) }
+            case .flicdClients: if let server = flicd.server { text.add(metric, server.clientCount) }
+            case .flicdChannels: if let server = flicd.server { text.add(metric, server.channelCount) }
+            case .flicdFramesIgnored: if let server = flicd.server { text.add(metric, server.ignoredFrameCount) }
+            case .storeFault: text.add(metric, hasStoreFault)
+            case .rulesFault: text.add(metric, rules.fault != nil)
+            case .rules: text.add(metric, rules.set.rules.count)
+            case .ruleOutcomes: rules.addOutcomes(to: &text)
+            case .ruleConditionErrors: rules.addConditionErrors(to: &text)
+            case .eventsStale: text.add(metric, staleCount)
+            case .buttons: text.add(metric, buttons.count)
+            case .buttonsReady: text.add(metric, buttons.count { $0.record.state == .ready })
+            case .buttonConnected:
+                for (record, labels, _) in buttons { text.add(metric, record.state == .ready, labels) }
+            case .buttonPresses:
+                for (record, labels, _) in buttons { text.add(metric, record.pressCount.value, labels) }
+            case .buttonLastSeen:
+                for (_, labels, lastSeen) in buttons {
+                    if let time = lastSeen { text.add(metric, thousandths: time.milliseconds, labels) }
+                }
+            case .buttonBatteryVoltage:
+                for (record, labels, _) in buttons {
+                    if let millivolts = record.batteryMillivolts {
+                        text.add(metric, thousandths: Int64(millivolts), labels)
+                    }
+                }
+            case .buttonBatteryRatio:
+                for (record, labels, _) in buttons {
+                    guard let percentage = record.batteryPercentage else { continue }
+                    text.add(metric, thousandths: Int64(percentage) * 10, labels)
+                }
+            case .buttonBatteryLow:
+                for (record, labels, _) in buttons where record.batteryPercentage != nil {
+                    text.add(metric, record.batteryAlarm.isLow, labels)
+                }
+            case .buttonSignal:
+                for (record, labels, _) in buttons { if let rssi = record.rssi { text.add(metric, rssi, labels) } }
+            }
+        }
+        return text
+    }
+}

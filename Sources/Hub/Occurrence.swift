@@ -1,0 +1,222 @@
+import ButtonModel
+import Expressions
+import Gestures
+import JSON
+import MQTTTopics
+import Rules
+
+/// A button as users know it.
+struct ButtonName: Hashable, Sendable {
+    var id: ButtonID
+    /// The name in the rules, else the button's own.
+    var label: String
+}
+
+/// Something that happened, as the clients that watch are told. `line` is its form in the live stream.
+enum Occurrence: Sendable {
+    /// - Parameters:
+    ///   - address: of the adapter, if it is ready.
+    ///   - reason: a sentence for users, if it is not.
+    case adapter(AdapterState, address: BluetoothAddress? = nil, reason: String? = nil)
+    /// The labels of the buttons that have no link, because the adapter has no room for all.
+    case space(waiting: [String])
+    case brokerConnected
+    case brokerDisconnected(reason: String)
+    case published(MQTTMessage)
+    case sourceConnected(url: String, adapter: String)
+    case sourceLost(url: String, reason: String)
+
+    /// The state of a button's link, or how it has departed.
+    case button(ButtonName, state: String)
+    case disconnected(ButtonName, reason: String)
+    case sessionFailed(ButtonName, reason: String, advice: String)
+    /// - Parameter data: everything that is known of the button.
+    case changed(label: String, data: JSONValue)
+    case event(ButtonName, String, Recognised, at: UTCTime)
+    case batteryLow(ButtonName, at: UTCTime)
+    /// A step of the search for new buttons, or of a pairing.
+    case pairing([JSONValue.Member])
+    case firmware(ButtonName, FirmwareStep)
+
+    case runStarted(RunID, rule: String, RunCause, button: String?)
+    case ruleStopped(rule: String, Gate, RunCause, button: String?, reason: String)
+    case stepFailed(
+        RunID, rule: String, step: String, SourceLocation, code: String, message: String, isFinal: Bool)
+    case runEnded(RunID, rule: String, RunResult)
+    case variable(String, Value)
+    /// A `log` step.
+    case ruleLog(rule: String, LogLevel, String)
+    case processEnded(rule: String, ProcessAction, ProcessResult)
+    case webAnswered(rule: String, HTTPAction, HTTPResult)
+    case rulesLoaded(isOK: Bool, fingerprint: String, count: Int, problems: [JSONValue])
+
+    /// How far a firmware update has got.
+    enum FirmwareStep: Hashable, Sendable {
+        case waiting
+        /// - Parameter percentage: 0…100.
+        case transferring(percentage: Int)
+        case finished
+        case failed(reason: String, advice: String)
+    }
+
+    private var kind: String {
+        switch self {
+        case .adapter: "adapter"
+        case .space: "space"
+        case .brokerConnected, .brokerDisconnected: "broker"
+        case .published: "publish"
+        case .sourceConnected, .sourceLost: "source"
+        case .button: "button"
+        case .disconnected: "disconnected"
+        case .sessionFailed: "session_failed"
+        case .changed: "changed"
+        case .event, .batteryLow: "event"
+        case .pairing: "pairing"
+        case .firmware: "firmware"
+        case .runStarted, .ruleStopped, .stepFailed, .runEnded: "rule"
+        case .variable: "variable"
+        case .ruleLog: "log"
+        case .processEnded: "process"
+        case .webAnswered: "http"
+        case .rulesLoaded: "rules"
+        }
+    }
+
+    /// The line of the live stream.
+    var line: JSONValue {
+        var line: [JSONValue.Member] = [.init("kind", .string(kind))]
+        func add(_ name: String, _ value: JSONValue) { line.append(.init(name, value)) }
+        func add(_ button: ButtonName) {
+            add("button", .string(button.label))
+            add("id", .string(button.id.description))
+        }
+        switch self {
+        case .adapter(let state, let address, let reason):
+            add("state", .string(state.name))
+            if let address { add("address", .string(address.description)) }
+            if let reason { add("reason", .string(reason)) }
+        case .space(let waiting): add("waiting", .array(waiting.map { .string($0) }))
+        case .brokerConnected: add("state", "connected")
+        case .brokerDisconnected(let reason):
+            add("state", "disconnected")
+            add("reason", .string(reason))
+        case .published(let message):
+            add("topic", .string(message.topicName))
+            add("payload", .string(String(decoding: message.payload, as: UTF8.self)))
+            add("qos", .integer(Int64(message.qos)))
+            add("retain", .bool(message.retain))
+        case .sourceConnected(let url, let adapter):
+            add("url", .string(url))
+            add("connected", true)
+            add("adapter", .string(adapter))
+        case .sourceLost(let url, let reason):
+            add("url", .string(url))
+            add("connected", false)
+            add("reason", .string(reason))
+        case .button(let button, let state):
+            add(button)
+            add("state", .string(state))
+        case .disconnected(let button, let reason):
+            add(button)
+            add("reason", .string(reason))
+        case .sessionFailed(let button, let reason, let advice):
+            add(button)
+            add("reason", .string(reason))
+            add("advice", .string(advice))
+        case .changed(let label, let data):
+            add("button", .string(label))
+            add("data", data)
+        case .event(let button, let name, let recognised, let at):
+            add(button)
+            line += Self.members(of: recognised, name, at: at)
+        case .batteryLow(let button, let at):
+            add(button)
+            add("event", "battery_low")
+            add("queued", false)
+            add("age_ms", 0)
+            add("at", .string(at.description))
+        case .pairing(let members): line += members
+        case .firmware(let button, let step):
+            add(button)
+            line += step.members
+        case .runStarted(let run, let rule, let cause, let button):
+            line += Self.members(of: rule, cause, button, outcome: "started")
+            add("run", .integer(Int64(clamping: run.rawValue)))
+        case .ruleStopped(let rule, let gate, let cause, let button, let reason):
+            line += Self.members(of: rule, cause, button, outcome: gate.rawValue)
+            if !reason.isEmpty { add("reason", .string(reason)) }
+        case .stepFailed(let run, let rule, let step, let place, let code, let message, let isFinal):
+            add("rule", .string(rule))
+            add("run", .integer(Int64(clamping: run.rawValue)))
+            add("outcome", "step_failed")
+            add("step", .string(step))
+            add("place", .string(place.description))
+            add("code", .string(code))
+            add("reason", .string(message))
+            add("final", .bool(isFinal))
+        case .runEnded(let run, let rule, let result):
+            add("rule", .string(rule))
+            add("run", .integer(Int64(clamping: run.rawValue)))
+            add("outcome", .string(result.rawValue))
+        case .variable(let name, let value):
+            add("variable", .string(name))
+            add("value", value.json)
+        case .ruleLog(let rule, let level, let message):
+            add("rule", .string(rule))
+            add("level", .string(level.rawValue))
+            add("message", .string(message))
+        case .processEnded(let rule, let action, let result): line += result.members(of: action, rule: rule)
+        case .webAnswered(let rule, let action, let result): line += result.members(of: action, rule: rule)
+        case .rulesLoaded(let isOK, let fingerprint, let count, let problems):
+            add("state", isOK ? "ok" : "error")
+            add("active", .string(fingerprint))
+            add("rules", .integer(Int64(count)))
+            add("problems", .array(problems))
+        }
+        return .object(line)
+    }
+
+    private static func members(
+        of rule: String, _ cause: RunCause, _ button: String?, outcome: String
+    ) -> [JSONValue.Member] {
+        [
+            .init("rule", .string(rule)), .init("button", button.map { .string($0) } ?? .null),
+            .init("event", .string(cause.facts.event)), .init("outcome", .string(outcome)),
+        ]
+    }
+
+    private static func members(of recognised: Recognised, _ name: String, at: UTCTime) -> [JSONValue.Member] {
+        var members: [JSONValue.Member] = [
+            .init("event", .string(name)), .init("queued", .bool(recognised.wasQueued)),
+            .init("age_ms", .integer(recognised.age.milliseconds)), .init("at", .string(at.description)),
+        ]
+        if recognised.isLinkLost { members.append(.init("reason", .string(PressReport.linkLost))) }
+        if let part = recognised.part { members.append(.init("part", .string(part.rawValue))) }
+        if let steps = recognised.steps {
+            members.append(.init("steps", .integer(Int64(steps))))
+            members.append(.init("position", .integer(Int64(recognised.position))))
+            if recognised.slot != 0 { members.append(.init("slot", .integer(Int64(recognised.slot)))) }
+        }
+        return members
+    }
+}
+
+extension Occurrence.FirmwareStep {
+    fileprivate var members: [JSONValue.Member] {
+        switch self {
+        case .waiting: [.init("state", "waiting")]
+        case .transferring(let percentage):
+            [.init("state", "transferring"), .init("percentage", .integer(Int64(percentage)))]
+        case .finished: [.init("state", "finished")]
+        case .failed(let reason, let advice):
+            [.init("state", "failed"), .init("reason", .string(reason)), .init("advice", .string(advice))]
+        }
+    }
+}
+
+extension Recognised {
+    /// The steps of a rotation; `nil` for other events.
+    var steps: Int? {
+        if case .rotation(let steps, _) = what { steps } else { nil }
+    }
+}

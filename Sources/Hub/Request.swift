@@ -1,0 +1,84 @@
+import ButtonModel
+import JSON
+import Rules
+
+/// The requests that a caller may make. Each privilege includes those before it.
+enum Privilege: Int, CaseIterable, Comparable, Sendable {
+    /// Requests that show something that is not secret.
+    case read
+    /// Pairing, names and options, as with `control.mqtt: settings`.
+    case settings
+    /// Rules, variables and a restart, as with `control.mqtt: all`.
+    case all
+    /// Everything: the owner of the machine, over the control socket.
+    case owner
+
+    /// The privilege of clients that may publish to the broker; `nil` if they have none.
+    init?(_ control: MQTTControl) {
+        switch control {
+        case .none: return nil
+        case .settings: self = .settings
+        case .all: self = .all
+        }
+    }
+
+    static func < (left: Privilege, right: Privilege) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// The requester, its privilege, and the time of the request.
+struct RequestContext: Sendable {
+    var requester: Hub.Requester
+    var privilege: Privilege
+    var now: Instant
+
+    /// True if the request came over the control socket.
+    var isLocal: Bool {
+        switch requester {
+        case .client: true
+        case .mqtt: false
+        }
+    }
+}
+
+/// A kind of request: its name, the privilege that it needs, and the function that answers it.
+///
+/// Each file with functions that answer requests lists them in a table of its own, which `Hub.requests` joins.
+struct RequestKind: Sendable {
+    /// Over MQTT, the request's topic ends with it.
+    var name: String
+    var privilege: Privilege
+    /// True if `bridge/request/NAME` takes the request. Without it, only the control socket knows the name.
+    var isOnBridge = true
+    var answer: @Sendable (inout Hub, JSONValue, RequestContext) -> RequestAnswer
+}
+
+/// The answer to a request.
+enum RequestAnswer: Hashable, Sendable {
+    case ok(JSONValue)
+    case error(String)
+    /// The daemon restarts when the answer has been sent.
+    case restarting
+    /// The hub answers with `respond` when it knows the answer.
+    case later
+
+    /// The answer as clients get it. There is none for `later`.
+    func line(transaction: JSONValue?) -> JSONValue {
+        var members: [JSONValue.Member]
+        switch self {
+        case .ok(let data): members = [.init("status", "ok"), .init("data", data)]
+        case .restarting, .later: members = [.init("status", "ok"), .init("data", .object([]))]
+        case .error(let sentence):
+            members = [.init("status", "error"), .init("error", .string(sentence)), .init("data", .object([]))]
+        }
+        if let transaction { members.append(.init("transaction", transaction)) }
+        return .object(members)
+    }
+}
+
+extension Hub {
+    /// The client that gets an answer, and the value by which it recognises the answer.
+    enum Requester: Hashable, Sendable {
+        case client(ClientID, transaction: JSONValue?)
+        case mqtt(String, transaction: JSONValue?)
+    }
+}

@@ -1,0 +1,34 @@
+package import JSON
+package import Rules
+
+/// The result of reading the rule files.
+package struct RulesLoaded: Hashable, Sendable {
+    /// The new set, prepared by the edge that read it; `nil` if there are errors or a test failed, so that the old set stays.
+    package var rules: PreparedRules?
+    /// The files of the new set, for a recording; `nil` if there is no new set.
+    package var source: RecordedRules?
+    /// Errors and warnings, with the members `code`, `severity`, `file`, `line`, `column`, `message` and `hint`.
+    package var problems: [JSONValue]
+    /// The first error in one line: `rules/home.yaml:14:15: unknown button "kitchn"`.
+    package var summary: String
+    /// The fingerprint of a set without errors if one of its tests failed.
+    package var failing: String?
+
+    package init(
+        set: RuleSet?, source: RecordedRules? = nil, problems: [JSONValue] = [], summary: String = "",
+        failing: String? = nil
+    ) {
+        rules = set.map { PreparedRules($0) }
+        self.source = source
+        self.problems = problems
+        self.summary = summary
+        self.failing = failing
+    }
+}
+
+extension RulesLoaded {
+    package var set: RuleSet? {
+        get { rules?.set }
+        set { rules = newValue.map { PreparedRules($0) } }
+    }
+}
