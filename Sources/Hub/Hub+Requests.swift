@@ -92,7 +92,8 @@ extension Hub {
 
     /// Finds the request's kind, checks whether the caller may make it, and sends the answer.
     mutating func route(_ name: String, _ data: JSONValue, _ context: RequestContext) {
-        let answer: RequestAnswer
+        var answer: RequestAnswer
+        let earlierEffects = effects.count
         if let kind = Hub.requests[name], context.isLocal || kind.isOnBridge {
             answer =
                 context.privilege >= kind.privilege
@@ -100,6 +101,12 @@ extension Hub {
                 : .error("a \(name) over MQTT needs control.mqtt: all in tryck.yaml")
         } else {
             answer = .error("unknown request \"\(name)\"")
+        }
+        // A success would promise that a restart does not undo the change.
+        if journal.isRecordLost, case .ok = answer, let fault = journal.fault,
+            effects[earlierEffects...].contains(where: \.isChangeOfStore)
+        {
+            answer = .error("in effect, and not stored yet: \(fault)")
         }
         respond(answer, to: context.requester)
         if answer == .restarting { stop(isRestart: true, at: context.now) }
@@ -173,5 +180,11 @@ extension Hub {
         }
         effects.append(.pressSimulated(button: button, press: press))
         return .ok(.object([]))
+    }
+}
+
+extension Hub.Effect {
+    fileprivate var isChangeOfStore: Bool {
+        if case .record(_, let changes) = self { !changes.isEmpty } else { false }
     }
 }

@@ -19,7 +19,7 @@ extension Hub {
         if let adapterProblem, configuration.hasTransport { faults.append(adapterProblem) }
         if configuration.hasBroker, case .disconnected(let reason) = broker { faults.append(reason) }
         if let fault = reload.fault { faults.append(fault) }
-        if let fault = journal.fault { faults.append(fault) }
+        if let fault = journal.fault ?? journal.reserveFault { faults.append(fault) }
         if let fault = flicd?.fault { faults.append(fault) }
         // Until somebody has begun to mend it.
         if let lost = configuration.lostState, buttons.isEmpty { faults.append(lost) }

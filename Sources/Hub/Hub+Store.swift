@@ -16,6 +16,7 @@ extension Hub {
             advanceButtons(.synced(acknowledgement.button, acknowledgement.cursor), at: now)
         case .faulted(let sentence): log(.error, sentence)
         case .mended: log(.info, "what could not be kept is on the disk now")
+        case .reserveMade: log(.info, "the reserve for presses on a full disk is there now")
         case .canRecord(let canRecord):
             // The fault of the store may be another one.
             metrics.isOutdated = true

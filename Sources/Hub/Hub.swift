@@ -73,6 +73,8 @@ package struct Hub: Sendable {
         /// record is until then. Without a token for a record that has none, and before `start` if the database takes no
         /// record at all.
         case recordFailed(RecordToken?, String, RecordRefuge = .memory)
+        /// A reserve for such records could not be made; a sentence for users. `nil`: it could, after that.
+        case reserveFault(String?)
         /// Everything recorded up to this `sync` is on disk, or could not be brought there.
         case synced(RecordToken, Bool)
 
@@ -278,6 +280,7 @@ package struct Hub: Sendable {
         case .firmwareRead(let id, let reading): firmwareRead(id, reading, at: now)
         case .recordFailed(let token, let reason, let refuge):
             carryOut(journal.recordFailed(token, reason, refuge, at: now), at: now)
+        case .reserveFault(let reason): carryOut(journal.reserveChanged(reason, at: now), at: now)
         case .synced(let token, let success): carryOut(journal.synced(token, success, at: now), at: now)
 
         case .controlLine(let client, let line): controlLine(line, from: client, at: now)
@@ -327,7 +330,7 @@ package struct Hub: Sendable {
         case .outbox: expireMessages(at: now)
         case .transport: effects.append(.openTransport)
         case .join: endSourceSearch(isAsked: false, at: now)
-        case .store: for effect in journal.retry(as: identifiers.recordToken()) { carryOut(effect, at: now) }
+        case .store: carryOut(journal.retry(as: identifiers.recordToken(), at: now), at: now)
         case .statistics: publishStatistics()
         case .settling: retained.addSettled()
         case .announce: announceAgain()

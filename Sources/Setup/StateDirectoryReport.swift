@@ -118,7 +118,9 @@ package struct StateDirectoryReport: Hashable, Sendable {
 
     /// One that was left by somebody who was the daemon for a while, root mostly.
     private static func stranger(in directory: String, of owner: UInt32) -> Stranger? {
-        let names = [StoreFiles.databaseName, StoreFiles.databaseName + "-wal", StoreFiles.lockName]
+        let names = [
+            StoreFiles.databaseName, StoreFiles.databaseName + "-wal", StoreFiles.lockName, StoreFiles.reserveName,
+        ]
         for path in names.map({ "\(directory)/\($0)" }) {
             var information = stat()
             guard lstat(path, &information) == 0, information.st_uid != owner else { continue }

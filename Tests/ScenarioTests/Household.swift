@@ -581,13 +581,11 @@ struct Household {
 }
 
 extension StoreChange {
-    /// Whether a reserve keeps the change, as promises P1 and P2 require.
+    /// Whether a reserve keeps the change: what a button tells again it does not.
     fileprivate var isReserved: Bool {
         switch self {
-        case .progress, .heard, .runStarted, .runEnded, .rules: true
-        case .putButton, .removeButton, .advertisingConfigured, .battery, .batteryPercentage, .firmware, .model,
-            .nickname, .name, .seen, .source, .triggerMode, .settings, .dials:
-            false
+        case .advertisingConfigured, .battery, .batteryPercentage, .firmware, .model, .seen: false
+        default: true
         }
     }
 }
