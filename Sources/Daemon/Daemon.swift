@@ -64,6 +64,8 @@ final class Daemon {
     /// The records of the current effects that could not be written. Their syncs are left out, because a sync proves
     /// nothing about a record that was not written.
     private var failedRecords: Set<RecordToken> = []
+    /// What the hub knows of the reserve.
+    private var reserveFault: StoreFailure?
 
     init(
         loop: EventLoop, logger: Logger, output: LogOutput, setup: Setup, store: StoreEdge, stored: StoredState,
@@ -129,6 +131,7 @@ final class Daemon {
         deliver(.wallClock(SystemEnvironment.wallClock))
         deliver(.entropy(SystemEnvironment.randomOctets(2048)))
         if let fault = store.fault { deliver(.recordFailed(nil, "\(fault)", store.refuge)) }
+        reportReserve()
         deliver(.start)
         watchRuleFiles(setup.watched)
         firmware.start()
@@ -234,6 +237,14 @@ final class Daemon {
             if store.refuge != .disk, let token { failedRecords.insert(token) }
             deliver(.recordFailed(token, "\(error)", store.refuge))
         }
+        reportReserve()
+    }
+
+    /// Tells the hub when a reserve could not be made, and when it could after that.
+    private func reportReserve() {
+        guard store.reserveFault != reserveFault else { return }
+        reserveFault = store.reserveFault
+        deliver(.reserveFault(reserveFault?.description))
     }
 
     private func sync(_ token: RecordToken) {

@@ -78,6 +78,18 @@ package final class Database {
         sqlite3_close_v2(handle)
     }
 
+    /// A copy in memory, which can be changed where the file cannot.
+    package func copyInMemory() throws(DatabaseFailure) -> Database {
+        let copy = try Database(path: ":memory:", busyTimeout: .zero)
+        guard let backup = sqlite3_backup_init(copy.handle, "main", handle, "main") else {
+            throw copy.failure("copy", sqlite3_errcode(copy.handle))
+        }
+        let code = sqlite3_backup_step(backup, -1)
+        sqlite3_backup_finish(backup)
+        guard code == SQLITE_DONE else { throw failure("copy", code) }
+        return copy
+    }
+
     /// Executes a statement to its end and ignores its rows.
     package func run(_ sql: String, _ values: DatabaseValue...) throws(DatabaseFailure) {
         let statement = try prepared(sql, values)
@@ -262,7 +274,7 @@ package struct DatabaseRow {
 
 /// An SQLite call that failed.
 package struct DatabaseFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// `open`, `prepare`, `bind`, `run` or `checkpoint`.
+    /// `open`, `copy`, `prepare`, `bind`, `run` or `checkpoint`.
     package var operation: String
     package var path: String
     /// An extended result code.

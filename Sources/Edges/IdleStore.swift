@@ -11,12 +11,18 @@ package struct IdleStore {
 
     /// Loads the complete contents of the store, with notices for the user.
     ///
-    /// - Throws: `.nothingKept` if there is no store, which is not created; `.inUse` while a daemon runs.
-    package static func load(_ directory: String) throws(StoreFailure) -> (StoredState, [StoreNotice]) {
+    /// - Parameter runtimeDirectories: where a daemon may have left a reserve in memory, which is merged.
+    /// - Throws: `.nothingKept`, if there is no store, which is not created; `.inUse` while a daemon runs.
+    package static func load(_ directory: String, runtimeDirectories: [String] = []) throws(StoreFailure) -> (
+        StoredState, [StoreNotice]
+    ) {
         guard !StoreFiles.isEmpty(directory) else { throw .nothingKept(directory: directory) }
         return try StoreFiles.asOwner(of: directory) { () throws(StoreFailure) in
             var notices: [StoreNotice] = []
-            let store = try IdleStore(directory, entropy: .random(in: .min ... .max)) { notices.append($0) }
+            let store = try IdleStore(
+                StorePlaces(directory: directory, runtimeDirectories: runtimeDirectories),
+                entropy: .random(in: .min ... .max)
+            ) { notices.append($0) }
             defer { store.release() }
             return (try store.load { notices.append($0) }, notices)
         }
@@ -26,15 +32,18 @@ package struct IdleStore {
     /// changes are on the disk.
     ///
     /// - Parameters:
+    ///   - runtimeDirectories: where a daemon may have left a reserve in memory, which is merged first.
     ///   - entropy: for the id of a new installation.
     ///   - plan: makes the plan for the stored state.
     /// - Throws: `.inUse` while a daemon runs.
     package static func change(
-        _ directory: String, entropy: UInt16, _ plan: (StoredState) -> ImportPlan
+        _ directory: String, runtimeDirectories: [String] = [], entropy: UInt16, _ plan: (StoredState) -> ImportPlan
     ) throws(StoreFailure) -> (ImportPlan, [StoreNotice]) {
         var notices = [try StoreFiles.prepareDirectory(directory)].compactMap(\.self)
         return try StoreFiles.asOwner(of: directory) { () throws(StoreFailure) in
-            let store = try IdleStore(directory, entropy: entropy) { notices.append($0) }
+            let store = try IdleStore(
+                StorePlaces(directory: directory, runtimeDirectories: runtimeDirectories), entropy: entropy
+            ) { notices.append($0) }
             defer { store.release() }
             let plan = plan(try store.load { notices.append($0) })
             try store.carryOut(plan)
@@ -42,13 +51,10 @@ package struct IdleStore {
         }
     }
 
-    private init(
-        _ directory: String, entropy: UInt16, _ report: (StoreNotice) -> Void
-    ) throws(StoreFailure) {
-        lock = try StoreFiles.lock(directory: directory)
-        let path = directory + "/" + StoreFiles.databaseName
-        _ = try StoreFiles.prepareFile(path)
-        database = try StoreEdge.open(StorePlaces(directory: directory), entropy: entropy, report).0
+    private init(_ places: StorePlaces, entropy: UInt16, _ report: (StoreNotice) -> Void) throws(StoreFailure) {
+        lock = try StoreFiles.lock(directory: places.directory)
+        _ = try StoreFiles.prepareFile(places.database)
+        database = try StoreEdge.open(places, entropy: entropy, report).0
         database.keepsWALOnClose = false
     }
 

@@ -38,7 +38,7 @@ struct Reserve {
         }
     }
 
-    static let name = "tryck.reserve"
+    static let name = StoreFiles.reserveName
     private static let length = Slots.count * ReserveSnapshot.slotLength
 
     let file: OwnedDescriptor
@@ -49,8 +49,9 @@ struct Reserve {
     ///
     /// - Parameter database: whose changes are looked for; those of another one are written over.
     init(_ path: String, of database: UInt64) throws(StoreFailure) {
-        file = OwnedDescriptor(open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600))
+        file = OwnedDescriptor(open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600))
         guard file.isOpen else { throw StoreFailure(operation: "open", path: path, code: errno) }
+        guard Self.isOwn(file) else { throw StoreFailure.foreignReserve(path: path) }
         let found = Self.snapshots(in: file)
         if found == nil {
             // Zeros, and not only a length: a file with holes has no room.
@@ -71,20 +72,27 @@ struct Reserve {
         slots = Slots(durable: newest?.slot)
     }
 
-    /// The newest snapshot of each database, without a change to the file.
+    /// The newest snapshot of a database, without a change to the file; `nil` if there is none, or the file is not `isOwn`.
     static func newest(_ path: String, of database: UInt64) -> ReserveSnapshot? {
-        let file = OwnedDescriptor(open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW))
-        guard file.isOpen else { return nil }
+        let file = OwnedDescriptor(open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK))
+        guard file.isOpen, isOwn(file) else { return nil }
         return (snapshots(in: file) ?? []).map(\.snapshot).filter { $0.database == database }
             .max { $0.number < $1.number }
+    }
+
+    /// Whether this user made the file and no other user can write it. Other users may have the right to make files in the
+    /// directory of the control socket, and a reserve of theirs could invent or hide presses.
+    private static func isOwn(_ file: OwnedDescriptor) -> Bool {
+        var information = stat()
+        return fstat(file.rawValue, &information) == 0 && information.st_mode & S_IFMT == S_IFREG
+            && information.st_uid == geteuid() && information.st_nlink == 1
+            && information.st_mode & (S_IWGRP | S_IWOTH) == 0
     }
 
     /// - Returns: `nil` when the file is not as long as a reserve is.
     private static func snapshots(in file: OwnedDescriptor) -> [(slot: Int, snapshot: ReserveSnapshot)]? {
         var information = stat()
-        guard fstat(file.rawValue, &information) == 0, information.st_mode & S_IFMT == S_IFREG,
-            information.st_size == length
-        else { return nil }
+        guard fstat(file.rawValue, &information) == 0, information.st_size == length else { return nil }
         return (0..<Slots.count).compactMap { slot in
             var octets = [UInt8](repeating: 0, count: ReserveSnapshot.slotLength)
             let count = pread(file.rawValue, &octets, octets.count, slot * octets.count)

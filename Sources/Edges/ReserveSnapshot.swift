@@ -13,7 +13,8 @@ import JSON
 /// | 8      | FNV-1a over all other octets; a slot that was written in part fails it |
 /// | …      | the payload, a JSON array of changes                                   |
 ///
-/// Integers are little-endian. Only changes are in it that P1 and P2 rest on (see `StoreChange.reserved`), and no keys.
+/// Integers are little-endian. It holds the changes that P1 and P2 rest on and those that users were told of, pairing keys
+/// among them, so its file is as secret as the database (see `StoreChange.reserved`).
 struct ReserveSnapshot: Hashable, Sendable {
     static let slotLength = 32_768
     private static let magic = Array("TryckR".utf8) + [0, 1]

@@ -8,20 +8,20 @@ import Rules
 extension StoreChange {
     private enum Word: String {
         case progress, heard, started, ended, variable, cycle, enabled, cooldown, waiting
+        case put, remove, name, nickname, source, mode, settings, dials
 
         /// The number of elements, including the kind.
         var count: Int {
             switch self {
             case .progress: 8
             case .started: 6
-            case .heard, .variable, .cycle, .enabled, .waiting: 3
-            case .ended, .cooldown: 2
+            case .heard, .variable, .cycle, .enabled, .waiting, .name, .nickname, .source, .mode, .settings, .dials: 3
+            case .ended, .cooldown, .put, .remove: 2
             }
         }
     }
 
-    /// The change as JSON; `nil` if it is not stored in a reserve: settings that a user can repeat, values that a
-    /// button reports again, and pairings, because keys are stored in the database only.
+    /// The change as JSON; `nil` if it is not stored in a reserve, because the button reports the value again.
     var reserved: JSONValue? {
         switch self {
         case .progress(let id, let cursor, let recogniser, let pressCount, let sequence, let heard, let seen):
@@ -41,9 +41,17 @@ extension StoreChange {
         case .rules(.cooldown(let cooldown)): Self.line(.cooldown, cooldown.stored)
         case .rules(.waiting(let run, let waiting)):
             Self.line(.waiting, .integer(Int64(clamping: run.rawValue)), waiting?.stored ?? .null)
-        case .putButton, .removeButton, .advertisingConfigured, .battery, .batteryPercentage, .firmware, .model,
-            .nickname, .name, .seen, .source, .triggerMode, .settings, .dials:
-            nil
+        case .putButton(let button): Self.line(.put, button.kept)
+        case .removeButton(let id): Self.line(.remove, .string(id.description))
+        case .name(let id, let name):
+            Self.line(.name, .string(id.description), name.map { .string($0) } ?? .null)
+        case .nickname(let id, let nickname): Self.line(.nickname, .string(id.description), .string(nickname))
+        case .source(let id, let source): Self.line(.source, .string(id.description), .string(source))
+        case .triggerMode(let id, let mode):
+            Self.line(.mode, .string(id.description), mode.map { .string($0.rawValue) } ?? .null)
+        case .settings(let id, let settings): Self.line(.settings, .string(id.description), settings.kept)
+        case .dials(let id, let dials): Self.line(.dials, .string(id.description), dials.json)
+        case .advertisingConfigured, .battery, .batteryPercentage, .firmware, .model, .seen: nil
         }
     }
 
@@ -100,6 +108,32 @@ extension StoreChange {
         case .waiting:
             guard let run = values[1].runNumber, let waiting = value(2, { WaitingRun(stored: $0) }) else { return nil }
             self = .rules(.waiting(RunID(rawValue: run), waiting))
+        case .put:
+            guard let button = StoredButton(kept: values[1]) else { return nil }
+            self = .putButton(button)
+        case .remove:
+            guard let id = values[1].buttonID else { return nil }
+            self = .removeButton(id)
+        case .name:
+            guard let id = values[1].buttonID, let name = value(2, \.stringValue) else { return nil }
+            self = .name(id, name)
+        case .nickname:
+            guard let id = values[1].buttonID, let nickname = values[2].stringValue else { return nil }
+            self = .nickname(id, nickname)
+        case .source:
+            guard let id = values[1].buttonID, let source = values[2].stringValue else { return nil }
+            self = .source(id, source)
+        case .mode:
+            guard let id = values[1].buttonID,
+                let mode = value(2, { $0.stringValue.flatMap(TriggerMode.init(rawValue:)) })
+            else { return nil }
+            self = .triggerMode(id, mode)
+        case .settings:
+            guard let id = values[1].buttonID, let settings = ButtonSettings(kept: values[2]) else { return nil }
+            self = .settings(id, settings)
+        case .dials:
+            guard let id = values[1].buttonID, let dials = values[2].dialsValue else { return nil }
+            self = .dials(id, dials)
         }
     }
 }

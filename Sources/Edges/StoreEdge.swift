@@ -35,6 +35,8 @@ package final class StoreEdge {
     package private(set) var notices: [StoreNotice]
     /// Why the database could not be opened for writing, or what was found there not be synced; `nil` once it is open.
     package private(set) var fault: StoreFailure?
+    /// Why a reserve could not be made. `apply` tries again, also without changes.
+    package private(set) var reserveFault: StoreFailure?
     /// Where the changes are that the database has not taken.
     package private(set) var refuge = RecordRefuge.nowhere
 
@@ -82,7 +84,8 @@ package final class StoreEdge {
         loop: EventLoop, directory: String, runtimeDirectory: String? = nil, entropy: UInt16, now: UTCTime,
         checkpoints: CheckpointPolicy = CheckpointPolicy()
     ) throws(StoreFailure) {
-        let places = StorePlaces(directory: directory, runtimeDirectory: runtimeDirectory)
+        let places = StorePlaces(
+            directory: directory, runtimeDirectories: [runtimeDirectory].compactMap(\.self))
         var notices = [try StoreFiles.prepareDirectory(directory)].compactMap(\.self)
         lock = try StoreFiles.lock(directory: directory)
         self.loop = loop
@@ -108,11 +111,11 @@ package final class StoreEdge {
             guard error.isOfTheDisk, let found = Self.readAlone(places, { notices.append($0) }) else { throw error }
             (mark, fault, isLogSuspect) = (found.mark, error, !found.isSynced)
             var state = found.state
-            let onDisk = state.buttons.map { ($0.id, $0.cursor) }
+            let onDisk = Dictionary(state.buttons.map { ($0.id, $0.cursor) }, uniquingKeysWith: { $1 })
             for change in found.reserved { unrecorded.add(change) }
             state.apply(found.reserved)
             // A reserve may be in memory alone, so the buttons keep what only a reserve has.
-            state.markAsSynced(onDisk)
+            state.markAsSynced(state.buttons.map { ($0.id, onDisk[$0.id] ?? EventCursor()) })
             readAlone = state
         }
         self.notices = notices
@@ -125,7 +128,10 @@ package final class StoreEdge {
     /// which may be none: so nothing is forgotten that happened while the disk was full. `refuge` says where they are
     /// until then.
     package func apply(_ changes: [StoreChange]) throws(StoreFailure) {
-        guard !changes.isEmpty || !unrecorded.isEmpty || opened == nil else { return }
+        guard !changes.isEmpty || !unrecorded.isEmpty || opened == nil else {
+            if reserveFault != nil { openReserves() }
+            return
+        }
         do throws(StoreFailure) {
             let database = try openedDatabase()
             do throws(DatabaseFailure) {
@@ -171,13 +177,18 @@ package final class StoreEdge {
     // MARK: The reserve
 
     private func openReserves() {
+        reserveFault = nil
+        do throws(StoreFailure) {
+            if memoryReserve == nil, let path = places.memoryReserves(of: mark.database).first {
+                memoryReserve = try Reserve(path, of: mark.database)
+            }
+        } catch {
+            reserveFault = error
+        }
         do throws(StoreFailure) {
             if reserve == nil { reserve = try Reserve(places.reserve, of: mark.database) }
         } catch {
-            if fault == nil { notices.append(.noReserve(error)) }
-        }
-        if memoryReserve == nil, let path = places.memoryReserve(of: mark.database) {
-            memoryReserve = try? Reserve(path, of: mark.database)
+            reserveFault = error
         }
         refuge = reserve != nil ? .disk : memoryReserve != nil ? .memory : .nowhere
     }
@@ -304,6 +315,7 @@ package final class StoreEdge {
         self.mark = ReserveMark(database: mark.database, number: max(mark.number, self.mark.number))
         (self.opened, fault, readAlone) = (opened, nil, nil)
         if !opened.log.writeAgain() || !opened.log.syncData() { isLogSuspect = true }
+        openReserves()
         return opened.database
     }
 
@@ -328,9 +340,11 @@ package final class StoreEdge {
         let path = places.database
         var information = stat()
         guard stat(path, &information) == 0, information.st_size > 1,
-            let database = try? Database(path: path, busyTimeout: .zero, keepsWALOnClose: true, access: .readAlone),
-            (try? database.rows("PRAGMA quick_check(1)", read: { $0.text(0) })) == ["ok"],
-            (try? database.rows("PRAGMA user_version", read: { $0.integer(0) })) == [Int64(StoreSchema.version)],
+            let file = try? Database(path: path, busyTimeout: .zero, keepsWALOnClose: true, access: .readAlone),
+            (try? file.rows("PRAGMA quick_check(1)", read: { $0.text(0) })) == ["ok"],
+            // A file of an older version is migrated in memory now, and on the disk when there is room.
+            let database = try? file.copyInMemory(),
+            let version = try? StoreSchema.migrate(database), 1...StoreSchema.version ~= version,
             let state = try? database.load(report), var mark = try? database.reserveMark() ?? ReserveMark(database: 0)
         else { return nil }
         let snapshot = places.newestSnapshot(after: mark)
@@ -394,20 +408,20 @@ package final class StoreEdge {
 /// Where the files of a store are.
 package struct StorePlaces: Hashable, Sendable {
     var directory: String
-    var runtimeDirectory: String?
+    /// Where reserves in memory are looked for; the first is where the daemon makes one.
+    var runtimeDirectories: [String] = []
 
     var database: String { directory + "/" + StoreFiles.databaseName }
     var reserve: String { directory + "/" + Reserve.name }
 
     /// Named after its database, for several daemons may have one runtime directory.
-    func memoryReserve(of database: UInt64) -> String? {
-        runtimeDirectory.map { "\($0)/\(Reserve.name)-\(String(database, radix: 16))" }
+    func memoryReserves(of database: UInt64) -> [String] {
+        runtimeDirectories.map { "\($0)/\(Reserve.name)-\(String(database, radix: 16))" }
     }
 
     /// What a database with this mark lacks.
     func newestSnapshot(after mark: ReserveMark) -> ReserveSnapshot? {
-        [reserve, memoryReserve(of: mark.database)].compactMap(\.self)
-            .compactMap { Reserve.newest($0, of: mark.database) }
+        ([reserve] + memoryReserves(of: mark.database)).compactMap { Reserve.newest($0, of: mark.database) }
             .filter { $0.number > mark.number }.max { $0.number < $1.number }
     }
 }

@@ -20,6 +20,8 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file was found to be damaged while in use. At the next start it is renamed, and a new one is created.
     case damaged(path: String, cause: String)
     case database(DatabaseFailure)
+    /// A reserve is no regular file, or another user owns it or can write it.
+    case foreignReserve(path: String)
 
     package init(_ failure: DatabaseFailure) {
         switch failure.primaryCode {
@@ -53,7 +55,7 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case .database(let failure): [SQLITE_IOERR, SQLITE_CANTOPEN].contains(failure.primaryCode)
         // `known` maps some error numbers to the two cases above; `file` is any other.
         case .file(let operation, _, _): ["open", "sync"].contains(operation)
-        case .inUse, .nothingKept, .newerSchema, .busy, .damaged: false
+        case .inUse, .nothingKept, .newerSchema, .busy, .damaged, .foreignReserve: false
         }
     }
 
@@ -80,6 +82,8 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
             "\(failure): sudo dmesg may say what is wrong with the disk"
         case .database(let failure):
             "\(failure)"
+        case .foreignReserve(let path):
+            "\(path) is not a file that only this user can write: remove it"
         }
     }
 }
@@ -98,8 +102,6 @@ package enum StoreNotice: Hashable, Sendable, CustomStringConvertible {
     case unreadable(table: String, row: String)
     /// A number out of range was replaced with the nearest valid one.
     case repaired(table: String, row: String)
-    /// There is no space for a `Reserve`, so presses cannot be recorded there if writes to the database fail.
-    case noReserve(StoreFailure)
 
     package var description: String {
         switch self {
@@ -116,8 +118,6 @@ package enum StoreNotice: Hashable, Sendable, CustomStringConvertible {
             "row \(row) of \(table) is invalid and was ignored"
         case .repaired(let table, let row):
             "row \(row) of \(table) has a number out of range: the nearest valid number is used"
-        case .noReserve(let failure):
-            "\(failure); until then there is no reserve for presses on a full disk"
         }
     }
 }

@@ -5,6 +5,7 @@ import Glibc
 package enum StoreFiles {
     package static let databaseName = "tryck.sqlite"
     package static let lockName = "tryck.lock"
+    package static let reserveName = "tryck.reserve"
 
     /// Makes the directory (0700) where there is none, its parents with the usual mode.
     ///

@@ -14,7 +14,8 @@ extension Hub {
     /// Finds the request's kind, checks whether the caller may make it, and sends the answer.
     private mutating func route(_ request: ControlPlane.Request, at now: Instant) {
         let context = RequestContext(requester: request.requester, privilege: request.privilege, now: now)
-        let answer: RequestAnswer
+        var answer: RequestAnswer
+        let earlierEffects = effects.count
         if let kind = Hub.requests[request.name], context.isLocal || kind.isOnBridge {
             answer =
                 context.privilege >= kind.privilege
@@ -22,6 +23,12 @@ extension Hub {
                 : .error("a \(request.name) over MQTT needs control.mqtt: all in tryck.yaml")
         } else {
             answer = .error("unknown request \"\(request.name)\"")
+        }
+        // A success would promise that a restart does not undo the change.
+        if journal.isRecordLost, case .ok = answer, let fault = journal.fault,
+            effects[earlierEffects...].contains(where: \.isChangeOfStore)
+        {
+            answer = .error("in effect, and not stored yet: \(fault)")
         }
         respond(answer, to: context.requester)
         if answer == .restarting { stop(isRestart: true, at: now) }
@@ -76,5 +83,11 @@ extension Hub {
         }
         emit(.pressSimulated(button: button, press: press))
         return .ok(.object([]))
+    }
+}
+
+extension Hub.Effect {
+    fileprivate var isChangeOfStore: Bool {
+        if case .record(_, let changes) = self { !changes.isEmpty } else { false }
     }
 }

@@ -18,6 +18,7 @@ extension Hub {
             advanceButtons(.synced(acknowledgement.button, acknowledgement.cursor), at: now)
         case .faulted(let sentence): log(.error, sentence)
         case .mended: log(.info, "what could not be recorded is on the disk now")
+        case .reserveMade: log(.info, "the reserve for presses on a full disk has been created")
         case .canRecord(let canRecord):
             if canRecord { allowOpening() } else { holdRadioClosed(at: now) }
         case .setTimer(let deadline): setTimer(.store, at: deadline)
@@ -141,13 +142,17 @@ extension Hub {
 
     /// The timer of the journal has expired.
     mutating func retryRecords(at now: Instant) {
-        for effect in journal.retry(as: identifiers.recordToken()) { carryOut(effect, at: now) }
+        for effect in journal.retry(as: identifiers.recordToken(), at: now) { carryOut(effect, at: now) }
     }
 
     mutating func recordFailed(
         _ token: RecordToken?, _ reason: String, _ refuge: RecordRefuge, at now: Instant
     ) {
         carryOut(journal.recordFailed(token, reason, refuge, at: now), at: now)
+    }
+
+    mutating func reserveChanged(_ fault: String?, at now: Instant) {
+        carryOut(journal.reserveChanged(fault, at: now), at: now)
     }
 
     mutating func synced(_ token: RecordToken, _ success: Bool, at now: Instant) {

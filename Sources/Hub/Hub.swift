@@ -72,6 +72,8 @@ package struct Hub: Sendable {
         /// record until then. The token is `nil` for a record without one, and before `start` if the database takes no record
         /// at all.
         case recordFailed(RecordToken?, String, RecordRefuge = .memory)
+        /// A reserve for such records could not be created; a sentence for users. `nil`: it could be created afterwards.
+        case reserveFault(String?)
         /// Everything that was recorded up to this `sync` is on the disk, or could not be brought there.
         case synced(RecordToken, Bool)
 
@@ -232,6 +234,7 @@ package struct Hub: Sendable {
         case .firmwareRead(let id, let reading): firmwareRead(id, reading, at: now)
         case .recordFailed(let token, let reason, let refuge):
             recordFailed(token, reason, refuge, at: now)
+        case .reserveFault(let reason): reserveChanged(reason, at: now)
         case .synced(let token, let success): synced(token, success, at: now)
 
         case .controlLine(let client, let line): take(control.read(line, from: client), "", [], at: now)

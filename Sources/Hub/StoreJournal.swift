@@ -26,6 +26,8 @@ struct StoreJournal: Sendable {
         case faulted(String)
         /// Everything that was recorded is on the disk.
         case mended
+        /// A reserve that could not be created exists now.
+        case reserveMade
         /// True if presses can be recorded at all. While they cannot, buttons have to keep them.
         case canRecord(Bool)
         /// Call `retry` at this time.
@@ -35,10 +37,16 @@ struct StoreJournal: Sendable {
 
     /// The delays between attempts to record what could not be recorded.
     static let retryDelays = Duration.seconds(1)...Duration.seconds(60)
+    /// The delays between attempts to make a reserve while the database takes records.
+    static let reserveDelays = Duration.seconds(60)...Duration.seconds(3600)
 
     /// Why the store cannot be written; `nil` if it can. A sentence for users.
     private(set) var fault: String? { didSet { hasChanged = true } }
     private var hasChanged = false
+    /// Why there is no reserve for records that the database does not take; `nil` if there is one. A sentence for users.
+    private(set) var reserveFault: String? { didSet { hasChanged = true } }
+    /// True if the last record is nowhere but in the process.
+    private(set) var isRecordLost = false
     /// Events that are recorded, by the sync that has to succeed before they are acknowledged.
     private(set) var awaitingSync: [RecordToken: Acknowledgement] = [:]
     /// The cursors to acknowledge when the store is mended.
@@ -48,6 +56,7 @@ struct StoreJournal: Sendable {
     private var latestFault: RecordToken?
     private var latestToken = RecordToken(rawValue: 0)
     private var backOff = BackOff(StoreJournal.retryDelays)
+    private var reserveBackOff = BackOff(StoreJournal.reserveDelays)
     /// True if `retry` is to be called.
     private(set) var isRetryScheduled = false
     #if DEBUG
@@ -101,7 +110,7 @@ struct StoreJournal: Sendable {
                 token, "The disk does not accept the state directory's data (sync failed)", .memory, at: now)
         }
         var effects: [Effect] = []
-        if let latestFault, token > latestFault { effects = mended() }
+        if let latestFault, token > latestFault { effects = mended(at: now) }
         if let acknowledgement = awaitingSync.removeValue(forKey: token) {
             effects.append(.acknowledge(acknowledgement))
         }
@@ -122,30 +131,56 @@ struct StoreJournal: Sendable {
         }
         let fault = "\(reason); \(refuge.consequence)"
         if self.fault != fault { effects.append(.faulted(fault)) }
+        // The timer of a missing reserve may be far away.
+        let isNew = latestFault == nil
         self.fault = fault
+        isRecordLost = refuge == .nowhere
         latestFault = token ?? latestToken
         effects.append(.canRecord(refuge != .nowhere))
-        if !isRetryScheduled {
+        if isNew || !isRetryScheduled {
             isRetryScheduled = true
             effects.append(.setTimer(now + backOff.next()))
         }
         return effects
     }
 
-    /// The timer has expired: an empty record takes along what could not be recorded before.
-    mutating func retry(as token: RecordToken) -> [Effect] {
+    /// A reserve could not be made, or is there now. It is tried again with each record that `retry` requests.
+    ///
+    /// - Parameter reason: a sentence for users; `nil` if the reserve is there.
+    mutating func reserveChanged(_ reason: String?, at now: Instant) -> [Effect] {
+        let before = reserveFault
+        reserveFault = reason.map { "\($0); until then a reserve for presses on a full disk is missing" }
+        guard reserveFault != before else { return [] }
+        if reserveFault == nil { reserveBackOff.reset() }
+        // A fault of the store is the more important one, and is tried again sooner.
+        guard fault == nil else { return [] }
+        if let reserveFault { return [.faulted(reserveFault), scheduleReserve(at: now)] }
         isRetryScheduled = false
-        return [record([], as: token), sync(token)]
+        return [.cancelTimer, .reserveMade]
     }
 
-    private mutating func mended() -> [Effect] {
+    private mutating func scheduleReserve(at now: Instant) -> Effect {
+        isRetryScheduled = true
+        return .setTimer(now + reserveBackOff.next())
+    }
+
+    /// The timer has expired: an empty record takes along what could not be recorded before, and makes a missing reserve.
+    mutating func retry(as token: RecordToken, at now: Instant) -> [Effect] {
+        isRetryScheduled = false
+        guard fault == nil else { return [record([], as: token), sync(token)] }
+        return [record([], as: nil), scheduleReserve(at: now)]
+    }
+
+    private mutating func mended(at now: Instant) -> [Effect] {
         fault = nil
+        isRecordLost = false
         latestFault = nil
         backOff.reset()
         isRetryScheduled = false
+        let reserve = reserveFault.map { [scheduleReserve(at: now), .mended, .faulted($0)] }
         let safe = heldBack.sorted { $0.key < $1.key }
         heldBack = [:]
-        return [.cancelTimer, .mended]
+        return (reserve ?? [.cancelTimer, .mended])
             + safe.map { .acknowledge(Acknowledgement(button: $0.key, cursor: $0.value)) } + [.canRecord(true)]
     }
 
@@ -168,7 +203,12 @@ struct StoreJournal: Sendable {
         }
         if fault == nil, latestFault != nil { problems.append("a record failed, and the store has no fault") }
         if fault != nil, latestFault == nil { problems.append("the store has a fault, and no record failed") }
-        if isRetryScheduled, fault == nil { problems.append("a record is to be tried again without a fault") }
+        if isRetryScheduled, fault == nil, reserveFault == nil {
+            problems.append("a record is to be tried again without a fault")
+        }
+        if !isRetryScheduled, fault == nil, reserveFault != nil {
+            problems.append("there is no reserve, and it is not tried again")
+        }
         return problems
     }
 }

@@ -39,8 +39,10 @@ package struct FileText: Sendable {
         }
     }
 
-    package init(reading path: String) throws(Failure) {
-        // O_NONBLOCK opens a FIFO without a writer. It is cleared below, so that `read` waits for the writer's data.
+    /// - Parameters:
+    ///   - path: of a regular file. The call does not wait to open anything else, which it refuses.
+    ///   - acceptsPipes: also reads a pipe, and waits until its writer has closed it.
+    package init(reading path: String, acceptsPipes: Bool = false) throws(Failure) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else {
             throw errno == ENOENT || errno == ENOTDIR
@@ -51,7 +53,11 @@ package struct FileText: Sendable {
         guard fstat(descriptor, &status) == 0, fcntl(descriptor, F_SETFL, 0) == 0 else {
             throw .unreadable(path, cause: describe(errno))
         }
-        guard status.st_mode & S_IFMT != S_IFDIR else { throw .unreadable(path, cause: "it is a directory") }
+        let kind = status.st_mode & S_IFMT
+        guard kind != S_IFDIR else { throw .unreadable(path, cause: "it is a directory") }
+        guard kind == S_IFREG || acceptsPipes && kind == S_IFIFO else {
+            throw .unreadable(path, cause: "it is not a regular file")
+        }
         var octets: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while true {
@@ -62,7 +68,7 @@ package struct FileText: Sendable {
             octets.append(contentsOf: chunk[..<count])
             guard octets.count <= FileText.maximumLength else { throw .tooLong(path) }
         }
-        guard !octets.isEmpty || status.st_mode & S_IFMT != S_IFIFO else {
+        guard !octets.isEmpty || kind != S_IFIFO else {
             throw .unreadable(path, cause: "nothing writes to it")
         }
         self.path = path

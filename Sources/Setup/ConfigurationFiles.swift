@@ -73,8 +73,8 @@ package struct ConfigurationFiles: Sendable {
 
     /// The `control_socket` of the configuration; `nil` if it has none or cannot be read. Works without the secrets,
     /// because members of the group `tryck` may not read them.
-    package var configuredControlSocket: String? {
-        guard let path = configurationPath(nil), let text = try? FileText(reading: path) else { return nil }
+    package func controlSocket(at named: String? = nil) -> String? {
+        guard let path = configurationPath(named), let text = try? FileText(reading: path) else { return nil }
         let file = SourceFile(name: path, text: text.octets)
         return RuleLoader.controlSocket(of: file, in: LoadEnvironment(variables: environment)).map {
             resolve($0, in: SystemEnvironment.directory(of: path), home: environment["HOME"])

@@ -107,6 +107,14 @@ package struct Setup: Sendable {
             ?? Locations(environment: environment, isRoot: SystemEnvironment.isRoot).stateDirectory
     }
 
+    /// The directories in which a daemon with these options may have its control socket, and a reserve in memory. A
+    /// configuration that cannot be read names none.
+    package static func runtimeDirectories(_ options: DaemonOptions, environment: [String: String]) -> [String] {
+        let configured = ConfigurationFiles(environment: environment).controlSocket(at: options.configuration)
+        let usual = Locations(environment: environment, isRoot: SystemEnvironment.isRoot).controlSocket
+        return [configured, usual].compactMap(\.self).map { SystemEnvironment.directory(of: $0) }
+    }
+
     /// The level from the command line, otherwise from the configuration.
     private static func logLevel(
         _ options: DaemonOptions, _ configuration: Configuration

@@ -119,7 +119,9 @@ package struct StateDirectoryReport: Hashable, Sendable {
     /// The first file of the store that does not belong to the directory's owner. Such files are left behind when
     /// another user, mostly root, has run the daemon.
     private static func stranger(in directory: String, of owner: UInt32) -> Stranger? {
-        let names = [StoreFiles.databaseName, StoreFiles.databaseName + "-wal", StoreFiles.lockName]
+        let names = [
+            StoreFiles.databaseName, StoreFiles.databaseName + "-wal", StoreFiles.lockName, StoreFiles.reserveName,
+        ]
         for path in names.map({ "\(directory)/\($0)" }) {
             var information = stat()
             guard lstat(path, &information) == 0, information.st_uid != owner else { continue }

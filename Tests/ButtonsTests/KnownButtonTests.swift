@@ -83,6 +83,31 @@ struct KnownButtonTests {
         #expect(room.steps == [.down, .up(.open), .clickTimeout])
     }
 
+    @Test("on a disk that is full since the pairing, a new link tells no reboot, loses no press and tells none twice")
+    func linkWithoutStore() {
+        var room = Room([KnownButtonTests.hall])
+        room.storesAtOnce = false
+        room.tell(.permitJoin(.seconds(5)))
+        room.wait(.seconds(10))
+        #expect(room.manager.state(of: KnownButtonTests.id) == .ready && room.steps.isEmpty)
+        room.forget()
+        room.reach("hall", false)
+        room.wait(.seconds(30))
+        room.press("hall", .click)
+        room.wait(.seconds(5))
+        for _ in 0..<2 {
+            room.reach("hall", true)
+            room.wait(.seconds(30))
+            #expect(room.manager.state(of: KnownButtonTests.id) == .ready)
+            #expect(room.steps == [.down, .up(.open), .clickTimeout])
+            // The boot was known since the pairing.
+            #expect(!room.said.contains { if case .rebooted = $0 { true } else { false } })
+            #expect(room.world.eventMemory(of: "hall")?.stored.isEmpty == false)
+            room.reach("hall", false)
+            room.wait(.seconds(30))
+        }
+    }
+
     @Test("a button that proves that it does not know us any more is not known any more, and can be paired at once")
     func unpaired() {
         let known = KnownButtonTests.paired().manager.knownButtons

@@ -91,7 +91,7 @@ struct DiskFaultTests {
         #expect(
             notices.allSatisfy {
                 switch $0 {
-                case .wasEmpty, .noReserve: true
+                case .wasEmpty: true
                 case .directoryIsOpen, .fileWasOpen, .setAside, .unreadable, .repaired: false
                 }
             },

@@ -5,24 +5,37 @@ import Testing
 
 @Suite("Files that a user wrote")
 struct FileTextTests {
-    @Test("a FIFO to which nothing writes is refused at once")
-    func fifo() throws {
+    @Test("a FIFO is refused at once, whether its writer stalls or nothing writes to it", arguments: [false, true])
+    func fifo(hasWriter: Bool) throws {
         let directory = TemporaryDirectory()
         let path = directory.path + "/fifo"
         #expect(mkfifo(path, 0o600) == 0)
-        #expect(throws: FileText.Failure.unreadable(path, cause: "nothing writes to it")) {
+        let writer = hasWriter ? open(path, O_RDWR | O_CLOEXEC) : -1
+        defer { if hasWriter { close(writer) } }
+        #expect(!hasWriter || write(writer, "version: 1\n", 11) == 11)
+        #expect(throws: FileText.Failure.unreadable(path, cause: "it is not a regular file")) {
             try FileText(reading: path)
         }
     }
 
-    @Test("what a pipe holds is read to its end")
+    @Test("a FIFO to which nothing writes is refused at once where pipes are read")
+    func emptyPipe() throws {
+        let directory = TemporaryDirectory()
+        let path = directory.path + "/fifo"
+        #expect(mkfifo(path, 0o600) == 0)
+        #expect(throws: FileText.Failure.unreadable(path, cause: "nothing writes to it")) {
+            try FileText(reading: path, acceptsPipes: true)
+        }
+    }
+
+    @Test("what a pipe holds is read to its end where pipes are read")
     func pipe() throws {
         var ends: [Int32] = [-1, -1]
         #expect(Glibc.pipe(&ends) == 0)
         defer { close(ends[0]) }
         #expect(write(ends[1], "abc", 3) == 3)
         close(ends[1])
-        #expect(try FileText(reading: "/dev/fd/\(ends[0])").octets == Array("abc".utf8))
+        #expect(try FileText(reading: "/dev/fd/\(ends[0])", acceptsPipes: true).octets == Array("abc".utf8))
     }
 
     @Test("a directory is refused")

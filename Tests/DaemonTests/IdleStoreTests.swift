@@ -1,4 +1,5 @@
 import ButtonModel
+import Glibc
 import Hub
 import Reactor
 import Testing
@@ -60,6 +61,49 @@ struct IdleStoreTests {
             #expect(state.installationID == "05a1")
             #expect(state.buttons.map(\.name) == [name, nil])
         }
+    }
+
+    @Test("what waits in a reserve in memory is merged before an import, and does not come over it at the next start")
+    func memoryReserve() async throws {
+        let (directory, runtime) = (TemporaryDirectory(in: "/dev/shm"), TemporaryDirectory(in: "/dev/shm"))
+        @ReactorActor func open() throws(StoreFailure) -> StoreEdge {
+            try StoreEdge(
+                loop: .shared, directory: directory.path, runtimeDirectory: runtime.path, entropy: 0x05A1,
+                now: UTCTime(milliseconds: 0))
+        }
+        let id = StoredButton.example(1).id
+        let here = {
+            var button = StoredButton.example(1, name: "here")
+            button.pairing = StoredButton.example(9).pairing
+            return button
+        }()
+        try await withReactor {
+            try open().apply([.putButton(here)])
+            let disk = WatchedDisk(directory.path)
+            disk.begin()
+            defer { disk.end() }
+            let store = try open()
+            disk.fail(.callsFrom(0, errno: EROFS))
+            #expect(throws: StoreFailure.self) {
+                try store.apply([
+                    .progress(
+                        id, EventCursor(bootID: 7, eventCount: 700), recogniser: "", pressCount: 70, sequence: 71,
+                        heard: 70),
+                    .runStarted(.example(9, id)),
+                ])
+            }
+            #expect(store.refuge == .memory)
+        }
+        let (found, _) = try IdleStore.load(directory.path, runtimeDirectories: [runtime.path])
+        #expect(found.buttons.map(\.pressCount) == [70] && found.runs.map(\.id) == [9])
+        _ = try IdleStore.change(directory.path, runtimeDirectories: [runtime.path], entropy: 1) {
+            ImportPlan(Self.exported, into: $0, isReplacing: true)
+        }
+        let state = try await withReactor { try open().load() }
+        #expect(state.buttons.map(\.name) == ["exported", nil])
+        #expect(state.buttons.map(\.pressCount) == [70, 2] && state.runs.map(\.id) == [9])
+        // The cursor of another pairing is not that of the imported one.
+        #expect(state.buttons.map(\.cursor) == Self.exported.buttons.map(\.cursor))
     }
 
     @Test("while a daemon has the directory nothing is read and nothing changed, and the other way round")

@@ -71,6 +71,7 @@ struct RecordingTests {
             [.firmwareFiles([]), .firmwareFiles([FirmwareFile(model: "flic2", version: .max)])]
         case .firmwareRead: [.firmwareRead(8, .octets([])), .firmwareRead(9, .failed("it is gone."))]
         case .recordFailed: RecordRefuge.allCases.map { .recordFailed(3, "no space", $0) }
+        case .reserveFault: [.reserveFault("no space left for tryck.reserve"), .reserveFault(nil)]
         case .synced: [.synced(4, true), .synced(4, false)]
         case .controlLine: [.controlLine(client, Array("{\"request\" : \"status\"}".utf8)), .controlLine(client, [])]
         case .clientGone: [.clientGone(client)]

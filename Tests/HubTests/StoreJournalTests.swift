@@ -48,7 +48,7 @@ struct StoreJournalTests {
         // This sync was requested before, so it says nothing of what failed.
         #expect(journal.synced(1, true, at: Self.start) == [.acknowledge(Self.acknowledgement(3))])
         #expect(journal.fault != nil)
-        #expect(journal.retry(as: 3) == [.record(3, []), .sync(3)])
+        #expect(journal.retry(as: 3, at: Self.start) == [.record(3, []), .sync(3)])
         #expect(
             journal.synced(3, true, at: Self.start) == [
                 .cancelTimer, .mended, .acknowledge(Self.acknowledgement(4)), .canRecord(true),
@@ -93,7 +93,7 @@ struct StoreJournalTests {
         func fail() -> Duration? {
             token += 1
             let effects = journal.recordFailed(RecordToken(rawValue: token), "no space", .memory, at: Self.start)
-            _ = journal.retry(as: RecordToken(rawValue: token + 1))
+            _ = journal.retry(as: RecordToken(rawValue: token + 1), at: Self.start)
             token += 1
             for case .setTimer(let deadline) in effects { return deadline - Self.start }
             return nil
@@ -103,6 +103,48 @@ struct StoreJournalTests {
         _ = journal.sync(RecordToken(rawValue: token))
         _ = journal.synced(RecordToken(rawValue: token), true, at: Self.start)
         #expect(journal.fault == nil && fail() == .seconds(1))
+    }
+
+    @Test("a missing reserve is a fault, and is tried again ever more rarely until it is there")
+    func reserve() {
+        var journal = StoreJournal()
+        let sentence = "no space; until then a reserve for presses on a full disk is missing"
+        #expect(
+            journal.reserveChanged("no space", at: Self.start) == [
+                .faulted(sentence), .setTimer(Self.start + .seconds(60)),
+            ])
+        #expect(journal.reserveFault == sentence && journal.fault == nil && journal.problems().isEmpty)
+        #expect(journal.reserveChanged("no space", at: Self.start).isEmpty)
+        let delays = (0..<7).map { _ -> Duration? in
+            let effects = journal.retry(as: 1, at: Self.start)
+            #expect(effects.first == .record(nil, []) && journal.problems().isEmpty)
+            if case .setTimer(let deadline)? = effects.last { return deadline - Self.start }
+            return nil
+        }
+        #expect(delays == [120, 240, 480, 960, 1920, 3600, 3600].map { .seconds($0) })
+        #expect(journal.reserveChanged(nil, at: Self.start) == [.cancelTimer, .reserveMade])
+        #expect(journal.reserveFault == nil && !journal.isRetryScheduled && journal.problems().isEmpty)
+        #expect(
+            journal.reserveChanged("no space", at: Self.start).last == .setTimer(Self.start + .seconds(60)),
+            "it starts again")
+    }
+
+    @Test("a fault of the store is tried again at its own pace, and the missing reserve after it")
+    func reserveAndFault() {
+        var journal = StoreJournal()
+        _ = journal.reserveChanged("no reserve", at: Self.start)
+        Self.handle(3, as: 1, in: &journal)
+        let failed = journal.recordFailed(1, "no space", .nowhere, at: Self.start)
+        #expect(failed.last == .setTimer(Self.start + .seconds(1)) && journal.isRecordLost)
+        #expect(journal.reserveChanged("another", at: Self.start).isEmpty && journal.reserveFault != nil)
+        #expect(journal.retry(as: 2, at: Self.start) == [.record(2, []), .sync(2)])
+        let mended = journal.synced(2, true, at: Self.start)
+        #expect(mended.first == .setTimer(Self.start + .seconds(120)) && journal.problems().isEmpty)
+        #expect(!journal.isRecordLost && journal.isRetryScheduled)
+        // The reserve is there while the store has a fault: the timer of the fault stays.
+        _ = journal.recordFailed(nil, "no space", .memory, at: Self.start)
+        #expect(journal.reserveChanged(nil, at: Self.start).isEmpty)
+        #expect(journal.isRetryScheduled && journal.problems().isEmpty)
     }
 
     @Test("what is held back for a button that was removed is not acknowledged to its next pairing")

@@ -581,13 +581,11 @@ struct Household {
 }
 
 extension StoreChange {
-    /// True if a reserve keeps the change, as promises P1 and P2 require.
+    /// True if a reserve keeps the change; values that a button reports again are not kept.
     fileprivate var isReserved: Bool {
         switch self {
-        case .progress, .heard, .runStarted, .runEnded, .rules: true
-        case .putButton, .removeButton, .advertisingConfigured, .battery, .batteryPercentage, .firmware, .model,
-            .nickname, .name, .seen, .source, .triggerMode, .settings, .dials:
-            false
+        case .advertisingConfigured, .battery, .batteryPercentage, .firmware, .model, .seen: false
+        default: true
         }
     }
 }

@@ -54,6 +54,60 @@ struct StoreFaultScenarioTests {
         #expect(house.payloads(on: "out") == ["1", "2"])
     }
 
+    @Test("a name that was answered with success on a full disk is there after a kill, and so is a new pairing")
+    func named() {
+        var house = Household([Household.kitchen, Household.hall], rules: Self.rules)
+        house.diskIsFull = true
+        house.pairAll()
+        house.ask(#"{"request":"button/rename","data":{"id":"BA00-K00001","to":"by the stove"}}"#)
+        #expect(house.responses.last?["status"] == "ok")
+        house.crash()
+        house.wait(.seconds(30))
+        house.ask(#"{"request":"buttons"}"#)
+        #expect(house.data.arrayValue?.map { $0["name"] } == ["by the stove", "hall"])
+        house.press("kitchen", .click)
+        house.wait(.seconds(5))
+        #expect(house.payloads(on: "out") == ["1"])
+        house.diskIsFull = false
+        house.wait(.seconds(60))
+        #expect(house.store.state.buttons.map(\.name) == ["by the stove", nil])
+    }
+
+    @Test("while nothing can be recorded, a request that changes something is answered with what happens at a restart")
+    func unnamed() {
+        var house = Household([Household.kitchen], rules: Self.rules)
+        house.pairAll()
+        (house.diskIsFull, house.refuge) = (true, .nowhere)
+        house.crash()
+        house.ask(#"{"request":"button/rename","data":{"id":"BA00-K00001","to":"by the stove"}}"#)
+        #expect(house.responses.last?["status"] == "error")
+        let sentence = house.responses.last?["error"]?.stringValue ?? ""
+        #expect(sentence.hasPrefix("in effect, and not stored yet: no space left"), "\(sentence)")
+        house.ask(#"{"request":"button","data":{"id":"BA00-K00001"}}"#)
+        #expect(house.data["name"] == "by the stove")
+        house.diskIsFull = false
+        house.wait(.seconds(60))
+        house.ask(#"{"request":"button/rename","data":{"id":"BA00-K00001","to":"sink"}}"#)
+        #expect(house.responses.last?["status"] == "ok")
+    }
+
+    @Test("a reserve that could not be made shows in the status, and is tried again without a fault of the database")
+    func noReserve() {
+        var house = Household([Household.kitchen], rules: Self.rules)
+        house.pairAll()
+        house.forgetWhatHappened()
+        house.tell(.reserveFault("no space left for tryck.reserve"))
+        let fault = "no space left for tryck.reserve; until then a reserve for presses on a full disk is missing"
+        #expect(Self.faults(&house) == [fault] && house.logged.contains(fault))
+        house.wait(.seconds(200))
+        #expect(house.journal.count { $0 == "record" } == 2)
+        #expect(house.journal.count { $0 == "sync" } == 0)
+        house.tell(.reserveFault(nil))
+        #expect(Self.faults(&house) == [])
+        house.wait(.seconds(7200))
+        #expect(house.journal.count { $0 == "record" } == 2)
+    }
+
     @Test("the attempts to write become rarer, up to one a minute, and begin again with the next fault")
     func backOff() {
         var house = Household([Household.kitchen], rules: Self.rules)

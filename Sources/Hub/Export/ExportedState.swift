@@ -52,24 +52,14 @@ extension ExportedState {
 
 extension StoredButton {
     fileprivate var exported: JSONValue {
-        let pairing = self.pairing.map {
-            ["identifier": JSONValue($0.identifier), "key": .string($0.key.octets.hex)] as JSONValue
-        }
-        let members = json(hiding: Redaction([])).objectValue ?? []
-        return .object(
-            members.filter { !["heard", "source", "battery_percent"].contains($0.name) } + [
-                .init("pairing", pairing ?? .null)
-            ])
+        .object((kept.objectValue ?? []).filter { !["heard", "source", "battery_percent"].contains($0.name) })
     }
 
     fileprivate init(exported json: JSONValue) throws(ExportFailure) {
         do throws(RecordingFailure) {
-            try self.init(recorded: json)
+            try self.init(keptThrowing: json)
             source = nil
-            let pairing = try json.member("pairing") { $0 }
-            self.pairing = Pairing(
-                identifier: try pairing.integer("identifier"),
-                key: try pairing.member("key") { $0.stringValue.flatMap { [UInt8](hex: $0) }.flatMap(PairingKey.init) })
+            guard pairing != nil else { throw .badMember("pairing") }
         } catch .badMember(let name) {
             throw .badMember(name)
         } catch {

@@ -52,6 +52,7 @@ extension RecordedInput {
         case firmwareFiles = "firmware_files"
         case firmwareRead = "firmware_read"
         case recordFailed = "record_failed"
+        case reserveFault = "reserve_fault"
         case synced
         case controlLine = "control_line"
         case clientGone = "client_gone"
@@ -143,6 +144,8 @@ extension RecordedInput {
                     "refuge": .string(refuge.rawValue),
                 ]
             )
+        case .reserveFault(let reason):
+            (.reserveFault, ["reason": reason.map { .string(redaction($0)) } ?? .null])
         case .synced(let token, let success): (.synced, ["id": JSONValue(token.rawValue), "success": .bool(success)])
         case .controlLine(let client, let line):
             // The line is not shortened, because a part of a request is not a request. The edge has bounded its length.
@@ -235,6 +238,7 @@ extension RecordedInput {
             .recordFailed(
                 try token(line), try line.string("reason"),
                 try line.optional("refuge") { $0.stringValue.flatMap(RecordRefuge.init(rawValue:)) } ?? .memory)
+        case .reserveFault: .reserveFault(try line.optional("reason", \.stringValue))
         case .synced: .synced(RecordToken(rawValue: try line.integer("id")), try line.bool("success"))
         case .controlLine:
             .controlLine(Hub.ClientID(rawValue: try line.integer("client")), try line.octets("line"))

@@ -43,7 +43,9 @@ struct ExportCommand: ParsableCommand {
     func run() throws {
         let directory = try places.idleStateDirectory()
         let target = try NewFile(file, isReplacing: force)
-        let stored = try PlaceOptions.use { () throws(StoreFailure) in try IdleStore.load(directory) }
+        let stored = try PlaceOptions.use { () throws(StoreFailure) in
+            try IdleStore.load(directory, runtimeDirectories: places.runtimeDirectories)
+        }
         guard !stored.buttons.isEmpty else {
             throw Failure(
                 .negativeResult, "No button is paired, so there is nothing to export. Pair one with: tryck pair")

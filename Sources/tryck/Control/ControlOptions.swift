@@ -21,7 +21,7 @@ struct ControlOptions: ParsableArguments {
         ControlSocket.candidates(
             chosen: controlSocket,
             configured: controlSocket == nil
-                ? ConfigurationFiles(environment: SystemEnvironment.environment).configuredControlSocket : nil,
+                ? ConfigurationFiles(environment: SystemEnvironment.environment).controlSocket() : nil,
             runtimeDirectory: getenv("XDG_RUNTIME_DIR").map { String(cString: $0) })
     }
 

@@ -23,11 +23,11 @@ struct Passphrase: Hashable, Sendable {
         self.octets = octets
     }
 
-    /// Reads the first line of a file that no other user can read.
+    /// Reads the first line of a file that no other user can read, or of a pipe from a program that knows the passphrase.
     init(file: String, isNew: Bool) throws(Failure) {
         let text: FileText
         do throws(FileText.Failure) {
-            text = try FileText(reading: file)
+            text = try FileText(reading: file, acceptsPipes: true)
         } catch {
             throw Failure(.usage, "\(error). Its first line must be the passphrase.")
         }

@@ -18,6 +18,11 @@ extension PlaceOptions {
         return directory
     }
 
+    /// Where the daemon may have left a reserve in memory.
+    var runtimeDirectories: [String] {
+        Setup.runtimeDirectories(daemonOptions, environment: SystemEnvironment.environment)
+    }
+
     /// Runs `body`, which uses the store, and prints the notices it returns.
     ///
     /// - Throws: `Failure` with status 69.

@@ -76,6 +76,38 @@ def reloaded(box: Box) -> None:
         box.press_arrives()
 
 
+@point('on a disk that takes nothing a press is recorded in the runtime directory, and survives "systemctl restart"')
+def read_only(box: Box) -> None:
+    reserves = "find /run/tryck -name 'tryck.reserve-*' -type f"
+    name = box.machine.do(reserves)
+    if not name or '\n' in name:
+        raise Failure(f'the reserves in the runtime directory: {name!r}')
+    inode = box.machine.do(f'stat --format %i {name}')
+    # A mount of its own that the service sees after a restart.
+    box.machine.do(f"""
+        mkdir -p {DROP_INS}
+        printf '[Service]\\nReadOnlyPaths=/var/lib/tryck\\n' >{DROP_INS}/read-only.conf
+        systemctl daemon-reload""")
+    try:
+        box.restart()
+        box.machine.until('tryck status | grep -F "cannot be written"', 'the fault shows')
+        before = box.machine.do(f'sha256sum <{name}')
+        box.press_arrives()
+        box.machine.until(f'test "$(sha256sum <{name})" != "{before}"', 'the press is in the reserve')
+        presses = box.machine.do("tryck status --json | grep -o '\"presses\": *[0-9]*'")
+        messages = box.message_mark()
+        box.restart()
+        equal(box.machine.do(f'{reserves} -printf "%p %i"'), f'{name} {inode}', 'the reserve after the restart')
+        equal(box.machine.do("tryck status --json | grep -o '\"presses\": *[0-9]*'"), presses, 'presses')
+        if 'click' in box.machine.do(f'tail -n +{messages + 1} /run/messages | grep /action || true'):
+            raise Failure('the press was handled a second time')
+    finally:
+        box.machine.do(f'rm {DROP_INS}/read-only.conf && systemctl daemon-reload')
+    box.restart()
+    box.well()
+    box.press_arrives()
+
+
 @point('a wrong configuration ends it with status 78, once; the journal has file and line, as an error')
 def misconfigured(box: Box) -> None:
     journal = box.journal_mark()
