@@ -30,20 +30,6 @@ package struct ConfigurationFiles: Sendable {
 
     package init(environment: [String: String]) { self.environment = environment }
 
-    /// Where `tryck.yaml` is: named, in `$TRYCK_CONFIG`, here, or in `/etc`. `nil`: nowhere.
-    package func configurationPath(_ named: String?) -> String? {
-        if let named = named ?? environment["TRYCK_CONFIG"] { return named }
-        return ["tryck.yaml", "/etc/tryck/tryck.yaml"].first { path in
-            do throws(FileText.Failure) {
-                _ = try FileText(reading: path)
-                return true
-            } catch {
-                // One that cannot be read is reported when it is.
-                return error != .notFound(path)
-            }
-        }
-    }
-
     /// The configuration and where it was.
     package struct Found: Sendable {
         package var configuration = Configuration()
@@ -56,7 +42,7 @@ package struct ConfigurationFiles: Sendable {
     }
 
     package func configuration(at named: String?) throws(Setup.Failure) -> Found {
-        guard let path = configurationPath(named) else { return Found() }
+        guard let path = ConfigurationPath.find(named, environment: environment) else { return Found() }
         let text = try read(path)
         let directory = SystemEnvironment.directory(of: path)
         let loaded = RuleLoader.configuration(
@@ -68,16 +54,6 @@ package struct ConfigurationFiles: Sendable {
         return Found(
             configuration: configuration, path: path, directory: directory,
             notices: loaded.diagnostics.isEmpty ? [] : [ConfigurationFiles.report(loaded.diagnostics, on: text)])
-    }
-
-    /// The `control_socket` of the configuration that is found; `nil`: it names none or cannot be read. Secrets that the
-    /// configuration names are not needed, for a member of the group `tryck` may not read them.
-    package var configuredControlSocket: String? {
-        guard let path = configurationPath(nil), let text = try? FileText(reading: path) else { return nil }
-        let file = SourceFile(name: path, text: text.octets)
-        return RuleLoader.controlSocket(of: file, in: LoadEnvironment(variables: environment)).map {
-            resolve($0, in: SystemEnvironment.directory(of: path), home: environment["HOME"])
-        }
     }
 
     /// The one that the configuration names.

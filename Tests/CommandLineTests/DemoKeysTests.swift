@@ -3,8 +3,8 @@ import Simulator
 import TestSupport
 import Testing
 
+@testable import DemoCommands
 @testable import Edges
-@testable import tryck
 
 extension DemoKeys: StateMachine {}
 

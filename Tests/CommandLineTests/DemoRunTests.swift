@@ -5,10 +5,10 @@ import TestSupport
 import Testing
 
 @testable import CommandSupport
+@testable import DemoCommands
 @testable import Edges
 @testable import Platform
 @testable import Setup
-@testable import tryck
 
 extension DemoRun: StateMachine {}
 

@@ -3,8 +3,8 @@ import JSON
 import Simulator
 import Testing
 
+@testable import DemoCommands
 @testable import Edges
-@testable import tryck
 
 @Suite("What a press still has to bring about")
 struct PressTrackerTests {

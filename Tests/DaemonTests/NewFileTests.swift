@@ -2,7 +2,6 @@ import Testing
 
 @testable import CommandSupport
 @testable import Platform
-@testable import tryck
 
 @Suite("Exports on the disk")
 struct NewFileTests {
