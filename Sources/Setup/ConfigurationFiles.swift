@@ -7,35 +7,35 @@ package import RuleLoader
 import Rules
 package import Simulator
 
-/// The rules that are to run when the daemon starts.
+/// The rules with which the daemon starts.
 struct StartingRules: Sendable {
     var set = RuleSet()
-    /// Why they are not the ones on disk.
+    /// Why these are not the rules on the disk, as a sentence; `nil` if they are.
     var fault: String?
-    /// What is wrong with those, as `RulesLoaded` has it.
+    /// The warnings and errors of the rules on the disk, in the form of `RulesLoaded.problems`.
     var problems: [JSONValue] = []
-    /// Warnings and errors as rendered text.
+    /// The same warnings and errors as rendered text.
     var notices: [String] = []
-    /// What runs, as it was written.
+    /// The source text of the rules that run.
     var recorded: RecordedRules?
-    /// What is looked at for changes.
+    /// The files that are watched for changes.
     var watched: WatchedFiles
-    /// To be kept for a day when they are bad; `nil` where they are not those on disk.
+    /// The rules to store as the last good rules; `nil` if they are not those on the disk.
     var good: LastGoodRules?
 }
 
-/// Finds and reads the files a user wrote, and hands their texts to the loader.
+/// Finds and reads the files that a user wrote, and gives their texts to `RuleLoader`.
 package struct ConfigurationFiles: Sendable {
     package let environment: [String: String]
 
     package init(environment: [String: String]) { self.environment = environment }
 
-    /// The configuration and where it was.
+    /// A configuration and its path.
     package struct Found: Sendable {
         package var configuration = Configuration()
-        /// `nil`: there is none, and the defaults hold.
+        /// `nil` if there is no file; the configuration then has the defaults.
         package var path: String?
-        /// That its paths count from.
+        /// The base of relative paths in the configuration.
         package var directory = "/etc/tryck"
         /// Warnings as rendered text.
         package var notices: [String] = []
@@ -56,17 +56,17 @@ package struct ConfigurationFiles: Sendable {
             notices: loaded.diagnostics.isEmpty ? [] : [ConfigurationFiles.report(loaded.diagnostics, on: text)])
     }
 
-    /// The one that the configuration names.
+    /// The `state_directory` of the configuration; `nil` if it does not set one.
     package func stateDirectory(_ configuration: Configuration, in directory: String) -> String? {
         configuration.stateDirectory.map { resolve($0, in: directory, home: environment["HOME"]) }
     }
 
-    /// Where the last set without errors is kept.
+    /// The path of the last rule set without errors.
     package static func lastGoodRules(in stateDirectory: String) -> String { stateDirectory + "/last-good-rules.json" }
-    /// Where the secrets are that it was read with.
+    /// The path of the secrets with which that rule set was read.
     static func lastGoodSecrets(in stateDirectory: String) -> String { stateDirectory + "/last-good-secrets.yaml" }
 
-    /// Where the rules are, and whether the configuration names the place.
+    /// The path of the rules, and whether the configuration sets it.
     package func rulesPath(_ configuration: Configuration, in directory: String) -> (path: String, isNamed: Bool) {
         (
             resolve(configuration.rulesPath ?? "rules/home.yaml", in: directory, home: environment["HOME"]),
@@ -74,7 +74,7 @@ package struct ConfigurationFiles: Sendable {
         )
     }
 
-    /// The set that is to run: the one on disk, or the last good one, or none.
+    /// The rules on the disk if they have no errors, or else the last good rules, or else none.
     func startingRules(_ source: RuleSource, stateDirectory: String) -> StartingRules {
         let reading: RuleSource.Reading
         do throws(FileText.Failure) {
@@ -117,7 +117,7 @@ package struct ConfigurationFiles: Sendable {
         return starting
     }
 
-    /// The buttons of `simulated:FILE`; none for other transports.
+    /// The buttons of `simulated:FILE`; empty for other transports.
     package func simulator(
         _ configuration: Configuration, in directory: String
     ) throws(Setup.Failure) -> [SimulatedButtonDescription] {
@@ -141,10 +141,10 @@ package struct ConfigurationFiles: Sendable {
         }
     }
 
-    /// What files in this directory may refer to.
+    /// The secrets and variables that files in this directory may refer to.
     package func loadEnvironment(in directory: String) -> LoadEnvironment {
         let secretsPath = directory + "/secrets.yaml"
-        // Nothing but a file: a pipe would make the daemon wait.
+        // Only a regular file is read, because the daemon would wait for the other end of a pipe.
         var secrets: SourceFile?
         if case .files(let files) = RuleFiles.file(secretsPath) { secrets = files.first.map { SourceFile($0) } }
         return LoadEnvironment(secrets: secrets, variables: environment)

@@ -1,10 +1,10 @@
-/// What `tryckd` was told on its command line.
+/// The options on the command line of `tryckd`.
 package struct DaemonOptions: Hashable, Sendable {
     package var configuration: String?
     package var stateDirectory: String?
     package var controlSocket: String?
     package var logLevel: String?
-    /// Where all HCI traffic is written to.
+    /// The file to which all HCI traffic is written.
     package var capture: String?
     package var record: String?
 
@@ -18,11 +18,11 @@ package struct DaemonOptions: Hashable, Sendable {
         case run(DaemonOptions)
         case help
         case version
-        /// A sentence for people.
+        /// The command line has a mistake, which the sentence tells.
         case usage(String)
     }
 
-    /// - Parameter arguments: without the program's own name.
+    /// - Parameter arguments: the command line without the name of the program.
     package static func parse(_ arguments: [String]) -> Request {
         var options = DaemonOptions()
         var rest = arguments[...]

@@ -2,29 +2,29 @@ package import Edges
 import Glibc
 import Platform
 
-/// What can be seen of a state directory from outside of the daemon.
+/// The state of a state directory, as another process than the daemon can observe it.
 package struct StateDirectoryReport: Hashable, Sendable {
     package enum Condition: Hashable, Sendable {
-        /// It is made when the daemon starts.
+        /// There is no directory; the daemon creates it when it starts.
         case absent
-        /// It could not be made below `path`.
+        /// There is no directory, and the daemon could not create it below `path`.
         case cannotBeMade(path: String, cause: String)
-        /// At its own path, or above it, is something that is no directory.
+        /// `path`, which is the path of the directory or an ancestor of it, is not a directory.
         case fileInTheWay(path: String)
         case readOnlyFileSystem
-        /// A file could not be made in it.
+        /// No file can be created in the directory.
         case notWritable(cause: String)
-        /// A file could be made, and nothing be written to it.
+        /// A file can be created in the directory, but nothing can be written to the file.
         case full(cause: String)
         case writable
     }
 
     package enum DatabaseCondition: Hashable, Sendable {
         case absent
-        /// A daemon has it open; it looked at it when it started.
+        /// A daemon has the database open. The daemon checked it when it started.
         case inUse
         case sound
-        /// This user may not look.
+        /// This user has no permission to read the database.
         case hidden
         case failed(StoreFailure)
     }
@@ -41,13 +41,13 @@ package struct StateDirectoryReport: Hashable, Sendable {
 
     package var path: String
     package var condition: Condition
-    /// Of the directory, when it is there.
+    /// The name of the user who owns the directory; `nil` if there is no directory.
     package var owner: String?
-    /// The permission bits.
+    /// The permission bits of the directory.
     package var mode: UInt32?
-    /// A file in it that is another user's, whose daemon may then not write it.
+    /// A file in the directory that belongs to another user than the directory, so that the daemon may not write it.
     package var stranger: Stranger?
-    /// Octets an ordinary user may still write; `nil`: unknown.
+    /// The space for users without privileges, in octets; `nil` if it is unknown.
     package var freeSpace: UInt64?
     package var database: DatabaseCondition
 
@@ -65,7 +65,7 @@ package struct StateDirectoryReport: Hashable, Sendable {
         self.database = database
     }
 
-    /// Looks at the directory. A file is made in it and removed; where there is no directory, none is made.
+    /// Examines the directory: creates a file in it and removes the file. Does not create the directory.
     package init(lookingAt path: String) {
         var information = stat()
         guard stat(path, &information) == 0 else {
@@ -116,7 +116,7 @@ package struct StateDirectoryReport: Hashable, Sendable {
             ? .full(cause: describe(reason)) : .notWritable(cause: describe(reason))
     }
 
-    /// One that was left by somebody who was the daemon for a while, root mostly.
+    /// The first file that belongs to another user than `owner`, mostly because root ran the daemon for a while.
     private static func stranger(in directory: String, of owner: UInt32) -> Stranger? {
         let names = [StoreFiles.databaseName, StoreFiles.databaseName + "-wal", StoreFiles.lockName]
         for path in names.map({ "\(directory)/\($0)" }) {
@@ -162,7 +162,7 @@ package struct StateDirectoryReport: Hashable, Sendable {
         }
     }
 
-    /// Whether a daemon lives in it.
+    /// Whether a daemon uses the directory.
     package static func isInUse(_ directory: String) -> Bool {
         let lock = OwnedDescriptor(open(directory + "/" + StoreFiles.lockName, O_RDONLY | O_CLOEXEC))
         return lock.isOpen && flock(lock.rawValue, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
