@@ -1,5 +1,4 @@
 import ButtonModel
-import Edges
 import Simulator
 
 /// Assigns keys of the terminal to simulated buttons.

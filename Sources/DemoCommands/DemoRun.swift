@@ -1,9 +1,9 @@
 import ButtonModel
 import CommandSupport
 import CommandText
-import Edges
 import JSON
 import Platform
+import Simulator
 
 /// The course of the demo from the moment its daemon can be reached: wait for adapter and broker, subscribe at the
 /// broker, pair the buttons, then let them be pressed.

@@ -1,7 +1,7 @@
 import ButtonModel
 import CommandSupport
-import Edges
 import Platform
+import Simulator
 
 /// The presses in `--press`: actions of simulated buttons, one after another.
 struct DemoScript: Hashable, Sendable {

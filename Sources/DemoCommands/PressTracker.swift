@@ -1,6 +1,5 @@
 import ButtonModel
 import CommandText
-import Edges
 import Gestures
 import JSON
 import Simulator

@@ -1,5 +1,6 @@
 import ButtonModel
 import Edges
+import Simulator
 
 /// Parses `--attach`, the address of a controller: `h4:tcp:HOST:PORT` or `h4:unix:PATH`.
 enum Attachment {

@@ -1,7 +1,7 @@
 import CommandSupport
 import CommandText
-import Edges
 import JSON
+import Simulator
 
 /// The output of `tryck simulate`: JSON lines, or the same in words, except for what a note says anyway.
 enum SimulateText {

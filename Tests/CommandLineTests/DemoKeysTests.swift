@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 @testable import DemoCommands
-@testable import Edges
 
 extension DemoKeys: StateMachine {}
 

@@ -6,7 +6,6 @@ import Testing
 
 @testable import CommandSupport
 @testable import DemoCommands
-@testable import Edges
 @testable import Platform
 @testable import Setup
 

@@ -4,7 +4,6 @@ import Simulator
 import Testing
 
 @testable import DemoCommands
-@testable import Edges
 
 @Suite("What a press still has to bring about")
 struct PressTrackerTests {

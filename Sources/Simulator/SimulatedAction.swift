@@ -1,5 +1,4 @@
 package import ButtonModel
-package import Simulator
 
 /// An action on a simulated button, and its name on the command line: `click`, `swipe_left`, `turn_10`,
 /// `push_turn_-25`. The prefix `small_` means the small button of a Duo.
