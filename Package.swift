@@ -114,17 +114,38 @@ let package = Package(
         .plugin(name: "CommitPlugin", capability: .buildTool(), path: "Plugins/Commit"),
 
         // Commands
-        module("ControlClient", "JSON", "Reactor", "Platform", "CLinux"),
+        module("ControlClient", "JSON", "RuleLoader", "Reactor", "Platform", "CLinux"),
         module(
-            "CommandSupport", "Reactor", "Platform", "CLinux",
+            "CommandSupport", "JSON", "Reactor", "Platform", "ControlClient", "CLinux",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
+        module("CommandText", "ButtonModel", "JSON", "Expressions", "MQTTTopics", "CommandSupport"),
+        module(
+            "DaemonCommands", "Bytes", "ButtonModel", "JSON", "Reactor", "Platform", "ControlClient", "CommandSupport",
+            "CommandText", .product(name: "ArgumentParser", package: "swift-argument-parser")),
+        module(
+            "RuleCommands", "ButtonModel", "JSON", "Diagnostics", "Expressions", "Almanac", "Rules", "RuleLoader",
+            "RuleTesting", "Platform", "Setup", "CommandSupport", "CommandText",
+            .product(name: "ArgumentParser", package: "swift-argument-parser")),
+        module(
+            "ReplayCommands", "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "Hub", "Platform",
+            "Setup", "CommandSupport", "CommandText", .product(name: "ArgumentParser", package: "swift-argument-parser")
+        ),
+        module(
+            "DemoCommands", "ButtonModel", "JSON", "Diagnostics", "Gestures", "Hub", "Simulator", "Reactor",
+            "Platform", "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText", "RuleCommands", "CLinux",
+            .product(name: "ArgumentParser", package: "swift-argument-parser")),
+        module(
+            "DoctorCommands", "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "RuleTesting", "Reactor",
+            "Platform", "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText", "RuleCommands",
+            .product(name: "ArgumentParser", package: "swift-argument-parser")),
+        module(
+            "ExportCommands", "ButtonModel", "JSON", "Hub", "Platform", "Edges", "Setup", "ControlClient",
+            "CommandSupport", "CommandText", .product(name: "ArgumentParser", package: "swift-argument-parser")),
         .executableTarget(
             name: "tryck",
             dependencies: [
-                "Bytes", "ButtonModel", "JSON", "Diagnostics", "Gestures", "Expressions", "Almanac", "Rules",
-                "RuleTesting", "MQTTTopics", "Hub", "RuleLoader", "Simulator", "Reactor", "Platform", "Edges",
-                "Setup", "ControlClient", "CommandSupport", "CLinux",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "Platform", "CommandSupport", "DaemonCommands", "RuleCommands", "ReplayCommands", "DemoCommands",
+                "DoctorCommands", "ExportCommands", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
         // Measures; it is no part of the packages, and not installed.
@@ -143,6 +164,9 @@ let package = Package(
             name: "ReactorTestSupport", dependencies: ["Reactor"], path: "Tests/ReactorTestSupport",
             swiftSettings: settings),
         .target(name: "CDisk", path: "Tests/CDisk"),
+        .target(
+            name: "DiskTestSupport", dependencies: ["TestSupport", "CDisk"], path: "Tests/DiskTestSupport",
+            swiftSettings: settings),
         .target(
             name: "PictureTransfer", dependencies: ["BluetoothHost", "Bytes", "ButtonModel"],
             path: "Tests/PictureTransfer", swiftSettings: settings),
@@ -177,18 +201,19 @@ let package = Package(
             "Diagnostics",
             "ButtonModel",
             "JSON",
-            "BluetoothHost", "PictureTransfer", "tryck"),
+            "BluetoothHost", "PictureTransfer", "ReplayCommands"),
         tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
+        tests("PlatformTests", "Platform", "Reactor", "ReactorTestSupport", "DiskTestSupport"),
         tests(
-            "DaemonTests", "tryck", "CommandSupport", "Platform", "Edges", "Setup", "ControlClient", "CMosquitto",
-            "BluetoothHost",
-            "FlicdProtocol", "Hub", "Rules", "Reactor", "ReactorTestSupport",
-            "CLinux",
-            "CDisk", "Expressions", "Bytes", "JSON",
-            "ButtonModel"),
+            "EdgesTests", "Edges", "Platform", "ControlClient", "CMosquitto", "BluetoothHost", "FlicdProtocol", "Hub",
+            "Rules", "Reactor", "ReactorTestSupport", "DiskTestSupport", "CLinux", "CDisk", "Expressions", "Bytes",
+            "JSON", "ButtonModel", .product(name: "Logging", package: "swift-log")),
+        tests("SetupTests", "Setup", "Platform", "Hub", "Rules", "Bytes", "ButtonModel", "DiskTestSupport"),
         tests(
-            "CommandLineTests", "tryck", "tryck-bench", "CommandSupport", "ControlClient", "Platform", "Edges", "Setup",
-            "Hub", "Rules", "Diagnostics", "ButtonModel", "JSON", "Simulator",
+            "CommandLineTests", "tryck", "tryck-bench", "CommandSupport", "CommandText", "DaemonCommands",
+            "RuleCommands", "ReplayCommands", "DemoCommands", "DoctorCommands", "ExportCommands", "ControlClient",
+            "Platform", "Edges", "Setup", "Hub", "Rules", "Diagnostics", "ButtonModel", "JSON", "Simulator", "Reactor",
+            "ReactorTestSupport", "DiskTestSupport",
             .product(name: "ArgumentParser", package: "swift-argument-parser"), resources: [.copy("Golden")]),
         tests("ArchitectureTests"),
         fuzzing,

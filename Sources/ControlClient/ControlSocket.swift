@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Platform
+import RuleLoader
 
 /// The control socket of a daemon: where it may be, and how a client connects to it.
 package enum ControlSocket {
@@ -19,6 +20,19 @@ package enum ControlSocket {
         if let chosen = chosen ?? configured { return [chosen] }
         let own = runtimeDirectory.flatMap { $0.isEmpty ? nil : "\($0)/tryck/control.sock" }
         return [systemPath] + (own.map { [$0] } ?? [])
+    }
+
+    /// The `control_socket` of the `tryck.yaml` that a daemon with this environment would read; `nil` if there is no such
+    /// file, if it cannot be read, or if it does not set the socket. Secrets of the configuration are not read, because a
+    /// member of the group `tryck` may use the socket and may not read them.
+    package static func configured(_ configuration: String? = nil, environment: [String: String]) -> String? {
+        guard let path = ConfigurationPath.find(configuration, environment: environment),
+            let text = try? FileText(reading: path)
+        else { return nil }
+        let file = SourceFile(name: path, text: text.octets)
+        return RuleLoader.controlSocket(of: file, in: LoadEnvironment(variables: environment)).map {
+            resolve($0, in: SystemEnvironment.directory(of: path), home: environment["HOME"])
+        }
     }
 
     /// Connects to the first path at which a daemon listens.

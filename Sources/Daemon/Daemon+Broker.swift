@@ -47,10 +47,10 @@ extension Daemon {
 
     private func connect(to endpoint: MQTTOptions.Endpoint) {
         let configuration = setup.configuration
-        let offline = hub.offlineMessage
+        let offline = runner.hub.offlineMessage
         let options = MQTTOptions(
             configuration, endpoint: endpoint,
-            clientIdentifier: configuration.mqttClientIdentifier ?? "tryck_" + hub.installationID,
+            clientIdentifier: configuration.mqttClientIdentifier ?? "tryck_" + runner.hub.installationID,
             will: MQTTWill(
                 topicName: offline.topicName, payload: offline.payload, qos: offline.qos, retain: offline.retain))
         let mqtt = MQTTEdge(loop: loop, options: options, seed: SystemEnvironment.randomSeed) { [weak self] in

@@ -28,7 +28,7 @@ final class Daemon {
     private(set) var fileWatch: FileWatch?
     let capture: CaptureFile?
     private var recorder: RecordEdge?
-    var hub: Hub
+    var runner: HubRunner
     /// What the store held at the start.
     let stored: StoredState
     var transport: (any HCITransport)?
@@ -56,14 +56,11 @@ final class Daemon {
     var configurationReads: UInt64 = 0
     private var timer: Timer?
     private var watchdog: Timer?
-    private var inputs: [Hub.Input] = []
-    private var isHandling = false
+    /// Whether the effects of an input are being carried out.
+    private var isCarryingOut = false
     private var isStopping = false
     /// Whether a signal asked for the end. It overrides an earlier request to restart.
     private var isEndWanted = false
-    /// The records of the current effects that could not be written. Their syncs are left out, because a sync proves
-    /// nothing about a record that was not written.
-    private var failedRecords: Set<RecordToken> = []
     /// What the hub knows of the reserve.
     private var reserveFault: StoreFailure?
 
@@ -84,7 +81,7 @@ final class Daemon {
         metrics = setup.metricsFile.map { MetricsFile(loop: loop, path: $0) { logger.warning("\($0)") } }
         self.recorder = recorder
         self.stored = stored
-        hub = Hub(setup.hub, stored: stored, rules: setup.rules)
+        runner = HubRunner(Hub(setup.hub, stored: stored, rules: setup.rules))
         // The hub holds the rules now. A second reference here would keep them in memory after a reload.
         self.setup.rules = RuleSet()
         self.setup.goodRules = nil
@@ -103,7 +100,7 @@ final class Daemon {
         )
         let secrets = Set([setup.configuration.mqttPassword?.value].compactMap(\.self))
         recorder.write(
-            hub.beginRecording(header, hiding: secrets, at: Instant(nanoseconds: loop.nanosecondsSinceBoot)))
+            runner.hub.beginRecording(header, hiding: secrets, at: now))
         logger.info("the input of the daemon is recorded in \(setup.recordingPath ?? "a file")")
     }
 
@@ -113,7 +110,7 @@ final class Daemon {
     func recordingEnded(_ reason: String) {
         logger.warning("\(reason)")
         recorder = nil
-        hub.endRecording()
+        runner.hub.endRecording()
     }
 
     /// Starts the hub, the edges, the broker and the watchdog. Everything after that happens on the loop.
@@ -152,21 +149,17 @@ final class Daemon {
     /// Gives the hub an input and carries out its effects in order. An input that an effect causes immediately is handled
     /// after the remaining effects.
     func deliver(_ input: Hub.Input) {
-        inputs.append(input)
-        guard !isHandling else { return }
-        isHandling = true
-        var next = 0
-        while next < inputs.count {
-            let now = Instant(nanoseconds: loop.nanosecondsSinceBoot)
-            let effects = hub.handle(inputs[next], at: now)
-            if let recorder, let line = hub.recordedLine(inputs[next], at: now) { recorder.write(line) }
-            for effect in effects { carryOut(effect) }
-            failedRecords.removeAll()
-            next += 1
+        runner.add(input)
+        guard !isCarryingOut else { return }
+        isCarryingOut = true
+        while let turn = runner.next(at: now) {
+            if let recorder, let line = runner.hub.recordedLine(turn.input, at: turn.at) { recorder.write(line) }
+            for effect in turn.effects { carryOut(effect) }
         }
-        inputs.removeAll(keepingCapacity: true)
-        isHandling = false
+        isCarryingOut = false
     }
+
+    private var now: Instant { Instant(nanoseconds: loop.nanosecondsSinceBoot) }
 
     private func carryOut(_ effect: Hub.Effect) {
         switch effect {
@@ -233,9 +226,7 @@ final class Daemon {
         do {
             try store.apply(changes)
         } catch {
-            // A sync of a record in the reserve on the disk is meaningful; without that reserve it proves nothing.
-            if store.refuge != .disk, let token { failedRecords.insert(token) }
-            deliver(.recordFailed(token, "\(error)", store.refuge))
+            runner.recordFailed(token, "\(error)", store.refuge)
         }
         reportReserve()
     }
@@ -248,7 +239,7 @@ final class Daemon {
     }
 
     private func sync(_ token: RecordToken) {
-        guard failedRecords.remove(token) == nil else { return }
+        guard runner.isSyncUseful(token) else { return }
         store.sync { [weak self] success in self?.deliver(.synced(token, success)) }
     }
 

@@ -7,48 +7,33 @@ package import RuleLoader
 import Rules
 package import Simulator
 
-/// The rules to run when the daemon starts, and how they were found.
+/// The rules with which the daemon starts.
 struct StartingRules: Sendable {
     var set = RuleSet()
-    /// Why `set` is not the rule set on disk; `nil` if it is.
+    /// Why these are not the rules on the disk, as a sentence; `nil` if they are.
     var fault: String?
-    /// The errors and warnings of the rule set on disk, in the JSON form of `RulesLoaded`.
+    /// The warnings and errors of the rules on the disk, in the form of `RulesLoaded.problems`.
     var problems: [JSONValue] = []
-    /// The same as rendered text, for the log.
+    /// The same warnings and errors as rendered text.
     var notices: [String] = []
-    /// The texts from which `set` was read.
+    /// The source text of the rules that run.
     var recorded: RecordedRules?
-    /// The files to watch for changes.
+    /// The files that are watched for changes.
     var watched: WatchedFiles
-    /// The rules on disk, to be kept as the last good ones; `nil` if they have errors.
+    /// The rules to store as the last good rules; `nil` if they are not those on the disk.
     var good: LastGoodRules?
 }
 
-/// Finds and reads the configuration, the secrets and the simulator file, and gives their texts to `RuleLoader`.
+/// Finds and reads the files that a user wrote, and gives their texts to `RuleLoader`.
 package struct ConfigurationFiles: Sendable {
     package let environment: [String: String]
 
     package init(environment: [String: String]) { self.environment = environment }
 
-    /// The path of `tryck.yaml`: `named`, or `$TRYCK_CONFIG`, or the first that exists of `./tryck.yaml` and
-    /// `/etc/tryck/tryck.yaml`; otherwise `nil`.
-    package func configurationPath(_ named: String?) -> String? {
-        if let named = named ?? environment["TRYCK_CONFIG"] { return named }
-        return ["tryck.yaml", "/etc/tryck/tryck.yaml"].first { path in
-            do throws(FileText.Failure) {
-                _ = try FileText(reading: path)
-                return true
-            } catch {
-                // A file that exists but cannot be read is chosen, so that `configuration` reports the failure.
-                return error != .notFound(path)
-            }
-        }
-    }
-
-    /// A configuration and its location.
+    /// A configuration and its path.
     package struct Found: Sendable {
         package var configuration = Configuration()
-        /// `nil` if there is no file and the defaults apply.
+        /// `nil` if there is no file; the configuration then has the defaults.
         package var path: String?
         /// The base of relative paths in the configuration.
         package var directory = "/etc/tryck"
@@ -57,7 +42,7 @@ package struct ConfigurationFiles: Sendable {
     }
 
     package func configuration(at named: String?) throws(Setup.Failure) -> Found {
-        guard let path = configurationPath(named) else { return Found() }
+        guard let path = ConfigurationPath.find(named, environment: environment) else { return Found() }
         let text = try read(path)
         let directory = SystemEnvironment.directory(of: path)
         let loaded = RuleLoader.configuration(
@@ -71,27 +56,17 @@ package struct ConfigurationFiles: Sendable {
             notices: loaded.diagnostics.isEmpty ? [] : [ConfigurationFiles.report(loaded.diagnostics, on: text)])
     }
 
-    /// The `control_socket` of the configuration; `nil` if it has none or cannot be read. Works without the secrets,
-    /// because members of the group `tryck` may not read them.
-    package func controlSocket(at named: String? = nil) -> String? {
-        guard let path = configurationPath(named), let text = try? FileText(reading: path) else { return nil }
-        let file = SourceFile(name: path, text: text.octets)
-        return RuleLoader.controlSocket(of: file, in: LoadEnvironment(variables: environment)).map {
-            resolve($0, in: SystemEnvironment.directory(of: path), home: environment["HOME"])
-        }
-    }
-
-    /// The configured state directory; `nil` if there is none.
+    /// The `state_directory` of the configuration; `nil` if it does not set one.
     package func stateDirectory(_ configuration: Configuration, in directory: String) -> String? {
         configuration.stateDirectory.map { resolve($0, in: directory, home: environment["HOME"]) }
     }
 
-    /// The file of the last rule set without errors.
+    /// The path of the last rule set without errors.
     package static func lastGoodRules(in stateDirectory: String) -> String { stateDirectory + "/last-good-rules.json" }
-    /// The file of the secrets with which that set was read.
+    /// The path of the secrets with which that rule set was read.
     static func lastGoodSecrets(in stateDirectory: String) -> String { stateDirectory + "/last-good-secrets.yaml" }
 
-    /// The path of the entry rule file, and whether the configuration names it.
+    /// The path of the rules, and whether the configuration sets it.
     package func rulesPath(_ configuration: Configuration, in directory: String) -> (path: String, isNamed: Bool) {
         (
             resolve(configuration.rulesPath ?? "rules/home.yaml", in: directory, home: environment["HOME"]),
@@ -99,7 +74,7 @@ package struct ConfigurationFiles: Sendable {
         )
     }
 
-    /// The rule set on disk, or the last good rules if it has errors, or an empty set.
+    /// The rules on the disk if they have no errors, or else the last good rules, or else none.
     func startingRules(_ source: RuleSource, stateDirectory: String) -> StartingRules {
         let reading: RuleSource.Reading
         do throws(FileText.Failure) {
@@ -142,7 +117,7 @@ package struct ConfigurationFiles: Sendable {
         return starting
     }
 
-    /// The buttons of the transport `simulated:FILE`; none for other transports.
+    /// The buttons of `simulated:FILE`; empty for other transports.
     package func simulator(
         _ configuration: Configuration, in directory: String
     ) throws(Setup.Failure) -> [SimulatedButtonDescription] {
@@ -166,10 +141,10 @@ package struct ConfigurationFiles: Sendable {
         }
     }
 
-    /// The secrets and environment variables that files in this directory may refer to.
+    /// The secrets and variables that files in this directory may refer to.
     package func loadEnvironment(in directory: String) -> LoadEnvironment {
         let secretsPath = directory + "/secrets.yaml"
-        // `RuleFiles` reads regular files only, so that a FIFO cannot block the daemon.
+        // Only a regular file is read, because the daemon would wait for the other end of a pipe.
         var secrets: SourceFile?
         if case .files(let files) = RuleFiles.file(secretsPath) { secrets = files.first.map { SourceFile($0) } }
         return LoadEnvironment(secrets: secrets, variables: environment)

@@ -1,5 +1,3 @@
-package import ButtonModel
-
 /// The options on the command line of `tryckd`.
 package struct DaemonOptions: Hashable, Sendable {
     package var configuration: String?
@@ -10,7 +8,11 @@ package struct DaemonOptions: Hashable, Sendable {
     package var capture: String?
     package var record: String?
 
-    package init() {}
+    package init(configuration: String? = nil, stateDirectory: String? = nil, controlSocket: String? = nil) {
+        self.configuration = configuration
+        self.stateDirectory = stateDirectory
+        self.controlSocket = controlSocket
+    }
 
     package enum Request: Hashable, Sendable {
         case run(DaemonOptions)
@@ -20,7 +22,7 @@ package struct DaemonOptions: Hashable, Sendable {
         case usage(String)
     }
 
-    /// - Parameter arguments: without the program's own name.
+    /// - Parameter arguments: the command line without the name of the program.
     package static func parse(_ arguments: [String]) -> Request {
         var options = DaemonOptions()
         var remaining = arguments[...]
@@ -76,11 +78,4 @@ package struct DaemonOptions: Hashable, Sendable {
         Example: tryckd --config ~/tryck/tryck.yaml
 
         """
-}
-
-/// The version of everything in this package.
-package enum Version {
-    package static let string = "0.1.0"
-    /// 2026-11-21. A wall clock that shows an earlier time is wrong.
-    package static let builtAt = UTCTime(milliseconds: 1_795_219_200_000)
 }

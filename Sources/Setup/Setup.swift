@@ -107,10 +107,10 @@ package struct Setup: Sendable {
             ?? Locations(environment: environment, isRoot: SystemEnvironment.isRoot).stateDirectory
     }
 
-    /// The directories in which a daemon with these options may have its control socket, and a reserve in memory. A
-    /// configuration that cannot be read names none.
-    package static func runtimeDirectories(_ options: DaemonOptions, environment: [String: String]) -> [String] {
-        let configured = ConfigurationFiles(environment: environment).controlSocket(at: options.configuration)
+    /// The directories in which a daemon may have its control socket, and a reserve in memory.
+    ///
+    /// - Parameter configured: the control socket of its configuration; `nil` if that does not set one.
+    package static func runtimeDirectories(configured: String?, environment: [String: String]) -> [String] {
         let usual = Locations(environment: environment, isRoot: SystemEnvironment.isRoot).controlSocket
         return [configured, usual].compactMap(\.self).map { SystemEnvironment.directory(of: $0) }
     }

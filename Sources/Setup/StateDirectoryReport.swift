@@ -2,29 +2,29 @@ package import Edges
 import Glibc
 import Platform
 
-/// The condition of a state directory, examined by a process other than the daemon.
+/// The state of a state directory, as another process than the daemon can observe it.
 package struct StateDirectoryReport: Hashable, Sendable {
     package enum Condition: Hashable, Sendable {
-        /// The directory does not exist, and the daemon will create it.
+        /// There is no directory; the daemon creates it when it starts.
         case absent
-        /// The directory does not exist, and cannot be created in `path`, its nearest existing ancestor.
+        /// There is no directory, and the daemon could not create it below `path`.
         case cannotBeMade(path: String, cause: String)
-        /// `path`, which is the directory's path or an ancestor of it, is not a directory.
+        /// `path`, which is the path of the directory or an ancestor of it, is not a directory.
         case fileInTheWay(path: String)
         case readOnlyFileSystem
-        /// A file cannot be created in it.
+        /// No file can be created in the directory.
         case notWritable(cause: String)
-        /// A file can be created in it, but nothing can be written to the file.
+        /// A file can be created in the directory, but nothing can be written to the file.
         case full(cause: String)
         case writable
     }
 
     package enum DatabaseCondition: Hashable, Sendable {
         case absent
-        /// A running daemon has it open. It was checked when that daemon started.
+        /// A daemon has the database open. The daemon checked it when it started.
         case inUse
         case sound
-        /// The user of this process may not read it.
+        /// This user has no permission to read the database.
         case hidden
         case failed(StoreFailure)
     }
@@ -41,13 +41,13 @@ package struct StateDirectoryReport: Hashable, Sendable {
 
     package var path: String
     package var condition: Condition
-    /// The owner of the directory, if it exists.
+    /// The name of the user who owns the directory; `nil` if there is no directory.
     package var owner: String?
-    /// The permission bits.
+    /// The permission bits of the directory.
     package var mode: UInt32?
-    /// A file of the store that belongs to another user, which the daemon may be unable to write.
+    /// A file in the directory that belongs to another user than the directory, so that the daemon may not write it.
     package var stranger: Stranger?
-    /// Free octets for users other than root; `nil` if unknown.
+    /// The space for users without privileges, in octets; `nil` if it is unknown.
     package var freeSpace: UInt64?
     package var database: DatabaseCondition
 
@@ -65,7 +65,7 @@ package struct StateDirectoryReport: Hashable, Sendable {
         self.database = database
     }
 
-    /// Examines the directory, and creates and removes a file in it. The directory itself is not created.
+    /// Examines the directory: creates a file in it and removes the file. Does not create the directory.
     package init(lookingAt path: String) {
         var information = stat()
         guard stat(path, &information) == 0 else {
@@ -116,8 +116,7 @@ package struct StateDirectoryReport: Hashable, Sendable {
             ? .full(cause: describe(reason)) : .notWritable(cause: describe(reason))
     }
 
-    /// The first file of the store that does not belong to the directory's owner. Such files are left behind when
-    /// another user, mostly root, has run the daemon.
+    /// The first file that belongs to another user than `owner`, mostly because root ran the daemon for a while.
     private static func stranger(in directory: String, of owner: UInt32) -> Stranger? {
         let names = [
             StoreFiles.databaseName, StoreFiles.databaseName + "-wal", StoreFiles.lockName, StoreFiles.reserveName,
@@ -165,7 +164,7 @@ package struct StateDirectoryReport: Hashable, Sendable {
         }
     }
 
-    /// Whether a running daemon holds the lock of the state directory.
+    /// Whether a daemon uses the directory.
     package static func isInUse(_ directory: String) -> Bool {
         let lock = OwnedDescriptor(open(directory + "/" + StoreFiles.lockName, O_RDONLY | O_CLOEXEC))
         return lock.isOpen && flock(lock.rawValue, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK

@@ -10,7 +10,7 @@ struct BenchHouse {
     static let start = Instant(sinceBoot: .seconds(1000))
 
     private(set) var now = start
-    private(set) var hub: Hub
+    private var runner: HubRunner
     private(set) var world: SimulatedWorld
     private(set) var readyCount = 0
     private(set) var paired: Set<ButtonID> = []
@@ -22,7 +22,6 @@ struct BenchHouse {
     /// Whether data from buttons is kept in `intercepted` instead of reaching the hub.
     var intercepts = false
     var intercepted: [[UInt8]] = []
-    private var hubInputs: [Hub.Input] = []
     private var worldInputs: [SimulatedWorld.Input] = []
     private var hubTimer, worldTimer: Instant?
     private var drawn: UInt64
@@ -35,19 +34,23 @@ struct BenchHouse {
         _ buttons: [SimulatedButtonDescription], seed: UInt64, maximumLinks: Int = 8, keepsInputs: Bool = false,
         rules: RuleSet = RuleSet()
     ) {
-        hub = Hub(Self.configuration, stored: StoredState(installationID: "be4c"), rules: rules)
+        runner = HubRunner(
+            Hub(Self.configuration, stored: StoredState(installationID: "be4c"), rules: rules))
         world = SimulatedWorld(
             buttons, seed: seed, at: now,
             controller: .init(
                 address: BluetoothAddress(rawValue: 0x0000_5E00_5301), acceptListSize: 255, maximumLinks: maximumLinks))
         drawn = seed
         self.keepsInputs = keepsInputs
-        hubInputs = [.wallClock(UTCTime(milliseconds: 1_795_000_000_000)), .entropy(entropy()), .start]
+        for input in [.wallClock(UTCTime(milliseconds: 1_795_000_000_000)), .entropy(entropy()), .start] as [Hub.Input]
+        {
+            runner.add(input)
+        }
         settle()
     }
 
     mutating func ask(_ line: String) {
-        hubInputs.append(.controlLine(Hub.ClientID(rawValue: 1), Array(line.utf8)))
+        runner.add(.controlLine(Hub.ClientID(rawValue: 1), Array(line.utf8)))
         settle()
     }
 
@@ -57,12 +60,12 @@ struct BenchHouse {
     }
 
     mutating func tell(_ input: Hub.Input) {
-        hubInputs.append(input)
+        runner.add(input)
         settle()
     }
 
     /// The hub's effects for one packet, which are not carried out yet.
-    mutating func receive(_ packet: [UInt8]) -> [Hub.Effect] { hub.handle(.received(packet), at: now) }
+    mutating func receive(_ packet: [UInt8]) -> [Hub.Effect] { runner.hub.handle(.received(packet), at: now) }
 
     mutating func carryOut(_ effects: [Hub.Effect]) {
         for effect in effects { took(effect) }
@@ -87,7 +90,7 @@ struct BenchHouse {
                 worldInputs.append(.timerFired)
             } else {
                 hubTimer = nil
-                hubInputs.append(.timerFired)
+                runner.add(.timerFired)
             }
             settle()
         }
@@ -95,14 +98,13 @@ struct BenchHouse {
     }
 
     private mutating func settle() {
-        while !hubInputs.isEmpty || !worldInputs.isEmpty {
-            if !worldInputs.isEmpty {
+        while true {
+            while !worldInputs.isEmpty {
                 for effect in world.handle(worldInputs.removeFirst(), at: now) { took(effect) }
-            } else {
-                let input = hubInputs.removeFirst()
-                if keepsInputs { told.append((input, now)) }
-                for effect in hub.handle(input, at: now) { took(effect) }
             }
+            guard let turn = runner.next(at: now) else { return }
+            if keepsInputs { told.append((turn.input, now)) }
+            for effect in turn.effects { took(effect) }
         }
     }
 
@@ -113,7 +115,7 @@ struct BenchHouse {
             if intercepts, packet.first == 2 {
                 intercepted.append(packet)
             } else {
-                hubInputs.append(.received(packet))
+                runner.add(.received(packet))
             }
         case .setTimer(let deadline): worldTimer = deadline
         case .cancelTimer: worldTimer = nil
@@ -128,9 +130,9 @@ struct BenchHouse {
             worldInputs.append(.received(packet))
         case .setTimer(let deadline): hubTimer = deadline
         case .cancelTimer: hubTimer = nil
-        case .needsEntropy: hubInputs.append(.entropy(entropy()))
-        case .openTransport: hubInputs.append(.transportOpened)
-        case .sync(let token): hubInputs.append(.synced(token, true))
+        case .needsEntropy: runner.add(.entropy(entropy()))
+        case .openTransport: runner.add(.transportOpened)
+        case .sync(let token): runner.add(.synced(token, true))
         case .record(_, let changes):
             for case .putButton(let button) in changes { paired.insert(button.id) }
         case .log(.info, let message) where message.hasSuffix(" is ready") && !message.hasPrefix("Bluetooth"):

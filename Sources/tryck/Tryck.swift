@@ -1,8 +1,11 @@
 import ArgumentParser
-import CommandSupport
-import Glibc
+import DaemonCommands
+import DemoCommands
+import DoctorCommands
+import ExportCommands
 import Platform
-import Setup
+import ReplayCommands
+import RuleCommands
 
 /// The root command of the command line.
 struct Tryck: ParsableCommand {
@@ -16,20 +19,20 @@ struct Tryck: ParsableCommand {
             """,
         version: Version.string,
         groupedSubcommands: [
-            CommandGroup(name: "Start", subcommands: [RunCommand.self, DemoCommand.self]),
+            CommandGroup(name: "Start", subcommands: [RunCommand.self, DemoCommands.demo]),
             CommandGroup(
                 name: "Rules",
                 subcommands: [
-                    CheckCommand.self, TestCommand.self, ExplainCommand.self, RulesCommand.self, RuleCommand.self,
-                    SchemaCommand.self, ReloadCommand.self,
+                    RuleCommands.check, RuleCommands.test, RuleCommands.explain, DaemonCommands.rules,
+                    DaemonCommands.rule, RuleCommands.schema, DaemonCommands.reload,
                 ]),
             CommandGroup(
                 name: "Buttons",
                 subcommands: [
-                    PairCommand.self, ButtonsCommand.self, ButtonCommand.self, WatchCommand.self, ExportCommand.self,
-                    ImportCommand.self,
+                    DaemonCommands.pair, DaemonCommands.buttons, DaemonCommands.button, DaemonCommands.watch,
+                    ExportCommands.export, ExportCommands.import,
                 ]),
-            CommandGroup(name: "Health", subcommands: [StatusCommand.self, DoctorCommand.self]),
-            CommandGroup(name: "Laboratory", subcommands: [SimulateCommand.self, ReplayCommand.self]),
+            CommandGroup(name: "Health", subcommands: [DaemonCommands.status, DoctorCommands.doctor]),
+            CommandGroup(name: "Laboratory", subcommands: [DemoCommands.simulate, ReplayCommands.replay]),
         ])
 }

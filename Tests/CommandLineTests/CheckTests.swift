@@ -3,7 +3,7 @@ import Diagnostics
 import JSON
 import Testing
 
-@testable import tryck
+@testable import RuleCommands
 
 @Suite("Checking files")
 struct CheckTests {

@@ -4,7 +4,6 @@ import Testing
 @testable import CommandSupport
 @testable import ControlClient
 @testable import Platform
-@testable import tryck
 
 @Suite("The control socket")
 struct ControlTests {

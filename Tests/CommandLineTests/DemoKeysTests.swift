@@ -3,8 +3,7 @@ import Simulator
 import TestSupport
 import Testing
 
-@testable import Edges
-@testable import tryck
+@testable import DemoCommands
 
 extension DemoKeys: StateMachine {}
 

@@ -5,10 +5,9 @@ import TestSupport
 import Testing
 
 @testable import CommandSupport
-@testable import Edges
+@testable import DemoCommands
 @testable import Platform
 @testable import Setup
-@testable import tryck
 
 extension DemoRun: StateMachine {}
 

@@ -2,7 +2,7 @@ import JSON
 import Testing
 
 @testable import CommandSupport
-@testable import tryck
+@testable import DemoCommands
 
 @Suite("The screen of the demo")
 struct DemoScreenTests {

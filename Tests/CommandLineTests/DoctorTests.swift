@@ -5,9 +5,10 @@ import Testing
 
 @testable import CommandSupport
 @testable import ControlClient
+@testable import DoctorCommands
 @testable import Edges
+@testable import Platform
 @testable import Setup
-@testable import tryck
 
 @Suite("The doctor")
 struct DoctorTests {

@@ -5,8 +5,9 @@ import JSON
 import Testing
 
 @testable import CommandSupport
+@testable import DaemonCommands
+@testable import ExportCommands
 @testable import Platform
-@testable import tryck
 
 @Suite("Export and import")
 struct ExportTests {

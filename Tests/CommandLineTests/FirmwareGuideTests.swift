@@ -2,8 +2,8 @@ import JSON
 import Testing
 
 @testable import CommandSupport
+@testable import DaemonCommands
 @testable import Setup
-@testable import tryck
 
 @Suite("tryck button … firmware")
 struct FirmwareGuideTests {

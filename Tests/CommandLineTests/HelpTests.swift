@@ -2,6 +2,7 @@ import ArgumentParser
 import JSON
 import Testing
 
+@testable import DaemonCommands
 @testable import tryck
 @testable import tryck_bench
 

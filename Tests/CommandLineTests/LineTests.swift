@@ -1,7 +1,6 @@
 import Testing
 
 @testable import CommandSupport
-@testable import tryck
 
 @Suite("Lines on the terminal")
 struct LineTests {

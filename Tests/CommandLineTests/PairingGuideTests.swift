@@ -2,9 +2,10 @@ import JSON
 import Testing
 
 @testable import CommandSupport
+@testable import CommandText
+@testable import DaemonCommands
 @testable import Platform
 @testable import Setup
-@testable import tryck
 
 @Suite("Pairing")
 struct PairingGuideTests {

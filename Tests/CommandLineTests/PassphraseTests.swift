@@ -3,9 +3,9 @@ import Synchronization
 import Testing
 
 @testable import CommandSupport
+@testable import ExportCommands
 @testable import Platform
 @testable import Setup
-@testable import tryck
 
 @Suite("Passphrases")
 struct PassphraseTests {

@@ -3,8 +3,7 @@ import JSON
 import Simulator
 import Testing
 
-@testable import Edges
-@testable import tryck
+@testable import DemoCommands
 
 @Suite("What a press still has to bring about")
 struct PressTrackerTests {

@@ -7,8 +7,8 @@ import Testing
 
 @testable import CommandSupport
 @testable import Platform
+@testable import ReplayCommands
 @testable import Setup
-@testable import tryck
 
 @Suite("Replaying a recording")
 struct ReplayTests {

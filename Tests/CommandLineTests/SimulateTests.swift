@@ -4,8 +4,8 @@ import Simulator
 import Testing
 
 @testable import CommandSupport
+@testable import DemoCommands
 @testable import Edges
-@testable import tryck
 
 @Suite("Buttons behind foreign controllers")
 struct SimulateTests {

@@ -2,7 +2,7 @@ import JSON
 import Testing
 
 @testable import CommandSupport
-@testable import tryck
+@testable import CommandText
 
 @Suite("Lines of the live stream")
 struct StreamTextTests {

@@ -3,7 +3,8 @@ import JSON
 import Testing
 
 @testable import CommandSupport
-@testable import tryck
+@testable import CommandText
+@testable import DaemonCommands
 
 @Suite("Status and buttons")
 struct TablesTests {

@@ -12,7 +12,9 @@ import Testing
 /// runner that answer immediately or when a test requests it. No sockets, and no clock except `now`.
 struct Household {
     private(set) var now = Instant(sinceBoot: .seconds(1000))
-    private(set) var hub: Hub
+    private var runner: HubRunner
+    /// For looking at; a change of the copy has no effect.
+    var hub: Hub { runner.hub }
     private(set) var world: SimulatedWorld
     private(set) var store: Store
     /// The part of `store` that is on the disk, which survives a power cut.
@@ -83,7 +85,6 @@ struct Household {
     private var hubTimer: Instant?
     private var worldTimer: Instant?
     private var transportIsOpen = false
-    private var hubInputs: [Hub.Input] = []
     private var worldInputs: [SimulatedWorld.Input] = []
     private var slowSyncs: [(token: RecordToken, store: Store, reserve: [StoreChange])] = []
     private var slowLoads: [JobID] = []
@@ -91,8 +92,7 @@ struct Household {
     private var running: [JobID] = []
     private var memories: [String: EventMemory] = [:]
     private var isDead = false
-    private var failedRecords: Set<RecordToken> = []
-    /// Changes that are added to the next record.
+    /// The changes that are added to the next record.
     private var unrecorded: [StoreChange] = []
     /// The unrecorded changes: in any reserve, in the reserve on the disk, and after a power cut.
     private var reserve: [StoreChange] = []
@@ -127,7 +127,7 @@ struct Household {
             transport: "simulated:test",
             broker: "mqtt://test", hasBroker: hasBroker, control: control, lostState: lostState, hasMetrics: hasMetrics,
             simulatedButtons: buttons.map(\.name), flicdListen: servesFlicd ? "127.0.0.1:5551" : nil)
-        hub = Hub(configuration, stored: store.state, rules: rules.set)
+        runner = HubRunner(Hub(configuration, stored: store.state, rules: rules.set))
         world =
             if let controller {
                 SimulatedWorld(buttons, seed: seed, at: now, controller: controller)
@@ -143,7 +143,7 @@ struct Household {
             recordingStart = now
             let header = RecordingHeader(
                 startedAt: clock, configuration: configuration, rules: rules.recorded, stored: stored)
-            recording.append(seam.header(hub.beginRecording(header, at: now), header))
+            recording.append(seam.header(runner.hub.beginRecording(header, at: now), header))
         }
         if isWitnessed { give(.controlLine(.init(rawValue: 9), Array(#"{"request":"watch"}"#.utf8))) }
         give(.wallClock(clock))
@@ -186,8 +186,9 @@ struct Household {
         unrecorded = reserve
         isDead = true
         end = nil
+        // Drops the inputs that wait.
+        runner = HubRunner(hub)
         hubTimer = nil
-        hubInputs = []
         slowSyncs = []
         slowLoads = []
         unacknowledged = []
@@ -209,7 +210,7 @@ struct Household {
             // start does not apply that snapshot again.
             (unrecorded, reserve, diskReserve, syncedReserve) = ([], [], [], [])
         }
-        hub = Hub(configuration, stored: stored, rules: (rulesOnDisk ?? rules).set)
+        runner.hub = Hub(configuration, stored: stored, rules: (rulesOnDisk ?? rules).set)
         begin(stored)
     }
 
@@ -305,7 +306,7 @@ struct Household {
         return levels.count == wanted.count
     }
 
-    private mutating func give(_ input: Hub.Input) { hubInputs.append(input) }
+    private mutating func give(_ input: Hub.Input) { runner.add(input) }
 
     mutating func loseBroker() {
         brokerIsUp = false
@@ -401,30 +402,27 @@ struct Household {
     // MARK: The loop
 
     private mutating func settle() {
-        while !hubInputs.isEmpty || !worldInputs.isEmpty {
-            if !worldInputs.isEmpty {
+        while true {
+            while !worldInputs.isEmpty {
                 for effect in world.handle(worldInputs.removeFirst(), at: now) { carryOut(effect) }
                 lookAtButtons()
-            } else {
-                let input = hubInputs.removeFirst()
-                let effects = hub.handle(input, at: now)
-                expectNoProblems()
-                if digest != nil { for effect in effects { digest?.add(effect) } }
-                if let seam {
-                    recordedEffects += effects
-                    let line = hub.recordedLine(input, at: now)
-                    if let line = seam.line(line, input, at: now - recordingStart) { recording.append(line) }
+            }
+            guard let turn = runner.next(at: now) else { return }
+            expectNoProblems()
+            if digest != nil { for effect in turn.effects { digest?.add(effect) } }
+            if let seam {
+                recordedEffects += turn.effects
+                let line = runner.hub.recordedLine(turn.input, at: now)
+                if let line = seam.line(line, turn.input, at: now - recordingStart) { recording.append(line) }
+            }
+            for effect in turn.effects {
+                if let end, end.effects <= 0 {
+                    die(isPowerCut: end.isPowerCut)
+                    return rise()
                 }
-                for effect in effects {
-                    if let end, end.effects <= 0 {
-                        die(isPowerCut: end.isPowerCut)
-                        return rise()
-                    }
-                    end?.effects -= 1
-                    see(.effect(effect))
-                    carryOut(effect)
-                }
-                failedRecords = []
+                end?.effects -= 1
+                see(.effect(effect))
+                carryOut(effect)
             }
         }
     }
@@ -465,15 +463,14 @@ struct Household {
             if diskIsFull {
                 if refuge == .nowhere { see(.recordFailed) } else { reserve = unrecorded.filter(\.isReserved) }
                 if refuge == .disk { diskReserve = reserve }
-                if refuge != .disk, let token { failedRecords.insert(token) }
-                give(.recordFailed(token, "no space left", refuge))
+                runner.recordFailed(token, "no space left", refuge)
             } else {
                 store.apply(unrecorded)
                 (unrecorded, reserve, diskReserve) = ([], [], [])
             }
         case .sync(let token):
             journal.append("sync")
-            guard !failedRecords.contains(token) else { break }
+            guard runner.isSyncUseful(token) else { break }
             guard !syncsAreSlow else { return slowSyncs.append((token, store, diskReserve)) }
             (synced, syncedReserve) = (store, diskReserve)
             give(.synced(token, true))
@@ -526,7 +523,7 @@ struct Household {
     /// Checks the hub's invariants after each input. A story reports a violation as a broken promise.
     private mutating func expectNoProblems() {
         #if DEBUG
-            for problem in hub.problems(at: now) {
+            for problem in runner.hub.problems(at: now) {
                 if isWitnessed { see(.problem(problem)) } else { Issue.record("\(problem)") }
             }
         #endif

@@ -2,7 +2,7 @@ import Glibc
 import JSON
 import Testing
 
-@testable import tryck
+@testable import ReplayCommands
 
 @Suite("A story with a broken promise")
 struct StoryReplayTests {

@@ -1,0 +1,65 @@
+package import ArgumentParser
+import ControlClient
+import Glibc
+package import JSON
+import Platform
+
+/// The option with which a command finds the daemon.
+package struct ControlOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            """
+            The daemon's socket. The default is the control_socket of $TRYCK_CONFIG, ./tryck.yaml or \
+            /etc/tryck/tryck.yaml, or else \(ControlSocket.systemPath), or the socket in $XDG_RUNTIME_DIR.
+            """,
+            valueName: "path"))
+    package var controlSocket: String?
+
+    package init() {}
+
+    /// The sockets to try, in this order.
+    package var candidates: [String] {
+        ControlSocket.candidates(
+            chosen: controlSocket,
+            configured: controlSocket == nil
+                ? ControlSocket.configured(environment: SystemEnvironment.environment) : nil,
+            runtimeDirectory: getenv("XDG_RUNTIME_DIR").map { String(cString: $0) })
+    }
+
+    /// Sends the daemon one request and waits for the answer.
+    ///
+    /// - Parameters:
+    ///   - data: the `data` of the request.
+    ///   - patience: how long the answer may take.
+    /// - Returns: the answer's `data`.
+    /// - Throws: `Failure`: 69 when there is no daemon or it does not answer, 1 when it refuses.
+    package func ask(
+        _ request: String, _ data: JSONValue = .object([]), within patience: Duration = .seconds(10)
+    ) throws(Failure) -> JSONValue {
+        let request: JSONValue = ["request": .string(request), "data": data]
+        let answer: JSONValue?
+        do throws(ControlClientFailure) {
+            let client = try ControlSocket.first(of: candidates) { path throws(ControlClientFailure) in
+                try ControlClient(path: path)
+            }
+            try client.send(request.encoded())
+            let line = try client.readLine(timeout: patience)
+            answer = try? JSONValue(parsing: line)
+        } catch {
+            throw Failure(error, candidates: candidates)
+        }
+        guard let answer else {
+            throw Failure(.unavailable, "The answer is not JSON. Is another program listening on the daemon's socket?")
+        }
+        return try answer.requestOutcome.get()
+    }
+}
+
+extension JSONValue {
+    /// The `data` of an answer, or the reason why the request was refused.
+    package var requestOutcome: Result<JSONValue, Failure> {
+        self["status"]?.stringValue == "ok"
+            ? .success(self["data"] ?? .null)
+            : .failure(Failure(.negativeResult, self["error"]?.stringValue ?? "The daemon gave no reason."))
+    }
+}

@@ -1,0 +1,66 @@
+import Glibc
+import Platform
+
+/// A file that only its owner can read: a new file, or one that replaces an existing file.
+package struct NewFile: Sendable {
+    package let path: String
+    private let isReplacing: Bool
+    /// What to do when there is a file already.
+    private let remedy: String
+
+    /// Checks whether a file may be written at the path.
+    ///
+    /// - Throws: `Failure` with status 64.
+    package init(
+        _ path: String, isReplacing: Bool = false, remedy: String = "Specify another file, or replace it with --force."
+    ) throws(Failure) {
+        self.path = path
+        self.isReplacing = isReplacing
+        self.remedy = remedy
+        var status = stat()
+        if lstat(path, &status) == 0 {
+            guard isReplacing else { throw exists(path) }
+            guard status.st_mode & S_IFMT == S_IFREG else {
+                throw Failure(.usage, "\(path) is not a regular file and cannot be replaced. Specify another file.")
+            }
+        }
+    }
+
+    /// Writes the file. When this returns, its content and its name are on the disk. A file that is replaced stays whole
+    /// until then.
+    package func write(_ octets: [UInt8]) throws(Failure) {
+        let written = isReplacing ? path + ".new" : path
+        if isReplacing { unlink(written) }
+        let descriptor = open(written, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw errno == EEXIST ? exists(written) : Self.failure(.usage, written, errno)
+        }
+        var cause = Self.write(octets, to: descriptor)
+        if close(descriptor) != 0, cause == 0 { cause = errno }
+        if cause == 0, isReplacing, rename(written, path) != 0 { cause = errno }
+        guard cause == 0 else {
+            unlink(written)
+            throw Self.failure(.unavailable, path, cause)
+        }
+        cause = FileText.syncDirectory(of: path)
+        guard cause == 0 else { throw Self.failure(.unavailable, path, cause) }
+    }
+
+    /// - Returns: `errno`, or 0.
+    private static func write(_ octets: [UInt8], to descriptor: Int32) -> Int32 {
+        var rest = octets[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return errno }
+            rest = rest.dropFirst(count)
+        }
+        return fsync(descriptor) == 0 ? 0 : errno
+    }
+
+    private func exists(_ path: String) -> Failure { Failure(.usage, "\(path) already exists. \(remedy)") }
+
+    private static func failure(_ status: ExitStatus, _ path: String, _ code: Int32) -> Failure {
+        Failure(status, "\(path) cannot be written: \(String(cString: strerror(code))).")
+    }
+}

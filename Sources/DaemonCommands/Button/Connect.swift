@@ -1,0 +1,49 @@
+import ArgumentParser
+import CommandSupport
+import CommandText
+import JSON
+
+extension ButtonCommand {
+    struct Connect: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "connect",
+            abstract: "Allow the button to connect again after a disconnect.",
+            usage: "tryck button <name> connect [--control-socket <path>]",
+            discussion: """
+                The button connects when it is pressed, or when it comes back into range.
+
+                  tryck button kitchen connect
+                """)
+
+        @ParentCommand var button: ButtonCommand
+        @OptionGroup var control: ControlOptions
+
+        func run() throws {
+            let answer = try control.ask("button/connect", ["id": .string(button.name)])
+            let name = answer.text("button")
+            Output.standardOutput.write(line: "\(name) may connect again. Press it to connect at once.")
+        }
+    }
+
+    struct Disconnect: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "disconnect",
+            abstract: "Keep the button disconnected until connect.",
+            usage: "tryck button <name> disconnect [--control-socket <path>]",
+            discussion: """
+                The pairing is kept, and the button stores its presses. The setting is kept over restarts.
+
+                  tryck button kitchen disconnect
+                """)
+
+        @ParentCommand var button: ButtonCommand
+        @OptionGroup var control: ControlOptions
+
+        func run() throws {
+            let answer = try control.ask("button/disconnect", ["id": .string(button.name)])
+            let name = answer.text("button")
+            Output.standardOutput.write(
+                line: "\(name) stays disconnected. To connect it again: tryck button \(button.name) connect")
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import ArgumentParser
+import CommandSupport
+import CommandText
+import JSON
+
+extension ButtonCommand {
+    struct Forget: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "forget",
+            abstract: "Delete the pairing of the button.",
+            usage: "tryck button <name> forget [--control-socket <path>]",
+            discussion: """
+                All stored data of the button is deleted, and its presses have no effect. To use it again, pair it.
+
+                  tryck button kitchen forget
+                  tryck button BA00-A00001 forget
+                """)
+
+        @ParentCommand var button: ButtonCommand
+        @OptionGroup var control: ControlOptions
+
+        func run() throws {
+            let answer = try control.ask("button/remove", ["id": .string(button.name)])
+            Output.standardOutput.write(line: Self.sentence(answer))
+        }
+
+        /// - Parameter answer: the `data` of the answer.
+        static func sentence(_ answer: JSONValue) -> String {
+            "\(answer.text("button")) is forgotten. To use it again: tryck pair"
+        }
+    }
+}

@@ -1,0 +1,24 @@
+import ArgumentParser
+import CommandSupport
+import JSON
+
+extension ButtonCommand {
+    struct LED: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "led",
+            abstract: "Flash the button's LED, if its model supports that.",
+            usage: "tryck button <name> led [--control-socket <path>]",
+            discussion: """
+                A Flic 2 does not support it.
+
+                  tryck button kitchen led
+                """)
+
+        @ParentCommand var button: ButtonCommand
+        @OptionGroup var control: ControlOptions
+
+        func run() throws {
+            _ = try control.ask("button/led", ["id": .string(button.name)])
+        }
+    }
+}

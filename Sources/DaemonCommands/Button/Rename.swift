@@ -1,0 +1,36 @@
+import ArgumentParser
+import CommandSupport
+import CommandText
+import JSON
+
+extension ButtonCommand {
+    struct Rename: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "rename",
+            abstract: "Change the name of the button in Tryck.",
+            usage: "tryck button <name> rename <new name> [--control-socket <path>]",
+            discussion: """
+                If the rules declare a name for the button, that name is shown. The name stored on the button is its \
+                nickname: see tryck button <name> set --nickname.
+
+                  tryck button BA00-A00001 rename kitchen
+                  tryck button kitchen rename ""          removes the name
+                """)
+
+        @ParentCommand var button: ButtonCommand
+        @Argument(help: "The new name, at most 64 characters.") var to: String
+        @OptionGroup var control: ControlOptions
+
+        func run() throws {
+            let answer = try control.ask("button/rename", ["id": .string(button.name), "to": .string(to)])
+            Output.standardOutput.write(line: Self.sentence(answer))
+        }
+
+        /// - Parameter answer: the `data` of the answer.
+        static func sentence(_ answer: JSONValue) -> String {
+            let (name, shown) = (answer.text("name"), answer.text("to"))
+            guard name == shown else { return "Its name is \(name); the rules call it \(shown), and so does Tryck." }
+            return "\(answer.text("from")) is now \(name)."
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import ButtonModel
+import CommandSupport
+import CommandText
+import JSON
+
+/// The output of `tryck button NAME`: one value on each line, after its title.
+enum ButtonText {
+    private static let titleColumns = 17
+
+    static func lines(_ button: JSONValue, at now: UTCTime) -> [Line] {
+        var lines = [
+            titled("name") + (button.text("name"), .strong),
+            state(button),
+            battery(button),
+            titled("signal") + (ButtonTable.signal(button), .plain),
+            titled("last seen") + (ButtonTable.lastSeen(button, at: now), .plain),
+            titled("presses") + ("\(button["press_count"]?.integerValue ?? 0)", .plain),
+        ]
+        lines += settings(button)
+        for (title, key) in [("serial", "serial"), ("address", "address"), ("uuid", "uuid"), ("paired", "paired_at")] {
+            lines.append(titled(title) + (button.text(key), .plain))
+        }
+        lines.append(titled("model") + (button.text("model"), .plain))
+        lines.append(titled("firmware") + ("\(button["firmware"]?.integerValue ?? 0)", .plain))
+        return lines
+    }
+
+    /// The settings that `tryck button NAME set` can change.
+    static func settings(_ button: JSONValue) -> [Line] {
+        let isPending = button["nickname_pending"]?.boolValue == true
+        let time = button["auto_disconnect_time"]?.integerValue
+        var lines = [titled("trigger mode") + (button.text("trigger_mode"), .plain)]
+        if let mode = button["latency_mode"]?.stringValue { lines.append(titled("latency mode") + (mode, .plain)) }
+        lines.append(
+            titled("nickname") + (button.text("nickname"), .plain)
+                + (isPending ? "  (sent to the button when it connects)" : "", .faint))
+        if button["model"] != "twist" {
+            lines.append(
+                titled("auto disconnect") + (time.map { "after \($0) s without a press" } ?? "never", .plain))
+        }
+        if let mode = button["led_mode"]?.stringValue { lines.append(titled("lights") + (mode, .plain)) }
+        if let positions = button["positions"]?.objectValue {
+            let words = positions.map { "\($0.name) \($0.value)" }
+            lines.append(titled("positions") + (words.joined(separator: ", "), .plain))
+        }
+        return lines
+    }
+
+    private static func state(_ button: JSONValue) -> Line {
+        let state = button.text("state")
+        var line = titled("state") + (state, state == "ready" ? .good : .plain)
+        if button["waits_for_space"]?.boolValue == true { line.append("  no space for a new connection", .doubtful) }
+        if button["is_connection_wanted"]?.boolValue == false {
+            line.append("  stays disconnected, as requested", .faint)
+        }
+        return line
+    }
+
+    private static func battery(_ button: JSONValue) -> Line {
+        let isLow = button["battery_low"]?.boolValue == true
+        guard let millivolts = button["battery_mv"]?.integerValue else {
+            // A flicd reports only the percentage.
+            let percentage = button["battery"]?.integerValue.map { "\($0) %" }
+            return titled("battery") + (percentage ?? "unknown", isLow ? .bad : .plain)
+        }
+        var line = titled("battery") + (Quantity.volts(millivolts: millivolts), isLow ? .bad : .plain)
+        if let percentage = button["battery"]?.integerValue { line.append(", about \(percentage) %", .faint) }
+        if isLow { line.append("  change it: a CR2032", .bad) }
+        return line
+    }
+
+    private static func titled(_ title: String) -> Line { Line(title.padded(to: titleColumns), .faint) }
+}

@@ -1,0 +1,13 @@
+package import ArgumentParser
+
+/// The commands that ask a running daemon.
+package enum DaemonCommands {
+    package static let status: any ParsableCommand.Type = StatusCommand.self
+    package static let watch: any ParsableCommand.Type = WatchCommand.self
+    package static let buttons: any ParsableCommand.Type = ButtonsCommand.self
+    package static let button: any ParsableCommand.Type = ButtonCommand.self
+    package static let pair: any ParsableCommand.Type = PairCommand.self
+    package static let rules: any ParsableCommand.Type = RulesCommand.self
+    package static let rule: any ParsableCommand.Type = RuleCommand.self
+    package static let reload: any ParsableCommand.Type = ReloadCommand.self
+}

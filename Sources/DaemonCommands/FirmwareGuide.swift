@@ -1,0 +1,100 @@
+import Bytes
+import CommandSupport
+import CommandText
+import JSON
+import Platform
+
+/// The course of `tryck button … firmware`, from the first request to the end of the update.
+///
+/// It sends `watch` before the request for the update, so that no progress is missed. The daemon answers requests in
+/// order.
+struct FirmwareGuide: Sendable {
+    enum Input: Hashable, Sendable {
+        case connected
+        case received(JSONValue)
+        case interrupted
+    }
+
+    enum Effect: Sendable {
+        case send(JSONValue)
+        /// Print a line of the kind `firmware`.
+        case show(JSONValue)
+        case finish(Result<Void, Failure>)
+    }
+
+    private enum State: Hashable {
+        case watching
+        /// Lines about updates that came before the answer. They may be about this update.
+        case asking(said: [JSONValue])
+        /// The button's id.
+        case updating(String)
+        case done
+    }
+
+    private let button: String
+    private let image: [UInt8]
+    private var state = State.watching
+    /// The least progress between two lines that are shown, in per cent.
+    private static let stride: Int64 = 5
+    private var shown: Int64 = -Self.stride
+
+    init(button: String, image: [UInt8]) {
+        self.button = button
+        self.image = image
+    }
+
+    mutating func handle(_ input: Input) -> [Effect] {
+        switch (state, input) {
+        case (.watching, .connected): return [.send(["request": "watch"])]
+        case (.done, _), (_, .connected): return []
+        case (_, .interrupted): return finish(.failure(.silent(.negativeResult)))
+        case (_, .received(let line)) where line["kind"] == nil: return answered(line)
+        case (.updating(let id), .received(let line)) where line["id"]?.stringValue == id: return progressed(line)
+        case (.asking(let said), .received(let line)) where line["kind"] == "firmware":
+            state = .asking(said: said + [line])
+            return []
+        case (.watching, .received), (.asking, .received), (.updating, .received): return []
+        }
+    }
+
+    private mutating func answered(_ answer: JSONValue) -> [Effect] {
+        switch (state, answer.requestOutcome) {
+        case (_, .failure(let failure)): return finish(.failure(failure))
+        case (.watching, .success):
+            state = .asking(said: [])
+            return [
+                .send([
+                    "request": "button/update",
+                    "data": ["id": .string(button), "image": .string(image.hex)],
+                ])
+            ]
+        case (.asking(let said), .success(let data)):
+            state = .updating(data.text("id"))
+            return said.flatMap { handle(.received($0)) }
+        case (.updating, .success), (.done, .success): return []
+        }
+    }
+
+    private mutating func progressed(_ line: JSONValue) -> [Effect] {
+        switch (line.text("kind"), line.text("state")) {
+        case ("firmware", "finished"): return [.show(line)] + finish(.success(()))
+        case ("firmware", "failed"): return finish(.failure(Failure(.negativeResult, line.text("advice"))))
+        case ("firmware", "transferring"):
+            guard let percentage = line["percentage"]?.integerValue, percentage >= shown + Self.stride else {
+                return []
+            }
+            shown = percentage
+            return [.show(line)]
+        case ("firmware", _): return [.show(line)]
+        case ("button", "removed"), ("button", "unpaired"):
+            return finish(
+                .failure(Failure(.negativeResult, "The button is not paired any more. Pair it, then try again.")))
+        default: return []
+        }
+    }
+
+    private mutating func finish(_ result: Result<Void, Failure>) -> [Effect] {
+        state = .done
+        return [.finish(result)]
+    }
+}

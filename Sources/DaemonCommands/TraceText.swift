@@ -1,0 +1,33 @@
+import CommandSupport
+import CommandText
+import JSON
+
+/// Formats one run of a rule, step by step.
+///
+///     run 12  kitchen click  2026-11-21T02:30:00.123Z  completed in 1204ms
+///        0ms  actions[0].publish  completed
+enum TraceText {
+    static func lines(_ run: JSONValue) -> [Line] {
+        var head = Line("run \(run["run"]?.integerValue ?? 0)", .strong)
+        let cause = [run["button"]?.stringValue, run["event"]?.stringValue].compactMap(\.self).filter { !$0.isEmpty }
+        head.append("  " + (cause.isEmpty ? "requested" : cause.joined(separator: " ")))
+        head.append("  \(run.text("started_at"))  ", .faint)
+        switch run["result"]?.stringValue {
+        case nil: head.append("in progress", .doubtful)
+        case "completed"?: head.append("completed in \(run["duration_ms"]?.integerValue ?? 0)ms", .good)
+        case let result?: head.append("\(result) after \(run["duration_ms"]?.integerValue ?? 0)ms", .bad)
+        }
+        let steps = run["steps"]?.arrayValue ?? []
+        let width = steps.map { $0.text("step").columns }.max() ?? 0
+        var lines = [head]
+        for step in steps {
+            let after = "\(step["after_ms"]?.integerValue ?? 0)ms"
+            lines.append(
+                Line(String(repeating: " ", count: max(0, 8 - after.count)) + after + "  ", .faint)
+                    + step.text("step").padded(to: width + 2) + step.text("text"))
+        }
+        let omitted = run["omitted"]?.integerValue ?? 0
+        if omitted > 0 { lines.append(Line("          and \(omitted) more", .faint)) }
+        return lines
+    }
+}

@@ -1,0 +1,52 @@
+import ArgumentParser
+import CommandSupport
+import CommandText
+import ControlClient
+import JSON
+import Platform
+import Reactor
+
+struct WatchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Show presses, rules and messages as they happen.",
+        discussion: """
+            Shows presses, the rules that run, the gates that stop rules, messages, programs with their output, and \
+            changes of the adapter, the broker and the buttons. One line each, until Ctrl-C.
+
+              tryck watch
+              tryck watch --json | jq 'select(.kind == "event")'
+            """)
+
+    @OptionGroup var control: ControlOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() throws {
+        let candidates = control.candidates
+        let isJSON = output.json
+        try Conversation<Void>.run { conversation in
+            conversation.onInterrupt { conversation.end(.success(())) }
+            conversation.connect(candidates) { event in
+                switch event {
+                case .received(let line) where line["kind"] == nil:
+                    if case .failure(let failure) = line.requestOutcome { conversation.end(.failure(failure)) }
+                case .received(let line):
+                    // The reader of the output is gone, as in `tryck watch | head`.
+                    if !show(line, isJSON: isJSON) { conversation.end(.success(())) }
+                case .closed(let sentence): conversation.end(.failure(Failure(.unavailable, sentence)))
+                }
+            }
+            conversation.send(["request": "watch"])
+        }
+    }
+}
+
+/// - Returns: false when the output has no reader any more.
+private func show(_ line: JSONValue, isJSON: Bool) -> Bool {
+    let output = Output.standardOutput
+    guard !isJSON else { return output.write(line: line.description) }
+    let clock = Line("\(Clock.now())  ", .faint)
+    let indent = Line(String(repeating: " ", count: Clock.columns + 2))
+    let lines = StreamText.lines(line, style: output.style)
+    return output.write(lines.enumerated().map { ($0.offset == 0 ? clock : indent) + $0.element })
+}

@@ -1,0 +1,99 @@
+import ArgumentParser
+import ButtonModel
+import CommandSupport
+import Diagnostics
+import Glibc
+import Platform
+import RuleCommands
+import Setup
+import Simulator
+
+struct DemoCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract: "Try Tryck with simulated buttons.",
+        discussion: """
+            Runs a daemon, a private broker and the rules with simulated buttons. Needs no Bluetooth adapter, no \
+            network and no privileges, and keeps no data. Keys on the terminal press the buttons; each message is \
+            shown as a subscriber receives it.
+
+              tryck demo
+              tryck demo --rules rules/home.yaml --simulator rules/simulator.yaml
+              tryck demo --press kitchen:click,kitchen:double_click,hall:hold --json
+              tryck demo --press sofa:swipe_left,desk:turn_10
+            """)
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Perform these presses in order, and end when the last effect is completed. The presses are click, \
+            double_click, hold, down, up, make_public; for a Duo also swipe_left, swipe_right, swipe_up, swipe_down, \
+            push_turn_10, all of them also with the prefix small_; for a Twist also turn_10, turn_-10, push_turn_10, \
+            in hundredths of a whole turn.
+            """, valueName: "button:press,..."))
+    var press: String?
+
+    @Option(help: ArgumentHelp("The rules. The default is the example.", valueName: "file"))
+    var rules: String?
+
+    @Option(help: ArgumentHelp("The simulated buttons. The default is the example.", valueName: "file"))
+    var simulator: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Write the simulated Bluetooth traffic to a file, for Wireshark or btmon -r.", valueName: "file"))
+    var capture: String?
+
+    @Flag(help: "Print one JSON object on each line: event, rule, publish, process. Needs --press.")
+    var json = false
+
+    func validate() throws {
+        if json, press == nil {
+            throw ValidationError("--json needs --press, for example --press kitchen:click")
+        }
+    }
+
+    func run() throws {
+        let script = try press.map { (text) throws(Failure) in try DemoScript(parsing: text) }
+        guard script != nil || isatty(STDIN_FILENO) == 1 else {
+            throw Failure(
+                .usage, "Standard input is not a terminal. Name the presses: tryck demo --press kitchen:click")
+        }
+        if let capture { _ = try NewFile(capture, remedy: "Specify another file, or remove it.") }
+        let program = try DaemonProgram.locate()
+        let files = try DemoFiles(rules: rules, simulator: simulator)
+        let models: [String: FlicModel]
+        do {
+            try check(files)
+            models = try self.models(files)
+            try script?.check(models: models)
+        } catch {
+            files.remove()
+            throw error
+        }
+        try DemoSession.run(
+            .init(
+                program: program, files: files, models: models, script: script, isJSON: json, capture: capture))
+    }
+
+    private func models(_ files: DemoFiles) throws(Failure) -> [String: FlicModel] {
+        do throws(Setup.Failure) {
+            let buttons = try ConfigurationFiles(environment: SystemEnvironment.environment).simulator(
+                at: files.simulator)
+            return Dictionary(buttons.map { ($0.name, $0.model) }) { first, _ in first }
+        } catch {
+            throw Failure(error.status, error.text)
+        }
+    }
+
+    /// Reports errors in the rules and fails. A daemon would run without these rules, and the demo would show nothing.
+    private func check(_ files: DemoFiles) throws(Failure) {
+        let checker = FileChecker(
+            environment: SystemEnvironment.environment, workingDirectory: SystemEnvironment.workingDirectory)
+        let checked = try checker.check(files.rules)
+        guard checked.contains(where: { $0.diagnostics.contains { $0.severity == .error } }) else { return }
+        let output = Output.standardError
+        output.write(text: CheckedFile.report(checked, style: output.style))
+        throw .silent(.configuration)
+    }
+}

@@ -1,0 +1,7 @@
+package import ArgumentParser
+
+/// The commands that simulate buttons.
+package enum DemoCommands {
+    package static let demo: any ParsableCommand.Type = DemoCommand.self
+    package static let simulate: any ParsableCommand.Type = SimulateCommand.self
+}

@@ -1,0 +1,221 @@
+import ButtonModel
+import CommandSupport
+import CommandText
+import JSON
+import Platform
+import Simulator
+
+/// The course of the demo from the moment its daemon can be reached: wait for adapter and broker, subscribe at the
+/// broker, pair the buttons, then let them be pressed.
+///
+/// | state       | on                                   | becomes     | and we                               |
+/// |-------------|--------------------------------------|-------------|--------------------------------------|
+/// | starting    | a status with adapter and broker     | listening   | subscribe to everything              |
+/// | starting    | news of the adapter or the broker    | starting    | ask for the status again             |
+/// | listening   | subscribed                           | pairing     | permit joining                       |
+/// | pairing     | every button is ready                | closing     | stop joining                         |
+/// | closing     | the answer                           | playing     | show the keys, or begin the script   |
+/// | playing     | everything of a press is done        | probing     | send any request                     |
+/// | probing     | the answer, and still all is done    | playing     | next press, or finish                |
+/// | probing     | the answer, and there is more        | playing     | wait                                 |
+/// | any         | the timer                            | done        | fail with what was awaited           |
+///
+/// The probe closes a gap: the daemon's lines come in order, so its answer comes after all lines about the press,
+/// including those that have not been read yet.
+struct DemoRun: Hashable, Sendable {
+    enum Input: Hashable, Sendable {
+        /// The control socket is connected.
+        case connected
+        /// A line came from the control socket.
+        case received(JSONValue)
+        case subscribed
+        /// The broker delivered a message that was published after the subscription.
+        case delivered(PressTracker.Message, qos: Int)
+        /// A key was pressed.
+        case act(button: String, SimulatedAction)
+        case timerFired
+    }
+
+    enum Effect: Hashable, Sendable {
+        case send(JSONValue)
+        /// Subscribe to `#` at this broker.
+        case subscribe(broker: String)
+        /// Print one line in the daemon's own form.
+        case show(JSONValue)
+        /// Tell the user that the buttons can be pressed now.
+        case ready([String], broker: String)
+        case setTimer(Instant)
+        case cancelTimer
+        case finish
+        case fail(Failure)
+    }
+
+    private enum State: Hashable {
+        case starting, listening, pairing, closing, playing, probing, done
+    }
+
+    /// How long the adapter and the broker may take to be ready.
+    static let startPatience = Duration.seconds(10)
+    /// How long pairing all buttons may take, and each press of a script.
+    static let patience = Duration.seconds(30)
+
+    /// `nil`: keys on the terminal decide what is pressed.
+    private let script: DemoScript?
+    private var remaining: ArraySlice<DemoScript.Step>
+    private var state = State.starting
+    private var buttons: [String] = []
+    private var readyButtons: Set<String> = []
+    private var broker = ""
+    private var tracker = PressTracker()
+    /// The latest complaints of the daemon or of pairing, a sentence each.
+    private var complaints: [String] = []
+
+    init(script: DemoScript?) {
+        self.script = script
+        remaining = script?.steps[...] ?? []
+    }
+
+    mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
+        guard state != .done else { return [] }
+        switch input {
+        case .connected:
+            return [.send(["request": "watch"]), request("status"), .setTimer(now + Self.startPatience)]
+        case .received(let line):
+            return line["kind"] == nil ? answered(line, at: now) : heard(line)
+        case .subscribed:
+            guard state == .listening else { return [] }
+            state = .pairing
+            let seconds = Self.patience.milliseconds / 1000
+            return [request("permit_join", ["time": .integer(seconds)]), .setTimer(now + Self.patience)]
+        case .delivered(let message, let qos):
+            return delivered(message, qos: qos)
+        case .act(let button, let action):
+            guard state == .playing, script == nil else { return [] }
+            return [request("simulator/press", ["button": .string(button), "press": .string(action.word)])]
+        case .timerFired: return patienceEnded()
+        }
+    }
+
+    private mutating func patienceEnded() -> [Effect] {
+        let complaint = complaints.isEmpty ? "" : " " + complaints.joined(separator: " ")
+        switch state {
+        case .starting, .listening:
+            return fail(.unavailable, "The controller or the broker is not ready after 10 s.\(complaint)")
+        case .pairing, .closing:
+            return fail(.internalError, "Not every button could be paired within 30 s.\(complaint) Please report this.")
+        case .playing, .probing, .done:
+            let awaited = tracker.awaited ?? "the daemon to answer"
+            return fail(.internalError, "Nothing happened for 30 s; still waiting for \(awaited). Please report this.")
+        }
+    }
+
+    // MARK: The control socket
+
+    private mutating func answered(_ answer: JSONValue, at now: Instant) -> [Effect] {
+        let data: JSONValue
+        switch answer.requestOutcome {
+        case .success(let value): data = value
+        case .failure(let failure): return fail(.internalError, failure.sentence)
+        }
+        switch (state, answer["transaction"]?.stringValue) {
+        case (.starting, "status"): return consider(data)
+        case (.closing, "permit_join"):
+            state = .playing
+            return [.cancelTimer, .ready(buttons, broker: broker)] + nextPress(at: now)
+        case (.probing, "health_check"):
+            state = .playing
+            guard tracker.isSettled else { return [] }
+            if let failure = tracker.failure { return fail(.negativeResult, failure) }
+            return [.cancelTimer] + nextPress(at: now)
+        default: return []
+        }
+    }
+
+    private mutating func consider(_ status: JSONValue) -> [Effect] {
+        complaints = (status["faults"]?.arrayValue ?? []).compactMap(\.stringValue)
+        buttons = (status["simulated_buttons"]?.arrayValue ?? []).compactMap(\.stringValue)
+        guard !buttons.isEmpty else { return fail(.configuration, "The simulator file has no buttons; add one.") }
+        do throws(Failure) {
+            try script?.check(buttons: buttons)
+        } catch {
+            state = .done
+            return [.fail(error)]
+        }
+        guard status["rules"]?["state"] != "error" else {
+            return fail(.configuration, "The rules have errors. See them with: tryck check FILE")
+        }
+        guard status["adapter"]?["state"] == "powered_on", status["broker"]?["state"] == "connected",
+            let url = status["broker"]?["url"]?.stringValue
+        else { return [] }
+        broker = url
+        complaints = []
+        state = .listening
+        return [.subscribe(broker: url)]
+    }
+
+    private mutating func heard(_ line: JSONValue) -> [Effect] {
+        switch line["kind"]?.stringValue {
+        case "adapter", "broker":
+            return state == .starting ? [request("status")] : []
+        case "pairing":
+            if line.text("step") == "failed" { complaints = [line.text("advice")] }
+            return [.show(line)]
+        case "button":
+            if line.text("state") == "ready" { readyButtons.insert(line.text("id")) }
+            guard state == .pairing, readyButtons.count >= buttons.count else { return [] }
+            state = .closing
+            return [request("permit_join", ["time": 0])]
+        case "event", "rule", "process", "log":
+            tracker.received(line)
+            return [.show(line)] + probeIfSettled()
+        case "publish":
+            // The message is shown when the broker delivers it.
+            tracker.received(line)
+            return probeIfSettled()
+        default: return []
+        }
+    }
+
+    // MARK: The broker
+
+    private mutating func delivered(_ message: PressTracker.Message, qos: Int) -> [Effect] {
+        tracker.delivered(message)
+        // Messages of the bridge about itself are no effect of a press.
+        let isAboutBridge = message.topicName.split(separator: "/").dropFirst().first == "bridge"
+        guard state == .playing || state == .probing, !isAboutBridge else { return [] }
+        let line: JSONValue = [
+            "kind": "publish", "topic": .string(message.topicName), "payload": .string(message.payload),
+            "qos": .integer(Int64(qos)),
+        ]
+        return [.show(line)] + probeIfSettled()
+    }
+
+    // MARK: The script
+
+    private mutating func nextPress(at now: Instant) -> [Effect] {
+        guard script != nil else { return [] }
+        guard let step = remaining.popFirst() else {
+            state = .done
+            return [.finish]
+        }
+        tracker.begin(step.action)
+        let data: JSONValue = ["button": .string(step.button), "press": .string(step.action.word)]
+        return [request("simulator/press", data), .setTimer(now + Self.patience)]
+    }
+
+    private mutating func probeIfSettled() -> [Effect] {
+        guard script != nil, state == .playing, tracker.isSettled else { return [] }
+        state = .probing
+        return [request("health_check")]
+    }
+
+    private mutating func fail(_ status: ExitStatus, _ sentence: String) -> [Effect] {
+        state = .done
+        return [.fail(Failure(status, sentence))]
+    }
+
+    /// A request whose `transaction` is its name, so that the answer carries the name.
+    private func request(_ name: String, _ data: JSONValue = .object([])) -> Effect {
+        .send(["request": .string(name), "transaction": .string(name), "data": data])
+    }
+}

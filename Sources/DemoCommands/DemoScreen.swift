@@ -1,0 +1,84 @@
+import ButtonModel
+import CommandSupport
+import CommandText
+import JSON
+
+/// What the demo prints for people: a log that grows downwards, and can be scrolled and copied.
+struct DemoScreen: Hashable, Sendable {
+    /// Whether a gesture has been shown since the last press began.
+    private var hasGesture = true
+
+    /// The text for one line of the daemon; nothing for a line that people need not see.
+    ///
+    /// - Parameter clock: the time of day, as `Clock` writes it.
+    mutating func lines(_ line: JSONValue, clock: String, style: Style) -> [Line] {
+        guard isInteresting(line) else { return [] }
+        let texts = StreamText.lines(line, style: style)
+        let indent = Line(String(repeating: " ", count: clock.columns + 2))
+        let stamped = texts.enumerated().map { ($0.offset == 0 ? Line("\(clock)  ", .faint) : indent) + $0.element }
+        return (beginsPress(line) ? [""] : []) + stamped
+    }
+
+    /// Whether a line is shown. Of pairing only the end is shown, because the user has nothing to do for it.
+    private func isInteresting(_ line: JSONValue) -> Bool {
+        line["kind"] != "pairing" || ["paired", "failed"].contains(line.text("step"))
+    }
+
+    /// Whether a line begins a press, which is set apart. The second press of a double click is not.
+    private mutating func beginsPress(_ line: JSONValue) -> Bool {
+        guard line["kind"] == "event" else { return false }
+        switch line.text("event") {
+        case "down":
+            defer { hasGesture = false }
+            return hasGesture
+        case "up": return false
+        default:
+            hasGesture = true
+            return false
+        }
+    }
+
+    /// The lines above the log.
+    static func header(rules: String) -> [Line] {
+        [
+            "",
+            Line("  Tryck demo", .strong) + "  simulated buttons and a private broker",
+            Line("  rules ", .faint) + rules,
+            "",
+        ]
+    }
+
+    /// The keys and what they do.
+    static func help(_ map: DemoKeyMap) -> [Line] {
+        let width = map.entries.map(\.title.columns).max() ?? 0
+        let keys = map.entries.map { entry in
+            let key = String(entry.key)
+            return Line("  \(entry.title.padded(to: width))  ", .strong) + (" \(key) ", .press) + " click   "
+                + ("\(key) \(key)", .press) + " double click   " + (key.uppercased(), .press)
+                + " hold, press again to release"
+        }
+        var more: [Line] = []
+        let indent = Line("  \("".padded(to: width))  ")
+        if map.entries.contains(where: { $0.model == .duo }) {
+            more.append(indent + (" ← → ↑ ↓ ", .press) + " swipe over the Duo, whichever button was pressed last")
+        }
+        if map.entries.contains(where: { $0.model == .duo || $0.model == .twist }) {
+            more.append(indent + (" + - ", .press) + " turn the Twist, or the button that is held down")
+        }
+        return [""] + keys + more + [indent + (" q ", .press) + " quit    " + ("?", .press) + " this help", ""]
+    }
+
+    /// How to watch the demo from another terminal.
+    static func hints(broker: String, controlSocket: String) -> [Line] {
+        let path = broker.hasPrefix("unix:") ? String(broker.dropFirst(5)) : broker
+        return [
+            Line("  From another terminal:", .faint),
+            Line("    mosquitto_sub --unix \(path) -vt '#'", .faint),
+            Line("    tryck watch --control-socket \(controlSocket)", .faint),
+        ]
+    }
+}
+
+extension DemoKeyMap.Entry {
+    fileprivate var title: String { part == .small ? "\(button), small" : button }
+}

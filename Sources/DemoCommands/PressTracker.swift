@@ -1,0 +1,154 @@
+import ButtonModel
+import CommandText
+import Gestures
+import JSON
+import Simulator
+
+/// Tracks what one press still has to bring about: movements of the button, gestures, runs of rules, and messages that
+/// come back from the broker.
+///
+/// Every press of a button becomes part of exactly one gesture: a click takes one press, a double click two; a hold, a
+/// swipe, and a turn of at least `Vocabulary.leastTurn` take one each. As long as a button that moved has a press left
+/// over, or its hold is not released, another event has to follow, whatever the trigger mode of the button.
+///
+/// The daemon's lines and the broker's messages come over two connections, in any order.
+struct PressTracker: Hashable, Sendable {
+    struct Message: Hashable, Sendable {
+        var topicName: String
+        var payload: String
+    }
+
+    private struct Train: Hashable {
+        /// Presses that are not yet part of a gesture.
+        var undecidedPresses = 0
+        var isHeld = false
+        /// Hundredths of a whole turn, since the last `down`.
+        var turned = 0
+    }
+
+    private var awaitedDowns = 0
+    private var awaitedUps = 0
+    private var awaitedTurns = 0
+    /// False after a mere `down`: its gesture belongs to a later `up`.
+    private var waitsForGestures = true
+    /// By the button's id.
+    private var trains: [String: Train] = [:]
+    /// The buttons that have moved since `begin`. Another button may be held down all the while.
+    private var movedButtons: Set<String> = []
+    private var runs: [Int64: String] = [:]
+    /// For each message, how often it was sent, less how often it came back.
+    private var undelivered: [Message: Int] = [:]
+    /// The reason of the latest failed action, by run.
+    private var reasons: [Int64: String] = [:]
+    /// A sentence about the first run that failed.
+    private(set) var failure: String?
+
+    /// Begins to track a press. Effects of earlier presses are over, or are still counted because they were not waited
+    /// for.
+    mutating func begin(_ action: SimulatedAction) {
+        (awaitedDowns, awaitedUps, awaitedTurns) = (0, 0, 0)
+        waitsForGestures = true
+        movedButtons = []
+        switch action {
+        case .press(.click, _), .press(.hold, _), .press(.makePublic, _), .swipe: (awaitedDowns, awaitedUps) = (1, 1)
+        case .press(.doubleClick, _): (awaitedDowns, awaitedUps) = (2, 2)
+        case .press(.down, _):
+            awaitedDowns = 1
+            waitsForGestures = false
+        case .press(.up, _): awaitedUps = 1
+        case .turn:
+            awaitedTurns = 1
+            // A button that is turned may be held down all the while.
+            waitsForGestures = false
+        case .pushTurn: (awaitedDowns, awaitedUps, awaitedTurns) = (1, 1, 1)
+        }
+    }
+
+    /// A line of the daemon's live stream.
+    mutating func received(_ line: JSONValue) {
+        switch line["kind"]?.stringValue {
+        case "event": happened(line.text("event"), on: line.text("id"), line)
+        case "rule": ruleProceeded(line)
+        case "publish":
+            count(Message(topicName: line.text("topic"), payload: line.text("payload")), by: 1)
+        default: break
+        }
+    }
+
+    /// Counts a message that came back from the broker.
+    mutating func delivered(_ message: Message) { count(message, by: -1) }
+
+    var isSettled: Bool { awaited == nil }
+
+    /// What is awaited first, for people; `nil` when nothing is.
+    var awaited: String? {
+        if awaitedDowns > 0 || awaitedUps > 0 || awaitedTurns > 0 { return "the button to move" }
+        let moved = movedButtons.compactMap { trains[$0] }
+        if waitsForGestures, moved.contains(where: { $0.undecidedPresses > 0 || $0.isHeld }) {
+            return "the press to become a gesture"
+        }
+        if let rule = runs.min(by: { $0.key < $1.key })?.value { return "rule \(rule) to end" }
+        if let message = undelivered.filter({ $0.value > 0 }).map(\.key.topicName).min() {
+            return "the message on \(message) to arrive"
+        }
+        return nil
+    }
+
+    private mutating func happened(_ event: String, on button: String, _ line: JSONValue) {
+        var train = trains[button] ?? Train()
+        switch event {
+        case "down":
+            movedButtons.insert(button)
+            awaitedDowns = max(0, awaitedDowns - 1)
+            train.undecidedPresses += 1
+            train.turned = 0
+        case "up":
+            movedButtons.insert(button)
+            awaitedUps = max(0, awaitedUps - 1)
+        case "click", SwipeDirection.left.rawValue, SwipeDirection.right.rawValue, SwipeDirection.up.rawValue,
+            SwipeDirection.down.rawValue:
+            train.undecidedPresses = max(0, train.undecidedPresses - 1)
+        case "double_click": train.undecidedPresses = max(0, train.undecidedPresses - 2)
+        case "hold":
+            train.undecidedPresses = max(0, train.undecidedPresses - 1)
+            train.isHeld = true
+        case "hold_release": train.isHeld = false
+        case RotationDirection.clockwise.rawValue, RotationDirection.counterClockwise.rawValue:
+            awaitedTurns = max(0, awaitedTurns - 1)
+            if line.text("part") != ButtonPart.dial.rawValue {
+                turned(by: Int(line["steps"]?.integerValue ?? 0), &train)
+            }
+        default: return
+        }
+        trains[button] = train
+    }
+
+    /// A press that is turned by at least `Vocabulary.leastTurn` becomes no click: the turn uses it up.
+    private func turned(by steps: Int, _ train: inout Train) {
+        let wasTurn = train.turned.magnitude >= Vocabulary.leastTurn
+        train.turned += max(-SimulatedAction.maximumTurn, min(steps, SimulatedAction.maximumTurn))
+        guard !wasTurn, train.turned.magnitude >= Vocabulary.leastTurn, !train.isHeld else { return }
+        train.undecidedPresses = max(0, train.undecidedPresses - 1)
+    }
+
+    private mutating func ruleProceeded(_ line: JSONValue) {
+        guard let run = line["run"]?.integerValue else { return }
+        let rule = line.text("rule")
+        switch line.text("outcome") {
+        case "started": runs[run] = rule
+        case "step_failed":
+            let number = (line["step"]?.integerValue ?? 0) + 1
+            reasons[run] = "action \(number): \(line.text("reason")) (\(line.text("code")))"
+        case "completed": runs[run] = nil
+        case "failed":
+            runs[run] = nil
+            if failure == nil { failure = "Rule \(rule) failed. " + (reasons[run].map { "Its \($0)." } ?? "") }
+        default: break
+        }
+    }
+
+    private mutating func count(_ message: Message, by difference: Int) {
+        let count = (undelivered[message] ?? 0) + difference
+        undelivered[message] = count == 0 ? nil : count
+    }
+}

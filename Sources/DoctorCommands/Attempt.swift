@@ -1,0 +1,159 @@
+import CommandSupport
+import CommandText
+import ControlClient
+import Edges
+import Glibc
+import JSON
+import Platform
+import Reactor
+import RuleLoader
+import Setup
+
+/// One attempt to open the adapter and to connect to the broker, as the daemon would make it. With a running daemon,
+/// the adapter is left to the daemon, and the broker is tried only when the daemon is not connected to it.
+@ReactorActor
+final class Attempt {
+    /// Nanoseconds, longer than an attempt to connect takes except with a slow resolver.
+    private static let patience: Int64 = 15_000_000_000
+
+    private struct Outcome: Sendable {
+        var adapter = Observations.Adapter.notTried
+        var broker = Observations.Broker.notTried
+    }
+
+    private let setup: Setup
+    private let conversation: Conversation<Outcome>
+    private var outcome = Outcome()
+    private var pending = 0
+    private var transport: (any HCITransport)?
+    private var mqtt: MQTTEdge?
+    private var deadline: Timer?
+
+    nonisolated static func run(_ setup: Setup, _ seen: inout Observations) {
+        let (wantsAdapter, wantsBroker): (Bool, Bool) =
+            switch seen.daemon {
+            case .status(let status): (false, status["broker"]?.text("state") == "disconnected")
+            case .silent(.notRunning): (seen.stateDirectory.database != .inUse, true)
+            case .silent: (false, true)
+            }
+        if case .tcp(let host, _, _) = setup.configuration.broker { seen.brokerHost = host }
+        let attempted = try? Conversation<Outcome>.run { conversation in
+            let attempt = Attempt(setup, conversation)
+            attempt.start(adapter: wantsAdapter, broker: wantsBroker)
+        }
+        guard let attempted else { return }
+        seen.adapter = attempted.adapter
+        seen.broker = attempted.broker
+    }
+
+    private init(_ setup: Setup, _ conversation: Conversation<Outcome>) {
+        self.setup = setup
+        self.conversation = conversation
+    }
+
+    private func start(adapter: Bool, broker: Bool) {
+        pending = 1
+        // The timer also keeps this object alive.
+        let deadline = EventLoop.shared.timer { self.finish() }
+        deadline.set(at: EventLoop.shared.nanosecondsSinceBoot + Self.patience)
+        self.deadline = deadline
+        if adapter { openAdapter() }
+        if broker { connect() }
+        ended()
+    }
+
+    private func ended() {
+        pending -= 1
+        guard pending == 0 else { return }
+        // `finish` closes the transport, which is not allowed inside the call that reports its event.
+        EventLoop.shared.soon { self.finish() }
+    }
+
+    private func finish() {
+        deadline?.cancel()
+        transport?.close()
+        if let mqtt { mqtt.disconnect { withExtendedLifetime(mqtt) {} } }
+        conversation.end(.success(outcome))
+    }
+
+    // MARK: The adapter
+
+    private func openAdapter() {
+        let loop = EventLoop.shared
+        switch setup.configuration.transport {
+        case .none, .simulated: outcome.adapter = .notNeeded
+        case .auto: open(.any)
+        case .hciIndex(let index): open(.index(UInt16(clamping: index)))
+        case .hciAddress(let address): open(.address(address))
+        case .h4TCP(let host, let port):
+            open(H4StreamTransport(loop: loop, endpoint: .tcp(host: host, port: UInt16(clamping: port))))
+        case .h4Unix(let path):
+            open(H4StreamTransport(loop: loop, endpoint: .unix(path: resolve(path, in: setup.directory))))
+        }
+    }
+
+    private func open(_ wanted: AdapterSelection.Wanted) {
+        do throws(TransportFailure) {
+            var selection = AdapterSelection(wanted)
+            let index = try selection.next(among: try HCISocketTransport.adapters())
+            // Opening takes an adapter down first, which would disconnect the headphones that BlueZ has connected to
+            // it.
+            guard !SystemEnvironment.isRunning("bluetoothd") else {
+                outcome.adapter = .left("hci\(index)", isChosen: wanted != .any)
+                return
+            }
+            open(HCISocketTransport(loop: EventLoop.shared, index: index))
+        } catch {
+            outcome.adapter = .failed(error)
+        }
+    }
+
+    private func open(_ transport: any HCITransport) {
+        pending += 1
+        self.transport = transport
+        let name = setup.configuration.transport.word
+        transport.open { [unowned self] event in
+            switch event {
+            case .opened: outcome.adapter = .opened(name)
+            case .failed(let failure): outcome.adapter = .failed(failure)
+            case .received: return
+            }
+            self.transport = nil
+            EventLoop.shared.soon { transport.close() }
+            ended()
+        }
+    }
+
+    // MARK: The broker
+
+    private func connect() {
+        switch setup.configuration.broker {
+        case .none: outcome.broker = .notNeeded
+        case .embedded:
+            outcome.broker = .embedded(
+                isInstalled: EmbeddedBroker.searchPath.contains { access("\($0)/mosquitto", X_OK) == 0 })
+        case .tcp, .unix:
+            guard let endpoint = MQTTOptions.Endpoint(setup.configuration, in: setup.directory) else { return }
+            pending += 1
+            // The client identifier is not the daemon's, because the broker would then disconnect the daemon.
+            let suffix = SystemEnvironment.randomOctets(2).map { String($0, radix: 16) }.joined()
+            let options = MQTTOptions(
+                setup.configuration, endpoint: endpoint,
+                clientIdentifier: "\(setup.configuration.mqttClientIdentifier ?? "tryck")_doctor_\(suffix)")
+            outcome.broker = .failed(.noAnswer(endpoint: endpoint.description))
+            let mqtt = MQTTEdge(loop: .shared, options: options, seed: SystemEnvironment.randomSeed) {
+                [unowned self] event in
+                switch event {
+                case .connected: outcome.broker = .connected(endpoint.description)
+                case .disconnected(let failure): outcome.broker = .failed(failure)
+                case .published, .publishFailed, .subscribeFailed, .message, .dropped: return
+                }
+                guard let mqtt = self.mqtt else { return }
+                self.mqtt = nil
+                mqtt.disconnect { withExtendedLifetime(mqtt) { self.ended() } }
+            }
+            self.mqtt = mqtt
+            mqtt.connect()
+        }
+    }
+}

@@ -1,0 +1,350 @@
+import ButtonModel
+import CommandSupport
+import CommandText
+import ControlClient
+import Edges
+import JSON
+import Platform
+import Setup
+
+/// Judges what was seen: what is wrong, and which command mends it.
+///
+/// The answer of a running daemon counts more than anything that a command could find out beside it: the daemon holds
+/// the adapter and the broker's session, and writes the state directory as the user it runs as.
+struct Diagnosis: Hashable, Sendable {
+    /// Octets. With less, the daemon's next events and the checkpoint of its write-ahead log may not fit.
+    static let leastFreeSpace: UInt64 = 16 * 1024 * 1024
+
+    private let seen: Observations
+    private let status: JSONValue?
+
+    init(_ observations: Observations) {
+        seen = observations
+        status = if case .status(let status) = observations.daemon { status } else { nil }
+    }
+
+    /// A finding for each check that could be made, in the order in which problems are best mended.
+    var findings: [Finding] {
+        [clock, configuration, rules, state, space, database, daemon, adapter, sources, broker, flicd].compactMap(
+            \.self)
+    }
+
+    private var clock: Finding {
+        guard seen.now < Version.builtAt else { return .ok(.clock, seen.now.description) }
+        return .problem(
+            .clock, "it shows \(seen.now), before this version was released: certificates and times of rules fail",
+            mend: "sudo timedatectl set-ntp true")
+    }
+
+    // MARK: Files
+
+    private var configuration: Finding? {
+        file(.configuration, seen.configuration, mend: edit)
+            ?? .ok(.configuration, "there is none: the defaults are used")
+    }
+
+    private var rules: Finding? {
+        if case .unknown = seen.rules { return nil }
+        let found = file(.rules, seen.rules, mend: "tryck check") ?? .ok(.rules, "there are none")
+        guard found.state == .ok else { return found }
+        if seen.failingTests > 0 {
+            return .warning(
+                .rules, "tests fail: \(Quantity.count(Int64(seen.failingTests), "failure"))",
+                mend: "tryck test")
+        }
+        guard status?["rules"]?.text("state") != "error" else {
+            return .warning(.rules, "they have no errors, but the daemon has not loaded them yet", mend: "tryck reload")
+        }
+        if let sentence = status?["rules"]?["contradictions"]?.arrayValue?.first?.stringValue,
+            case .good(let path, _, _) = seen.rules
+        {
+            return .warning(.rules, sentence, mend: Self.edit(path, then: "tryck reload"))
+        }
+        return found
+    }
+
+    private func file(_ check: Finding.Check, _ file: Observations.File, mend: String) -> Finding? {
+        switch file {
+        case .absent, .unknown: nil
+        case .good(let name, let content, warnings: 0): .ok(check, "\(name): \(content)")
+        case .good(let name, _, let warnings):
+            .warning(
+                check, "\(name) has \(Quantity.count(Int64(warnings), "warning"))",
+                mend: "tryck check \(name.shellWord)")
+        case .bad(let name, let errors, let place, let code):
+            .problem(
+                check, "\(name) has \(Quantity.count(Int64(errors), "error")), the first at \(place) (\(code))",
+                mend: "tryck check \(name.shellWord)")
+        case .unusable(let sentence): .problem(check, sentence.asFinding, mend: mend)
+        }
+    }
+
+    // MARK: The daemon and what it holds
+
+    private var daemon: Finding {
+        switch seen.daemon {
+        case .status(let status) where status.text("version") != Version.string:
+            .warning(
+                .daemon, "the daemon has version \(status.text("version")), this command \(Version.string)",
+                mend: "sudo systemctl restart tryck")
+        case .status(let status):
+            .ok(
+                .daemon,
+                "\(status.text("version")), up \(Quantity.span(seconds: status["uptime_s"]?.integerValue ?? 0))")
+        case .silent(.notPermitted(let path)):
+            .problem(
+                .daemon, "\(seen.user) has no permission to use \(path)", mend: "sudo usermod -aG tryck \(seen.user)")
+        case .silent(.notRunning(let path)):
+            .problem(
+                .daemon, "no daemon listens on \(path)",
+                mend: path == ControlSocket.systemPath
+                    ? "sudo systemctl start tryck" : "tryck run --config \(seen.configurationPath.shellWord)")
+        case .silent(let failure): .problem(.daemon, "\(failure)", mend: "journalctl -u tryck -n 50")
+        }
+    }
+
+    private var adapter: Finding? {
+        if let status {
+            let adapter = status["adapter"] ?? .null
+            let name = [adapter.text("transport"), adapter["address"]?.stringValue ?? ""].filter { !$0.isEmpty }
+            guard adapter.text("transport") != "none" else { return .ok(.adapter, "none, as configured") }
+            if adapter.text("state") == "powered_on" { return .ok(.adapter, name.joined(separator: ", ")) }
+            guard let fault = Self.faults(of: status).adapter else {
+                return .warning(
+                    .adapter, "\(name.joined(separator: ", ")) is being set up", mend: "tryck status")
+            }
+            return .problem(.adapter, fault.asFinding, mend: mend(adapter: fault))
+        }
+        return switch seen.adapter {
+        case .notTried: nil
+        case .notNeeded: .ok(.adapter, "none is needed, as configured")
+        case .opened(let name): .ok(.adapter, "\(name) can be used")
+        case .left(let name, isChosen: true): .ok(.adapter, "\(name) exists, but was not tried: bluetoothd is running")
+        case .left(let name, isChosen: false):
+            .problem(
+                .adapter, "\(name) is in use by BlueZ: bluetoothd is running",
+                mend: "sudo systemctl disable --now bluetooth.service")
+        // This user cannot see whether the service may open the adapter.
+        case .failed(.notPermitted(let index)) where seen.hasService && seen.user != "root":
+            .warning(.adapter, "\(seen.user) has no permission to open hci\(index)", mend: "sudo tryck doctor")
+        case .failed(let failure): .problem(.adapter, "\(failure)", mend: mend(adapter: "\(failure)"))
+        }
+    }
+
+    /// Only the daemon's answer counts, because our own connection to a flicd would be another client of it.
+    private var sources: Finding? {
+        guard let sources = status?["sources"]?.arrayValue, !sources.isEmpty else { return nil }
+        if let lost = sources.first(where: { $0["connected"]?.boolValue != true }) {
+            let fault = lost["fault"]?.stringValue ?? "\(lost.text("url")) is not connected yet"
+            let place = lost.text("url").split(separator: "/").last.map(String.init) ?? ""
+            return .problem(.sources, fault.asFinding, mend: "curl -v telnet://\(place)")
+        }
+        if let idle = sources.first(where: { $0.text("adapter") != "powered_on" }) {
+            return .warning(
+                .sources, "\(idle.text("url")) has no working adapter: \(idle.text("adapter").wordsSpaced)",
+                mend: "tryck status")
+        }
+        return .ok(.sources, sources.map { "\($0.text("url")), connected" }.joined(separator: "; "))
+    }
+
+    private var broker: Finding? {
+        if let status {
+            let broker = status["broker"] ?? .null
+            switch broker.text("state") {
+            case "none": return .ok(.broker, "none, as configured")
+            case "connected": return .ok(.broker, "\(broker.text("url")), connected")
+            default: break
+            }
+            // Our own attempt knows the kind of the fault, and the daemon's answer only its sentence.
+            if case .failed(let failure) = seen.broker { return problem(of: failure) }
+            let fault = Self.faults(of: status).broker ?? "\(broker.text("url")) is not connected yet"
+            return .problem(.broker, fault.asFinding, mend: "sudo systemctl restart tryck")
+        }
+        return switch seen.broker {
+        case .notTried: nil
+        case .notNeeded: .ok(.broker, "none, as configured")
+        case .embedded(isInstalled: true): .ok(.broker, "the daemon starts its own")
+        case .embedded(isInstalled: false):
+            .problem(.broker, "there is no mosquitto for mqtt.broker: embedded", mend: "sudo apt install mosquitto")
+        case .connected(let endpoint): .ok(.broker, "\(endpoint) accepts the connection")
+        case .failed(let failure): problem(of: failure)
+        }
+    }
+
+    /// `nil` when no clients of flicd are served.
+    private var flicd: Finding? {
+        guard let flicd = status?["flicd"], flicd["address"]?.stringValue != nil else { return nil }
+        guard let fault = flicd["fault"]?.stringValue else {
+            let clients = Quantity.count(flicd["clients"]?.integerValue ?? 0, "client")
+            return .ok(.flicd, "\(flicd.text("address")), \(clients)")
+        }
+        let port = flicd.text("address").split(separator: ":").last ?? ""
+        return .problem(.flicd, fault.asFinding, mend: "sudo ss -ltnp 'sport = :\(port)'")
+    }
+
+    private func problem(of failure: MQTTFailure) -> Finding {
+        let mend =
+            switch failure {
+            case .connectionRefused, .unreachable, .noAnswer, .connectionLost:
+                seen.brokerHost.map(Self.isHere) ?? true ? "sudo systemctl restart mosquitto" : edit
+            case .security(_, .unusableFile(_, let path)): "ls -l \(path.shellWord)"
+            case .hostNotFound, .notAuthorized, .clientIdentifierRejected, .protocolVersionRefused, .refused,
+                .security, .disconnectedByBroker, .packetTooLong, .tooMuchHeld, .malformedPacket, .unusableOption:
+                edit
+            }
+        return .problem(.broker, "\(failure)", mend: mend)
+    }
+
+    private static func isHere(_ host: String) -> Bool {
+        host == "localhost" || host == "::1" || host.hasPrefix("127.")
+    }
+
+    /// The command that mends a fault of the adapter. The sentences of a transport contain commands between backquotes.
+    private func mend(adapter sentence: String) -> String {
+        let quoted = sentence.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+            .filter { !$0.offset.isMultiple(of: 2) }.map { String($0.element) }
+        return quoted.first { $0.hasPrefix("sudo ") || $0.hasPrefix("ls") } ?? edit
+    }
+
+    /// The sentences of a status about the adapter, the broker and the store. The daemon lists faults in this order,
+    /// that of the adapter only when it is down, that of the broker only when it is away, and that of the rules before
+    /// the store's.
+    private static func faults(of status: JSONValue) -> (adapter: String?, broker: String?, store: String?) {
+        let elsewhere =
+            (status["sources"]?.arrayValue ?? []).compactMap { $0["fault"]?.stringValue }
+            + [status["flicd"]?["fault"]?.stringValue].compactMap(\.self)
+        let told = (status["faults"]?.arrayValue ?? []).compactMap(\.stringValue)
+        var faults = told.filter { !elsewhere.contains($0) }[...]
+        let isDown = !["powered_on", "unknown"].contains(status["adapter"]?.text("state") ?? "unknown")
+        let hasAdapter = status["adapter"]?.text("transport") != "none"
+        let isAway = status["broker"]?.text("state") == "disconnected"
+        let hasRuleFault = status["rules"]?.text("state") == "error"
+        // An adapter that is being reset has a sentence only after a fault.
+        let others = (isAway ? 1 : 0) + (hasRuleFault ? 1 : 0)
+        let adapter = isDown && hasAdapter && faults.count > others ? faults.popFirst() : nil
+        let broker = isAway ? faults.popFirst() : nil
+        if hasRuleFault { _ = faults.popFirst() }
+        return (adapter, broker, faults.first)
+    }
+
+    // MARK: The state directory
+
+    private var state: Finding {
+        let directory = seen.stateDirectory
+        let path = directory.path.shellWord
+        if let fault = status.flatMap({ Self.faults(of: $0).store }) {
+            let mend =
+                fault.hasPrefix("no space left")
+                ? Self.makeRoom
+                : fault.contains("it was set aside") ? "tryck pair" : "ls -ld \(path)"
+            return .problem(.state, fault.asFinding, mend: mend)
+        }
+        switch directory.condition {
+        case .absent: return .ok(.state, "\(directory.path) will be created at the first start")
+        case .cannotBeMade(let place, let cause):
+            return .problem(
+                .state, "\(directory.path) cannot be created: \(place): \(cause)",
+                mend: "sudo install -d -m 700 -o \(owner) \(path)")
+        case .fileInTheWay(let place):
+            return .problem(
+                .state, "\(place) is not a directory", mend: "mv \(place.shellWord) \("\(place).old".shellWord)")
+        case .readOnlyFileSystem:
+            return .problem(
+                .state, "\(directory.path) is on a file system that is mounted read-only",
+                mend: "sudo mount -o remount,rw \"$(stat -c %m \(path))\"")
+        case .notWritable where status != nil && seen.user != "root":
+            return .ok(.state, "\(directory.path) belongs to \(directory.owner ?? "the daemon"), which can write to it")
+        case .notWritable where directory.owner == "tryck" && seen.user != "root":
+            return .problem(
+                .state, "\(directory.path) belongs to the service, and \(seen.user) cannot read it",
+                mend: "sudo tryck doctor")
+        case .notWritable(let cause):
+            return .problem(
+                .state, "\(directory.path) is not writable for \(seen.user): \(cause)",
+                mend: "sudo chown -R \(owner) \(path)")
+        case .full(let cause):
+            return .problem(.state, "nothing can be written to \(directory.path): \(cause)", mend: Self.makeRoom)
+        case .writable: break
+        }
+        if let stranger = directory.stranger {
+            let owner = isServices && seen.hasService ? "tryck" : directory.owner ?? seen.user
+            return .problem(
+                .state, "\(stranger.path) belongs to \(stranger.owner), but the daemon runs as \(owner)",
+                mend: "sudo chown -R \(owner) \(path)")
+        }
+        // A daemon that answers can write the directory, whichever user it runs as.
+        if isServices, seen.hasService, status == nil, let owner = directory.owner, owner != "tryck" {
+            return .problem(
+                .state, "\(directory.path) belongs to \(owner), but the service runs as tryck",
+                mend: "sudo chown -R tryck \(path)")
+        }
+        guard let mode = directory.mode, mode & 0o077 != 0 else { return .ok(.state, directory.path) }
+        return .warning(
+            .state, "\(directory.path) has mode 0\(String(mode, radix: 8)), but contains pairing keys",
+            mend: "chmod 700 \(path)")
+    }
+
+    /// Whether the state directory is where systemd puts that of the service.
+    private var isServices: Bool { seen.stateDirectory.path.hasPrefix("/var/lib/") }
+
+    /// The user who should own the state directory.
+    private var owner: String { isServices ? "tryck" : seen.user }
+
+    private var space: Finding? {
+        let directory = seen.stateDirectory
+        guard let free = directory.freeSpace else { return nil }
+        if case .full = directory.condition { return nil }
+        let mebibytes = "\(free / 1_048_576) MiB"
+        guard free < Self.leastFreeSpace else { return .ok(.space, "\(mebibytes) are free") }
+        return .problem(
+            .space, "\(mebibytes) are free for \(directory.path), but Tryck needs 16 MiB: free some space",
+            mend: Self.makeRoom)
+    }
+
+    private static let makeRoom = "sudo journalctl --vacuum-size=50M"
+
+    private var database: Finding? {
+        switch seen.stateDirectory.database {
+        case .absent, .hidden: nil
+        case .inUse: status == nil ? nil : .ok(.database, "in use by the daemon")
+        case .sound: .ok(.database, "sound")
+        case .failed(.damaged(let path, let cause)):
+            .problem(
+                .database,
+                "\(path) is damaged (\(cause)): at its next start the daemon renames it and creates a new one",
+                mend: "cp -a \(path.shellWord) \("\(path).copy".shellWord)")
+        case .failed(let failure):
+            .problem(.database, "\(failure)", mend: "ls -l \(seen.stateDirectory.path.shellWord)")
+        }
+    }
+
+    private var edit: String { Self.edit(seen.configurationPath, then: "sudo systemctl restart tryck") }
+
+    private static func edit(_ path: String, then next: String) -> String {
+        path.hasPrefix("/etc/") ? "sudoedit \(path.shellWord) && \(next)" : "${EDITOR:-nano} \(path.shellWord)"
+    }
+}
+
+extension String {
+    /// The text as one word of a shell command.
+    var shellWord: String {
+        let isPlain =
+            !isEmpty
+            && utf8.allSatisfy { octet in
+                switch UInt8(octet) {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                    UInt8(ascii: "-"), UInt8(ascii: "~"):
+                    true
+                default: false
+                }
+            }
+        return isPlain ? self : "'" + replacing("'", with: #"'\''"#) + "'"
+    }
+
+    /// The first line of a sentence, without the full stop that some sentences have.
+    fileprivate var asFinding: String {
+        let line = prefix { !$0.isNewline }
+        return String(line.hasSuffix(".") ? line.dropLast() : line)
+    }
+}

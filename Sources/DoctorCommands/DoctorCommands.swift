@@ -1,0 +1,6 @@
+package import ArgumentParser
+
+/// The command that finds faults of an installation.
+package enum DoctorCommands {
+    package static let doctor: any ParsableCommand.Type = DoctorCommand.self
+}

@@ -1,0 +1,119 @@
+import CommandSupport
+import ControlClient
+import Diagnostics
+import Glibc
+import JSON
+import Platform
+import RuleCommands
+import RuleLoader
+import RuleTesting
+import Rules
+import Setup
+
+/// Looks at everything that the daemon needs, as the daemon would find it, and changes no file.
+struct Examination {
+    var options = DaemonOptions()
+    var environment = SystemEnvironment.environment
+    /// The control sockets to try, besides the one that the configuration names.
+    var candidates: [String] = []
+
+    /// Returns what was seen, and the secrets that a report must not show.
+    func run() -> (Observations, Redaction) {
+        let files = ConfigurationFiles(environment: environment)
+        let path = ConfigurationPath.find(options.configuration, environment: environment)
+        let setup = Result { () throws(Setup.Failure) in try Setup(options, environment: environment) }
+        var seen = Observations(
+            now: SystemEnvironment.wallClock, user: user, hasService: getpwnam("tryck") != nil,
+            stateDirectory: StateDirectoryReport(lookingAt: stateDirectory(setup)))
+        if let path { seen.configurationPath = path }
+        var secrets: Set<String> = []
+        seen.configuration = configuration(at: path, files, setup)
+        switch setup {
+        case .success(let setup):
+            secrets = look(at: setup.ruleSource, &seen)
+            secrets.formUnion(setup.configuration.mqttPassword.map { [$0.value] } ?? [])
+            seen.daemon = ask(options.controlSocket == nil ? [setup.controlSocket] + candidates : candidates)
+            Attempt.run(setup, &seen)
+        case .failure:
+            seen.rules = .unknown
+            seen.daemon = ask(candidates)
+        }
+        return (seen, Redaction(secrets))
+    }
+
+    private func stateDirectory(_ setup: Result<Setup, Setup.Failure>) -> String {
+        if case .success(let setup) = setup { return setup.stateDirectory }
+        return options.stateDirectory.map { resolve($0, in: SystemEnvironment.workingDirectory) }
+            ?? Locations(environment: environment, isRoot: SystemEnvironment.isRoot).stateDirectory
+    }
+
+    private func configuration(
+        at path: String?, _ files: ConfigurationFiles, _ setup: Result<Setup, Setup.Failure>
+    ) -> Observations.File {
+        guard let path else { return .absent }
+        let text: FileText
+        do throws(FileText.Failure) {
+            text = try FileText(reading: path)
+        } catch {
+            return .unusable("\(error)")
+        }
+        let loaded = RuleLoader.configuration(
+            SourceFile(name: path, text: text.octets, isReadableByOthers: text.isReadableByOthers),
+            in: files.loadEnvironment(in: SystemEnvironment.directory(of: path)))
+        let file = Observations.File(path, loaded.diagnostics, content: "without errors")
+        if case .failure(let failure) = setup, case .good = file { return .unusable(failure.text) }
+        return file
+    }
+
+    /// - Returns: the values that are secret.
+    private func look(at source: RuleSource, _ seen: inout Observations) -> Set<String> {
+        do throws(FileText.Failure) {
+            let reading = try source.read(withTests: true)
+            let checked = CheckedFile(rules: reading, named: source.path)
+            seen.rules = Observations.File(source.path, reading.loaded.diagnostics, content: checked.content ?? "")
+            seen.failingTests = reading.tests?.failures.count ?? 0
+            return reading.loaded.value?.confidential ?? []
+        } catch .notFound where !source.isNamed {
+            return []
+        } catch {
+            seen.rules = .unusable("\(error)")
+            return []
+        }
+    }
+
+    private func ask(_ paths: [String]) -> Observations.DaemonAnswer {
+        var refusal: ControlClientFailure?
+        for path in paths {
+            do throws(ControlClientFailure) {
+                let client = try ControlClient(path: path)
+                try client.send(JSONValue.object([.init("request", "status"), .init("data", .object([]))]).encoded())
+                let line = try client.readLine(timeout: .seconds(10))
+                guard let answer = try? JSONValue(parsing: line), case .success(let status) = answer.requestOutcome
+                else {
+                    throw .system(operation: "understanding its answer", reason: "it is not a status")
+                }
+                return .status(status)
+            } catch .notRunning {
+                continue
+            } catch {
+                refusal = refusal ?? error
+            }
+        }
+        return .silent(refusal ?? .notRunning(path: paths.first ?? ""))
+    }
+
+    private var user: String { getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? "\(geteuid())" }
+}
+
+extension Observations.File {
+    init(_ name: String, _ diagnostics: [Diagnostic], content: String) {
+        let errors = diagnostics.inSourceOrder().filter { $0.severity == .error }
+        guard let first = errors.first else {
+            self = .good(name: name, content: content, warnings: diagnostics.count)
+            return
+        }
+        self = .bad(
+            name: first.file, errors: errors.count, place: "\(first.start.line):\(first.start.column)", code: first.code
+        )
+    }
+}

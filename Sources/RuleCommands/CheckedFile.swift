@@ -1,0 +1,73 @@
+package import CommandSupport
+import CommandText
+package import Diagnostics
+import Platform
+import RuleLoader
+import Rules
+package import Setup
+
+/// A configuration or a rule set that was checked, with the diagnostics about it.
+package struct CheckedFile: Sendable {
+    /// The kind of a file that was named on the command line.
+    enum Kind: Hashable, Sendable {
+        case configuration
+        case rules
+    }
+
+    /// The path of the configuration, or of the entry file of a rule set.
+    var name: String
+    /// The texts of all files, by the names that the diagnostics use.
+    var sources: [String: [UInt8]]
+    package var diagnostics: [Diagnostic]
+    /// What a file without errors contains: `5 rules, 2 buttons`.
+    package var content: String?
+    /// The rule set, when it has no errors.
+    var set: RuleSet?
+
+    /// Tells rules from a configuration. Only rules have a `version`. Without it, a file that is called `tryck.yaml` or
+    /// has a key of the configuration is a configuration.
+    static func kind(name: String, text: [UInt8]) -> Kind {
+        let keys = text.split(separator: UInt8(ascii: "\n")).compactMap(topLevelKey)
+        if keys.contains("version") { return .rules }
+        let isNamedSo = name.split(separator: "/").last == "tryck.yaml"
+        return isNamedSo || keys.contains(where: configurationKeys.contains) ? .configuration : .rules
+    }
+
+    init(configuration file: FileText, named name: String, _ loaded: Loaded<Configuration>) {
+        self.name = name
+        sources = [name: file.octets]
+        diagnostics = loaded.diagnostics
+        content = loaded.value == nil ? nil : "the configuration"
+    }
+
+    package init(rules reading: RuleSource.Reading, named name: String) {
+        self.name = name
+        sources = reading.sources
+        diagnostics = reading.loaded.diagnostics
+        set = reading.loaded.value
+        content = set.map { rules in
+            let parts = [
+                Quantity.count(Int64(rules.rules.count), "rule"), Quantity.count(Int64(rules.buttons.count), "button"),
+                rules.tests.isEmpty ? nil : Quantity.count(Int64(rules.tests.count), "test"),
+            ]
+            return parts.compactMap(\.self).joined(separator: ", ")
+        }
+    }
+
+    /// The diagnostics about the files as text for people; empty when there are none.
+    package static func report(_ files: [CheckedFile], style: Style) -> String {
+        let sources = files.map(\.sources).reduce(into: [:]) { $0.merge($1) { first, _ in first } }
+        return DiagnosticReport(files.flatMap(\.diagnostics), sources: sources).text(colour: style.usesColour)
+    }
+
+    private static let configurationKeys: Set<String> = [
+        "bluetooth", "mqtt", "homeassistant", "state_directory", "control_socket", "flicd", "sources", "actions",
+        "control", "log", "metrics",
+    ]
+
+    private static func topLevelKey(_ line: ArraySlice<UInt8>) -> String? {
+        let key = line.prefix { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || $0 == UInt8(ascii: "_") }
+        guard !key.isEmpty, line.dropFirst(key.count).first == UInt8(ascii: ":") else { return nil }
+        return String(decoding: key, as: UTF8.self)
+    }
+}

@@ -1,0 +1,92 @@
+package import CommandSupport
+import Diagnostics
+import Platform
+import RuleLoader
+import Rules
+import Setup
+
+/// Reads and checks the files that a daemon would read.
+package struct FileChecker {
+    private let files: ConfigurationFiles
+    private let workingDirectory: String
+
+    package init(environment: [String: String], workingDirectory: String) {
+        files = ConfigurationFiles(environment: environment)
+        self.workingDirectory = workingDirectory
+    }
+
+    static var here: FileChecker {
+        FileChecker(environment: SystemEnvironment.environment, workingDirectory: SystemEnvironment.workingDirectory)
+    }
+
+    /// Checks rules, or a configuration and its rules. Without a path, it checks what a daemon started here would use.
+    package func check(_ path: String?) throws(Failure) -> [CheckedFile] {
+        guard let path else { return try checkDefault() }
+        let text = try read(path)
+        switch CheckedFile.kind(name: path, text: text.octets) {
+        case .rules: return [try checkRules(RuleSource(path: path, files: files), path)]
+        case .configuration: return try checkConfiguration(text, path)
+        }
+    }
+
+    /// The rules that `check` finds, for a command that needs rules.
+    ///
+    /// - Throws: `Failure` with status 1 and the report when there are errors.
+    func rules(_ path: String?) throws(Failure) -> RuleSet {
+        let checked = try check(path)
+        if let set = checked.compactMap(\.set).last { return set }
+        guard checked.contains(where: { !$0.diagnostics.isEmpty }) else {
+            throw Failure(.configuration, "There are no rules here. Name a rules file, such as rules/home.yaml")
+        }
+        Output.standardError.write(text: CheckedFile.report(checked, style: Output.standardError.style))
+        throw Failure.silent(.negativeResult)
+    }
+
+    private func checkDefault() throws(Failure) -> [CheckedFile] {
+        guard let path = ConfigurationPath.find(environment: files.environment) else {
+            throw Failure(
+                .configuration,
+                "There is no tryck.yaml here or in /etc/tryck. Name one, or a file of rules such as rules/home.yaml.")
+        }
+        return try checkConfiguration(read(path), path)
+    }
+
+    private func checkConfiguration(_ text: FileText, _ path: String) throws(Failure) -> [CheckedFile] {
+        let directory = SystemEnvironment.directory(of: path)
+        let loaded = RuleLoader.configuration(
+            SourceFile(name: path, text: text.octets, isReadableByOthers: text.isReadableByOthers),
+            in: files.loadEnvironment(in: directory))
+        let checked = CheckedFile(configuration: text, named: path, loaded)
+        // Only a valid configuration tells where the rules are.
+        guard let configuration = loaded.value else { return [checked] }
+        var source = RuleSource(configuration, in: directory, files: files)
+        source.path = relative(source.path)
+        do throws(FileText.Failure) {
+            return [checked, CheckedFile(rules: try source.read(), named: source.path)]
+        } catch .notFound where !source.isNamed {
+            return [checked]
+        } catch {
+            throw Failure(.configuration, "\(error). \(path) names it under rules:; create it, or change the name.")
+        }
+    }
+
+    private func checkRules(_ source: RuleSource, _ path: String) throws(Failure) -> CheckedFile {
+        do throws(FileText.Failure) {
+            return CheckedFile(rules: try source.read(), named: path)
+        } catch {
+            throw Failure(.configuration, "\(error). Give the path of a rules file or of a tryck.yaml.")
+        }
+    }
+
+    private func read(_ path: String) throws(Failure) -> FileText {
+        do throws(FileText.Failure) {
+            return try FileText(reading: path)
+        } catch {
+            throw Failure(.configuration, "\(error). Give the path of a rules file or of a tryck.yaml.")
+        }
+    }
+
+    private func relative(_ path: String) -> String {
+        path.hasPrefix(workingDirectory + "/") ? String(path.dropFirst(workingDirectory.utf8.count + 1)) : path
+    }
+}

@@ -1,0 +1,132 @@
+import ButtonModel
+import DiskTestSupport
+import Expressions
+import Glibc
+import Hub
+import Reactor
+import ReactorTestSupport
+import Rules
+import TestSupport
+import Testing
+
+@testable import Edges
+
+/// A store lives while one call of its, or each from one on, does not work; every call has its turn. Then the disk works
+/// again.
+@Suite("The store on a disk that fails")
+struct DiskFaultTests {
+    enum Fault: Sendable, CaseIterable {
+        case fullFrom, readOnlyFrom, brokenOnce
+
+        func at(_ call: Int) -> DiskFault {
+            switch self {
+            case .fullFrom: .callsFrom(call, errno: ENOSPC)
+            case .readOnlyFrom: .callsFrom(call, errno: EROFS)
+            case .brokenOnce: .call(call, errno: EIO)
+            }
+        }
+    }
+
+    private static let changes: [[StoreChange]] = [
+        [.putButton(.example(1)), .putButton(.example(2))],
+        [.runStarted(.example(1, StoredButton.example(1).id)), .name(StoredButton.example(1).id, "a")],
+        [.runEnded(1), .runStarted(.example(2, StoredButton.example(1).id))],
+        [.removeButton(StoredButton.example(2).id), .rules(.variable("mood", .string("calm")))],
+    ]
+
+    private static let outcome = StoredState(
+        installationID: "05a1", nextRun: 3, buttons: [.example(1, name: "a")],
+        runs: [.example(2, StoredButton.example(1).id)],
+        rules: {
+            var rules = RuleState()
+            rules.apply(.variable("mood", .string("calm")))
+            return rules
+        }())
+
+    @Test(
+        "it says so, forgets nothing, and goes on when the disk does: what is said to be there then is there",
+        arguments: Fault.allCases)
+    func everyCall(fault: Fault) async throws {
+        var call = 0
+        var startFailures: Set<String> = []
+        while true {
+            let directory = TemporaryDirectory(in: "/dev/shm")
+            let disk = WatchedDisk(directory.path)
+            let (count, failure) = try await withReactor { [call] in
+                disk.begin(fault.at(call))
+                defer { disk.end() }
+                return try await Self.live(on: disk)
+            }
+            if let failure { startFailures.insert(failure.replacing(directory.path, with: "…")) }
+            #expect(!directory.names.contains { $0.contains("damaged") })
+            try await Self.cutPower(disk.events, "call \(call)")
+            guard call < count else { break }
+            call += 1
+        }
+        #expect(call > 60)
+        // Some steps SQLite names only by number.
+        #expect(startFailures.allSatisfy { $0.contains("…") })
+        let words = startFailures.joined(separator: "\n")
+        switch fault {
+        case .fullFrom: #expect(words.contains("no space left for …/tryck.sqlite: free some"))
+        case .readOnlyFrom: #expect(words.contains("cannot be written: check the owner of the directory"))
+        case .brokenOnce: #expect(words.contains("disk I/O error (SQLite 1034): sudo dmesg"))
+        }
+        #expect(!startFailures.isEmpty)
+    }
+
+    /// - Returns: how many calls there were, and why it could not start at first.
+    @ReactorActor
+    private static func live(on disk: WatchedDisk) async throws -> (count: Int, failure: String?) {
+        var failure: String?
+        var store: StoreEdge?
+        do {
+            store = try open(disk)
+            failure = store?.fault?.description
+        } catch {
+            failure = error.description
+            disk.mend()
+            store = try open(disk)
+        }
+        let notices = store?.notices ?? []
+        #expect(
+            notices.allSatisfy {
+                switch $0 {
+                case .wasEmpty: true
+                case .directoryIsOpen, .fileWasOpen, .setAside, .unreadable, .repaired: false
+                }
+            },
+            "\(notices): \(disk.events.map(\.summary))")
+        for changes in changes {
+            try? store?.apply(changes)
+            _ = await store?.synced()
+            _ = await store?.synced()
+        }
+        let count = disk.callCount
+        disk.mend()
+        try store?.apply([])
+        #expect(await store?.synced() == true)
+        disk.note(.promised(1))
+        #expect(try store?.load() == outcome)
+        return (count, failure)
+    }
+
+    @ReactorActor private static func open(_ disk: WatchedDisk) throws(StoreFailure) -> StoreEdge {
+        try StoreEdge(
+            loop: .shared, directory: disk.path, entropy: 0x05A1, now: UTCTime(milliseconds: 0),
+            checkpoints: CheckpointPolicy(pageCount: 6))
+    }
+
+    /// Checks that every promised transaction is on the disk after a power cut.
+    private static func cutPower(_ events: [DiskEvent], _ what: String) async throws {
+        var cut = CutDisk()
+        for event in events {
+            cut.take(event)
+            if event == .promised(1) { break }
+        }
+        let directory = TemporaryDirectory(in: "/dev/shm")
+        for (name, octets) in cut.afterCut { writeFile(directory.path + "/" + name, octets) }
+        let state = try await withReactor { try openStore(directory).load() }
+        #expect(state == outcome, "\(what): \(events.map(\.summary))")
+    }
+}

@@ -1,0 +1,167 @@
+import DiskTestSupport
+import Glibc
+import Reactor
+import ReactorTestSupport
+import Testing
+
+@testable import Edges
+
+@Suite("The embedded broker")
+struct EmbeddedBrokerTests {
+    @Test("it starts, takes clients, and is gone after stop")
+    func lifecycle() async throws {
+        let directory = TemporaryDirectory()
+        try await withReactor {
+            let broker = RunningBroker(directory)
+            let path = try await broker.ready()
+            #expect(mode(of: directory.path + "/broker") == 0o700)
+            #expect(mode(of: directory.path + "/broker/mosquitto.conf") == 0o600)
+            let client = TestClient(MQTTOptions(endpoint: .unix(path: path)))
+            #expect(await client.next() == .connected(.v5))
+            broker.edge.stop()
+            guard case .disconnected = await client.next() else { throw Unexpected() }
+            #expect(
+                await client.next() == .disconnected(.connectionRefused(endpoint: path)))
+            await client.disconnect()
+        }
+    }
+
+    @Test("when it dies it is started again, and clients come back")
+    func restart() async throws {
+        let directory = TemporaryDirectory()
+        try await withReactor {
+            let broker = RunningBroker(directory)
+            let path = try await broker.ready()
+            let client = TestClient(MQTTOptions(endpoint: .unix(path: path)))
+            #expect(await client.next() == .connected(.v5))
+            let shell = try #require(broker.edge.process)
+            let mosquitto = try #require(children(of: shell).first { name(of: $0) == "mosquitto" })
+            kill(mosquitto, SIGKILL)
+            #expect(await broker.happenings.next() == .failed("mosquitto ended (signal 9); it will be restarted"))
+            #expect(await broker.happenings.next() == .ready(path: path))
+            await client.next { $0 == .connected(.v5) ? () : nil }
+            await client.disconnect()
+            broker.edge.stop()
+        }
+    }
+
+    @Test("it does not outlive its parent: when the pipe closes, it ends")
+    func leash() async throws {
+        let directory = TemporaryDirectory()
+        try await withReactor {
+            let broker = RunningBroker(directory)
+            _ = try await broker.ready()
+            broker.edge.dropLeash()
+            #expect(await broker.happenings.next() == .failed("mosquitto ended (status 0); it will be restarted"))
+            broker.edge.stop()
+        }
+    }
+
+    @Test("without the program the sentence says what to install")
+    func missing() async throws {
+        let directory = TemporaryDirectory()
+        try await withReactor {
+            let broker = RunningBroker(directory, program: "/nonexistent/mosquitto")
+            guard case .failed(let sentence) = await broker.happenings.next() else { throw Unexpected() }
+            #expect(sentence.contains("install the package mosquitto"))
+            // And it is looked for again.
+            #expect(await broker.happenings.next() == .failed(sentence))
+            broker.edge.stop()
+        }
+    }
+
+    @Test("a program that ends at once is tried again with growing waits")
+    func broken() async throws {
+        let directory = TemporaryDirectory()
+        try await withReactor {
+            let start = EventLoop.shared.nanosecondsSinceBoot
+            let broker = RunningBroker(directory, program: "/bin/false")
+            for _ in 0..<3 {
+                #expect(await broker.happenings.next() == .failed("mosquitto ended (status 1); it will be restarted"))
+            }
+            let waited = (EventLoop.shared.nanosecondsSinceBoot - start) / 1_000_000
+            #expect(waited >= 125 + 250)
+            broker.edge.stop()
+        }
+    }
+
+    @Test("it listens on its socket file alone, in a directory that is closed to other users, whoever made it")
+    func privacy() async throws {
+        let directory = TemporaryDirectory()
+        mkdir(directory.path + "/broker", 0o777)
+        chmod(directory.path + "/broker", 0o777)
+        writeFile(directory.path + "/broker/mqtt.sock", "what lies there is replaced".utf8)
+        try await withReactor {
+            let broker = RunningBroker(directory)
+            let path = try await broker.ready()
+            #expect(path == directory.path + "/broker/mqtt.sock")
+            #expect(mode(of: directory.path + "/broker") == 0o700)
+            let shell = try #require(broker.edge.process)
+            let mosquitto = try #require(children(of: shell).first { name(of: $0) == "mosquitto" })
+            // Its sockets by their inodes, and the inodes of all that listen on TCP.
+            var sockets: Set<String> = []
+            for descriptor in 0..<64 {
+                var target = [CChar](repeating: 0, count: 64)
+                let count = readlink("/proc/\(mosquitto)/fd/\(descriptor)", &target, target.count)
+                guard count > 0 else { continue }
+                let octets = target.prefix(count).map { UInt8(bitPattern: $0) }
+                let words = String(decoding: octets, as: UTF8.self).split(separator: "[")
+                if words.first == "socket:" { sockets.insert(String(words[1].dropLast())) }
+            }
+            var listening: Set<String> = []
+            for family in ["tcp", "tcp6"] {
+                let table = String(decoding: readFile("/proc/net/\(family)"), as: UTF8.self)
+                for line in table.split(separator: "\n") {
+                    let words = line.split(separator: " ").map(String.init)
+                    if words.count > 9, words[3] == "0A" { listening.insert(words[9]) }
+                }
+            }
+            #expect(!sockets.isEmpty)
+            #expect(sockets.isDisjoint(with: listening))
+            broker.edge.stop()
+        }
+    }
+
+    @Test("where its socket's path is too long the sentence says what to set")
+    func longPath() async throws {
+        let directory = TemporaryDirectory()
+        let long = directory.path + "/" + String(repeating: "d", count: 100)
+        mkdir(long, 0o700)
+        try await withReactor {
+            let happenings = Happenings<EmbeddedBroker.Event>()
+            let edge = EmbeddedBroker(loop: .shared, directory: long + "/broker", seed: 1) { happenings.add($0) }
+            edge.start()
+            guard case .failed(let sentence) = await happenings.next() else { throw Unexpected() }
+            #expect(sentence.hasSuffix("longer than 107 octets; set a shorter state_directory"))
+            edge.stop()
+        }
+    }
+}
+
+@ReactorActor
+private final class RunningBroker {
+    let happenings = Happenings<EmbeddedBroker.Event>()
+    let edge: EmbeddedBroker
+
+    init(_ directory: TemporaryDirectory, program: String? = nil) {
+        let happenings = happenings
+        edge = EmbeddedBroker(loop: .shared, directory: directory.path + "/broker", program: program, seed: 1) {
+            happenings.add($0)
+        }
+        edge.start()
+    }
+
+    func ready() async throws -> String {
+        guard case .ready(let path) = await happenings.next() else { throw Unexpected() }
+        return path
+    }
+}
+
+private func children(of process: pid_t) -> [pid_t] {
+    let text = String(decoding: readFile("/proc/\(process)/task/\(process)/children"), as: UTF8.self)
+    return text.split(separator: " ").compactMap { pid_t($0) }
+}
+
+private func name(of process: pid_t) -> String {
+    String(decoding: readFile("/proc/\(process)/comm").dropLast(), as: UTF8.self)
+}

@@ -1,0 +1,414 @@
+import ButtonModel
+import DiskTestSupport
+import Expressions
+import Glibc
+import Hub
+import Reactor
+import ReactorTestSupport
+import Rules
+import TestSupport
+import Testing
+
+@testable import Edges
+
+/// Each test lets a store live on a watched disk; then, for every call that changed a file, a store is opened on what a
+/// kill or a power cut at that instant may have left. `TRYCK_POWER_CUTS` says how many cuts of a random kind there are
+/// at each; without it, one.
+@Suite("The store, its power cut at every instant")
+struct PowerCutTests {
+    @Test("a new directory, presses, rules, checkpoints, and a second start")
+    func life() async throws {
+        let (cuts, count) = try await cuts { disk, ledger in
+            var store: StoreEdge? = try open(disk, ledger)
+            for number in 1...3 as ClosedRange<UInt64> {
+                try ledger.record([.putButton(.example(number))], store)
+                await ledger.sync(store)
+            }
+            try await press(12, ledger, store)
+            await ledger.settle(store)
+            store = nil
+            store = try await reopen(disk, ledger)
+            try await press(14, ledger, store)
+            await ledger.settle(store)
+        }
+        try await cuts.check()
+        #expect(count > 400)
+    }
+
+    @Test("writing never pauses: the log is copied while writers wait")
+    func forcedCheckpoint() async throws {
+        let (cuts, _) = try await cuts(checkpointPageCount: 2) { disk, ledger in
+            let store = try open(disk, ledger)
+            try ledger.record([.putButton(.example(1))], store)
+            for round in 0..<2 {
+                for count in 1...11 { try ledger.record(Ledger.event(1, round * 11 + count), store) }
+                ledger.beginSync(store)
+                await ledger.sync(store)
+            }
+            await ledger.settle(store)
+        }
+        try await cuts.check()
+    }
+
+    @Test("a sync fails", arguments: 2...9)
+    func failedSync(number: Int) async throws {
+        let (cuts, _) = try await cuts { disk, ledger in
+            let store = try open(disk, ledger)
+            try ledger.record([.putButton(.example(1))], store)
+            await ledger.sync(store)
+            disk.begin(.sync(number))
+            try await press(8, ledger, store)
+            await ledger.settle(store)
+        }
+        try await cuts.check()
+    }
+
+    @Test("the disk is full for a while and over a restart: what was pressed is in the reserve, later in the database")
+    func full() async throws {
+        let (cuts, count) = try await cuts { disk, ledger in
+            var store: StoreEdge? = try open(disk, ledger)
+            for number in 1...3 as ClosedRange<UInt64> { try ledger.record([.putButton(.example(number))], store) }
+            await ledger.sync(store)
+            try await pressSome(4, ledger, store)
+            disk.fail(.full)
+            try await pressSome(12, ledger, store)
+            await ledger.settle(store)
+            store = nil
+            store = try await reopen(disk, ledger)
+            #expect(store?.fault != nil)
+            var loaded = try #require(try store?.load())
+            // Buttons keep what only the reserve has. That is nothing if the log had room left after a checkpoint.
+            loaded.markAsSynced(loaded.buttons.map { ($0.id, $0.cursor) })
+            #expect(loaded == ledger.states.last)
+            try await pressSome(6, ledger, store)
+            disk.mend()
+            try await pressSome(6, ledger, store)
+            #expect(store?.fault == nil)
+            disk.fail(.full)
+            try await pressSome(6, ledger, store)
+            disk.mend()
+            await ledger.settle(store)
+        }
+        try await cuts.check()
+        #expect(count > 100)
+    }
+
+    @Test("a file of each older version becomes one of this", arguments: 1..<StoreSchema.version)
+    func migration(version: Int) async throws {
+        let directory = TemporaryDirectory(in: "/dev/shm")
+        try await withReactor {
+            let database = try Database(path: directory.path + "/tryck.sqlite", busyTimeout: .zero)
+            try database.run("PRAGMA journal_mode = WAL")
+            for statement in StoreSchema.migrations[..<version].joined() { try database.run(statement) }
+            try database.run("PRAGMA user_version = \(version)")
+            try database.run("INSERT INTO installation VALUES (1, 'beef', 12)")
+            try database.run(
+                """
+                INSERT INTO buttons
+                    (id, address_kind, uuid, serial, nickname, firmware, name, pairing_identifier, pairing_key,
+                     paired_at, boot_id, event_count, advertising_configured, press_count, seq, latency_mode,
+                     connection_wanted, recogniser)
+                VALUES ('80e4da000001', 0, '0', 'BA00', 'old', 10, NULL, 1, x'000102030405060708090a0b0c0d0e0f',
+                    2, 3, 4, 1, 5, 6, 'normal', 1, '')
+                """)
+        }
+        let (cuts, _) = try await cuts(in: directory) { disk, ledger in
+            let store = try open(disk, ledger)
+            #expect(try store.load().buttons.map(\.identity.nickname) == ["old"])
+            // What it left unheard it did not know, before its fourth version.
+            #expect(try store.load().buttons.map(\.heard) == [version < 4 ? 6 : 0])
+            try ledger.record(Ledger.event(1, 5), store)
+            await ledger.sync(store)
+        }
+        try await cuts.check()
+    }
+
+    @Test("a damaged file is set aside: it is there under the one name or the other")
+    func setAside() async throws {
+        let directory = TemporaryDirectory(in: "/dev/shm")
+        let garbage = Array("no database".utf8)
+        writeFile(directory.path + "/tryck.sqlite", garbage)
+        writeFile(directory.path + "/tryck.sqlite-wal", garbage)
+        var (cuts, _) = try await cuts(in: directory) { disk, ledger in
+            let store = try open(disk, ledger)
+            try ledger.record([.putButton(.example(1))], store)
+            await ledger.sync(store)
+        }
+        cuts.garbage = garbage
+        try await cuts.check()
+    }
+
+    @Test("an import that has ended is there whole; one that has not, whole or not at all")
+    func imported() async throws {
+        let exported = ExportedState(
+            StoredState(installationID: "beef", buttons: [.example(1), .example(2), .example(3)]))
+        let (cuts, _) = try await cuts { disk, ledger in
+            _ = try IdleStore.change(disk.path, entropy: Ledger.entropy) {
+                ledger.states = [$0]
+                return ImportPlan(exported, into: $0, isReplacing: false)
+            }
+            disk.note(.recorded(1))
+            disk.note(.promised(1))
+            ledger.states.append(try IdleStore.load(disk.path).0)
+        }
+        try await cuts.check()
+    }
+
+    // MARK: Lives
+
+    /// Watches what a life does to the files of a directory.
+    private func cuts(
+        in directory: TemporaryDirectory = TemporaryDirectory(in: "/dev/shm"), checkpointPageCount: Int = 10,
+        _ live: @escaping @ReactorActor @Sendable (WatchedDisk, Ledger) async throws -> Void
+    ) async throws -> (cuts: PowerCuts, count: Int) {
+        var contents: CutDisk.Contents = [:]
+        for name in ["tryck.sqlite", "tryck.sqlite-wal"] where mode(of: directory.path + "/" + name) != nil {
+            contents[name] = readFile(directory.path + "/" + name)
+        }
+        let disk = WatchedDisk(directory.path)
+        let states = try await withReactor {
+            disk.begin()
+            defer { disk.end() }
+            let ledger = Ledger(disk, checkpointPageCount: checkpointPageCount)
+            try await live(disk, ledger)
+            return ledger.states
+        }
+        return (PowerCuts(CutDisk(contents), disk.events, states), disk.events.count)
+    }
+
+    @ReactorActor private func open(_ disk: WatchedDisk, _ ledger: Ledger) throws -> StoreEdge {
+        let store = try StoreEdge(
+            loop: .shared, directory: disk.path, entropy: Ledger.entropy, now: Ledger.now,
+            checkpoints: CheckpointPolicy(pageCount: ledger.checkpointPageCount))
+        if ledger.states.isEmpty { ledger.states = [try store.load()] }
+        return store
+    }
+
+    /// Opens a store as soon as no helper thread works for the previous one.
+    @ReactorActor private func reopen(_ disk: WatchedDisk, _ ledger: Ledger) async throws -> StoreEdge {
+        while true {
+            do {
+                return try open(disk, ledger)
+            } catch StoreFailure.inUse {
+                await Task.yield()
+            }
+        }
+    }
+
+    /// Presses, runs and variables: what a reserve holds.
+    @ReactorActor private func pressSome(_ count: Int, _ ledger: Ledger, _ store: StoreEdge?) async throws {
+        var random = SeededGenerator(seed: UInt64(count))
+        for _ in 0..<count {
+            let number = ledger.states.count
+            try ledger.record(Ledger.event(UInt64.random(in: 1...3, using: &random), number), store)
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0: try ledger.record([.rules(.variable("mood", .number(Double(number))))], store)
+            case 1: try ledger.record([.runEnded(UInt64(number))], store)
+            case 2: await ledger.sync(store)
+            default: ledger.beginSync(store)
+            }
+        }
+    }
+
+    /// Records the changes of a house with three buttons that are pressed.
+    @ReactorActor private func press(_ count: Int, _ ledger: Ledger, _ store: StoreEdge?) async throws {
+        var random = SeededGenerator(seed: UInt64(count))
+        for _ in 0..<count {
+            let button = UInt64.random(in: 1...3, using: &random)
+            let number = ledger.states.count
+            try ledger.record(Ledger.event(button, number), store)
+            switch Int.random(in: 0..<6, using: &random) {
+            case 0: try ledger.record([.rules(.variable("mood", .number(Double(number))))], store)
+            case 1:
+                try ledger.record([.runEnded(UInt64(number)), .name(StoredButton.example(2).id, "\(number)")], store)
+            case 2: try ledger.record([.removeButton(StoredButton.example(3).id)], store)
+            case 3:
+                let long = StoredButton.example(3, name: String(repeating: "n", count: 9000) + "\(number)")
+                try ledger.record([.putButton(long)], store)
+            default: break
+            }
+            if Bool.random(using: &random) {
+                ledger.beginSync(store)
+            } else {
+                await ledger.sync(store)
+            }
+        }
+    }
+}
+
+/// The changes that a store received, and its answers.
+@ReactorActor
+private final class Ledger {
+    static let entropy: UInt16 = 0x05A1
+    static let now = UTCTime(milliseconds: 1_795_228_200_123)
+
+    let disk: WatchedDisk
+    let checkpointPageCount: Int
+    /// The state of the store after each transaction.
+    var states: [StoredState] = []
+
+    init(_ disk: WatchedDisk, checkpointPageCount: Int) {
+        self.disk = disk
+        self.checkpointPageCount = checkpointPageCount
+    }
+
+    /// A press of which a rule is run.
+    static func event(_ button: UInt64, _ number: Int) -> [StoreChange] {
+        let id = StoredButton.example(button).id
+        return [
+            .progress(
+                id, EventCursor(bootID: 1, eventCount: UInt32(number)), recogniser: "\(number)",
+                pressCount: Tally(clamping: number), sequence: Tally(clamping: number), heard: Int64(number) - 1),
+            .runStarted(.example(UInt64(number), id)),
+        ]
+    }
+
+    func record(_ changes: [StoreChange], _ store: StoreEdge?) throws {
+        guard let store else { return }
+        do throws(StoreFailure) {
+            try store.apply(changes)
+            disk.note(.recorded(states.count))
+            states.append(try store.load())
+        } catch {
+            guard store.refuge == .disk, var state = states.last else { throw error }
+            disk.note(.recorded(states.count))
+            state.apply(changes)
+            states.append(state)
+        }
+    }
+
+    /// Says what was promised when it is.
+    func beginSync(_ store: StoreEdge?, _ done: @escaping @ReactorActor () -> Void = {}) {
+        let count = states.count - 1
+        store?.sync { [disk] isSynced in
+            if isSynced { disk.note(.promised(count)) }
+            done()
+        }
+    }
+
+    func sync(_ store: StoreEdge?) async {
+        await withCheckedContinuation { continuation in beginSync(store) { continuation.resume() } }
+    }
+
+    /// Waits until no helper thread works for the store: each sync waits for the checkpoint after the previous one.
+    func settle(_ store: StoreEdge?) async {
+        for _ in 0..<3 { await sync(store) }
+    }
+}
+
+/// Opens a store on everything that may be left, and holds it against what was promised.
+private struct PowerCuts: Sendable {
+    private enum Found: Hashable {
+        case state(Int)
+        case other(String)
+    }
+
+    private var disk: CutDisk
+    private let events: [DiskEvent]
+    private let numbers: [StoredState: Int]
+    /// By the digest of the contents: most cuts leave what another one left.
+    private var known: [Int: Found] = [:]
+    private var random = SeededGenerator(seed: 1)
+    private var recorded = 0
+    private var promised = 0
+    /// The contents of a file that was no database from the start.
+    var garbage: [UInt8]?
+
+    /// - Parameter states: after each transaction, the first before any.
+    init(_ disk: CutDisk, _ events: [DiskEvent], _ states: [StoredState]) {
+        self.disk = disk
+        self.events = events
+        numbers = Dictionary(states.enumerated().map { ($1, $0) }) { max($0, $1) }
+    }
+
+    func check() async throws {
+        let randomCutCount = getenv("TRYCK_POWER_CUTS").flatMap { Int(String(cString: $0)) } ?? 1
+        // A run of the reactor is limited to two minutes.
+        let step = max(1, 1000 / (randomCutCount + 1))
+        var cuts = self
+        for start in stride(from: 0, to: events.count, by: step) {
+            let range = start..<min(start + step, events.count)
+            cuts = try await withReactor { [cuts] in
+                var cuts = cuts
+                let directory = TemporaryDirectory(in: "/dev/shm")
+                for index in range { try cuts.cut(after: index, randomCutCount, directory) }
+                return cuts
+            }
+        }
+    }
+
+    @ReactorActor
+    private mutating func cut(after index: Int, _ randomCutCount: Int, _ directory: TemporaryDirectory) throws {
+        switch events[index] {
+        case .recorded(let count): recorded = count
+        case .promised(let count): promised = count
+        case let event: disk.take(event)
+        }
+        try check("a kill", after: index, disk.afterKill, atLeast: recorded, directory)
+        try check("a power cut", after: index, disk.afterCut, atLeast: promised, directory)
+        for _ in 0..<randomCutCount {
+            try check("the first writes", after: index, disk.prefix(&random), atLeast: promised, directory)
+            try check("some writes", after: index, disk.subset(&random), atLeast: promised, directory)
+            if let torn = disk.torn(&random) {
+                try check("some sectors", after: index, torn, atLeast: promised, directory)
+            }
+        }
+    }
+
+    @ReactorActor
+    private mutating func check(
+        _ what: String, after index: Int, _ contents: CutDisk.Contents, atLeast count: Int,
+        _ directory: TemporaryDirectory
+    ) throws {
+        let digest = Self.digest(contents)
+        let found = known[digest] ?? open(contents, directory)
+        known[digest] = found
+        if case .state(let number) = found, number >= count { return }
+        let sizes = contents.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.count)" }.joined(separator: ", ")
+        let before = events[max(0, index - 30)...index].map(\.summary).joined(separator: "\n")
+        Issue.record("\(what) after \(index) left \(found), not \(count) or more; of \(sizes); after\n\(before)")
+        throw CancellationError()
+    }
+
+    private static func digest(_ contents: CutDisk.Contents) -> Int {
+        var hasher = Hasher()
+        for name in contents.keys.sorted() {
+            hasher.combine(name)
+            hasher.combine(contents[name]?.count)
+            contents[name]?.withUnsafeBytes { hasher.combine(bytes: $0) }
+        }
+        return hasher.finalize()
+    }
+
+    @ReactorActor
+    private func open(_ contents: CutDisk.Contents, _ directory: TemporaryDirectory) -> Found {
+        for name in contents.keys { writeFile(directory.path + "/" + name, contents[name] ?? []) }
+        defer { directory.empty() }
+        do {
+            let store = try StoreEdge(
+                loop: .shared, directory: directory.path, entropy: Ledger.entropy, now: Ledger.now)
+            let state = try store.load()
+            if let garbage {
+                let names = directory.names.filter { !$0.hasSuffix("-wal") && $0 != "tryck.sqlite" }
+                guard names.contains(where: { readFile(directory.path + "/" + $0) == garbage }) else {
+                    return .other("no damaged file: \(directory.names)")
+                }
+            } else if store.notices
+                != (contents["tryck.sqlite"] == [] ? [.wasEmpty(path: directory.path + "/tryck.sqlite")] : [])
+            {
+                return .other("\(store.notices)")
+            }
+            return numbers[state].map(Found.state) ?? .other("\(state)")
+        } catch {
+            return .other("\(error)")
+        }
+    }
+}
+
+extension DiskEvent {
+    /// Without the octets.
+    var summary: String {
+        guard case .wrote(let name, let offset, let octets) = self else { return "\(self)" }
+        return "\(octets.count) octets to \(name) at \(offset)"
+    }
+}

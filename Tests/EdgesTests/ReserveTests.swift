@@ -1,0 +1,536 @@
+import ButtonModel
+import DiskTestSupport
+import Expressions
+import Glibc
+import Hub
+import Reactor
+import ReactorTestSupport
+import Rules
+import TestSupport
+import Testing
+
+@testable import Edges
+
+@Suite("What a reserve holds")
+struct ReserveSnapshotTests {
+    private static let button = StoredButton.example(1).id
+
+    private static let waiting = WaitingRun(
+        run: RunID(rawValue: 9), rule: "hall", fingerprint: "05",
+        cause: RunCause(
+            button: button, facts: TriggerFacts(), at: UTCTime(milliseconds: -7)), endsAt: UTCTime(milliseconds: 8),
+        saved: "{}")
+
+    /// A change of each kind that the reserve keeps, with extreme values.
+    private static let changes: [StoreChange] = [
+        .progress(
+            button, EventCursor(bootID: .max, eventCount: .max, smallEventCount: 3), recogniser: "d\"1\u{0}",
+            pressCount: Tally(clamping: Int64.max), sequence: 0, heard: 4),
+        .heard(button, 5),
+        .runStarted(.example(7, button)),
+        .runStarted(
+            StoredRun(id: 8, rule: "é", button: nil, event: EventCursor(), startedAt: UTCTime(milliseconds: .min))),
+        .runEnded(7),
+        .rules(.variable("a", .string("b"))), .rules(.variable("a", nil)), .rules(.variable("n", .number(0.5))),
+        .rules(.cycle("c", CyclePosition(next: 2, at: UTCTime(milliseconds: 3)))), .rules(.cycle("c", nil)),
+        .rules(.enabled(rule: "r", EnabledOverride(isEnabled: false, inFile: true))),
+        .rules(.enabled(rule: "r", nil)),
+        .rules(.cooldown(Cooldown(rule: "r", button: button, endsAt: UTCTime(milliseconds: 1)))),
+        .rules(.waiting(RunID(rawValue: 9), waiting)), .rules(.waiting(RunID(rawValue: 9), nil)),
+        .putButton(.example(1, name: "\"", nickname: "n", battery: 2900, triggerMode: .click, isWanted: false)),
+        .putButton(
+            StoredButton(
+                identity: StoredButton.example(4).identity, pairing: nil, source: "flicd://attic:1",
+                pairedAt: UTCTime(milliseconds: 1), batteryPercentage: 7, heard: 3, dials: [.part(.small): 1],
+                lastSeen: UTCTime(milliseconds: 2), recogniser: "d1")),
+        .removeButton(button), .name(button, "n"), .name(button, nil), .nickname(button, ""),
+        .source(button, "flicd://attic:1"), .triggerMode(button, .clickAndHold), .triggerMode(button, nil),
+        .settings(button, ButtonSettings(latencyMode: .low, autoDisconnectTime: 60, isConnectionWanted: false)),
+        .settings(button, ButtonSettings()), .dials(button, [.slot(1): 4]), .dials(button, [:]),
+    ]
+
+    private static let snapshot = ReserveSnapshot(database: 0xFEDC_BA98_7654_3210, number: 17, changes: changes)
+
+    @Test("it is read as it was written, whatever pads it")
+    func roundTrip() throws {
+        let octets = try #require(Self.snapshot.encoded())
+        #expect(ReserveSnapshot(decoding: octets) == Self.snapshot)
+        let slot = octets + [UInt8](repeating: 0xA5, count: ReserveSnapshot.slotLength - octets.count)
+        #expect(ReserveSnapshot(decoding: slot) == Self.snapshot)
+        let empty = ReserveSnapshot(database: 1, number: 1, changes: [])
+        #expect(ReserveSnapshot(decoding: try #require(empty.encoded())) == empty)
+    }
+
+    @Test("what a button tells again is not in it")
+    func toldAgain() throws {
+        let all: [StoreChange] = [
+            .seen(Self.button, UTCTime(milliseconds: 1)), .firmware(Self.button, version: 1),
+            .model(Self.button, .duo), .advertisingConfigured(Self.button, true),
+            .battery(Self.button, millivolts: 1, measuredAt: UTCTime(milliseconds: 1), isLow: true),
+            .batteryPercentage(Self.button, 1, measuredAt: UTCTime(milliseconds: 1), isLow: true),
+        ]
+        let octets = try #require(ReserveSnapshot(database: 1, number: 1, changes: all).encoded())
+        #expect(ReserveSnapshot(decoding: octets)?.changes == [])
+    }
+
+    @Test("cut off anywhere, with any bit flipped, or of another version, it is nothing")
+    func torn() throws {
+        let octets = try #require(Self.snapshot.encoded())
+        for length in 0..<octets.count { #expect(ReserveSnapshot(decoding: Array(octets.prefix(length))) == nil) }
+        for index in octets.indices {
+            var flipped = octets
+            flipped[index] ^= 1 << (index % 8)
+            #expect(ReserveSnapshot(decoding: flipped) == nil, "octet \(index)")
+        }
+    }
+
+    @Test("sectors of an older snapshot in a newer one make it nothing", arguments: 0..<20 as Range<UInt64>)
+    func sectors(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        func octets(_ number: UInt64) throws -> [UInt8] {
+            let changes = (0..<60).map { StoreChange.heard(StoredButton.example(UInt64($0)).id, Int64(number)) }
+            return try #require(ReserveSnapshot(database: 1, number: number, changes: changes).encoded())
+        }
+        let (old, new) = (try octets(11), try octets(12))
+        var torn = new
+        for sector in 0..<new.count / 512 where Bool.random(using: &random) {
+            torn.replaceSubrange(sector * 512..<(sector + 1) * 512, with: old[sector * 512..<(sector + 1) * 512])
+        }
+        let found = ReserveSnapshot(decoding: torn)
+        #expect(found == nil || torn == new || torn == old)
+    }
+
+    @Test("random octets are nothing", arguments: 0..<50 as Range<UInt64>)
+    func random(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        #expect(ReserveSnapshot(decoding: random.bytes(Int.random(in: 0...300, using: &random))) == nil)
+        // Behind a good beginning, too.
+        let head = try #require(Self.snapshot.encoded()).prefix(Int.random(in: 8...40, using: &random))
+        #expect(ReserveSnapshot(decoding: Array(head) + random.bytes(200)) == nil)
+    }
+
+    @Test("what does not fit goes without the state of rules; presses that do not fit are refused")
+    func bounds() throws {
+        let press = StoreChange.heard(Self.button, 1)
+        let long = StoreChange.rules(.variable("a", .string(String(repeating: "x", count: ReserveSnapshot.slotLength))))
+        let octets = try #require(ReserveSnapshot(database: 1, number: 1, changes: [press, long]).encoded())
+        #expect(ReserveSnapshot(decoding: octets)?.changes == [press])
+        func length(_ count: Int) -> Int? {
+            let rule = String(repeating: "r", count: count)
+            return ReserveSnapshot(database: 1, number: 1, changes: [.runStarted(.example(1, Self.button, rule: rule))])
+                .encoded()?.count
+        }
+        let rest = ReserveSnapshot.slotLength - (length(0) ?? 0)
+        #expect(length(rest) == ReserveSnapshot.slotLength)
+        #expect(length(rest + 1) == nil)
+    }
+
+    @Test("the slot that is written is never what a power cut or a kill would need", arguments: 0..<50 as Range<UInt64>)
+    func slots(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var slots = Reserve.Slots(durable: seed.isMultiple(of: 2) ? 1 : nil)
+        for _ in 0..<200 {
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0 where slots.syncing == nil: slots.syncBegan()
+            case 1 where slots.syncing != nil: slots.syncEnded(Bool.random(using: &random))
+            default:
+                let next = slots.next
+                #expect((0..<Reserve.Slots.count).contains(next))
+                #expect(next != slots.latest && next != slots.durable && next != slots.syncing)
+                slots.wrote(next)
+            }
+        }
+    }
+}
+
+/// A store whose database is refused by the disk, and what a start finds.
+@Suite("A reserve and its database")
+struct ReserveTests {
+    private static let id = StoredButton.example(1).id
+
+    @Test("a reserve that was made is found after a power cut")
+    func made() async throws {
+        let directory = TemporaryDirectory()
+        let disk = WatchedDisk(directory.path)
+        try await withReactor {
+            disk.begin()
+            defer { disk.end() }
+            let store = try openStore(directory)
+            #expect(store.refuge == .disk)
+            var cut = CutDisk()
+            for event in disk.events { cut.take(event) }
+            #expect(cut.afterCut[Reserve.name]?.count == Reserve.Slots.count * ReserveSnapshot.slotLength)
+        }
+    }
+
+    /// The files that a process leaves when it is killed on a full disk, after two presses there.
+    private static func left(in directory: TemporaryDirectory) async throws -> StoredState {
+        try await withReactor {
+            let disk = WatchedDisk(directory.path)
+            disk.begin()
+            defer { disk.end() }
+            let store = try openStore(directory)
+            try store.apply([.putButton(.example(1))])
+            var state = try store.load()
+            disk.fail(.full)
+            for number in 1...2 as ClosedRange<Int64> {
+                let changes: [StoreChange] = [
+                    .progress(
+                        id, EventCursor(bootID: 1, eventCount: UInt32(number) * 4), recogniser: "",
+                        pressCount: Tally(clamping: number), sequence: Tally(clamping: number), heard: 0),
+                    .runStarted(.example(UInt64(number), id)),
+                ]
+                #expect(throws: StoreFailure.self) { try store.apply(changes) }
+                #expect(store.refuge == .disk)
+                #expect(await store.synced())
+                state.apply(changes)
+            }
+            // A kill: nothing is closed. The copies need room.
+            disk.mend()
+            for name in directory.names { copy(directory.path + "/" + name, to: directory.path + "/copy-" + name) }
+            return state
+        }
+    }
+
+    private static func copy(_ path: String, to target: String) { writeFile(target, readFile(path)) }
+
+    private static func take(_ names: [String], from directory: TemporaryDirectory) -> TemporaryDirectory {
+        let other = TemporaryDirectory(in: "/dev/shm")
+        for name in names { copy(directory.path + "/copy-" + name, to: other.path + "/" + name) }
+        return other
+    }
+
+    private static let database = ["tryck.sqlite", "tryck.sqlite-wal"]
+
+    @Test("a start with room has in the database what the one before had in the reserve, once")
+    func replayed() async throws {
+        let directory = TemporaryDirectory(in: "/dev/shm")
+        let expected = try await Self.left(in: directory)
+        let other = Self.take(Self.database + [Reserve.name], from: directory)
+        try await withReactor {
+            let store = try openStore(other)
+            #expect(store.fault == nil && store.notices == [])
+            #expect(try store.load() == expected)
+            try store.apply([.runEnded(1), .runEnded(2)])
+        }
+        // The records that are still in the reserve are older than the database.
+        let again = try await withReactor { try openStore(other).load() }
+        #expect(again.runs == [])
+        #expect(again.buttons == expected.buttons)
+    }
+
+    @Test("a database without its reserve is as it was when the disk became full")
+    func databaseAlone() async throws {
+        let directory = TemporaryDirectory(in: "/dev/shm")
+        _ = try await Self.left(in: directory)
+        let other = Self.take(Self.database, from: directory)
+        let state = try await withReactor { try openStore(other).load() }
+        #expect(state == StoredState(installationID: "05a1", buttons: [.example(1)]))
+    }
+
+    @Test("a reserve without its database, or with another one, changes nothing there")
+    func reserveAlone() async throws {
+        let directory = TemporaryDirectory(in: "/dev/shm")
+        _ = try await Self.left(in: directory)
+        let alone = Self.take([Reserve.name], from: directory)
+        let state = try await withReactor { try openStore(alone).load() }
+        #expect(state == StoredState(installationID: "05a1"))
+        let strange = TemporaryDirectory(in: "/dev/shm")
+        try await withReactor { try openStore(strange).apply([.putButton(.example(1))]) }
+        Self.copy(directory.path + "/copy-" + Reserve.name, to: strange.path + "/" + Reserve.name)
+        let other = try await withReactor { try openStore(strange).load() }
+        #expect(other == StoredState(installationID: "05a1", buttons: [.example(1)]))
+    }
+
+    @Test("whatever the file of the reserve holds, and whatever it is, the start goes on", arguments: 0..<12)
+    func garbage(round: Int) async throws {
+        let directory = TemporaryDirectory(in: "/dev/shm")
+        let expected = try await Self.left(in: directory)
+        let other = Self.take(Self.database, from: directory)
+        let path = other.path + "/" + Reserve.name
+        var random = SeededGenerator(seed: UInt64(round))
+        var good = readFile(directory.path + "/copy-" + Reserve.name)
+        switch round {
+        case 0: mkdir(path, 0o700)
+        case 1: symlink("/dev/zero", path)
+        case 2: writeFile(path, [])
+        case 3: writeFile(path, good.dropLast())
+        case 4: writeFile(path, good + [0])
+        default:
+            let start = Int.random(in: 0..<good.count - 40_000, using: &random)
+            good.replaceSubrange(start..<start + 40_000, with: random.bytes(40_000))
+            writeFile(path, good)
+        }
+        try await withReactor {
+            let store = try openStore(other)
+            let state = try store.load()
+            #expect(state.buttons.map(\.id) == expected.buttons.map(\.id))
+            #expect([0, 1, 2].contains(state.runs.count))
+            #expect((store.reserveFault != nil) == (round < 2))
+            try store.apply([.runStarted(.example(99, Self.id))])
+        }
+    }
+
+    @Test("where the state directory takes nothing the reserve is in the runtime directory, and a sync says no")
+    func memory() async throws {
+        let (directory, runtime) = (TemporaryDirectory(in: "/dev/shm"), TemporaryDirectory(in: "/dev/shm"))
+        @ReactorActor func open() throws(StoreFailure) -> StoreEdge {
+            try StoreEdge(
+                loop: .shared, directory: directory.path, runtimeDirectory: runtime.path, entropy: 0x05A1,
+                now: UTCTime(milliseconds: 0))
+        }
+        try await withReactor {
+            try open().apply([.putButton(.example(1))])
+            let disk = WatchedDisk(directory.path)
+            disk.begin()
+            defer { disk.end() }
+            var store: StoreEdge? = try open()
+            disk.fail(.callsFrom(0, errno: EROFS))
+            #expect(throws: StoreFailure.self) { try store?.apply([.runStarted(.example(1, Self.id))]) }
+            #expect(store?.refuge == .memory)
+            store = nil
+            let again = try open()
+            #expect(again.fault == .readOnly(path: directory.path + "/tryck.sqlite"))
+            #expect(again.refuge == .memory)
+            #expect(try again.load().runs.map(\.id) == [1])
+            // It is tried by itself with nothing new.
+            #expect(throws: StoreFailure.self) { try again.apply([]) }
+            disk.mend()
+            try again.apply([])
+            #expect(again.fault == nil && again.refuge == .disk)
+            #expect(await again.synced())
+            #expect(try again.load().runs.map(\.id) == [1])
+        }
+    }
+
+    enum Plant: CaseIterable {
+        case own, ofGroup, ofOthers, ofStranger, symbolicLink, hardLink, fifo
+    }
+
+    @Test(
+        "in a directory that others can write only a file that is this user's alone is believed",
+        arguments: Plant.allCases)
+    func planted(_ plant: Plant) async throws {
+        let (directory, runtime) = (TemporaryDirectory(in: "/dev/shm"), TemporaryDirectory(in: "/dev/shm"))
+        _ = try await Self.left(in: directory)
+        let other = Self.take(Self.database, from: directory)
+        let number = try await withReactor {
+            try Database(path: other.path + "/tryck.sqlite", busyTimeout: .zero, keepsWALOnClose: true).reserveMark()
+        }
+        let id = try #require(number).database
+        let path = runtime.path + "/" + Reserve.name + "-" + String(id, radix: 16)
+        let elsewhere = runtime.path + "/elsewhere"
+        Self.copy(directory.path + "/copy-" + Reserve.name, to: elsewhere)
+        switch plant {
+        case .own: rename(elsewhere, path)
+        case .ofGroup, .ofOthers:
+            rename(elsewhere, path)
+            chmod(path, plant == .ofGroup ? 0o620 : 0o602)
+        case .ofStranger:
+            rename(elsewhere, path)
+            // Only root can give a file away.
+            guard geteuid() == 0, chown(path, 65_534, 65_534) == 0 else { return }
+        case .symbolicLink: symlink(elsewhere, path)
+        case .hardLink: link(elsewhere, path)
+        case .fifo: mkfifo(path, 0o600)
+        }
+        let before = readFile(elsewhere)
+        try await withReactor {
+            let store = try StoreEdge(
+                loop: .shared, directory: other.path, runtimeDirectory: runtime.path, entropy: 1,
+                now: UTCTime(milliseconds: 0))
+            #expect(try store.load().runs.map(\.id) == (plant == .own ? [1, 2] : []))
+            #expect((store.reserveFault == nil) == (plant == .own))
+            #expect(store.refuge == .disk)
+        }
+        #expect(readFile(elsewhere) == before)
+    }
+
+    @Test("a reserve that could not be made is made as soon as it can be, without a fault of the database")
+    func madeLater() async throws {
+        let directory = TemporaryDirectory(in: "/dev/shm")
+        mkdir(directory.path + "/" + Reserve.name, 0o700)
+        try await withReactor {
+            let store = try openStore(directory)
+            #expect(store.fault == nil && store.refuge == .nowhere && store.reserveFault != nil)
+            try store.apply([])
+            #expect(store.reserveFault != nil)
+            rmdir(directory.path + "/" + Reserve.name)
+            try store.apply([])
+            #expect(store.refuge == .disk && store.reserveFault == nil)
+        }
+    }
+
+    @Test("what a user set and paired on a full disk survives the end of the process")
+    func settings() async throws {
+        let directory = TemporaryDirectory(in: "/dev/shm")
+        let settings = ButtonSettings(
+            latencyMode: .low, autoDisconnectTime: 60, nicknameChosenAt: 5, isConnectionWanted: false, ledMode: .none)
+        let changes: [StoreChange] = [
+            .name(Self.id, "by the stove"), .settings(Self.id, settings), .nickname(Self.id, "stove"),
+            .triggerMode(Self.id, .click), .dials(Self.id, [.part(.small): 1]),
+            .putButton(.example(3, name: "new", battery: 2900)), .removeButton(StoredButton.example(2).id),
+        ]
+        let expected = {
+            var state = StoredState(installationID: "05a1", buttons: [.example(1), .example(2)])
+            state.apply(changes)
+            return state
+        }()
+        try await withReactor {
+            let disk = WatchedDisk(directory.path)
+            disk.begin()
+            defer { disk.end() }
+            let store = try openStore(directory)
+            try store.apply([.putButton(.example(1)), .putButton(.example(2))])
+            disk.fail(.full)
+            #expect(throws: StoreFailure.self) { try store.apply(changes) }
+            #expect(store.refuge == .disk)
+            disk.mend()
+            for name in directory.names {
+                Self.copy(directory.path + "/" + name, to: directory.path + "/copy-" + name)
+            }
+        }
+        let other = Self.take(Self.database + [Reserve.name], from: directory)
+        try await withReactor {
+            let disk = WatchedDisk(other.path)
+            disk.begin(.callsFrom(0, errno: ENOSPC))
+            let store = try openStore(other)
+            var found = try store.load()
+            #expect(found.buttons.map(\.syncedCursor) == [nil, EventCursor()])
+            found.markAsSynced(found.buttons.map { ($0.id, $0.cursor) })
+            #expect(found == expected)
+            disk.end()
+        }
+        let state = try await withReactor { try openStore(other).load() }
+        #expect(state == expected)
+    }
+
+    /// The file that version `version` of the schema would have, with one button.
+    @ReactorActor
+    private static func makeOlder(_ version: Int, in directory: TemporaryDirectory) throws {
+        let database = try Database(path: directory.path + "/tryck.sqlite", busyTimeout: .zero)
+        try database.run("PRAGMA journal_mode = WAL")
+        for statement in StoreSchema.migrations[..<version].joined() { try database.run(statement) }
+        try database.run("PRAGMA user_version = \(version)")
+        try database.run("INSERT INTO installation VALUES (1, '05a1', 4)")
+        try database.run(
+            """
+            INSERT INTO buttons (id, address_kind, uuid, serial, nickname, firmware, pairing_identifier, pairing_key,
+                paired_at, boot_id, event_count, advertising_configured, press_count, seq, latency_mode,
+                connection_wanted, recogniser)
+            VALUES (?, 0, 'u', 'BA00-A00001', '', 10, 1, ?, 1700000000000, 1, 3, 0, 2, 4, 'normal', 1, '')
+            """, .text(id.description), .blob((0..<16).map { $0 }))
+    }
+
+    @Test(
+        "a start on a disk that takes nothing runs with what an older version left, and migrates it when there is room",
+        arguments: 1..<StoreSchema.version, [DiskFault.full, .callsFrom(0, errno: ENOSPC), .callsFrom(0, errno: EROFS)])
+    func olderSchema(version: Int, fault: DiskFault) async throws {
+        let directory = TemporaryDirectory(in: "/dev/shm")
+        let file = directory.path + "/tryck.sqlite"
+        try await withReactor {
+            try Self.makeOlder(version, in: directory)
+            let octets = readFile(file)
+            let disk = WatchedDisk(directory.path)
+            disk.begin(fault)
+            defer { disk.end() }
+            let store = try openStore(directory)
+            #expect(store.fault != nil && store.refuge == .nowhere)
+            var state = try store.load()
+            #expect(state.buttons.map(\.id) == [Self.id] && state.nextRun == 4)
+            #expect(state.buttons.map(\.heard) == [version < 4 ? 4 : 0] && state.buttons.map(\.pressCount) == [2])
+            let change = StoreChange.runStarted(.example(9, Self.id))
+            #expect(throws: StoreFailure.self) { try store.apply([change]) }
+            #expect(store.refuge == .nowhere)
+            #expect(readFile(file) == octets)
+            disk.mend()
+            try store.apply([])
+            #expect(store.fault == nil && store.refuge == .disk)
+            #expect(await store.synced())
+            state.apply([change])
+            #expect(try store.load() == state)
+            let found = try store.database?.rows("PRAGMA user_version") { $0.integer(0) }
+            #expect(found == [Int64(StoreSchema.version)])
+        }
+    }
+
+    @Test("a reserve that is full refuses, and says so; what does not fit is kept in the process")
+    func full() async throws {
+        let directory = TemporaryDirectory(in: "/dev/shm")
+        try await withReactor {
+            let disk = WatchedDisk(directory.path)
+            disk.begin()
+            defer { disk.end() }
+            let store = try openStore(directory)
+            disk.fail(.full)
+            let long = String(repeating: "r", count: ReserveSnapshot.slotLength)
+            #expect(throws: StoreFailure.self) { try store.apply([.runStarted(.example(1, Self.id, rule: long))]) }
+            #expect(store.refuge == .nowhere)
+            disk.mend()
+            try store.apply([])
+            #expect(store.refuge == .disk)
+            #expect(try store.load().runs.map(\.rule) == [long])
+        }
+    }
+
+    @Test("a sync of the reserve that failed counts for nothing until it was written again")
+    func failedSync() async throws {
+        let directory = TemporaryDirectory(in: "/dev/shm")
+        try await withReactor {
+            let disk = WatchedDisk(directory.path)
+            disk.begin()
+            defer { disk.end() }
+            let store = try openStore(directory)
+            disk.fail(.full)
+            #expect(throws: StoreFailure.self) { try store.apply([.runStarted(.example(1, Self.id))]) }
+            disk.begin(.sync(disk.syncCount))
+            #expect(await store.synced() == false)
+            disk.fail(.full)
+            let before = disk.events.count
+            #expect(await store.synced())
+            #expect(disk.events[before...].contains { if case .wrote(Reserve.name, _, _) = $0 { true } else { false } })
+        }
+    }
+
+    @Test(
+        "a start on a disk that takes nothing shows what is there, and is well again with the first record that works")
+    func start() async throws {
+        let directory = TemporaryDirectory(in: "/dev/shm")
+        try await withReactor {
+            try openStore(directory).apply([.putButton(.example(1)), .runStarted(.example(1, Self.id))])
+        }
+        for code in [ENOSPC, EROFS] {
+            try await withReactor {
+                let disk = WatchedDisk(directory.path)
+                disk.begin(.callsFrom(0, errno: code))
+                let store = try openStore(directory)
+                #expect(store.fault != nil && store.refuge == .nowhere)
+                #expect(try store.load().buttons == [.example(1)])
+                #expect(throws: StoreFailure.self) { try store.apply([.runStarted(.example(UInt64(code), Self.id))]) }
+                disk.mend()
+                try store.apply([])
+                #expect(store.fault == nil)
+                #expect(await store.synced())
+                disk.end()
+            }
+        }
+        let runs = try await withReactor { try openStore(directory).load().runs.map(\.id) }
+        #expect(runs == [1, UInt64(ENOSPC), UInt64(EROFS)].sorted())
+    }
+
+    @Test("a first start on such a disk is refused, and so is a second daemon")
+    func refused() async throws {
+        let directory = TemporaryDirectory(in: "/dev/shm")
+        try await withReactor {
+            let disk = WatchedDisk(directory.path)
+            disk.begin(.callsFrom(1, errno: ENOSPC))
+            #expect(throws: StoreFailure.diskFull(path: directory.path + "/tryck.sqlite")) { try openStore(directory) }
+            disk.mend()
+            let store = try openStore(directory)
+            disk.fail(.callsFrom(0, errno: EROFS))
+            #expect(throws: StoreFailure.inUse(directory: directory.path)) { try openStore(directory) }
+            #expect(store.fault == nil)
+            disk.end()
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import ButtonModel
+import DiskTestSupport
+import Expressions
+import Hub
+import Reactor
+import ReactorTestSupport
+import Rules
+import TestSupport
+import Testing
+
+@testable import Edges
+
+@Suite("What the disk would not take")
+struct UnrecordedChangesTests {
+    @Test("comes to the same as everything in turn, and does not grow with time", arguments: 0..<8 as Range<UInt64>)
+    func same(seed: UInt64) async throws {
+        try await withReactor {
+            let (all, short) = (TemporaryDirectory(in: "/dev/shm"), TemporaryDirectory(in: "/dev/shm"))
+            let (first, second) = (try openStore(all), try openStore(short))
+            var random = SeededGenerator(seed: seed)
+            for store in [first, second] {
+                try store.apply([.putButton(.example(1)), .runStarted(.example(1, StoredButton.example(1).id))])
+                try store.apply([.rules(.variable("mood", .string("old")))])
+            }
+            var unrecorded = UnrecordedChanges()
+            var nextRun: UInt64 = 2
+            for _ in 0..<400 {
+                let change = Self.change(&random, &nextRun)
+                try first.apply([change])
+                unrecorded.add(change)
+            }
+            // Three buttons with what is kept of each, three variables, and the runs that go on.
+            let runCount = try first.load().runs.count
+            #expect(unrecorded.changes.count <= 3 * 9 + 3 + runCount + 10)
+            try second.apply(unrecorded.changes)
+            #expect(try first.load() == second.load())
+        }
+    }
+
+    private static func change(_ random: inout SeededGenerator, _ nextRun: inout UInt64) -> StoreChange {
+        let number = UInt64.random(in: 1...3, using: &random)
+        let id = StoredButton.example(number).id
+        let value = Int.random(in: 0..<1000, using: &random)
+        switch Int.random(in: 0..<13, using: &random) {
+        case 0: return .putButton(.example(number, name: "\(value)"))
+        case 1: return .removeButton(id)
+        case 2:
+            return .progress(
+                id, EventCursor(bootID: 1, eventCount: UInt32(value)), recogniser: "\(value)",
+                pressCount: Tally(clamping: value), sequence: Tally(clamping: value), heard: Int64(value) - 1)
+        case 3: return .name(id, value.isMultiple(of: 3) ? nil : "\(value)")
+        case 4: return .settings(id, ButtonSettings(isConnectionWanted: value.isMultiple(of: 2)))
+        case 5: return .battery(id, millivolts: value, measuredAt: UTCTime(milliseconds: Int64(value)), isLow: false)
+        case 6: return .firmware(id, version: UInt32(value))
+        case 7: return .rules(.variable("v\(number)", value.isMultiple(of: 3) ? nil : .string("\(value)")))
+        case 8: return .triggerMode(id, value.isMultiple(of: 2) ? .click : nil)
+        case 9: return .heard(id, Int64(value))
+        case 10, 11:
+            nextRun += 1
+            return .runStarted(.example(nextRun - 1, id))
+        default:
+            // Only few runs are unfinished: the older ones end.
+            return .runEnded(UInt64.random(in: max(1, nextRun - min(nextRun, 6))...nextRun, using: &random))
+        }
+    }
+
+    @Test("of a thousand runs that began and ended, one is left, and its number is not used again")
+    func runs() async throws {
+        var unrecorded = UnrecordedChanges()
+        let button = StoredButton.example(1).id
+        for number in 5..<1005 as Range<UInt64> {
+            unrecorded.add(.runStarted(.example(number, button)))
+            unrecorded.add(.rules(.waiting(RunID(rawValue: number), nil)))
+            unrecorded.add(.runEnded(number))
+        }
+        #expect(unrecorded.changes == [.runStarted(.example(1004, button)), .runEnded(1004)])
+        let changes = unrecorded.changes
+        let state = try await withReactor {
+            let store = try openStore(TemporaryDirectory(in: "/dev/shm"))
+            try store.apply(changes)
+            return try store.load()
+        }
+        #expect(state == StoredState(installationID: "05a1", nextRun: 1005))
+    }
+}

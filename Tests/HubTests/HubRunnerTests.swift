@@ -1,0 +1,46 @@
+import ButtonModel
+import Rules
+import Testing
+
+@testable import Hub
+
+@Suite("Turns of a hub")
+struct HubRunnerTests {
+    private static let now = Instant(nanoseconds: 1)
+
+    private static func runner() -> HubRunner {
+        HubRunner(
+            Hub(
+                HubConfiguration(version: "9", hasTransport: false), stored: StoredState(installationID: "5a1f"),
+                rules: RuleSet()))
+    }
+
+    @Test("an input that is added while effects are carried out is handled in a later turn, in order")
+    func order() {
+        var runner = Self.runner()
+        runner.add(.start)
+        runner.add(.brokerConnected)
+        #expect(runner.next(at: Self.now)?.input == .start)
+        runner.add(.timerFired)
+        #expect(runner.next(at: Self.now)?.input == .brokerConnected)
+        let later = Instant(nanoseconds: 2)
+        let last = runner.next(at: later)
+        #expect(last?.input == .timerFired && last?.at == later)
+        #expect(runner.next(at: later) == nil)
+        runner.add(.stop)
+        #expect(runner.next(at: later)?.input == .stop)
+    }
+
+    @Test("the sync of a record that failed is left out in that turn, unless the reserve on the disk has the record")
+    func failedRecord() {
+        var runner = Self.runner()
+        let (lost, kept) = (RecordToken(rawValue: 1), RecordToken(rawValue: 2))
+        runner.add(.start)
+        _ = runner.next(at: Self.now)
+        runner.recordFailed(lost, "no space left", .nowhere)
+        runner.recordFailed(kept, "no space left", .disk)
+        #expect(!runner.isSyncUseful(lost) && runner.isSyncUseful(kept))
+        #expect(runner.next(at: Self.now)?.input == .recordFailed(lost, "no space left", .nowhere))
+        #expect(runner.isSyncUseful(lost))
+    }
+}
