@@ -12,8 +12,8 @@ import Rules
 /// | `RetainedQueue`  | retained topics whose message is outdated; messages are made when sent   |
 /// | `Announcements`  | devices that Home Assistant knows by MQTT discovery                      |
 ///
-/// The queue calls nobody back: each method returns what the hub has to do next, so the hub carries out the consequences of
-/// one message before it takes the next.
+/// The queue never calls the hub: each method returns what the hub has to do next, so that the hub carries out the
+/// consequences of one message before it takes the next.
 struct BrokerQueue: Sendable {
     /// A message that goes to the broker now.
     struct Transmission: Hashable, Sendable {

@@ -24,7 +24,7 @@ enum Departure: String, Hashable, Sendable {
 enum ButtonFact: Hashable, Sendable {
     /// The button is new, or was paired again.
     case pairing
-    /// The button is not known any more; what it was called, and its last record.
+    /// The button is not known any more. The label and the record are those before the removal.
     indirect case removal(Departure, label: String, ButtonRecord)
     /// The button's display name before the change.
     case name(before: String)
@@ -39,7 +39,7 @@ enum ButtonFact: Hashable, Sendable {
     case state(ButtonState, before: ButtonState?)
     case battery
     case signal
-    /// When the button was last heard of, how often it was pressed, and where its dials stand.
+    /// The time of the last sighting, the number of presses, or the positions of the dials.
     case activity
     case updateProgress
 }
@@ -58,7 +58,7 @@ struct ButtonAudiences: OptionSet, Sendable {
     static let config = ButtonAudiences(rawValue: 1 << 3)
     /// The list of devices, and announcements to Home Assistant that have changed.
     static let deviceList = ButtonAudiences(rawValue: 1 << 4)
-    /// The rule engine, which resolves declared buttons by their identities, and those who count buttons: `bridge/info` and
+    /// The rule engine, which resolves declared buttons by their identities, and the counts of buttons in `bridge/info` and at
     /// the service manager.
     static let identities = ButtonAudiences(rawValue: 1 << 5)
     /// The rule engine, whose triggers and conditions ask for the fact.

@@ -64,7 +64,7 @@ struct ButtonRegistry: Sendable {
             button: stored.id, fact: .pairing, changes: [.putButton(stored)], isSynced: true)
     }
 
-    /// - Parameter label: what users called the button.
+    /// - Parameter label: the name of the button for users.
     mutating func remove(_ button: ButtonID, _ departure: Departure, label: String) -> ButtonChange? {
         guard let record = records.removeValue(forKey: button) else { return nil }
         return ButtonChange(
@@ -159,7 +159,9 @@ struct ButtonRegistry: Sendable {
         records[button]?.isAdvertisingConfigured = false
     }
 
-    /// A firmware update has got so far; `nil` if it has ended.
+    /// A firmware update has progressed.
+    ///
+    /// - Parameter percentage: 0…100; `nil` if the update has ended.
     mutating func updateProgressed(_ button: ButtonID, _ percentage: Int?) -> ButtonChange {
         records[button]?.updatePercentage = percentage
         return ButtonChange(button: button, fact: .updateProgress)
@@ -214,7 +216,7 @@ struct ButtonRegistry: Sendable {
 
     // MARK: Dials
 
-    /// - Returns: whether the dial stands elsewhere than before.
+    /// - Returns: whether the position has changed.
     mutating func dialMoved(_ dial: Dial, of button: ButtonID, to units: Int) -> Bool {
         guard let record = records[button], record.dials[dial] != units else { return false }
         records[button]?.dials[dial] = units

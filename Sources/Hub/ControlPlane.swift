@@ -15,9 +15,9 @@ struct ControlPlane: Sendable {
     enum Incoming: Hashable, Sendable {
         case request(Request)
         /// A request on a topic of one button.
-        case button(ButtonTopicRequest)
+        case button(ButtonTopicRequest, topicName: String, payload: [UInt8])
         /// A request on a topic of a rule or variable.
-        case rule(RuleRequest)
+        case rule(RuleRequest, topicName: String, payload: [UInt8])
         /// The requester gets this answer at once.
         case refused(RequestAnswer, Hub.Requester)
         /// The request has no requester who could be answered, so the log tells why it is ignored.
@@ -72,10 +72,12 @@ struct ControlPlane: Sendable {
     ///   repeated at every connection.
     func read(_ topicName: String, _ payload: [UInt8], isRetained: Bool) -> Incoming? {
         if control != .none, let request = topics.buttonRequest(of: topicName) {
-            return unreadable(topicName, payload, isRetained: isRetained) ?? .button(request)
+            return unreadable(topicName, payload, isRetained: isRetained)
+                ?? .button(request, topicName: topicName, payload: payload)
         }
         if control == .all, let request = topics.ruleRequest(of: topicName) {
-            return unreadable(topicName, payload, isRetained: isRetained) ?? .rule(request)
+            return unreadable(topicName, payload, isRetained: isRetained)
+                ?? .rule(request, topicName: topicName, payload: payload)
         }
         guard let privilege = Privilege(control), let name = topics.request(of: topicName) else { return nil }
         guard !isRetained else { return Self.retained(topicName) }

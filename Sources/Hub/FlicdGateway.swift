@@ -1,5 +1,4 @@
 import ButtonModel
-import Buttons
 import FlicdProtocol
 import JSON
 

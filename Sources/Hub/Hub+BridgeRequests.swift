@@ -1,7 +1,5 @@
 import ButtonModel
-import Buttons
 import JSON
-import MQTTTopics
 import Rules
 
 // Requests to the bridge itself, and the level of the log.

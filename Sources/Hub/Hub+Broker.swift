@@ -72,7 +72,7 @@ extension Hub {
 
     private mutating func post(_ entry: Outbox.Entry, for owner: MessageOwner?, at now: Instant) {
         let posting = broker.publish(entry, for: owner, at: now)
-        if posting == .refused {
+        if case .refused = posting {
             publishFailed(entry.id, because: "there is no broker (mqtt.broker: none)", at: now)
         } else {
             carryOut(posting, at: now)
@@ -173,7 +173,7 @@ extension Hub {
         stateReceived(topicName, payload, at: now)
         guard !homeAssistantSaid(topicName, payload, retained: retained, at: now) else { return }
         if let incoming = control.read(topicName, payload, isRetained: retained) {
-            take(incoming, topicName, payload, at: now)
+            take(incoming, at: now)
         }
     }
 
@@ -193,8 +193,7 @@ extension Hub {
             case .stale:
                 publish(
                     broker.topics.staleMessage(word, report), timeToLive: message.timeToLive, mayRepeat: true,
-                    for: owner,
-                    at: now)
+                    for: owner, at: now)
             }
         }
     }

@@ -239,7 +239,7 @@ extension Hub {
 
     /// Stores a setting, and has it sent to the button.
     ///
-    /// - Returns: whether it is another than before.
+    /// - Returns: whether the setting has changed.
     private mutating func change(_ button: ButtonID, by request: ButtonRequest, at now: Instant) -> Bool {
         if let source = buttons[button]?.source { return change(button, of: source, by: request, at: now) }
         advanceButtons(.request(button, request), at: now)

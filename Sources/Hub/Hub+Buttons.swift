@@ -9,8 +9,9 @@ import Rules
 extension Hub {
     /// Records a change of a button, and tells all audiences that show the fact or decide by it.
     ///
-    /// `ButtonFact.audiences` says which audience is told of which fact. The order is: the store; flicd's clients; the retained topics;
-    /// the log and the live stream; the rules; the lists of all buttons; the `changed` line of the live stream.
+    /// `ButtonFact.audiences` lists which audience is told of which fact. The order is: the store; flicd's clients; the
+    /// retained topics; the log and the live stream; the rules; the lists of all buttons; the `changed` line of the live
+    /// stream.
     mutating func announce(_ change: ButtonChange, at now: Instant) {
         let button = change.button
         let audiences = change.fact?.audiences ?? []
@@ -125,7 +126,7 @@ extension Hub {
         broadcast(.changed(label: label(of: button), data: describe(record)))
     }
 
-    /// Clients see a button of another flicd there, and not here.
+    /// Tells flicd's clients, unless the button comes from a flicd, where they can connect to see it.
     mutating func tellFlicdState(of button: ButtonID, _ state: ButtonState, at now: Instant) {
         guard buttons[button]?.source == nil else { return }
         tellFlicd(.linkState(state, of: button), at: now)
@@ -150,4 +151,29 @@ extension Hub {
 
     /// The number of known buttons, and of those that are ready.
     var buttonCounts: (known: Int, ready: Int) { (buttons.count, buttons.values.count { $0.state == .ready }) }
+
+    // MARK: Buttons that come and go
+
+    /// Adds a button that was not known, or that came from a flicd and is paired with the own adapter now.
+    mutating func add(_ stored: StoredButton, at now: Instant) { announce(buttons.add(stored), at: now) }
+
+    /// Publishes the topics of a new button, and that it was paired.
+    mutating func introduce(_ button: ButtonID, at now: Instant) {
+        guard let identity = buttons[button]?.identity else { return }
+        broker.reveal(button)
+        invalidate(.status(button))
+        invalidate(.availability(button))
+        invalidate(.config(button))
+        let data: JSONValue = [
+            "id": .string(button.description), "button": .string(label(of: button)),
+            "address": .string(identity.address.description), "serial": .string(identity.serial),
+        ]
+        publishEvent("button_paired", data, at: now)
+    }
+
+    mutating func gone(_ button: ButtonID, _ departure: Departure, at now: Instant) {
+        guard let change = buttons.remove(button, departure, label: label(of: button)) else { return }
+        forgetRecords(of: button)
+        announce(change, at: now)
+    }
 }

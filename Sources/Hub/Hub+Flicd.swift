@@ -1,7 +1,6 @@
 import ButtonModel
 import Buttons
 import FlicdProtocol
-import JSON
 import Rules
 
 // Carries out what the server for flicd's clients decides, and tells it what happens in the house.

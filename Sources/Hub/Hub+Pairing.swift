@@ -2,7 +2,6 @@ import ButtonModel
 import Buttons
 import FlicdProtocol
 import JSON
-import MQTTTopics
 import Rules
 
 /// A search for new buttons, by the own adapter and by all flicds together.
@@ -13,7 +12,7 @@ struct PairingSearch: Hashable, Sendable {
     var hasPaired = false
 }
 
-// Which buttons there are: the search for new ones, and what happens when a button comes or goes.
+// The search for new buttons.
 extension Hub {
     /// The longest search for new buttons, in seconds.
     static let maximumJoinTime: Int64 = 3600
@@ -66,73 +65,7 @@ extension Hub {
         tellPairing(data)
     }
 
-    // MARK: Buttons that come and go
-
-    mutating func paired(_ button: KnownButton, _ batteryMillivolts: Int, at now: Instant) {
-        let identity = button.identity
-        leaveToAdapter(button.id, at: now)
-        let stored = StoredButton(
-            identity: identity, pairing: button.pairing, pairedAt: wallClock(at: now), dials: button.dials)
-        add(stored, at: now)
-        batteryMeasured(button.id, batteryMillivolts, at: now)
-        introduce(button.id, at: now)
-        log(.info, "paired \(identity.serial) (\(identity.address)), firmware \(identity.firmwareVersion)")
-    }
-
-    /// Adds a button that was not known, or that comes from elsewhere from now on.
-    mutating func add(_ stored: StoredButton, at now: Instant) { announce(buttons.add(stored), at: now) }
-
-    /// Publishes the topics of a new button, and that it was paired.
-    mutating func introduce(_ button: ButtonID, at now: Instant) {
-        guard let identity = buttons[button]?.identity else { return }
-        broker.reveal(button)
-        invalidate(.status(button))
-        invalidate(.availability(button))
-        invalidate(.config(button))
-        let data: JSONValue = [
-            "id": .string(button.description), "button": .string(label(of: button)),
-            "address": .string(identity.address.description), "serial": .string(identity.serial),
-        ]
-        publishEvent("button_paired", data, at: now)
-    }
-
-    mutating func gone(_ button: ButtonID, _ departure: Departure, at now: Instant) {
-        guard let change = buttons.remove(button, departure, label: label(of: button)) else { return }
-        forgetRecords(of: button)
-        announce(change, at: now)
-    }
-
-    mutating func pairingProgressed(_ progress: PairingProgress, at now: Instant) {
-        tellFlicdProgress(progress, at: now)
-        var data: [JSONValue.Member] = [.init("step", .string(progress.word))]
-        if let address = progress.address { data.append(.init("address", .string(address.description))) }
-        switch progress {
-        case .paired(let identity):
-            let record = buttons[identity.id]
-            data.append(.init("id", .string(identity.id.description)))
-            data.append(.init("button", .string(label(of: identity.id))))
-            data.append(.init("serial", .string(identity.serial)))
-            data.append(.init("firmware", .integer(Int64(identity.firmwareVersion))))
-            data.append(.init("battery_mv", record?.batteryMillivolts.map { .integer(Int64($0)) } ?? .null))
-            search.hasPaired = true
-        case .failed(let failure, _):
-            data.append(.init("reason", .string(failure.word)))
-            data.append(.init("advice", .string(failure.advice)))
-            log(.warning, "pairing failed: \(failure.advice)")
-        case .searching:
-            log(.searchBegan, .info, "looking for new buttons", at: now)
-            invalidate(.bridgeInfo)
-        case .ended:
-            log(.searchEnded, .info, "no longer looking for new buttons", at: now)
-            search.end = nil
-            stopUpstreamSearch(at: now)
-            invalidate(.bridgeInfo)
-        case .foundPrivate, .foundPublic, .alreadyPaired, .connecting, .connected, .verifying: break
-        }
-        tellPairing(data)
-    }
-
-    private mutating func tellPairing(_ data: [JSONValue.Member]) {
+    mutating func tellPairing(_ data: [JSONValue.Member]) {
         broadcast(.pairing(data))
         publishEvent("pairing", .object(data))
     }

@@ -1,11 +1,9 @@
 import ButtonModel
 import Buttons
 import FlicdProtocol
-import JSON
-import MQTTTopics
 import Rules
 
-// The adapter and what the buttons' links report; presses are in `Hub+Presses`.
+// The Bluetooth adapter.
 extension Hub {
 
     mutating func transportOpened(at now: Instant) {
@@ -36,7 +34,7 @@ extension Hub {
                 log(.error, "\(configuration.transport): \(reason) Trying again in \(delay.milliseconds / 1000) s.")
             }
         } else {
-            // The journal of the store says when the adapter may be opened.
+            // The store cannot record presses. Its journal tells when the adapter may be opened.
             cancelTimer(.transport)
         }
         broadcast(.adapter(radio.state, reason: reason))

@@ -1,9 +1,8 @@
 import ButtonModel
 import JSON
-import MQTTTopics
 import Rules
 
-// The one router of requests, for the control socket and MQTT alike.
+// The router of requests, for the control socket and MQTT alike.
 extension Hub {
     /// Every request, by its name.
     static let requests = Dictionary(
@@ -45,11 +44,13 @@ extension Hub {
     }
 
     /// Answers what a client of the control socket or of the broker asks for.
-    mutating func take(_ incoming: ControlPlane.Incoming, _ topicName: String, _ payload: [UInt8], at now: Instant) {
+    mutating func take(_ incoming: ControlPlane.Incoming, at now: Instant) {
         switch incoming {
         case .request(let request): route(request, at: now)
-        case .button(let request): buttonMessageReceived(request, topicName, payload, at: now)
-        case .rule(let request): ruleMessageReceived(request, topicName, payload, at: now)
+        case .button(let request, let topicName, let payload):
+            buttonMessageReceived(request, topicName, payload, at: now)
+        case .rule(let request, let topicName, let payload):
+            ruleMessageReceived(request, topicName, payload, at: now)
         case .refused(let answer, let requester): respond(answer, to: requester)
         case .ignored(let line, let sentence): log(line, .warning, sentence, at: now)
         }

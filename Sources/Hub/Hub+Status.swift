@@ -1,6 +1,5 @@
 import ButtonModel
 import Buttons
-import FlicdProtocol
 import JSON
 import MQTTTopics
 import Rules
@@ -111,46 +110,6 @@ extension Hub {
         if identity.model == .twist { members.append(.init("led_mode", .string(record.settings.ledMode.rawValue))) }
         if !record.positions.isEmpty { members.append(.init("positions", record.positions.json)) }
         return .object(members)
-    }
-
-    // MARK: Topics of the bridge and of buttons
-
-    func bridgeStatus(at now: Instant) -> BridgeStatus {
-        return BridgeStatus(
-            version: configuration.version, commit: configuration.commit,
-            adapter: BridgeStatus.Adapter(
-                transport: configuration.transport, address: radio.address, state: radio.state.name,
-                isPowered: radio.isReady),
-            sources: flicd.upstreams.map { BridgeStatus.Source(name: $0.name, state: $0.controller?.word) },
-            permitJoinEnd: search.end.map { wallClock(at: $0) }, logLevel: logbook.level.rawValue,
-            trustRoots: configuration.trustRootNames, buttonCount: buttons.count, ruleCount: rules.set.rules.count,
-            ruleErrorCount: rules.errorCount)
-    }
-
-    var listedButtons: [ListedButton] {
-        buttons.values.sorted { $0.identity.id < $1.identity.id }.map {
-            ListedButton(
-                identity: $0.identity, name: $0.displayName, triggerMode: chosenMode(of: $0),
-                latencyMode: $0.latencyMode, source: $0.source, pairedAt: $0.pairedAt)
-        }
-    }
-
-    func status(of record: ButtonRecord) -> ButtonStatus {
-        ButtonStatus(
-            id: record.identity.id, name: record.displayName, state: record.state.rawValue,
-            batteryMillivolts: record.batteryMillivolts, batteryPercentage: record.toldBatteryPercentage,
-            isBatteryLow: record.batteryAlarm.isLow,
-            pressCount: record.pressCount.value, lastSeen: lastSeen(record), rssi: record.rssi,
-            triggerMode: chosenMode(of: record), latencyMode: record.latencyMode,
-            nickname: record.identity.nickname, firmwareVersion: record.identity.firmwareVersion,
-            offeredVersion: offeredFirmware(for: record)?.version, updatePercentage: record.updatePercentage,
-            positions: record.positions, ledMode: record.identity.model == .twist ? record.settings.ledMode : nil)
-    }
-
-    /// The trigger mode that the rules fix or a user has chosen, or `auto`.
-    private func chosenMode(of record: ButtonRecord) -> String {
-        let listening = rules.listening(to: record.identity.id)
-        return (listening.isFixed ? listening.mode : record.triggerMode)?.rawValue ?? "auto"
     }
 
     // MARK: Work in flight

@@ -1,7 +1,6 @@
 import ButtonModel
 import Buttons
 import JSON
-import MQTTTopics
 import Rules
 
 // Carries out what the journal of the store decides, and makes the records of buttons.

@@ -171,7 +171,7 @@ extension Hub {
 
     /// Changes a setting, stores it and sends it to the flicd. Other requests are rejected by the caller.
     ///
-    /// - Returns: whether it is another than before.
+    /// - Returns: whether the setting has changed.
     mutating func change(
         _ button: ButtonID, of source: String, by request: ButtonRequest, at now: Instant
     ) -> Bool {

@@ -237,7 +237,7 @@ package struct Hub: Sendable {
         case .reserveFault(let reason): reserveChanged(reason, at: now)
         case .synced(let token, let success): synced(token, success, at: now)
 
-        case .controlLine(let client, let line): take(control.read(line, from: client), "", [], at: now)
+        case .controlLine(let client, let line): take(control.read(line, from: client), at: now)
         case .clientGone(let client): control.gone(client)
         case .flicd(let report): flicdReported(report, at: now)
         case .timerFired:

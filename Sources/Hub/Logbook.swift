@@ -2,7 +2,7 @@ import ButtonModel
 import JSON
 import Rules
 
-/// What the hub remembers of its log: the level, the recent trouble, and what is not written or published again.
+/// The state of the log: its level, recent warnings and errors, and the lines that are not repeated.
 struct Logbook: Sendable {
     /// The maximum number of characters of a line that quotes something from outside, such as a topic.
     private static let maximumOutsideLine = 500

@@ -2,33 +2,33 @@ import ButtonModel
 import JSON
 import Rules
 
-/// Lines of the log that a client, a broker or whatever else is outside can cause as often as it likes.
+/// The lines of the log that a client, the broker or a file can cause as often as it likes.
 enum OutsideLine: CaseIterable, Hashable, Sendable {
     case badRuleRequest, badSettings, droppedMessage, flicdClient, longRequest, longState, retainedRequest
     case searchBegan, searchEnded, unchangedRules, unknownButton
 }
 
-/// The last warnings and errors of the log, for those who ask later: `status` shows them.
+/// The last warnings and errors of the log, which `status` shows.
 ///
-/// Of each `OutsideLine` only the last is kept, beside the others, so that what is outside cannot push real trouble out.
+/// Only the latest of each `OutsideLine` is kept, in addition to the others, so that no client can displace real trouble.
 struct RecentTrouble: Hashable, Sendable {
-    /// Besides one for each `OutsideLine`.
+    /// The maximum number of entries, in addition to one for each `OutsideLine`.
     static let maximumCount = 20
-    /// Characters of one sentence; the log has all of it.
+    /// The maximum number of characters of a sentence. The log contains the whole sentence.
     static let maximumLength = 300
 
     struct Entry: Hashable, Sendable {
         var level: LogLevel
         var message: String
         var line: OutsideLine?
-        /// Its last time.
+        /// When it was logged last.
         var time: UTCTime
         var instant: Instant
-        /// How often it was said in a row.
+        /// How often it was logged without another entry between.
         var count = 1
     }
 
-    /// The oldest first.
+    /// The entries, oldest first.
     private(set) var entries: [Entry] = []
 
     mutating func add(
@@ -60,7 +60,7 @@ struct RecentTrouble: Hashable, Sendable {
 }
 
 extension String {
-    /// The beginning of a text that has more characters than that.
+    /// The text, or its beginning if it has more characters than `count`.
     func shortened(to count: Int) -> String {
         guard utf8.count > count, let end = index(startIndex, offsetBy: count, limitedBy: endIndex), end < endIndex
         else {

@@ -1,18 +1,18 @@
-/// How often something has happened: 0 to 2^53, which is as far as a JSON reader counts exactly.
+/// A count from 0 to 2^53, the largest integer up to which JSON readers are exact.
 ///
-/// It stays at the end of its range, so a count from a file cannot overflow, whatever the file says.
+/// It does not grow beyond its range, so that a count from a file cannot overflow.
 package struct Tally: Hashable, Comparable, Sendable, ExpressibleByIntegerLiteral {
     package static let range: ClosedRange<Int64> = 0...(1 << 53)
 
     package let value: Int64
 
-    /// `nil` outside of the range.
+    /// `nil` for a value outside of the range.
     package init?(_ value: Int64) {
         guard Self.range.contains(value) else { return nil }
         self.value = value
     }
 
-    /// The nearest in the range.
+    /// The nearest value in the range.
     package init(clamping value: some BinaryInteger) {
         self.value = min(max(Int64(clamping: value), Self.range.lowerBound), Self.range.upperBound)
     }
