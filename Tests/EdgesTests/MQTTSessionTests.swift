@@ -235,11 +235,13 @@ struct MQTTSessionTests {
     @Test("a message whose packet identifier is used again was never acknowledged")
     func reusedIdentifier() {
         var talk = Self.connected()
-        talk.send(Self.message(1), as: 7)
+        talk.send(Self.message(1, octets: MQTTSession.maximumOctetsInFlight - 3), as: 7)
         talk.given(.publish(Self.message(2)))
         talk.when(
             .returned(.publish(Self.message(2), .accepted(messageID: 7)), Outcome()),
             expect: .report(.publishFailed(id: 1, "the broker never acknowledged it")))
+        // Its octets are not in flight any more.
+        talk.when(.publish(Self.message(3, octets: 1000)), expect: .publish(Self.message(3, octets: 1000)))
     }
 
     @Test("what the library does not take fails with its reason")
@@ -263,6 +265,17 @@ struct MQTTSessionTests {
     }
 
     // MARK: A broker that stands still
+
+    @Test("a new connection has all places, whatever was in flight on the one before")
+    func newConnection() throws {
+        var talk = Self.connected()
+        talk.send(Self.message(1, octets: MQTTSession.maximumOctetsInFlight - 1))
+        talk.wait(try #require(Self.retry(talk.given(.returned(.serve, Outcome(failure: Self.lost))), after: talk.now)))
+        talk.given(.timerFired)
+        talk.given(.dialled(nil))
+        talk.given(.returned(.serve, Self.accepted))
+        talk.when(.publish(Self.message(2)), expect: .publish(Self.message(2)))
+    }
 
     @Test("a broker that acknowledges nothing for a minute is given up at the next upkeep")
     func stuck() {

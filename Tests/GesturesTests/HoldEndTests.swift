@@ -124,6 +124,17 @@ struct HoldEndTests {
         }
     }
 
+    @Test("the end of a late hold that was not received is at least as old as its press was on arrival", arguments: vocabularies)
+    func lateHold(vocabulary: Vocabulary) {
+        var room = Room(vocabulary)
+        room.now = .start + .seconds(3)
+        room.hear(Self.late(Self.events[0], age: .seconds(3)))
+        room.hear(Self.late(Self.events[1], age: .seconds(2)))
+        room.handle(.holdLost(.kitchen, unheardFor: .zero))
+        #expect(room.gestures.map(\.word) == ["hold", "hold_release"])
+        #expect(room.gestures.last?.age == .seconds(3))
+    }
+
     @Test("a press that was not reported as a hold has no end", arguments: vocabularies)
     func noHold(vocabulary: Vocabulary) {
         var room = Room(vocabulary)

@@ -110,6 +110,22 @@ struct OutboxTests {
         #expect(outbox.waitingCount == 1)
     }
 
+    @Test("a message that may be repeated is handed over twice at most, and not after its deadline; others once")
+    func repeated() {
+        var outbox = Outbox()
+        var entry = Self.entry(1, .other)
+        entry.mayRepeat = true
+        outbox.handOver(entry)
+        let again = outbox.failed(1, at: Self.start)
+        #expect(again?.attempts == 1)
+        if let again { outbox.handOver(again) }
+        #expect(outbox.failed(1, at: Self.start) == nil)
+        outbox.handOver(entry)
+        #expect(outbox.failed(1, at: entry.deadline) == nil)
+        outbox.handOver(Self.entry(2, .press))
+        #expect(outbox.failed(2, at: Self.start) == nil)
+    }
+
     @Test("64 lines of the log are on their way at most")
     func lines() {
         var outbox = Outbox()

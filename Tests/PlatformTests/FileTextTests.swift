@@ -41,6 +41,17 @@ struct FileTextTests {
         #expect(try FileText(reading: "/dev/fd/\(ends[0])", acceptsPipes: true).octets == Array("abc".utf8))
     }
 
+    @Test("a file of 32 MiB is read; one octet more is refused")
+    func longest() throws {
+        let directory = TemporaryDirectory()
+        let path = directory.path + "/long"
+        writeFile(path, [])
+        #expect(truncate(path, FileText.maximumLength) == 0)
+        #expect(try FileText(reading: path).octets.count == FileText.maximumLength)
+        #expect(truncate(path, FileText.maximumLength + 1) == 0)
+        #expect(throws: FileText.Failure.tooLong(path)) { try FileText(reading: path) }
+    }
+
     @Test("a directory is refused")
     func isDirectory() {
         let directory = TemporaryDirectory()
