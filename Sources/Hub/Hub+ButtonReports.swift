@@ -161,7 +161,8 @@ extension Hub {
         guard let record = buttons[button], let file = firmwareFile(for: record) else {
             let model = buttons[button]?.identity.model ?? .flic2
             return .error(
-                "there is no firmware for this button; put \(model.rawValue)-VERSION.bin into firmware/ of the state directory")
+                "there is no firmware for this button; put \(model.rawValue)-VERSION.bin into firmware/ of the state directory"
+            )
         }
         guard file.version > record.identity.firmwareVersion else {
             return .error(

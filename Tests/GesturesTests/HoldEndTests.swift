@@ -124,7 +124,9 @@ struct HoldEndTests {
         }
     }
 
-    @Test("the end of a late hold that was not received is at least as old as its press was on arrival", arguments: vocabularies)
+    @Test(
+        "the end of a late hold that was not received is at least as old as its press was on arrival",
+        arguments: vocabularies)
     func lateHold(vocabulary: Vocabulary) {
         var room = Room(vocabulary)
         room.now = .start + .seconds(3)
