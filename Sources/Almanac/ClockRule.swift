@@ -20,11 +20,11 @@ struct ClockRule: Hashable, Sendable {
         /// In seconds east of UTC. In Ireland it is less than `standardOffset`, because winter time is the "saving"
         /// time there.
         var offset: Int
-        var start, end: Yearly
+        var start, end: YearlyChange
     }
 
     /// A change of the clock in each year. Its local time is that of the offset before the change.
-    struct Yearly: Hashable, Sendable {
+    struct YearlyChange: Hashable, Sendable {
         enum Day: Hashable, Sendable {
             case withoutLeapDay(Int)
             case withLeapDay(Int)
@@ -52,7 +52,7 @@ struct ClockRule: Hashable, Sendable {
     }
 }
 
-extension ClockRule.Yearly {
+extension ClockRule.YearlyChange {
     fileprivate func moment(in year: Int64, offset: Int) -> Int64 {
         days(in: year) * 86_400 + Int64(secondsAfterMidnight - offset)
     }
@@ -94,8 +94,8 @@ extension ClockRule {
         guard !text.rest.isEmpty else {
             // A string without dates gets the current rule of the United States, as in the C library.
             saving = Saving(
-                offset: offset, start: Yearly(day: .weekday(month: 3, week: 2, day: 0)),
-                end: Yearly(day: .weekday(month: 11, week: 1, day: 0)))
+                offset: offset, start: YearlyChange(day: .weekday(month: 3, week: 2, day: 0)),
+                end: YearlyChange(day: .weekday(month: 11, week: 1, day: 0)))
             return
         }
         guard text.skip(","), let start = text.yearly(), text.skip(","), let end = text.yearly(), text.rest.isEmpty
@@ -145,15 +145,15 @@ extension ClockRule {
 
         mutating func offset() -> Int? { time(hours: 0...24) }
 
-        mutating func yearly() -> Yearly? {
+        mutating func yearly() -> YearlyChange? {
             guard let day = day() else { return nil }
-            guard skip("/") else { return Yearly(day: day) }
-            return time(hours: 0...167).map { Yearly(day: day, secondsAfterMidnight: $0) }
+            guard skip("/") else { return YearlyChange(day: day) }
+            return time(hours: 0...167).map { YearlyChange(day: day, secondsAfterMidnight: $0) }
         }
 
-        private mutating func day() -> Yearly.Day? {
-            if skip("J") { return number(1...365).map(Yearly.Day.withoutLeapDay) }
-            guard skip("M") else { return number(0...365).map(Yearly.Day.withLeapDay) }
+        private mutating func day() -> YearlyChange.Day? {
+            if skip("J") { return number(1...365).map(YearlyChange.Day.withoutLeapDay) }
+            guard skip("M") else { return number(0...365).map(YearlyChange.Day.withLeapDay) }
             guard let month = number(1...12), skip("."), let week = number(1...5), skip("."), let day = number(0...6)
             else { return nil }
             return .weekday(month: month, week: week, day: day)

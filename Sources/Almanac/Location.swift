@@ -30,7 +30,7 @@ extension Location {
     ///
     /// A call takes about 40 µs, so callers should calculate a moment only once.
     package func sun(at time: UTCTime, in zone: TimeZone) -> SunFacts {
-        let place = SolarPosition.Place(self)
+        let place = SolarPosition.Observer(self)
         let now = Double(time.milliseconds) / 1000
         let elevation = Trigonometry.arcsine(SolarPosition(at: now).sineOfElevation(at: now, place))
         var facts = SunFacts()
@@ -78,12 +78,12 @@ extension Location {
 private struct HalfDay {
     private let midnight, noon: Double
     private let positions: (midnight: SolarPosition, noon: SolarPosition)
-    private let place: SolarPosition.Place
+    private let observer: SolarPosition.Observer
 
-    init(from midnight: Double, to noon: Double, at place: SolarPosition.Place) {
+    init(from midnight: Double, to noon: Double, at place: SolarPosition.Observer) {
         self.midnight = midnight
         self.noon = noon
-        self.place = place
+        self.observer = place
         positions = (SolarPosition(at: midnight), SolarPosition(at: noon))
     }
 
@@ -107,6 +107,6 @@ private struct HalfDay {
     private func isAbove(sine: Double, at moment: Double) -> Bool {
         let fraction = (moment - midnight) / (noon - midnight)
         let position = SolarPosition(between: positions.midnight, and: positions.noon, at: fraction)
-        return position.sineOfElevation(at: moment, place) >= sine
+        return position.sineOfElevation(at: moment, observer) >= sine
     }
 }

@@ -52,14 +52,14 @@ struct SolarPosition: Hashable, Sendable {
     }
 
     /// The sine of the elevation of the sun's centre, without refraction.
-    func sineOfElevation(at moment: Double, _ place: Place) -> Double {
+    func sineOfElevation(at moment: Double, _ place: Observer) -> Double {
         let cosineOfDeclination = (1 - sineOfDeclination * sineOfDeclination).squareRoot()
         let cosineOfHourAngle = Trigonometry.cosine(hourAngle(at: moment, longitude: place.longitude))
         return place.sineOfLatitude * sineOfDeclination
             + place.cosineOfLatitude * cosineOfDeclination * cosineOfHourAngle
     }
 
-    struct Place {
+    struct Observer {
         let longitude, sineOfLatitude, cosineOfLatitude: Double
 
         init(_ location: Location) {

@@ -34,7 +34,7 @@ public struct BatteryAlarm: Hashable, Sendable {
     /// Takes a reading in millivolts.
     ///
     /// - Returns: whether this reading made the battery low.
-    public mutating func measured(millivolts: Int) -> Bool {
+    public mutating func update(millivolts: Int) -> Bool {
         let wasLow = isLow
         isLow = wasLow ? millivolts <= Self.good : millivolts < Self.low
         return isLow && !wasLow
@@ -43,7 +43,7 @@ public struct BatteryAlarm: Hashable, Sendable {
     /// Takes a reading in percent, 0…100.
     ///
     /// - Returns: whether this reading made the battery low.
-    public mutating func measured(percentage: Int) -> Bool {
+    public mutating func update(percentage: Int) -> Bool {
         let wasLow = isLow
         isLow = wasLow ? percentage <= Self.goodPercentage : percentage < Self.lowPercentage
         return isLow && !wasLow

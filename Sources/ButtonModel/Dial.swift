@@ -1,4 +1,4 @@
-/// A dial with a position. Its `word` is its name in topics, rules and records.
+/// A dial with a position. Its `name` is its name in topics, rules and records.
 public enum Dial: Hashable, Sendable {
     /// The position that a Duo has when it is turned while this button is down.
     case part(ButtonPart)
@@ -16,7 +16,7 @@ public enum Dial: Hashable, Sendable {
     public static func all(of model: FlicModel) -> [Dial] { model.dials }
 
     /// The dial's name: `big`, `small`, `slot_3` or `free`.
-    public var word: String {
+    public var name: String {
         switch self {
         case .part(let part): part.rawValue
         case .slot(let number): "slot_\(number)"
@@ -24,8 +24,8 @@ public enum Dial: Hashable, Sendable {
         }
     }
 
-    public init?(word: String) {
-        guard let dial = FlicModel.allCases.flatMap(\.dials).first(where: { $0.word == word }) else { return nil }
+    public init?(name: String) {
+        guard let dial = FlicModel.allCases.flatMap(\.dials).first(where: { $0.name == name }) else { return nil }
         self = dial
     }
 

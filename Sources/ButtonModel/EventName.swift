@@ -1,7 +1,7 @@
 /// The names of button events in topics, in `trigger.event`, in rule files and on the command line.
 ///
 /// The raw values of `RawEvent`, `Gesture`, `SwipeDirection` and `RotationDirection` are event names, too; this enum
-/// has the other names. `Recognised.What` and `TriggerEvent` take all their names from these five types.
+/// has the other names. `RecognisedEvent.Kind` and `TriggerEvent` take all their names from these five types.
 public enum EventName {
     /// The name of all patterns with a long press.
     public static let pattern = "pattern"

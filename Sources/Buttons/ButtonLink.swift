@@ -10,7 +10,7 @@ struct ButtonLink: Sendable {
         case subscribing
         case inSession(isReady: Bool)
         /// A graceful disconnect is in progress: the button was asked to end the link, or the host ends it.
-        case parting
+        case disconnecting
         case closing
     }
 
@@ -205,7 +205,7 @@ extension ButtonManager {
             }
             if failedVerifications[button, default: 0] >= Self.maximumFailedVerifications {
                 failedVerifications[button] = nil
-                resting.insert(button)
+                inRetryDelay.insert(button)
                 deadlines.set(.retry(button), at: now + ButtonManager.retryDelay)
             }
             updateAcceptList(at: now)
@@ -219,8 +219,8 @@ extension ButtonManager {
         delivered[button] = nil
         failedVerifications[button] = nil
         states[button] = nil
-        linkWishes[button] = nil
-        resting.remove(button)
+        requestedParameters[button] = nil
+        inRetryDelay.remove(button)
         deadlines.cancel(.retry(button))
         endUpdate(of: button)
         attributes[button] = nil
@@ -246,10 +246,10 @@ extension ButtonManager {
         advanceSession(handle, .linkLost, at: now)
         links[handle] = nil
         deadlines.cancel(.session(handle))
-        deadlines.cancel(.parting(handle))
+        deadlines.cancel(.gracefulDisconnect(handle))
         if link.isPairing { candidateFailed(.connectFailed, at: now) }
         let button = ButtonID(link.connection.peer)
-        if known[button] != nil { effects.append(.disconnected(button, reason: reason.word)) }
+        if known[button] != nil { effects.append(.disconnected(button, reason: reason.disconnectReasonName)) }
         updateState(of: button)
         linkFreed(at: now)
         linkEndedAtShutDown()
@@ -343,7 +343,7 @@ extension ButtonManager {
                     candidateFailed(.session(failure), at: now)
                 } else {
                     effects.append(
-                        .sessionFailed(button, word: failure.word, advice: PairingFailure.session(failure).advice))
+                        .sessionFailed(button, name: failure.name, advice: PairingFailure.session(failure).advice))
                     updateState(of: button)
                 }
             case .needsEntropy: isToRestart = true
@@ -356,6 +356,6 @@ extension ButtonManager {
         if isToRestart { restartSession(handle, at: now) }
         if isToResumeUpdate { resumeUpdate(handle, at: now) }
         // The session may have come to rest, so that its link can be ended for another button.
-        makeRoom(at: now)
+        freeLink(at: now)
     }
 }

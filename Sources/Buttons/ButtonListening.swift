@@ -21,8 +21,8 @@ package struct ButtonListening: Hashable, Sendable {
     var isForPairing: Bool { pairsAny || !pairs.isEmpty }
 }
 
-/// The connection parameters that clients of the flicd server wish for a button. The user's settings take precedence.
-package struct LinkWish: Hashable, Sendable {
+/// The connection parameters that clients of the flicd server request for a button. The user's settings take precedence.
+package struct RequestedLinkParameters: Hashable, Sendable {
     package var latencyMode: LatencyMode
     /// Seconds without a press after which the button ends the link, as in `ButtonSettings`.
     package var autoDisconnectTime: UInt16?
@@ -34,7 +34,7 @@ package struct LinkWish: Hashable, Sendable {
 }
 
 /// An advertisement that a Flic button may have sent.
-package struct HeardAdvertisement: Hashable, Sendable {
+package struct ButtonAdvertisement: Hashable, Sendable {
     package var address: BluetoothAddress
     /// Empty if the advertisement has no name, as in private mode.
     package var name: String
@@ -43,20 +43,20 @@ package struct HeardAdvertisement: Hashable, Sendable {
     /// Whether the button is in public mode, in which it can be paired.
     package var isPublic: Bool
     /// Whether the button advertises that it is connected to another device.
-    package var isTaken: Bool
+    package var isConnectedElsewhere: Bool
 
-    package init(address: BluetoothAddress, name: String, rssi: Int8?, isPublic: Bool, isTaken: Bool) {
+    package init(address: BluetoothAddress, name: String, rssi: Int8?, isPublic: Bool, isConnectedElsewhere: Bool) {
         self.address = address
         self.name = name
         self.rssi = rssi
         self.isPublic = isPublic
-        self.isTaken = isTaken
+        self.isConnectedElsewhere = isConnectedElsewhere
     }
 }
 
 /// The capacity of the adapter: the entries of its accept list, and the number of links, which is `nil` until the
 /// adapter has refused another link.
-struct Capacity: Hashable, Sendable {
+struct AdapterCapacity: Hashable, Sendable {
     var acceptListSize = 0
     var linkLimit: Int?
 }
@@ -64,16 +64,16 @@ struct Capacity: Hashable, Sendable {
 // Listening for buttons to pair has no time limit. It therefore scans with a duty cycle of 10 %, which does not delay
 // paired buttons. When a button in public mode is found, scanning is as in a search until it is paired.
 extension ButtonManager {
-    mutating func listen(_ wish: ButtonListening, at now: Instant) {
+    mutating func listen(_ wanted: ButtonListening, at now: Instant) {
         guard !isShuttingDown else { return }
-        listening = wish
-        if search == nil, wish.isForPairing {
-            search = ButtonSearch(isAsked: false)
-        } else if search?.isAsked == false {
+        listening = wanted
+        if search == nil, wanted.isForPairing {
+            search = ButtonSearch(isUserRequested: false)
+        } else if search?.isUserRequested == false {
             search?.failed = []
             // The end of pairing, or a candidate that is not to be paired any more, ends this search.
             let isUnwanted = search?.candidate.map { !isWanted(ButtonID($0.address)) } ?? false
-            if !wish.isForPairing || isUnwanted { return endSearch(isAsked: true, at: now) }
+            if !wanted.isForPairing || isUnwanted { return endSearch(byUser: true, at: now) }
         }
         updateScanning(at: now)
     }
@@ -87,13 +87,13 @@ extension ButtonManager {
         switch search?.candidate {
         case .connecting where !listening.reportsAll, .linked where !listening.reportsAll: command = .stopScanning
         case .found, .connecting, .linked: command = .startScanning(active: true)
-        case nil where search?.isAsked == true || listening.reportsAll: command = .startScanning(active: true)
+        case nil where search?.isUserRequested == true || listening.reportsAll: command = .startScanning(active: true)
         case nil: command = search == nil ? .stopScanning : .startBackgroundScanning
         }
         perform(.perform(command), at: now)
     }
 
-    mutating func tellListeners(of report: AdvertisingReport) {
+    mutating func reportAdvertisement(_ report: AdvertisingReport) {
         guard listening.reportsAll || listening.isForPairing, report.kind == .connectable else { return }
         let structures = ADStructure.parse(report.data)
         let isPublic = FlicService.allCases.contains { structures.serviceUUIDs.contains($0.uuid) }
@@ -101,34 +101,34 @@ extension ButtonManager {
         guard isPublic || isKnown || report.address.hasFlicPrefix, listening.reportsAll || !isKnown else { return }
         effects.append(
             .advertised(
-                HeardAdvertisement(
+                ButtonAdvertisement(
                     address: report.address, name: structures.localName ?? "", rssi: report.rssi, isPublic: isPublic,
-                    isTaken: structures.saysTaken)))
+                    isConnectedElsewhere: structures.saysConnectedElsewhere)))
     }
 
-    // MARK: Link wishes
+    // MARK: Requested connection parameters
 
-    mutating func want(_ button: ButtonID, _ wish: LinkWish?, at now: Instant) {
+    mutating func setRequestedParameters(_ button: ButtonID, _ parameters: RequestedLinkParameters?, at now: Instant) {
         let before = (latencyMode(of: button), autoDisconnectTime(of: button))
-        linkWishes[button] = known[button] == nil ? nil : wish
+        requestedParameters[button] = known[button] == nil ? nil : parameters
         let after = (latencyMode(of: button), autoDisconnectTime(of: button))
-        if after.0 != before.0 { tellSession(of: button, .setLatencyMode(after.0), at: now) }
-        if after.1 != before.1 { tellSession(of: button, .setAutoDisconnectTime(after.1), at: now) }
+        if after.0 != before.0 { sendToSession(of: button, .setLatencyMode(after.0), at: now) }
+        if after.1 != before.1 { sendToSession(of: button, .setAutoDisconnectTime(after.1), at: now) }
     }
 
-    /// The latency mode of the user's settings, or if that is the default, the mode of the `LinkWish`.
+    /// The latency mode of the user's settings, or if that is the default, the mode of the `RequestedLinkParameters`.
     func latencyMode(of button: ButtonID) -> LatencyMode {
         let own = known[button]?.settings.latencyMode ?? .normal
-        return own == .normal ? linkWishes[button]?.latencyMode ?? own : own
+        return own == .normal ? requestedParameters[button]?.latencyMode ?? own : own
     }
 
     func autoDisconnectTime(of button: ButtonID) -> UInt16? {
-        known[button]?.settings.autoDisconnectTime ?? linkWishes[button]?.autoDisconnectTime
+        known[button]?.settings.autoDisconnectTime ?? requestedParameters[button]?.autoDisconnectTime
     }
 
     // MARK: Capacity
 
-    mutating func capacityChanged(_ change: (inout Capacity) -> Void) {
+    mutating func capacityChanged(_ change: (inout AdapterCapacity) -> Void) {
         let before = capacity
         change(&capacity)
         guard capacity != before else { return }

@@ -12,9 +12,9 @@
             expect(effects.isEmpty, "an effect was not returned")
             expect(Set(states.keys) == Set(known.keys), "a button without a pairing has a state, or a paired one none")
             expect(delivered.keys.allSatisfy { known[$0] != nil || link(to: $0) != nil }, "events of an unknown button")
-            expect(resting.allSatisfy { known[$0] != nil }, "a button without a pairing is left alone")
+            expect(inRetryDelay.allSatisfy { known[$0] != nil }, "a button without a pairing is left alone")
             expect(
-                resting.allSatisfy { deadlines.deadline(of: .retry($0)) != nil }, "a button has no retry deadline")
+                inRetryDelay.allSatisfy { deadlines.deadline(of: .retry($0)) != nil }, "a button has no retry deadline")
             expect(
                 failedVerifications.allSatisfy { known[$0.key] != nil && $0.value < Self.maximumFailedVerifications },
                 "a button fails to be verified again and again")
@@ -46,7 +46,7 @@
                     expect(
                         link.session == nil || link.isPairing || known[button] != nil,
                         "\(button): an unexpected session")
-                case .parting, .closing: break
+                case .disconnecting, .closing: break
                 }
                 expect(!link.isPairing || known[button] == nil, "\(button): is being paired, and is paired")
             }
@@ -54,11 +54,13 @@
                 switch key {
                 case .session(let handle):
                     expect(links[handle]?.session != nil, "a session that has ended has a deadline")
-                case .parting(let handle): expect(links[handle] != nil, "a deadline for a link that has ended")
-                case .retry(let button): expect(resting.contains(button), "\(button): is tried again without a failure")
+                case .gracefulDisconnect(let handle):
+                    expect(links[handle] != nil, "a deadline for a link that has ended")
+                case .retry(let button):
+                    expect(inRetryDelay.contains(button), "\(button): is tried again without a failure")
                 case .searchEnds: expect(isSearching, "a deadline for a search that has ended")
                 case .candidate: expect(search?.candidate != nil, "a button that is gone is being paired")
-                case .host, .retryCandidates, .makeRoom, .limitCheck, .shutDown: break
+                case .host, .retryCandidates, .freeLink, .limitCheck, .shutDown: break
                 }
             }
             return problems

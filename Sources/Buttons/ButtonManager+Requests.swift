@@ -7,7 +7,7 @@ extension ButtonManager {
     /// The maximum number of firmware updates at a time; each keeps an image of up to 1 MiB.
     package static let maximumUpdates = 8
     /// The time limit for a button that was asked to end its link; a packet reaches it within about 2 s.
-    static let partingLimit = Duration.seconds(3)
+    static let gracefulDisconnectTimeout = Duration.seconds(3)
 
     mutating func handle(_ request: ButtonRequest, for button: ButtonID, at now: Instant) {
         guard known[button] != nil else { return }
@@ -16,20 +16,20 @@ extension ButtonManager {
             let nickname = Nickname(text, chosenAt: UInt64(clamping: time.milliseconds))
             known[button]?.identity.nickname = nickname.text
             known[button]?.settings.nicknameChosenAt = nickname.chosenAt
-            tellSession(of: button, .setNickname(nickname), at: now)
+            sendToSession(of: button, .setNickname(nickname), at: now)
         case .setLatencyMode(let mode):
             known[button]?.settings.latencyMode = mode
-            tellSession(of: button, .setLatencyMode(latencyMode(of: button)), at: now)
+            sendToSession(of: button, .setLatencyMode(latencyMode(of: button)), at: now)
         case .setAutoDisconnectTime(let seconds):
             known[button]?.settings.autoDisconnectTime = seconds
-            tellSession(of: button, .setAutoDisconnectTime(autoDisconnectTime(of: button)), at: now)
+            sendToSession(of: button, .setAutoDisconnectTime(autoDisconnectTime(of: button)), at: now)
         case .setDial(let dial, let units):
             guard let identity = known[button]?.identity, Dial.all(of: identity.model).contains(dial) else { break }
             known[button]?.dials[dial] = units
-            tellSession(of: button, .setDial(dial, units: units), at: now)
+            sendToSession(of: button, .setDial(dial, units: units), at: now)
         case .setLEDMode(let mode):
             known[button]?.settings.ledMode = mode
-            tellSession(of: button, .setLEDMode(mode), at: now)
+            sendToSession(of: button, .setLEDMode(mode), at: now)
         case .setConnectionWanted(let isWanted):
             setConnectionWanted(isWanted, button, at: now)
         case .measureSignal:
@@ -40,14 +40,14 @@ extension ButtonManager {
         case .cancelFirmwareUpdate:
             guard updates[button] != nil else { break }
             endUpdate(of: button)
-            tellSession(of: button, .cancelFirmwareUpdate, at: now)
+            sendToSession(of: button, .cancelFirmwareUpdate, at: now)
             effects.append(.firmwareUpdate(button, .failed(.cancelled)))
         case .factoryReset:
-            tellSession(of: button, .factoryReset, at: now)
+            sendToSession(of: button, .factoryReset, at: now)
         }
     }
 
-    mutating func tellSession(of button: ButtonID, _ command: ButtonSession.Command, at now: Instant) {
+    mutating func sendToSession(of button: ButtonID, _ command: ButtonSession.Command, at now: Instant) {
         guard let handle = link(to: button) else { return }
         advanceSession(handle, .perform(command), at: now)
     }
@@ -58,11 +58,11 @@ extension ButtonManager {
         known[button]?.settings.isConnectionWanted = isWanted
         if isWanted {
             // The user's request ends the delay after an earlier failure.
-            resting.remove(button)
+            inRetryDelay.remove(button)
             deadlines.cancel(.retry(button))
         }
         updateAcceptList(at: now)
-        if !isWanted, let handle = link(to: button) { part(from: handle, at: now) }
+        if !isWanted, let handle = link(to: button) { disconnectGracefully(handle, at: now) }
     }
 
     /// Disconnects all buttons gracefully, so that they advertise at once. Otherwise the next reset of the adapter
@@ -71,13 +71,13 @@ extension ButtonManager {
         guard !isShuttingDown else { return }
         isShuttingDown = true
         listening = ButtonListening()
-        endSearch(isAsked: true, at: now)
+        endSearch(byUser: true, at: now)
         updateScanning(at: now)
         updateAcceptList(at: now)
         guard !links.isEmpty else { return effects.append(.allDisconnected) }
-        deadlines.set(.shutDown, at: now + Self.partingLimit)
+        deadlines.set(.shutDown, at: now + Self.gracefulDisconnectTimeout)
         for handle in links.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
-            part(from: handle, advertiseAgain: true, at: now)
+            disconnectGracefully(handle, advertiseAgain: true, at: now)
         }
     }
 
@@ -88,17 +88,17 @@ extension ButtonManager {
     }
 
     /// Disconnects gracefully: asks a button in a session to end the link, so that it does not treat the link as lost.
-    mutating func part(from handle: ConnectionHandle, advertiseAgain: Bool = false, at now: Instant) {
+    mutating func disconnectGracefully(_ handle: ConnectionHandle, advertiseAgain: Bool = false, at now: Instant) {
         guard let link = links[handle] else { return }
         switch link.phase {
         case .inSession(isReady: true):
-            links[handle]?.phase = .parting
+            links[handle]?.phase = .disconnecting
             advanceSession(handle, .perform(.disconnect(advertiseAgain: advertiseAgain)), at: now)
-            deadlines.set(.parting(handle), at: now + Self.partingLimit)
+            deadlines.set(.gracefulDisconnect(handle), at: now + Self.gracefulDisconnectTimeout)
         case .exchangingMTU, .discovering, .subscribing, .inSession(isReady: false):
-            links[handle]?.phase = .parting
+            links[handle]?.phase = .disconnecting
             perform(.perform(.disconnect(handle, reason: .remoteUserTerminated)), at: now)
-        case .parting, .closing: return
+        case .disconnecting, .closing: return
         }
         updateState(of: ButtonID(link.connection.peer))
     }
@@ -165,16 +165,16 @@ extension KnownButton {
 
 extension FirmwareProgress {
     fileprivate static func failed(_ failure: FirmwareUpdateFailure) -> FirmwareProgress {
-        .failed(word: failure.word, advice: failure.advice)
+        .failed(name: failure.name, advice: failure.advice)
     }
 
-    fileprivate static func failed(_ fault: FirmwareImage.Fault) -> FirmwareProgress {
+    fileprivate static func failed(_ fault: FirmwareImage.InvalidImage) -> FirmwareProgress {
         let advice =
             switch fault {
             case .tooShort, .notWords:
                 "The file is not a complete firmware image for this button. Download it again."
             case .tooLong: "The file is too large: images for a Flic 2 are at most 256 KiB, others 1 MiB."
             }
-        return .failed(word: "invalid_image", advice: advice)
+        return .failed(name: "invalid_image", advice: advice)
     }
 }

@@ -18,14 +18,14 @@ import Flic
 /// | subscribing    | notifications enabled          | inSession      | start the session                   |
 /// | inSession      | a notification                 | inSession      | pass it to the session              |
 /// | any            | another procedure failed       | closing        | disconnect                          |
-/// | inSession      | the link is no longer wanted   | parting        | ask the button to disconnect        |
-/// | parting        | 3 s                            | parting        | disconnect                          |
+/// | inSession      | the link is no longer wanted   | disconnecting  | ask the button to disconnect        |
+/// | disconnecting  | 3 s                            | disconnecting  | disconnect                          |
 /// | any            | disconnected                   | –              | end the session                     |
 ///
 /// A button that a user forgets, or that proves that it has deleted the pairing, is deleted at once, with its link, and
 /// can be paired again immediately. A button whose link failed is left out of the accept list for `retryDelay`, so that
 /// a defective button does not keep the radio busy; after failed verifications this begins with the third in a row.
-/// When the adapter has no link left, `Space` determines which button is disconnected for another.
+/// When the adapter has no link left, `LinkShortage` determines which button is disconnected for another.
 package struct ButtonManager: Sendable {
     package enum Input: Hashable, Sendable {
         /// The known buttons from the store. Sent once, at the start.
@@ -41,8 +41,8 @@ package struct ButtonManager: Sendable {
         case stopJoin
         /// Replaces the `ButtonListening`. Buttons whose pairing failed may be tried again.
         case listen(ButtonListening)
-        /// Sets the `LinkWish` for a button, or removes it.
-        case want(ButtonID, LinkWish?)
+        /// Sets the `RequestedLinkParameters` for a button, or removes it.
+        case setRequestedParameters(ButtonID, RequestedLinkParameters?)
         /// The events up to this cursor are on disk.
         case synced(ButtonID, EventCursor)
         /// Deletes a known button and its pairing. Ignored if the button is not known.
@@ -93,13 +93,13 @@ package struct ButtonManager: Sendable {
         case firmwareUpdate(ButtonID, FirmwareProgress)
         /// The buttons without a link, if the adapter does not have room for all. Sent on each change; empty only when
         /// it has room for all.
-        case waitingForSpace(Set<ButtonID>)
+        case buttonsWithoutLink(Set<ButtonID>)
         /// The size of the adapter's accept list, and the number of links if it refuses another. Sent on each change.
         case capacity(acceptListSize: Int, linkLimit: Int?)
         /// An advertisement, as far as `ButtonListening` requests it.
-        case advertised(HeardAdvertisement)
+        case advertised(ButtonAdvertisement)
         /// The session of a known button failed, with the failure's name and advice for the user. The pairing is kept.
-        case sessionFailed(ButtonID, word: String, advice: String)
+        case sessionFailed(ButtonID, name: String, advice: String)
         case needsEntropy
         /// Answers `shutDown`: no link is left, or the remaining links did not end in time.
         case allDisconnected
@@ -126,10 +126,10 @@ package struct ButtonManager: Sendable {
         case retry(ButtonID)
         /// Buttons whose pairing failed may be tried again, in a search that no user started.
         case retryCandidates
-        /// A graceful disconnect has exceeded `partingLimit`.
-        case parting(ConnectionHandle)
-        case makeRoom
-        /// The adapter has as many links as `Space.shortage`, and has not refused another one.
+        /// A graceful disconnect has exceeded `gracefulDisconnectTimeout`.
+        case gracefulDisconnect(ConnectionHandle)
+        case freeLink
+        /// The adapter has as many links as `LinkShortage.shortage`, and has not refused another one.
         case limitCheck
         case shutDown
     }
@@ -145,16 +145,16 @@ package struct ButtonManager: Sendable {
     var attributes: [ButtonID: FlicAttributes] = [:]
     var search: ButtonSearch?
     var listening = ButtonListening()
-    var linkWishes: [ButtonID: LinkWish] = [:]
-    var capacity = Capacity()
+    var requestedParameters: [ButtonID: RequestedLinkParameters] = [:]
+    var capacity = AdapterCapacity()
     var states: [ButtonID: ButtonState] = [:]
     /// The buttons that are left out of the accept list until their `retry` deadline.
-    var resting: Set<ButtonID> = []
+    var inRetryDelay: Set<ButtonID> = []
     /// The failed verifications in a row, fewer than `maximumFailedVerifications`.
     var failedVerifications: [ButtonID: Int] = [:]
     /// The images of unfinished firmware updates, at most `maximumUpdates`.
     var updates: [ButtonID: FirmwareImage] = [:]
-    var space = Space()
+    var linkShortage = LinkShortage()
     var isControllerReady = false
     var isShuttingDown = false
     var entropy: [UInt8] = []
@@ -174,7 +174,7 @@ package struct ButtonManager: Sendable {
         case .restored(let buttons):
             for button in buttons {
                 known[button.id] = button
-                if let cursor = button.delivered { delivered[button.id] = cursor }
+                if let cursor = button.deliveredBeforeStart { delivered[button.id] = cursor }
                 states[button.id] = .disconnected
             }
             updateAcceptList(at: now)
@@ -190,9 +190,9 @@ package struct ButtonManager: Sendable {
         case .permitJoin(let duration):
             startSearch(until: now + duration, at: now)
         case .stopJoin:
-            if isSearching { endSearch(isAsked: true, at: now) }
-        case .listen(let wish): listen(wish, at: now)
-        case .want(let button, let wish): want(button, wish, at: now)
+            if isSearching { endSearch(byUser: true, at: now) }
+        case .listen(let wanted): listen(wanted, at: now)
+        case .setRequestedParameters(let button, let parameters): setRequestedParameters(button, parameters, at: now)
         case .synced(let button, let cursor):
             known[button]?.cursor.advance(to: cursor)
             guard let handle = link(to: button) else { break }
@@ -222,7 +222,7 @@ package struct ButtonManager: Sendable {
     package var knownButtons: [KnownButton] { Array(known.values) }
     package func knownButton(_ button: ButtonID) -> KnownButton? { known[button] }
     package func state(of button: ButtonID) -> ButtonState { states[button] ?? .disconnected }
-    package var isSearching: Bool { search?.isAsked == true }
+    package var isSearching: Bool { search?.isUserRequested == true }
     /// When the search that a user started ends; `nil` if there is none.
     package var searchEnd: Instant? { !isSearching ? nil : deadlines.deadline(of: .searchEnds) }
 
@@ -230,15 +230,15 @@ package struct ButtonManager: Sendable {
         switch key {
         case .host: perform(.timerFired, at: now)
         case .session(let handle): sessionTimerFired(handle, at: now)
-        case .searchEnds: endSearch(isAsked: false, at: now)
+        case .searchEnds: endSearch(byUser: false, at: now)
         case .candidate: candidateTimedOut(at: now)
         case .retry(let button):
-            resting.remove(button)
+            inRetryDelay.remove(button)
             updateAcceptList(at: now)
-        case .parting(let handle):
+        case .gracefulDisconnect(let handle):
             perform(.perform(.disconnect(handle, reason: .remoteUserTerminated)), at: now)
         case .retryCandidates: search?.failed = []
-        case .makeRoom: makeRoom(at: now)
+        case .freeLink: freeLink(at: now)
         case .limitCheck: limitNotReached()
         case .shutDown: effects.append(.allDisconnected)
         }
@@ -275,7 +275,7 @@ package struct ButtonManager: Sendable {
             for button in known.keys.sorted() { updateState(of: button) }
             updateScanning(at: now)
         case .failed(let failure):
-            effects.append(.controllerFailed(failure.sentence, isUnsupported: failure == .notLowEnergy))
+            effects.append(.controllerFailed(failure.advice, isUnsupported: failure == .notLowEnergy))
         case .advertised(let report):
             noticed(report, at: now)
         case .connected(let connection):
@@ -300,9 +300,9 @@ package struct ButtonManager: Sendable {
             advanceSession(handle, .received(value), at: now)
         case .anomaly(let text):
             effects.append(.anomaly(text))
-        case .acceptListTurned(let waiting):
-            space.waitingForTurn = Set(waiting.map(ButtonID.init))
-            reportSpace()
+        case .acceptListRotated(let waiting):
+            linkShortage.waitingForTurn = Set(waiting.map(ButtonID.init))
+            reportLinkShortage()
         case .linkLimitReached(let count):
             limitReached(count, at: now)
         case .connectionUpdateFailed(let handle, let status):
@@ -337,11 +337,11 @@ package struct ButtonManager: Sendable {
         }
         perform(.perform(.setAcceptList(addresses)), at: now)
         for button in known.keys.sorted() { updateState(of: button) }
-        reportSpace()
+        reportLinkShortage()
     }
 
     func isToBeConnected(_ button: ButtonID) -> Bool {
-        known[button]?.settings.isConnectionWanted == true && !resting.contains(button) && !isShuttingDown
+        known[button]?.settings.isConnectionWanted == true && !inRetryDelay.contains(button) && !isShuttingDown
     }
 
     func link(to button: ButtonID) -> ConnectionHandle? {
@@ -363,7 +363,7 @@ package struct ButtonManager: Sendable {
             return isControllerReady && isToBeConnected(button) ? .connecting : .disconnected
         }
         return switch link.phase {
-        case .parting, .closing: .disconnecting
+        case .disconnecting, .closing: .disconnecting
         case .inSession(isReady: true): .ready
         case .exchangingMTU, .discovering, .subscribing, .inSession(isReady: false): .connected
         }

@@ -33,5 +33,5 @@ package enum FirmwareProgress: Hashable, Sendable {
     /// The button restarts with the new version and connects again.
     case finished
     /// The update failed, with the failure's name and advice for the user.
-    case failed(word: String, advice: String)
+    case failed(name: String, advice: String)
 }

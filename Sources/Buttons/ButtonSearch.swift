@@ -22,7 +22,7 @@ struct ButtonSearch: Hashable, Sendable {
     var candidateService = FlicService.flic2
     /// Whether a user started the search; it then has an end. Otherwise it goes on for as long as `ButtonListening`
     /// requires.
-    var isAsked = true
+    var isUserRequested = true
     /// The buttons that were reported as private or as already paired, each of which is reported once.
     var reported: Set<BluetoothAddress> = []
     /// The known buttons whose signal was reported. Each is reported once, because a button that is not connected may
@@ -35,11 +35,11 @@ struct ButtonSearch: Hashable, Sendable {
 
 extension ButtonManager {
     mutating func startSearch(until end: Instant, at now: Instant) {
-        guard end > now else { return endSearch(isAsked: true, at: now) }
+        guard end > now else { return endSearch(byUser: true, at: now) }
         deadlines.set(.searchEnds, at: end)
         let isNew = !isSearching
         if search == nil { search = ButtonSearch() }
-        search?.isAsked = true
+        search?.isUserRequested = true
         search?.failed = []
         search?.reported = []
         search?.measured = []
@@ -48,14 +48,14 @@ extension ButtonManager {
         updateScanning(at: now)
     }
 
-    /// - Parameter isAsked: whether the user ended the search; then finding no button is not reported as a failure.
-    mutating func endSearch(isAsked: Bool, at now: Instant) {
+    /// - Parameter byUser: whether the user ended the search; then finding no button is not reported as a failure.
+    mutating func endSearch(byUser: Bool, at now: Instant) {
         guard let ended = search else { return }
-        let goesOn = ended.isAsked && (ended.candidate.map { isWanted(ButtonID($0.address)) } ?? false)
+        let goesOn = ended.isUserRequested && (ended.candidate.map { isWanted(ButtonID($0.address)) } ?? false)
         if !goesOn, case .linked(let address) = ended.candidate {
             // At the end of the time a button that is being verified may finish: the search is extended by 5 s at a
             // time.
-            guard isAsked else { return deadlines.set(.searchEnds, at: now + .seconds(5)) }
+            guard byUser else { return deadlines.set(.searchEnds, at: now + .seconds(5)) }
             abandonPairing(with: address, at: now)
         }
         deadlines.cancel(.searchEnds)
@@ -63,14 +63,14 @@ extension ButtonManager {
             deadlines.cancel(.candidate)
             effects.append(.abandoned(address))
         }
-        if ended.isAsked, !isAsked, !ended.hasPairedOne, ended.failed.isEmpty {
+        if ended.isUserRequested, !byUser, !ended.hasPairedOne, ended.failed.isEmpty {
             effects.append(.pairing(.failed(.noNewButtonsFound, nil)))
         }
         let candidate = goesOn ? ended.candidate : nil
-        search = listening.isForPairing ? ButtonSearch(candidate: candidate, isAsked: false) : nil
+        search = listening.isForPairing ? ButtonSearch(candidate: candidate, isUserRequested: false) : nil
         updateScanning(at: now)
         updateAcceptList(at: now)
-        if ended.isAsked { effects.append(.pairing(.ended)) }
+        if ended.isUserRequested { effects.append(.pairing(.ended)) }
     }
 
     private mutating func abandonPairing(with address: BluetoothAddress, at now: Instant) {
@@ -88,10 +88,11 @@ extension ButtonManager {
         if let rssi = report.rssi, known[button] != nil, search?.measured.insert(button).inserted == true {
             effects.append(.signal(button, rssi: rssi))
         }
-        tellListeners(of: report)
+        reportAdvertisement(report)
         guard let search else { return }
         if case .found(let address) = search.candidate, address == report.address, report.kind == .scanResponse {
-            return tryCandidate(address, isTaken: ADStructure.parse(report.data).saysTaken, at: now)
+            return tryCandidate(
+                address, isConnectedElsewhere: ADStructure.parse(report.data).saysConnectedElsewhere, at: now)
         }
         guard search.candidate == nil, report.kind == .connectable, !search.failed.contains(report.address) else {
             return
@@ -101,7 +102,7 @@ extension ButtonManager {
         let isPublic = service != nil
         let isFlic = isPublic || report.address.hasFlicPrefix
         guard isFlic, search.reported.count < ButtonManager.maximumReported else { return }
-        guard search.isAsked || isPublic && known[button] == nil && isWanted(button) else { return }
+        guard search.isUserRequested || isPublic && known[button] == nil && isWanted(button) else { return }
         if known[button] != nil {
             if isPublic { reportOnce(.alreadyPaired(report.address), about: report.address) }
         } else if let service {
@@ -121,8 +122,8 @@ extension ButtonManager {
         effects.append(.pairing(progress))
     }
 
-    private mutating func tryCandidate(_ address: BluetoothAddress, isTaken: Bool, at now: Instant) {
-        guard !isTaken else { return candidateFailed(.alreadyConnectedToOtherDevice, at: now) }
+    private mutating func tryCandidate(_ address: BluetoothAddress, isConnectedElsewhere: Bool, at now: Instant) {
+        guard !isConnectedElsewhere else { return candidateFailed(.alreadyConnectedToOtherDevice, at: now) }
         search?.candidate = .connecting(address)
         updateScanning(at: now)
         updateAcceptList(at: now)
@@ -132,7 +133,7 @@ extension ButtonManager {
 
     mutating func candidateTimedOut(at now: Instant) {
         switch search?.candidate {
-        case .found(let address): tryCandidate(address, isTaken: false, at: now)
+        case .found(let address): tryCandidate(address, isConnectedElsewhere: false, at: now)
         case .connecting: candidateFailed(.connectionTimeout, at: now)
         case .linked, nil: break
         }
@@ -157,7 +158,7 @@ extension ButtonManager {
     mutating func candidateFailed(_ failure: PairingFailure, at now: Instant) {
         guard let address = search?.candidate?.address else { return }
         search?.failed.insert(address)
-        if search?.isAsked == false { deadlines.set(.retryCandidates, at: now + ButtonManager.retryDelay) }
+        if search?.isUserRequested == false { deadlines.set(.retryCandidates, at: now + ButtonManager.retryDelay) }
         effects.append(.pairing(.failed(failure, address)))
         if let handle = link(to: ButtonID(address)) {
             links[handle]?.isPairing = false
@@ -187,7 +188,7 @@ extension BluetoothAddress {
 extension [ADStructure] {
     /// Whether the manufacturer data say that the button is connected to another device: bit 1 of the octet after the
     /// product type and three octets of the address.
-    var saysTaken: Bool {
+    var saysConnectedElsewhere: Bool {
         guard let content = manufacturerData, content.company == 0x030F, let flags = content.data.dropFirst(4).first
         else { return false }
         return flags & 0b10 != 0

@@ -7,7 +7,7 @@ package struct KnownButton: Hashable, Sendable {
     /// The last events on disk, as restored or as reported by `.synced`. A new session requests the events after it.
     package var cursor: EventCursor
     /// The last events delivered before the program started, if later than `cursor`.
-    package var delivered: EventCursor?
+    package var deliveredBeforeStart: EventCursor?
     /// Whether the button has accepted our advertising settings since its last boot.
     package var advertisingConfigured: Bool
     package var settings: ButtonSettings
@@ -17,14 +17,15 @@ package struct KnownButton: Hashable, Sendable {
     package var id: ButtonID { identity.id }
 
     package init(
-        identity: ButtonIdentity, pairing: Pairing, cursor: EventCursor = EventCursor(), delivered: EventCursor? = nil,
+        identity: ButtonIdentity, pairing: Pairing, cursor: EventCursor = EventCursor(),
+        deliveredBeforeStart: EventCursor? = nil,
         advertisingConfigured: Bool = false, settings: ButtonSettings = ButtonSettings(),
         dials: [Dial: Int] = [:]
     ) {
         self.identity = identity
         self.pairing = pairing
         self.cursor = cursor
-        self.delivered = delivered
+        self.deliveredBeforeStart = deliveredBeforeStart
         self.advertisingConfigured = advertisingConfigured
         self.settings = settings
         self.dials = dials

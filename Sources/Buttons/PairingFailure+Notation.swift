@@ -1,13 +1,13 @@
 import Flic
 
-// A lossless text form of a failure for recordings: its `word`, followed by the associated value, or by a more specific
+// A lossless text form of a failure for recordings: its `name`, followed by the associated value, or by a more specific
 // name where several failures share a word.
 extension PairingFailure {
     package var notation: String {
         switch self {
         case .noNewButtonsFound, .alreadyConnectedToOtherDevice, .connectionTimeout, .couldNotDiscoverServices,
             .connectFailed:
-            word
+            name
         case .session(let failure): failure.notation
         }
     }
@@ -17,7 +17,7 @@ extension PairingFailure {
             .noNewButtonsFound, .alreadyConnectedToOtherDevice, .connectionTimeout, .couldNotDiscoverServices,
             .connectFailed,
         ]
-        if let failure = plain.first(where: { $0.word == notation }) {
+        if let failure = plain.first(where: { $0.name == notation }) {
             self = failure
         } else if let failure = SessionFailure(notation: notation) {
             self = .session(failure)
@@ -32,13 +32,13 @@ extension SessionFailure {
         switch self {
         case .verifyTimedOut, .appCredentialsDeniedByButton, .quickVerifySignatureMismatch, .packetSignatureMismatch,
             .tooManyApps, .notInPublicMode, .pairingExists:
-            word
-        case .unexpectedAddress: "\(word) unexpected_address"
-        case .invalidCertificate: "\(word) invalid_certificate"
-        case .invalidVerifier: "\(word) invalid_verifier"
-        case .invalidCalculatedSignature: "\(word) invalid_calculated_signature"
-        case .attMTUTooSmall(let octets): "\(word) \(octets)"
-        case .fullVerifyFailedUnknown(let reason), .sessionEnded(let reason): "\(word) \(reason)"
+            name
+        case .unexpectedAddress: "\(name) unexpected_address"
+        case .invalidCertificate: "\(name) invalid_certificate"
+        case .invalidVerifier: "\(name) invalid_verifier"
+        case .invalidCalculatedSignature: "\(name) invalid_calculated_signature"
+        case .attMTUTooSmall(let octets): "\(name) \(octets)"
+        case .fullVerifyFailedUnknown(let reason), .sessionEnded(let reason): "\(name) \(reason)"
         }
     }
 
@@ -51,11 +51,11 @@ extension SessionFailure {
         let parts = notation.split(separator: " ", maxSplits: 1)
         if let failure = plain.first(where: { $0.notation == notation }) {
             self = failure
-        } else if parts.count == 2, parts[0] == SessionFailure.attMTUTooSmall(0).word, let octets = Int(parts[1]) {
+        } else if parts.count == 2, parts[0] == SessionFailure.attMTUTooSmall(0).name, let octets = Int(parts[1]) {
             self = .attMTUTooSmall(octets)
         } else if parts.count == 2, let reason = UInt8(parts[1]) {
             let coded: [SessionFailure] = [.fullVerifyFailedUnknown(reason: reason), .sessionEnded(reason: reason)]
-            guard let failure = coded.first(where: { $0.word == parts[0] }) else { return nil }
+            guard let failure = coded.first(where: { $0.name == parts[0] }) else { return nil }
             self = failure
         } else {
             return nil

@@ -21,7 +21,7 @@ package enum PairingProgress: Hashable, Sendable {
     case ended
 
     /// The name of the step in MQTT messages and on the command line: `found_public`, ….
-    package var word: String {
+    package var name: String {
         switch self {
         case .searching: "searching"
         case .foundPrivate: "found_private"
@@ -59,14 +59,14 @@ package enum PairingFailure: Hashable, Sendable {
     case session(SessionFailure)
 
     /// The failure's name in snake_case.
-    package var word: String {
+    package var name: String {
         switch self {
         case .noNewButtonsFound: "no_new_buttons_found"
         case .alreadyConnectedToOtherDevice: "already_connected_to_other_device"
         case .connectionTimeout: "connection_timeout"
         case .couldNotDiscoverServices: "could_not_discover_services"
         case .connectFailed: "connect_failed"
-        case .session(let failure): failure.word
+        case .session(let failure): failure.name
         }
     }
 

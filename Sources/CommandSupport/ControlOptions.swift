@@ -22,7 +22,7 @@ package struct ControlOptions: ParsableArguments {
         ControlSocket.candidates(
             chosen: controlSocket,
             configured: controlSocket == nil
-                ? ControlSocket.configured(environment: SystemEnvironment.environment) : nil,
+                ? ControlSocket.configured(environment: SystemEnvironment.environmentVariables) : nil,
             runtimeDirectory: getenv("XDG_RUNTIME_DIR").map { String(cString: $0) })
     }
 

@@ -53,7 +53,7 @@ package final class ControlClient {
             } else if errno == EPIPE || errno == ECONNRESET {
                 throw .closed
             } else if errno != EINTR {
-                throw .system(operation: "sending", reason: describe(errno))
+                throw .system(operation: "sending", reason: systemMessage(errno))
             }
         }
     }
@@ -77,7 +77,7 @@ package final class ControlClient {
             } else if count == 0 || errno == ECONNRESET {
                 throw .closed
             } else if errno != EINTR {
-                throw .system(operation: "reading", reason: describe(errno))
+                throw .system(operation: "reading", reason: systemMessage(errno))
             }
         }
     }
@@ -92,7 +92,7 @@ package final class ControlClient {
             if ready > 0 { return }
             if ready == 0, ContinuousClock.now >= deadline { throw .timedOut }
             if ready < 0, errno != EINTR {
-                throw .system(operation: "waiting", reason: describe(errno))
+                throw .system(operation: "waiting", reason: systemMessage(errno))
             }
         }
     }

@@ -43,7 +43,7 @@ package final class ControlConnection {
         Glibc.close(descriptor)
     }
 
-    private func ready(_ interest: Interest) {
+    private func ready(_ interest: IOEvents) {
         if interest.contains(.write) { write() }
         guard interest.contains(.read) || interest.hasHangup else { return }
         var chunk = [UInt8](repeating: 0, count: 64 * 1024)

@@ -30,7 +30,7 @@ package enum ControlSocket {
             let text = try? FileText(reading: path)
         else { return nil }
         let file = SourceFile(name: path, text: text.octets)
-        return RuleLoader.controlSocket(of: file, in: LoadEnvironment(variables: environment)).map {
+        return FileLoader.controlSocket(of: file, in: LoadInputs(variables: environment)).map {
             resolve($0, in: SystemEnvironment.directory(of: path), home: environment["HOME"])
         }
     }
@@ -59,14 +59,14 @@ package enum ControlSocket {
         guard case .success(let addresses) = SocketAddress.resolve(unixPath: path), let address = addresses.first
         else { throw .notRunning(path: path) }
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw .system(operation: "socket", reason: describe(errno)) }
+        guard descriptor >= 0 else { throw .system(operation: "socket", reason: systemMessage(errno)) }
         guard address.connect(descriptor) != 0 else { return descriptor }
         let reason = errno
         Glibc.close(descriptor)
         switch reason {
         case ENOENT, ENOTDIR, ECONNREFUSED: throw .notRunning(path: path)
         case EACCES, EPERM: throw .notPermitted(path: path)
-        default: throw .system(operation: "connecting to \(path)", reason: describe(reason))
+        default: throw .system(operation: "connecting to \(path)", reason: systemMessage(reason))
         }
     }
 }

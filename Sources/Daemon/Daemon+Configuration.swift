@@ -13,7 +13,7 @@ extension Daemon {
     func reloadConfiguration() {
         configurationReads += 1
         let (read, files, path) = (configurationReads, setup.ruleSource.files, setup.configurationPath)
-        loop.offload { () -> Result<ConfigurationFiles.Found, Setup.Failure> in
+        loop.offload { () -> Result<ConfigurationFiles.LoadedConfiguration, Setup.Failure> in
             do throws(Setup.Failure) {
                 return .success(try files.configuration(at: path))
             } catch {
@@ -31,7 +31,7 @@ extension Daemon {
         }
     }
 
-    private func take(_ found: ConfigurationFiles.Found) {
+    private func take(_ found: ConfigurationFiles.LoadedConfiguration) {
         for notice in found.notices { logger.warning("\(notice)") }
         let configuration = found.configuration
         let changed = configuration.keys(changedSince: setup.configuration)
@@ -39,7 +39,7 @@ extension Daemon {
         setup.configuration.logFormat = configuration.logFormat
         // A level that was set at run time stays in effect until `log.level` changes in the file.
         if changed.contains("log.level") {
-            if setup.isLogLevelFixed {
+            if setup.isLogLevelFromCommandLine {
                 logger.warning("log.level changed, but --log-level has priority")
             } else {
                 deliver(.logLevel(configuration.logLevel))

@@ -32,7 +32,7 @@ extension Daemon {
     /// Releases the rules on a helper thread, because freeing many of them takes long.
     func discard(_ rules: PreparedRules) {
         let box = Discarded(rules)
-        loop.soon { [loop] in
+        loop.onNextTurn { [loop] in
             loop.offload {
                 box.empty()
             } then: {

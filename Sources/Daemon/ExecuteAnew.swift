@@ -18,7 +18,7 @@ func executeAnew() -> String {
     execv(ownPath, CommandLine.unsafeArgv)
     // The path may be wrong, as after a change of the root directory. Then the process is named `exe` in process lists.
     execv("/proc/self/exe", CommandLine.unsafeArgv)
-    return describe(errno)
+    return systemMessage(errno)
 }
 
 /// The path of the program's file, even if the file was deleted or replaced.

@@ -39,16 +39,17 @@ private func harden() {
 }
 
 private func run(_ options: DaemonOptions, commit: String) -> Int32 {
-    let environment = SystemEnvironment.environment
+    let environmentVariables = SystemEnvironment.environmentVariables
     var setup: Setup
     do {
-        setup = try Setup(options, environment: environment)
+        setup = try Setup(options, environment: environmentVariables)
     } catch {
         stop(error.text, error.status)
     }
     setup.hub.commit = commit
     let level = Logger.Level(setup.hub.logLevel)
-    let output = LogOutput(level: level, format: LogFormat(setup.configuration.logFormat, environment: environment))
+    let output = LogOutput(
+        level: level, format: LogFormat(setup.configuration.logFormat, environment: environmentVariables))
     var logger = Logger(label: "tryckd") { TryckLogHandler(label: $0, output: output) }
     logger.logLevel = level
     for warning in setup.warnings { logger.warning("\(warning)") }
@@ -78,7 +79,7 @@ private func start(_ setup: Setup, _ logger: Logger, _ output: LogOutput) {
         let stored = try store.load()
         for notice in store.notices {
             // The hub reports a database that was set aside, and shows it in `status` until the state is restored.
-            if case .setAside = notice { setup.hub.lostState = "\(notice)" } else { logger.warning("\(notice)") }
+            if case .renamed = notice { setup.hub.lostState = "\(notice)" } else { logger.warning("\(notice)") }
         }
         if let good = setup.goodRules, !good.write(in: setup.stateDirectory) {
             logger.warning("the rules could not be saved in \(setup.stateDirectory) as the last good rules")
@@ -120,7 +121,7 @@ private func beginCapture(_ setup: inout Setup, _ logger: Logger) -> CaptureFile
 }
 
 private func stop(_ sentence: String, _ status: ExitStatus) -> Never {
-    let isJournal = LogOutput.isJournal(stream: SystemEnvironment.environment["JOURNAL_STREAM"])
+    let isJournal = LogOutput.isJournal(stream: SystemEnvironment.environmentVariables["JOURNAL_STREAM"])
     LogOutput.writeLast(LogOutput.errors(sentence, isJournal: isJournal))
     exit(status.rawValue)
 }

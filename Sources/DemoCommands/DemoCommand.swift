@@ -78,7 +78,7 @@ struct DemoCommand: ParsableCommand {
 
     private func models(_ files: DemoFiles) throws(Failure) -> [String: FlicModel] {
         do throws(Setup.Failure) {
-            let buttons = try ConfigurationFiles(environment: SystemEnvironment.environment).simulator(
+            let buttons = try ConfigurationFiles(environment: SystemEnvironment.environmentVariables).simulator(
                 at: files.simulator)
             return Dictionary(buttons.map { ($0.name, $0.model) }) { first, _ in first }
         } catch {
@@ -89,7 +89,7 @@ struct DemoCommand: ParsableCommand {
     /// Reports errors in the rules and fails. A daemon would run without these rules, and the demo would show nothing.
     private func check(_ files: DemoFiles) throws(Failure) {
         let checker = FileChecker(
-            environment: SystemEnvironment.environment, workingDirectory: SystemEnvironment.workingDirectory)
+            environment: SystemEnvironment.environmentVariables, workingDirectory: SystemEnvironment.workingDirectory)
         let checked = try checker.check(files.rules)
         guard checked.contains(where: { $0.diagnostics.contains { $0.severity == .error } }) else { return }
         let output = Output.standardError

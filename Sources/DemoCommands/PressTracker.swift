@@ -8,7 +8,7 @@ import Simulator
 /// come back from the broker.
 ///
 /// Every press of a button becomes part of exactly one gesture: a click takes one press, a double click two; a hold, a
-/// swipe, and a turn of at least `Vocabulary.leastTurn` take one each. As long as a button that moved has a press left
+/// swipe, and a turn of at least `Vocabulary.minimumTurn` take one each. As long as a button that moved has a press left
 /// over, or its hold is not released, another event has to follow, whatever the trigger mode of the button.
 ///
 /// The daemon's lines and the broker's messages come over two connections, in any order.
@@ -123,11 +123,11 @@ struct PressTracker: Hashable, Sendable {
         trains[button] = train
     }
 
-    /// A press that is turned by at least `Vocabulary.leastTurn` becomes no click: the turn uses it up.
+    /// A press that is turned by at least `Vocabulary.minimumTurn` becomes no click: the turn uses it up.
     private func turned(by steps: Int, _ train: inout Train) {
-        let wasTurn = train.turned.magnitude >= Vocabulary.leastTurn
+        let wasTurn = train.turned.magnitude >= Vocabulary.minimumTurn
         train.turned += max(-SimulatedAction.maximumTurn, min(steps, SimulatedAction.maximumTurn))
-        guard !wasTurn, train.turned.magnitude >= Vocabulary.leastTurn, !train.isHeld else { return }
+        guard !wasTurn, train.turned.magnitude >= Vocabulary.minimumTurn, !train.isHeld else { return }
         train.undecidedPresses = max(0, train.undecidedPresses - 1)
     }
 

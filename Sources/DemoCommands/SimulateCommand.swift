@@ -34,7 +34,8 @@ struct SimulateCommand: ParsableCommand {
         guard let endpoint = Attachment.parse(attach) else { return }
         let descriptions: [SimulatedButtonDescription]
         do throws(Setup.Failure) {
-            descriptions = try ConfigurationFiles(environment: SystemEnvironment.environment).simulator(at: file)
+            descriptions = try ConfigurationFiles(environment: SystemEnvironment.environmentVariables).simulator(
+                at: file)
         } catch {
             throw Failure(error.status, error.text)
         }

@@ -2,33 +2,33 @@ extension Diagnostic {
     /// The diagnostic as lines of text for a terminal or a file; each line ends with a line feed.
     ///
     /// - Parameter line: the source line that contains `start`; `nil` when it is not available.
-    func rendered(line: ArraySlice<UInt8>?, style: Style) -> String {
-        let location = "\(Terminal.line(file)):\(start.line):\(start.column):"
+    func rendered(line: ArraySlice<UInt8>?, style: ReportStyle) -> String {
+        let location = "\(TerminalText.line(file)):\(start.line):\(start.column):"
         let kind = style.severity("\(severity.rawValue)[\(code)]:", severity)
-        var text = "\(style.bold(location)) \(kind) \(Terminal.line(message))\n"
+        var text = "\(style.bold(location)) \(kind) \(TerminalText.line(message))\n"
         if let line, !isConfidential {
-            let excerpt = Excerpt(line: line, from: start.column, to: start.line == end.line ? end.column : .max)
+            let excerpt = SourceExcerpt(line: line, from: start.column, to: start.line == end.line ? end.column : .max)
             let number = String(start.line)
             let margin = String(repeating: " ", count: max(0, 5 - number.count)) + number
             text += style.faint("\(margin) | ") + excerpt.text + "\n"
             let gutter = String(repeating: " ", count: margin.count) + " | "
             text += style.faint(gutter) + String(repeating: " ", count: excerpt.caretColumn)
             text += style.severity(String(repeating: "^", count: excerpt.caretWidth), severity)
-            if let hint { text += " " + Terminal.line(hint) }
+            if let hint { text += " " + TerminalText.line(hint) }
             text += "\n"
         } else if let hint {
-            text += "  hint: \(Terminal.line(hint))\n"
+            text += "  hint: \(TerminalText.line(hint))\n"
         }
         for note in related {
-            let location = "\(Terminal.line(note.file)):\(note.position.line):\(note.position.column)"
-            text += "  note: \(Terminal.line(note.message)) at \(location)\n"
+            let location = "\(TerminalText.line(note.file)):\(note.position.line):\(note.position.column)"
+            text += "  note: \(TerminalText.line(note.message)) at \(location)\n"
         }
         return text
     }
 }
 
 /// A source line made safe for a terminal, and the column and width of the carets under it, in terminal cells.
-struct Excerpt {
+struct SourceExcerpt {
     static let tabWidth = 4
 
     private(set) var text = ""
@@ -41,7 +41,7 @@ struct Excerpt {
     init(line: ArraySlice<UInt8>, from start: Int, to end: Int) {
         // Only the part that is shown is decoded, so that a line of megabytes costs no more than a short line.
         let wanted = max(start, 1) - 1 - DiagnosticReport.maximumLineLength / 2
-        let (first, rest) = Excerpt.skip(wanted, of: line)
+        let (first, rest) = SourceExcerpt.skip(wanted, of: line)
         let octets = rest.prefix(4 * DiagnosticReport.maximumLineLength)
         let decoded = Array(String(decoding: octets, as: UTF8.self).unicodeScalars)
         let scalars = decoded.prefix(DiagnosticReport.maximumLineLength)
@@ -60,12 +60,12 @@ struct Excerpt {
             if index + 1 == end { markEnd = cells }
             let scalar = scalars[index - first]
             if scalar == "\t" {
-                let width = Excerpt.tabWidth - cells % Excerpt.tabWidth
+                let width = SourceExcerpt.tabWidth - cells % SourceExcerpt.tabWidth
                 text += String(repeating: " ", count: width)
                 cells += width
             } else {
-                text.unicodeScalars.append(Terminal.isShown(scalar) ? scalar : "\u{FFFD}")
-                cells += Terminal.width(scalar)
+                text.unicodeScalars.append(TerminalText.isShown(scalar) ? scalar : "\u{FFFD}")
+                cells += TerminalText.width(scalar)
             }
         }
         if marked == last + 1 { caretColumn = cells }
@@ -85,7 +85,7 @@ struct Excerpt {
 }
 
 /// How a terminal displays Unicode scalars.
-enum Terminal {
+enum TerminalText {
     /// Replaces control characters and bidirectional format characters by U+FFFD, so that text from a file cannot move
     /// the cursor or leave its line.
     static func line(_ text: String) -> String {

@@ -32,7 +32,7 @@ public struct DiagnosticReport: Sendable {
         var file: String?
         func endFile() {
             guard let file, let count = shownErrors[file], count > DiagnosticReport.maximumErrorsPerFile else { return }
-            text += "\(Terminal.line(file)): and \(count - DiagnosticReport.maximumErrorsPerFile) more\n"
+            text += "\(TerminalText.line(file)): and \(count - DiagnosticReport.maximumErrorsPerFile) more\n"
         }
         for diagnostic in diagnostics {
             if diagnostic.file != file {
@@ -45,7 +45,7 @@ public struct DiagnosticReport: Sendable {
                 if shownErrors[diagnostic.file, default: 0] > DiagnosticReport.maximumErrorsPerFile { continue }
             }
             text += diagnostic.rendered(
-                line: lines[diagnostic.file]?.line(diagnostic.start.line), style: Style(colour: colour))
+                line: lines[diagnostic.file]?.line(diagnostic.start.line), style: ReportStyle(colour: colour))
         }
         endFile()
         return text + (diagnostics.isEmpty ? "" : summary + "\n")
@@ -88,7 +88,7 @@ private struct SourceLines {
 }
 
 /// The colours of a report, as terminal escape sequences.
-struct Style {
+struct ReportStyle {
     var colour: Bool
 
     func bold(_ text: String) -> String { colour ? "\u{1B}[1m\(text)\u{1B}[0m" : text }

@@ -66,7 +66,7 @@ final class Attempt {
         pending -= 1
         guard pending == 0 else { return }
         // `finish` closes the transport, which is not allowed inside the call that reports its event.
-        EventLoop.shared.soon { self.finish() }
+        EventLoop.shared.onNextTurn { self.finish() }
     }
 
     private func finish() {
@@ -111,7 +111,7 @@ final class Attempt {
     private func open(_ transport: any HCITransport) {
         pending += 1
         self.transport = transport
-        let name = setup.configuration.transport.word
+        let name = setup.configuration.transport.configurationText
         transport.open { [unowned self] event in
             switch event {
             case .opened: outcome.adapter = .opened(name)
@@ -119,7 +119,7 @@ final class Attempt {
             case .received: return
             }
             self.transport = nil
-            EventLoop.shared.soon { transport.close() }
+            EventLoop.shared.onNextTurn { transport.close() }
             ended()
         }
     }

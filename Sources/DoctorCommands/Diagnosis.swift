@@ -245,7 +245,7 @@ struct Diagnosis: Hashable, Sendable {
             return .problem(
                 .state, "\(directory.path) cannot be created: \(place): \(cause)",
                 mend: "sudo install -d -m 700 -o \(owner) \(path)")
-        case .fileInTheWay(let place):
+        case .notADirectory(let place):
             return .problem(
                 .state, "\(place) is not a directory", mend: "mv \(place.shellWord) \("\(place).old".shellWord)")
         case .readOnlyFileSystem:
@@ -266,10 +266,10 @@ struct Diagnosis: Hashable, Sendable {
             return .problem(.state, "nothing can be written to \(directory.path): \(cause)", mend: Self.makeRoom)
         case .writable: break
         }
-        if let stranger = directory.stranger {
+        if let foreignFile = directory.foreignFile {
             let owner = isServices && seen.hasService ? "tryck" : directory.owner ?? seen.user
             return .problem(
-                .state, "\(stranger.path) belongs to \(stranger.owner), but the daemon runs as \(owner)",
+                .state, "\(foreignFile.path) belongs to \(foreignFile.owner), but the daemon runs as \(owner)",
                 mend: "sudo chown -R \(owner) \(path)")
         }
         // A daemon that answers can write the directory, whichever user it runs as.

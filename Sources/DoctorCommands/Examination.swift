@@ -13,7 +13,7 @@ import Setup
 /// Looks at everything that the daemon needs, as the daemon would find it, and changes no file.
 struct Examination {
     var options = DaemonOptions()
-    var environment = SystemEnvironment.environment
+    var environment = SystemEnvironment.environmentVariables
     /// The control sockets to try, besides the one that the configuration names.
     var candidates: [String] = []
 
@@ -24,7 +24,7 @@ struct Examination {
         let setup = Result { () throws(Setup.Failure) in try Setup(options, environment: environment) }
         var seen = Observations(
             now: SystemEnvironment.wallClock, user: user, hasService: getpwnam("tryck") != nil,
-            stateDirectory: StateDirectoryReport(lookingAt: stateDirectory(setup)))
+            stateDirectory: StateDirectoryReport(examining: stateDirectory(setup)))
         if let path { seen.configurationPath = path }
         var secrets: Set<String> = []
         seen.configuration = configuration(at: path, files, setup)
@@ -57,7 +57,7 @@ struct Examination {
         } catch {
             return .unusable("\(error)")
         }
-        let loaded = RuleLoader.configuration(
+        let loaded = FileLoader.configuration(
             SourceFile(name: path, text: text.octets, isReadableByOthers: text.isReadableByOthers),
             in: files.loadEnvironment(in: SystemEnvironment.directory(of: path)))
         let file = Observations.File(path, loaded.diagnostics, content: "without errors")

@@ -38,7 +38,7 @@ package final class CaptureFile {
             throw Failure(
                 description: errno == EEXIST
                     ? "\(path) exists already, so nothing is captured: remove it, or specify another file with --capture"
-                    : "the capture \(path) cannot be written: \(describe(errno))")
+                    : "the capture \(path) cannot be written: \(systemMessage(errno))")
         }
         self.init(loop: loop, path: path, descriptor: descriptor, limit: limit, ended)
     }
@@ -86,7 +86,8 @@ package final class CaptureFile {
             let count = remaining.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
-                return end("the capture \(path) ends here: \(count < 0 ? describe(errno) : "nothing could be written")")
+                return end(
+                    "the capture \(path) ends here: \(count < 0 ? systemMessage(errno) : "nothing could be written")")
             }
             length += count
             remaining = remaining.dropFirst(count)

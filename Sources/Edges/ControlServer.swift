@@ -26,7 +26,7 @@ package enum ControlServerFailure: Error, Hashable, Sendable, CustomStringConver
 ///
 /// The file's mode, 0660, and its directory decide who may connect. A client is disconnected if it sends a line longer
 /// than `maximumLineLength`, or does not read `OutgoingBuffer.maximumCount` octets. A client above the limits of
-/// `ClientShare`, which bounds the clients of each user, gets an error and is disconnected.
+/// `ConnectionLimit`, which bounds the clients of each user, gets an error and is disconnected.
 ///
 /// Clients with complete lines take turns, one line each, within the budget of a turn of the loop. Until their lines
 /// are handled, nothing more is read from these clients.
@@ -36,7 +36,7 @@ package final class ControlServer {
     package nonisolated static let maximumLineLength = 640 * 1024
     package nonisolated static let maximumClients = 64
 
-    private static let share = ClientShare(places: maximumClients)
+    private static let share = ConnectionLimit(capacity: maximumClients)
     private static let mode: mode_t = 0o660
     private static let backlog: Int32 = 16
     /// Nanoseconds without accepting after the process ran out of descriptors or memory.
@@ -116,7 +116,7 @@ package final class ControlServer {
         }
         let user = linux_peer_user(descriptor)
         let held = clients.values.count { $0.user == user }
-        guard Self.share.admits(holding: held, of: clients.count) else {
+        guard Self.share.admits(owned: held, total: clients.count) else {
             Self.refuse(descriptor, holding: held)
             return
         }
@@ -228,6 +228,6 @@ package final class ControlServer {
     }
 
     private static func failure(_ operation: String, _ path: String) -> ControlServerFailure {
-        .system(operation: operation, path: path, reason: describe(errno))
+        .system(operation: operation, path: path, reason: systemMessage(errno))
     }
 }

@@ -30,7 +30,7 @@ package final class EmbeddedBroker {
         var processDescriptor: Int32
         var watch: Watch
         /// The daemon's end of the pipe; closing it ends the child.
-        var leash: Int32
+        var lifetimePipe: Int32
     }
 
     private let loop: EventLoop
@@ -61,10 +61,10 @@ package final class EmbeddedBroker {
     package var process: pid_t? { child?.process }
 
     /// Closes the pipe, as the kernel does when this process ends.
-    func dropLeash() {
-        guard let leash = child?.leash, leash >= 0 else { return }
-        close(leash)
-        child?.leash = -1
+    func closeLifetimePipe() {
+        guard let lifetimePipe = child?.lifetimePipe, lifetimePipe >= 0 else { return }
+        close(lifetimePipe)
+        child?.lifetimePipe = -1
     }
 
     package func start() { feed(.start) }
@@ -89,7 +89,7 @@ package final class EmbeddedBroker {
 
     private func endChild() {
         guard let child else { return }
-        dropLeash()
+        closeLifetimePipe()
         self.child = nil
         child.watch.cancel()
         kill(-child.process, SIGKILL)
@@ -126,20 +126,20 @@ package final class EmbeddedBroker {
         let configuration = try writeConfiguration()
         var ends: [Int32] = [-1, -1]
         guard linux_pipe(&ends) == 0 else {
-            throw StartFailure(sentence: "a pipe for mosquitto cannot be created: \(describe(errno))")
+            throw StartFailure(sentence: "a pipe for mosquitto cannot be created: \(systemMessage(errno))")
         }
         linux_set_blocking(ends[0], 1)
         defer { close(ends[0]) }
         let (failure, process) = spawnShell(program, configuration, input: ends[0])
         let processDescriptor = failure == 0 ? linux_pidfd_open(process) : -1
         guard failure == 0, processDescriptor >= 0 else {
-            let reason = describe(failure == 0 ? errno : failure)
+            let reason = systemMessage(failure == 0 ? errno : failure)
             close(ends[1])
             throw StartFailure(sentence: "mosquitto cannot be started: \(reason)")
         }
         let watch = loop.watch(processDescriptor, .read) { [weak self] _ in self?.childEnded() }
         return Child(
-            process: process, processDescriptor: processDescriptor, watch: watch, leash: ends[1])
+            process: process, processDescriptor: processDescriptor, watch: watch, lifetimePipe: ends[1])
     }
 
     /// `$1` is the program and `$2` its configuration, so the shell never interprets their text.
@@ -177,18 +177,18 @@ package final class EmbeddedBroker {
         ]
         let text = Array((lines.joined(separator: "\n") + "\n").utf8)
         if mkdir(directory, 0o700) != 0, errno != EEXIST {
-            throw StartFailure(sentence: "cannot create \(directory) for mosquitto: \(describe(errno))")
+            throw StartFailure(sentence: "cannot create \(directory) for mosquitto: \(systemMessage(errno))")
         }
         // An existing directory may be open to other users, and contain the socket file of an earlier run.
         guard chmod(directory, 0o700) == 0 else {
-            throw StartFailure(sentence: "cannot restrict access to \(directory): \(describe(errno))")
+            throw StartFailure(sentence: "cannot restrict access to \(directory): \(systemMessage(errno))")
         }
         unlink(socketPath)
         let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { throw StartFailure(sentence: "cannot write \(path): \(describe(errno))") }
+        guard file >= 0 else { throw StartFailure(sentence: "cannot write \(path): \(systemMessage(errno))") }
         defer { close(file) }
         guard write(file, text, text.count) == text.count else {
-            throw StartFailure(sentence: "cannot write \(path): \(describe(errno))")
+            throw StartFailure(sentence: "cannot write \(path): \(systemMessage(errno))")
         }
         return path
     }
@@ -211,7 +211,7 @@ package final class EmbeddedBroker {
         var isSignalled: Int32 = 0
         var status: Int32 = 0
         guard linux_reap(child.processDescriptor, &isSignalled, &status) == 1 else { return }
-        dropLeash()
+        closeLifetimePipe()
         self.child = nil
         child.watch.cancel()
         close(child.processDescriptor)
@@ -219,6 +219,4 @@ package final class EmbeddedBroker {
         let how = isSignalled != 0 ? "signal \(status)" : status > 128 ? "signal \(status - 128)" : "status \(status)"
         feed(.ended(how))
     }
-
-    private func describe(_ code: Int32) -> String { String(cString: strerror(code)) }
 }

@@ -8,14 +8,14 @@ package import Reactor
 /// would stay with the old inode. Neither the files nor their directories need to exist. If a path contains symbolic
 /// links, a changed link is a change.
 ///
-/// Successive changes, as when an editor saves, are reported by one call: `quiet` after the last change, but at most
-/// `patience` after the first. The watches are renewed before the call, so later changes are reported again.
+/// Successive changes, as when an editor saves, are reported by one call: `settleTime` after the last change, but at most
+/// `maximumDelay` after the first. The watches are renewed before the call, so later changes are reported again.
 ///
 /// Limitation: moving a directory together with its parent is not noticed.
 @ReactorActor
 package final class FileWatch {
-    static let quiet: Int64 = 200_000_000
-    package static let patience: Int64 = 2_000_000_000
+    static let settleTime: Int64 = 200_000_000
+    package static let maximumDelay: Int64 = 2_000_000_000
 
     /// The changes in a directory that are reported.
     private struct WatchedDirectory {
@@ -82,16 +82,16 @@ package final class FileWatch {
     // MARK: Watches
 
     private func arm() -> String? {
-        guard watch != nil else { return "changes of files are not noticed: \(describe(failure))" }
+        guard watch != nil else { return "changes of files are not noticed: \(systemMessage(failure))" }
         var wanted: [String: WatchedDirectory] = [:]
         for path in files.sorted() {
-            for step in PathSteps(path).steps {
+            for step in PathResolution(path).steps {
                 wanted[step.directory, default: WatchedDirectory()].names.insert(step.name)
                 wanted[step.directory]?.hasFiles = true
             }
         }
         for path in directories.sorted() {
-            let steps = PathSteps(path)
+            let steps = PathResolution(path)
             for step in steps.steps { wanted[step.directory, default: WatchedDirectory()].names.insert(step.name) }
             if let end = steps.end { wanted[end, default: WatchedDirectory()].isSearched = true }
         }
@@ -103,7 +103,7 @@ package final class FileWatch {
             let number = inotify_add_watch(descriptor, directory, interest.events)
             guard number >= 0 else {
                 // The directory was removed after `wanted` was computed. The watch of its parent reports this.
-                if errno != ENOENT { sentence = "changes in \(directory) are not noticed: \(describe(errno))" }
+                if errno != ENOENT { sentence = "changes in \(directory) are not noticed: \(systemMessage(errno))" }
                 continue
             }
             var merged = armed[number] ?? WatchedDirectory()
@@ -146,7 +146,7 @@ package final class FileWatch {
         let now = loop.nanosecondsSinceBoot
         let first = firstChange ?? now
         firstChange = first
-        timer.set(at: min(now + FileWatch.quiet, first + FileWatch.patience))
+        timer.set(at: min(now + FileWatch.settleTime, first + FileWatch.maximumDelay))
     }
 
     private func isRelevant(_ name: String, in number: Int32, _ mask: UInt32) -> Bool {

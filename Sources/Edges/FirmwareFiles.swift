@@ -24,13 +24,13 @@ struct FirmwareFiles: Hashable, Sendable {
     /// - Returns: a sentence if that failed.
     static func makeDirectory(_ directory: String) -> String? {
         if mkdir(directory, 0o700) == 0 || errno == EEXIST { return nil }
-        return "\(directory) cannot be created: \(describe(errno))"
+        return "\(directory) cannot be created: \(systemMessage(errno))"
     }
 
     /// Lists the directory. Blocks.
     init(in directory: String) {
         guard let stream = opendir(directory) else {
-            if errno != ENOENT { notices.append("\(directory) cannot be read: \(describe(errno))") }
+            if errno != ENOENT { notices.append("\(directory) cannot be read: \(systemMessage(errno))") }
             return
         }
         defer { closedir(stream) }
@@ -87,7 +87,7 @@ struct FirmwareFiles: Hashable, Sendable {
             switch error {
             case .system(ENOENT): return .failed("\(path) does not exist any more; copy it there again.")
             case .system(ELOOP): return .failed("\(path) is a link; put the image itself there.")
-            case .system(let number): return .failed("\(path) cannot be read: \(describe(number)).")
+            case .system(let number): return .failed("\(path) cannot be read: \(systemMessage(number)).")
             case .notRegular: return .failed("\(path) is not a regular file; put the image itself there.")
             case .tooLong:
                 return .failed(

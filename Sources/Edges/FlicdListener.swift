@@ -11,7 +11,7 @@ package import Reactor
 package final class FlicdListener {
     /// The maximum number of connections, including those that are closed as soon as everything is written.
     package nonisolated static let maximumConnections = 2 * FlicdServer.maximumClients
-    private static let share = ClientShare(places: maximumConnections)
+    private static let share = ConnectionLimit(capacity: maximumConnections)
     private static let backlog: Int32 = 64
     /// Nanoseconds without accepting after the process ran out of descriptors or memory.
     private static let exhaustionPause: Int64 = 1_000_000_000
@@ -97,12 +97,12 @@ package final class FlicdListener {
                 // This machine may lack one address family, so its failure alone is ignored.
                 guard error.errno != EADDRINUSE else {
                     for descriptor in opened { Glibc.close(descriptor) }
-                    return report(.notListening(sentence(describe(EADDRINUSE) + "; is another flicd running?")))
+                    return report(.notListening(sentence(systemMessage(EADDRINUSE) + "; is another flicd running?")))
                 }
                 failure = error.errno
             }
         }
-        guard !opened.isEmpty else { return report(.notListening(sentence(describe(failure)))) }
+        guard !opened.isEmpty else { return report(.notListening(sentence(systemMessage(failure)))) }
         for descriptor in opened {
             let watch = loop.watch(descriptor, .read) { [unowned self] _ in accept(from: descriptor) }
             listeners.append((descriptor, watch))
@@ -159,7 +159,7 @@ package final class FlicdListener {
         }
         let peer = SocketAddress.peer(of: descriptor)
         let owner = FlicdServer.owner(of: peer)
-        guard Self.share.admits(holding: owners.values.count { $0 == owner }, of: connections.count) else {
+        guard Self.share.admits(owned: owners.values.count { $0 == owner }, total: connections.count) else {
             Glibc.close(descriptor)
             return
         }

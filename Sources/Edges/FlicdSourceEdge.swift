@@ -65,7 +65,7 @@ package final class FlicdSourceEdge {
                 dial = nil
                 switch outcome {
                 case .success(let descriptor): connected(descriptor)
-                case .failure(let failure): fail("it cannot be reached: \(describe(failure.errno))")
+                case .failure(let failure): fail("it cannot be reached: \(systemMessage(failure.errno))")
                 }
             }
         }
@@ -80,7 +80,7 @@ package final class FlicdSourceEdge {
             case .finished, .ended(.written): fail("it closed the connection")
             case .blocked, .drained: break
             case .ended(.stalled): fail("it does not read")
-            case .ended(.failed(let failure)): fail("the connection was lost: \(describe(failure))")
+            case .ended(.failed(let failure)): fail("the connection was lost: \(systemMessage(failure))")
             }
         }
         handler(.connected(bootID: UInt32(truncatingIfNeeded: SystemEnvironment.randomSeed)))

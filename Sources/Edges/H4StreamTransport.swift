@@ -50,7 +50,7 @@ package final class H4StreamTransport: HCITransport {
             }
         case .unix(let path):
             let resolved = SocketAddress.resolve(unixPath: path)
-            loop.soon { [weak self] in
+            loop.onNextTurn { [weak self] in
                 guard let self, generation == self.generation else { return }
                 connect(resolved)
             }
@@ -79,7 +79,7 @@ package final class H4StreamTransport: HCITransport {
                 switch outcome {
                 case .success(let descriptor): connected(descriptor)
                 case .failure(let failure):
-                    fail(.unreachable(endpoint.description, reason: describe(failure.errno)))
+                    fail(.unreachable(endpoint.description, reason: systemMessage(failure.errno)))
                 }
             }
         }
@@ -98,7 +98,7 @@ package final class H4StreamTransport: HCITransport {
             case .ended(.failed(let failure)):
                 fail(
                     .system(
-                        operation: "reading", subject: endpoint.description, reason: describe(failure))
+                        operation: "reading", subject: endpoint.description, reason: systemMessage(failure))
                 )
             }
         }

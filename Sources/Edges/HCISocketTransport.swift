@@ -131,7 +131,7 @@ package final class HCISocketTransport: HCITransport {
 
     private func opened(_ descriptor: Int32) {
         self.descriptor = descriptor
-        watch = loop.watch(descriptor, .read, isFirst: true) { [unowned self] interest in ready(interest) }
+        watch = loop.watch(descriptor, .read, isPriority: true) { [unowned self] interest in ready(interest) }
         handler?(.opened)
     }
 
@@ -147,7 +147,7 @@ package final class HCISocketTransport: HCITransport {
     }
 
     /// The handler may release the transport during this call, which keeps the transport alive until it returns.
-    private func ready(_ interest: Interest) {
+    private func ready(_ interest: IOEvents) {
         if interest.contains(.write) { flush() }
         if interest.contains(.read) || interest.hasHangup { receive() }
     }
@@ -174,7 +174,7 @@ package final class HCISocketTransport: HCITransport {
     private func failSoon(_ failure: TransportFailure) {
         isFailing = true
         let generation = generation
-        loop.soon { [weak self] in
+        loop.onNextTurn { [weak self] in
             guard let self, generation == self.generation else { return }
             fail(failure)
         }

@@ -62,7 +62,7 @@ extension TransportFailure {
         case EBUSY, EALREADY, EUSERS: self = .adapterInUse(index: index, byBlueZ: isBlueZRunning)
         case EPERM, EACCES: self = .notPermitted(index: index)
         case ERFKILL: self = .radioBlocked(index: index)
-        default: self = .system(operation: operation, subject: "hci\(index)", reason: describe(errno))
+        default: self = .system(operation: operation, subject: "hci\(index)", reason: systemMessage(errno))
         }
     }
 }

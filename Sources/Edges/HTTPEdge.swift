@@ -8,7 +8,7 @@ package import Rules
 /// Performs the web requests of rules, with libcurl on the event loop.
 ///
 /// libcurl requests the sockets and the timeout to wait for, and is called when one of them is ready. It resolves names
-/// on its own threads. Its callbacks only store `HTTPClient.Notes`, which are handled after the call of libcurl.
+/// on its own threads. Its callbacks only store `HTTPClient.CallbackRequests`, which are handled after the call of libcurl.
 ///
 /// Certificates are always verified. A proxy is taken from the environment variables, as in other programs.
 ///
@@ -66,9 +66,9 @@ package final class HTTPEdge {
     private lazy var timer = loop.timer { [weak self] in self?.act(on: CURL_SOCKET_TIMEOUT) }
     private lazy var budget = EdgeBudget(loop)
     /// The largest number of octets of bodies that all transfers together received in one turn of the loop so far.
-    var mostBodyInTurn: Int { client?.notes.mostBodyInTurn ?? 0 }
+    var mostBodyInTurn: Int { client?.callbackRequests.mostBodyInTurn ?? 0 }
     private var paused: [UnsafeMutableRawPointer] = []
-    private lazy var goOn = loop.timer { [weak self] in self?.goOnWithPaused() }
+    private lazy var resumeTimer = loop.timer { [weak self] in self?.resumePaused() }
 
     /// - Parameter authorities: a file of certificates that are trusted instead of the system's.
     package init(loop: EventLoop, authorities: String? = nil) {
@@ -96,15 +96,15 @@ package final class HTTPEdge {
     /// Ends the request early. Its result is reported as usual. An unknown or ended request is ignored.
     package func cancel(_ id: UInt64) {
         end(id, .failed("it was cancelled"))
-        takeNotes()
+        handleCallbackRequests()
     }
 
     /// Cancels all requests, and those that are started later, and calls `done` when the last result has been reported.
     package func cancelAll(_ done: @escaping @ReactorActor () -> Void) {
         allEnded = done
         for id in jobs.keys { end(id, .failed("the daemon is stopping")) }
-        takeNotes()
-        if jobs.isEmpty { loop.soon { [self] in reportAllEnded() } }
+        handleCallbackRequests()
+        if jobs.isEmpty { loop.onNextTurn { [self] in reportAllEnded() } }
     }
 
     // MARK: One request
@@ -116,7 +116,7 @@ package final class HTTPEdge {
             job.began = loop.nanosecondsSinceBoot
             transfer(id, job)
         }
-        takeNotes()
+        handleCallbackRequests()
     }
 
     private func transfer(_ id: UInt64, _ job: Job) {
@@ -140,7 +140,7 @@ package final class HTTPEdge {
         let now = loop.nanosecondsSinceBoot
         let result = HTTPResult(
             outcome: outcome, body: body, duration: .nanoseconds(now - (job.began ?? now)), note: note)
-        loop.soon { [self] in
+        loop.onNextTurn { [self] in
             jobs[id] = nil
             job.ended(result)
             beginWaiting()
@@ -154,7 +154,7 @@ package final class HTTPEdge {
         job.transfer = nil
         running[transfer.easy] = nil
         paused.removeAll { $0 == transfer.easy }
-        client?.notes.paused.removeAll { $0 == transfer.easy }
+        client?.callbackRequests.paused.removeAll { $0 == transfer.easy }
         return transfer.close()
     }
 
@@ -194,42 +194,42 @@ package final class HTTPEdge {
             if socket == CURL_SOCKET_TIMEOUT { timer.set(at: 0) }
             return
         }
-        client.notes.turn = loop.turn
+        client.callbackRequests.turn = loop.turn
         client.act(on: socket)
         endTransfers()
     }
 
-    private func goOnWithPaused() {
+    private func resumePaused() {
         guard let client else { return }
-        client.notes.turn = loop.turn
+        client.callbackRequests.turn = loop.turn
         while let easy = paused.first, budget.allows {
             paused.removeFirst()
             guard running[easy] != nil else { continue }
-            client.goOn(with: easy)
-            budget.spend(client.notes.taken)
-            client.notes.taken = 0
+            client.resume(easy)
+            budget.spend(client.callbackRequests.taken)
+            client.callbackRequests.taken = 0
         }
         endTransfers()
     }
 
     private func endTransfers() {
         while let (easy, code) = client?.nextDone() { transferEnded(easy, code) }
-        takeNotes()
+        handleCallbackRequests()
     }
 
-    private func takeNotes() {
-        guard let notes = client?.notes else { return }
-        budget.spend(notes.taken)
-        notes.taken = 0
-        paused += notes.paused
-        notes.paused = []
-        if !paused.isEmpty { goOn.set(at: 0) }
-        for (socket, wants) in notes.sockets {
+    private func handleCallbackRequests() {
+        guard let callbackRequests = client?.callbackRequests else { return }
+        budget.spend(callbackRequests.taken)
+        callbackRequests.taken = 0
+        paused += callbackRequests.paused
+        callbackRequests.paused = []
+        if !paused.isEmpty { resumeTimer.set(at: 0) }
+        for (socket, wants) in callbackRequests.sockets {
             if wants == CURL_POLL_REMOVE {
                 watches.removeValue(forKey: socket)?.cancel()
                 continue
             }
-            var interest: Interest = []
+            var interest: IOEvents = []
             if wants & CURL_POLL_IN != 0 { interest.insert(.read) }
             if wants & CURL_POLL_OUT != 0 { interest.insert(.write) }
             if let watch = watches[socket] {
@@ -238,9 +238,9 @@ package final class HTTPEdge {
                 watches[socket] = loop.watch(socket, interest) { [weak self] _ in self?.act(on: socket) }
             }
         }
-        notes.sockets = []
-        if let milliseconds = notes.timeout {
-            notes.timeout = nil
+        callbackRequests.sockets = []
+        if let milliseconds = callbackRequests.timeout {
+            callbackRequests.timeout = nil
             if milliseconds < 0 {
                 timer.cancel()
             } else {

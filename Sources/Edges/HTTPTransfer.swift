@@ -7,7 +7,7 @@ import Rules
 /// A libcurl multi handle, with its pool of connections.
 final class HTTPClient {
     /// The requests of libcurl's callbacks during a call. A socket number that was closed and reused is listed twice.
-    final class Notes {
+    final class CallbackRequests {
         var sockets: [(socket: Int32, wants: Int32)] = []
         /// Milliseconds from the call until the timer; negative for no timer.
         var timeout: Int?
@@ -26,7 +26,7 @@ final class HTTPClient {
         private(set) var mostBodyInTurn = 0
     }
 
-    let notes = Notes()
+    let callbackRequests = CallbackRequests()
     let multi: UnsafeMutableRawPointer
 
     init() throws(HTTPTransfer.Failure) {
@@ -34,14 +34,14 @@ final class HTTPClient {
         let multi = ccurl_multi(
             { _, socket, wants, context, _ in
                 guard let context else { return 0 }
-                Unmanaged<Notes>.fromOpaque(context).takeUnretainedValue().sockets.append((socket, wants))
+                Unmanaged<CallbackRequests>.fromOpaque(context).takeUnretainedValue().sockets.append((socket, wants))
                 return 0
             },
             { _, milliseconds, context in
                 guard let context else { return 0 }
-                Unmanaged<Notes>.fromOpaque(context).takeUnretainedValue().timeout = milliseconds
+                Unmanaged<CallbackRequests>.fromOpaque(context).takeUnretainedValue().timeout = milliseconds
                 return 0
-            }, Unmanaged.passUnretained(notes).toOpaque())
+            }, Unmanaged.passUnretained(callbackRequests).toOpaque())
         guard let multi else { throw HTTPTransfer.Failure(sentence: "there is no memory for libcurl") }
         self.multi = multi
     }
@@ -50,7 +50,7 @@ final class HTTPClient {
 
     func act(on socket: curl_socket_t) { ccurl_act(multi, socket) }
 
-    func goOn(with easy: UnsafeMutableRawPointer) { ccurl_unpause(easy) }
+    func resume(_ easy: UnsafeMutableRawPointer) { ccurl_unpause(easy) }
 
     func nextDone() -> (easy: UnsafeMutableRawPointer, code: CURLcode)? {
         var code = CURLE_OK
@@ -75,7 +75,7 @@ final class HTTPTransfer {
         var refusal: String?
         /// libcurl's description of the error.
         let errorBuffer = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
-        private let notes: HTTPClient.Notes
+        private let callbackRequests: HTTPClient.CallbackRequests
         private let easy: UnsafeMutableRawPointer
         /// Octets of the body, and of all headers and trailers.
         private var bodyCount = 0
@@ -84,8 +84,8 @@ final class HTTPTransfer {
         private var taken = 0
         private var begin = ContinuousClock.now
 
-        init(_ notes: HTTPClient.Notes, _ easy: UnsafeMutableRawPointer) {
-            self.notes = notes
+        init(_ notes: HTTPClient.CallbackRequests, _ easy: UnsafeMutableRawPointer) {
+            self.callbackRequests = notes
             self.easy = easy
             errorBuffer.pointee = 0
         }
@@ -95,12 +95,12 @@ final class HTTPTransfer {
         ///   `CURL_WRITEFUNC_PAUSE`, after which libcurl passes the same octets again.
         func takeBody(_ octets: UnsafeRawBufferPointer) -> Int {
             guard hasTime else {
-                notes.paused.append(easy)
+                callbackRequests.paused.append(easy)
                 return Int(CURL_WRITEFUNC_PAUSE)
             }
             took(octets.count)
             bodyCount += octets.count
-            notes.bodyInTurn += octets.count
+            callbackRequests.bodyInTurn += octets.count
             guard bodyCount <= HTTPEdge.maximumAnswer else {
                 refusal = "the answer has more than \(HTTPEdge.maximumAnswer >> 20) MiB"
                 return 0
@@ -128,14 +128,14 @@ final class HTTPTransfer {
 
         private func took(_ count: Int) {
             taken += count
-            notes.taken += count
+            callbackRequests.taken += count
         }
 
         private var hasTime: Bool {
             let now = ContinuousClock.now
-            if turn != notes.turn { (turn, taken, begin) = (notes.turn, 0, now) }
+            if turn != callbackRequests.turn { (turn, taken, begin) = (callbackRequests.turn, 0, now) }
             // A single call of libcurl can serve many transfers, so the limit of a turn is checked here, too.
-            return taken < Self.portion && now - begin < Self.time && notes.bodyInTurn < TurnBudget.octets
+            return taken < Self.portion && now - begin < Self.time && callbackRequests.bodyInTurn < TurnBudget.octets
         }
     }
 
@@ -150,7 +150,7 @@ final class HTTPTransfer {
         guard let easy = ccurl_easy() else { throw Failure(sentence: "there is no memory for a request") }
         self.easy = easy
         self.client = client
-        received = Received(client.notes, easy)
+        received = Received(client.callbackRequests, easy)
         do throws(Failure) {
             try setUp(request, authorities)
             guard ccurl_add(client.multi, easy) == CURLM_OK else {

@@ -43,16 +43,18 @@ struct LogDescriptor: Sendable {
         if method == .own { Glibc.close(descriptor) }
     }
 
-    /// - Parameter patience: the milliseconds to wait for space each time the descriptor accepts nothing more.
+    /// - Parameter timeoutMilliseconds: the milliseconds to wait for space each time the descriptor accepts nothing more.
     /// - Returns: the number of octets that were written.
-    func write(_ octets: UnsafeRawBufferPointer, patience: Int32 = 0) -> Int {
+    func write(_ octets: UnsafeRawBufferPointer, timeoutMilliseconds: Int32 = 0) -> Int {
         var taken = 0
         while taken < octets.count {
             let count = writeOnce(UnsafeRawBufferPointer(rebasing: octets[taken...]))
             if count > 0 {
                 taken += count
             } else if count == 0 || errno != EINTR {
-                guard count < 0, errno == EAGAIN, patience > 0, isReady(within: patience) else { break }
+                guard count < 0, errno == EAGAIN, timeoutMilliseconds > 0, isReady(within: timeoutMilliseconds) else {
+                    break
+                }
             }
         }
         return taken

@@ -76,7 +76,7 @@ package final class LogOutput: Sendable {
     package static func writeLast(_ text: String) {
         var text = text
         let descriptor = LogDescriptor(STDERR_FILENO)
-        text.withUTF8 { _ = descriptor.write(UnsafeRawBufferPointer($0), patience: 1000) }
+        text.withUTF8 { _ = descriptor.write(UnsafeRawBufferPointer($0), timeoutMilliseconds: 1000) }
         descriptor.close()
     }
 }

@@ -159,7 +159,8 @@ final class MQTTClient {
         let socket = mosquitto_socket(handle)
         guard result.code == MOSQ_ERR_SUCCESS.rawValue, socket >= 0 else {
             return MQTTFailure(
-                code: result.code, systemError: result.systemError, words: reports.logLines, options: reports.options,
+                code: result.code, systemError: result.systemError, logLines: reports.logLines,
+                options: reports.options,
                 wasConnected: false)
         }
         descriptor = socket
@@ -217,7 +218,7 @@ final class MQTTClient {
             let disconnection = reports.disconnection
             outcome.failure = MQTTFailure(
                 code: disconnection >= 0x80 || code == 0 ? disconnection : code, systemError: systemError,
-                words: reports.logLines, options: reports.options, wasConnected: reports.wasConnected)
+                logLines: reports.logLines, options: reports.options, wasConnected: reports.wasConnected)
         }
         return outcome
     }

@@ -135,12 +135,12 @@ package final class MQTTEdge {
 
     private func watchSocket(_ interest: MQTTSession.SocketInterest) {
         guard let client else { return }
-        let interest: Interest = [interest.reads ? .read : [], interest.writes ? .write : []]
+        let interest: IOEvents = [interest.reads ? .read : [], interest.writes ? .write : []]
         if let watch { return watch.set(interest) }
         watch = loop.watch(client.descriptor, interest) { [weak self] in self?.serve($0) }
     }
 
-    private func serve(_ interest: Interest) {
+    private func serve(_ interest: IOEvents) {
         call { client in
             var code: Int32 = 0
             let isReadable = interest.contains(.read) || interest.hasHangup || client.hasPendingInput

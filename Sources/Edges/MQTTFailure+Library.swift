@@ -16,10 +16,10 @@ extension MQTTFailure {
             self = .notAuthorized(endpoint: endpoint, hasUsername: options.username != nil)
         case (.v5, _):
             self = .refused(
-                endpoint: endpoint, reasonCode: Int(code), words: String(cString: mosquitto_reason_string(code)))
+                endpoint: endpoint, reasonCode: Int(code), reasonText: String(cString: mosquitto_reason_string(code)))
         case (.v311, _):
             self = .refused(
-                endpoint: endpoint, reasonCode: Int(code), words: String(cString: mosquitto_connack_string(code)))
+                endpoint: endpoint, reasonCode: Int(code), reasonText: String(cString: mosquitto_connack_string(code)))
         }
     }
 
@@ -38,18 +38,19 @@ extension MQTTFailure {
     /// - Parameters:
     ///   - code: an MQTT reason code if it is 0x80 or higher, otherwise a code of the library.
     ///   - systemError: `errno` after the call.
-    ///   - words: the lines that the library has logged.
-    init(code: Int32, systemError: Int32, words: [String], options: MQTTOptions, wasConnected: Bool) {
+    ///   - logLines: the lines that the library has logged.
+    init(code: Int32, systemError: Int32, logLines: [String], options: MQTTOptions, wasConnected: Bool) {
         let endpoint = options.endpoint.description
-        if let fault = SecurityFault(words: words, options: options) {
+        if let fault = SecurityFault(logLines: logLines, options: options) {
             self = .security(endpoint: endpoint, fault)
         } else if code == MOSQ_ERR_TLS.rawValue {
-            self = .security(endpoint: endpoint, .handshake(words.last ?? "the broker does not use TLS on this port"))
+            self = .security(
+                endpoint: endpoint, .handshake(logLines.last ?? "the broker does not use TLS on this port"))
         } else if code == MOSQ_ERR_EAI.rawValue {
             self = .hostNotFound(host: options.endpoint.host)
         } else if code >= 0x80 {
             self = .disconnectedByBroker(
-                endpoint: endpoint, reasonCode: Int(code), words: String(cString: mosquitto_reason_string(code)))
+                endpoint: endpoint, reasonCode: Int(code), reasonText: String(cString: mosquitto_reason_string(code)))
         } else if systemError == ECONNREFUSED, !wasConnected {
             self = .connectionRefused(endpoint: endpoint)
         } else if code == MOSQ_ERR_ERRNO.rawValue, systemError != 0 {
@@ -67,9 +68,9 @@ extension MQTTFailure {
 
 extension MQTTFailure.SecurityFault {
     /// The fault in the library's log. The library reports faults of certificates only there.
-    fileprivate init?(words: [String], options: MQTTOptions) {
+    fileprivate init?(logLines: [String], options: MQTTOptions) {
         guard case .tls(_, _, let security) = options.endpoint else { return nil }
-        func says(_ text: String) -> Bool { words.contains { $0.contains(text) } }
+        func says(_ text: String) -> Bool { logLines.contains { $0.contains(text) } }
         if says("host name verification failed") {
             self = .wrongHostName
         } else if says("certificate verify failed") {

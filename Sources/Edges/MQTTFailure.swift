@@ -10,12 +10,12 @@ package enum MQTTFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case clientIdentifierRejected(endpoint: String, clientIdentifier: String)
     case protocolVersionRefused(endpoint: String, MQTTProtocolVersion)
     /// CONNACK refused the connection for another reason.
-    case refused(endpoint: String, reasonCode: Int, words: String)
+    case refused(endpoint: String, reasonCode: Int, reasonText: String)
     case security(endpoint: String, SecurityFault)
     /// The connection ended after it was established, or during the handshake.
     case connectionLost(endpoint: String, cause: String)
     /// The broker sent DISCONNECT. Reason code 0x8E means that another client took the session over.
-    case disconnectedByBroker(endpoint: String, reasonCode: Int, words: String)
+    case disconnectedByBroker(endpoint: String, reasonCode: Int, reasonText: String)
     /// The broker began to send a packet of this length, and the connection was closed before it arrived.
     case packetTooLong(endpoint: String, octets: Int, isMessage: Bool)
     /// The broker does not finish messages with QoS 2, which the library keeps until their PUBREL.
@@ -53,8 +53,8 @@ package enum MQTTFailure: Error, Hashable, Sendable, CustomStringConvertible {
             "the broker at \(endpoint) refuses the client identifier \"\(clientIdentifier)\": set another mqtt.client_id"
         case .protocolVersionRefused(let endpoint, let version):
             "the broker at \(endpoint) does not speak MQTT \(version.rawValue): set mqtt.protocol"
-        case .refused(let endpoint, let reasonCode, let words):
-            "the broker at \(endpoint) refuses the connection: \(words) (reason code \(reasonCode))"
+        case .refused(let endpoint, let reasonCode, let reasonText):
+            "the broker at \(endpoint) refuses the connection: \(reasonText) (reason code \(reasonCode))"
                 + MQTTFailure.advice(onRefusal: reasonCode)
         case .security(let endpoint, .untrustedCertificate):
             "the certificate of \(endpoint) is not signed by a trusted authority, or not valid now: "
@@ -70,8 +70,8 @@ package enum MQTTFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case .disconnectedByBroker(let endpoint, 0x8E, _):
             "the broker at \(endpoint) ended the connection because another client connected with the same client identifier: "
                 + "give one of them another mqtt.client_id"
-        case .disconnectedByBroker(let endpoint, let reasonCode, let words):
-            "the broker at \(endpoint) ended the connection: \(words) (reason code \(reasonCode))"
+        case .disconnectedByBroker(let endpoint, let reasonCode, let reasonText):
+            "the broker at \(endpoint) ended the connection: \(reasonText) (reason code \(reasonCode))"
         case .packetTooLong(let endpoint, let octets, let isMessage):
             "the connection to \(endpoint) was ended: the broker sends "
                 + (isMessage

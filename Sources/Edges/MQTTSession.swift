@@ -184,7 +184,7 @@ package struct MQTTSession: Sendable {
     private var state = State.idle
     private var connection: Connection
     private var backOff: MQTTBackOff
-    private var mistrust = MQTTMistrust()
+    private var malformedPacketPolicy = MalformedPacketPolicy()
     private var deadlines = Deadlines<Timer>()
     /// The messages in flight, by packet identifier.
     private var inFlight: [Int32: InFlight] = [:]
@@ -208,9 +208,9 @@ package struct MQTTSession: Sendable {
         var effects: [Effect] = []
         switch input {
         case .connect:
-            if state == .idle { dial(mistrust.version(options.protocolVersion), &effects) }
+            if state == .idle { dial(malformedPacketPolicy.version(options.protocolVersion), &effects) }
         case .configurationRead:
-            mistrust.configurationRead()
+            malformedPacketPolicy.configurationRead()
         case .subscribe(let subscription):
             subscribe(subscription, &effects)
         case .unsubscribe(let topicFilter):
@@ -299,7 +299,7 @@ package struct MQTTSession: Sendable {
         switch timer {
         case .deadline where state == .handshaking: fail(.noAnswer(endpoint: endpoint), &effects, at: now)
         case .deadline where state == .disconnecting: becomeIdle(&effects)
-        case .retry where state == .waiting: dial(mistrust.version(options.protocolVersion), &effects)
+        case .retry where state == .waiting: dial(malformedPacketPolicy.version(options.protocolVersion), &effects)
         case .upkeep where hasSocket: effects.append(.performUpkeep)
         case .deadline, .retry, .upkeep: break
         }
@@ -423,11 +423,11 @@ package struct MQTTSession: Sendable {
     private mutating func fail(_ failure: MQTTFailure, _ effects: inout [Effect], at now: Instant) {
         cancelTimers()
         state = .waiting
-        if failure.isMalformedPacket { mistrust.malformedPacket() }
+        if failure.isMalformedPacket { malformedPacketPolicy.malformedPacket() }
         // The loss is reported first, so that the owner does not publish the failed messages on this connection again.
         effects += [.close, .report(.disconnected(failure))]
         abandonInFlight("\(failure)", &effects)
-        deadlines.set(.retry, at: now + mistrust.pause(backOff.next()))
+        deadlines.set(.retry, at: now + malformedPacketPolicy.pause(backOff.next()))
     }
 
     private mutating func becomeIdle(_ effects: inout [Effect]) {

@@ -10,11 +10,11 @@ package import Reactor
 @ReactorActor
 package final class MetricsFile {
     /// The delay in nanoseconds before another attempt after a failure.
-    package nonisolated static let patience: Int64 = 60_000_000_000
+    package nonisolated static let retryDelay: Int64 = 60_000_000_000
 
     private let loop: EventLoop
     private let path: String
-    private let patience: Int64
+    private let retryDelay: Int64
     private let notice: @ReactorActor (String) -> Void
     private var next: [UInt8]?
     private var isWriting = false
@@ -29,11 +29,12 @@ package final class MetricsFile {
     ///   - notice: receives a sentence for the log when writing fails for another reason than before, or succeeds
     ///     again.
     package init(
-        loop: EventLoop, path: String, patience: Int64 = patience, _ notice: @escaping @ReactorActor (String) -> Void
+        loop: EventLoop, path: String, retryDelay: Int64 = retryDelay,
+        _ notice: @escaping @ReactorActor (String) -> Void
     ) {
         self.loop = loop
         self.path = path
-        self.patience = patience
+        self.retryDelay = retryDelay
         self.notice = notice
     }
 
@@ -60,7 +61,7 @@ package final class MetricsFile {
             report(failure)
             if failure != nil, next == nil, finished == nil {
                 next = octets
-                timer.set(at: loop.nanosecondsSinceBoot + patience)
+                timer.set(at: loop.nanosecondsSinceBoot + retryDelay)
             } else {
                 advance()
             }
@@ -108,6 +109,6 @@ package final class MetricsFile {
             case ENOSPC, EDQUOT: "free space on the disk it is on"
             default: "set another path in metrics.textfile"
             }
-        return "the metrics file \(path) cannot be written: \(describe(error)); \(advice)"
+        return "the metrics file \(path) cannot be written: \(systemMessage(error)); \(advice)"
     }
 }

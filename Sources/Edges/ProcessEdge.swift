@@ -6,7 +6,7 @@ package import Reactor
 /// Runs the programs of rules. `ProcessQueue` decides which of them run.
 ///
 /// Each program leads its own process group, so that processes that it started can be ended with it. A job ends when
-/// the program has ended and its output pipes are closed; if a descendant keeps them open, `outputGrace` later. A
+/// the program has ended and its output pipes are closed; if a descendant keeps them open, `outputTimeout` later. A
 /// cancelled group receives SIGTERM, and after `killDelay` SIGKILL if processes remain. Until then the job goes on,
 /// even if the remaining processes do not hold the pipes.
 ///
@@ -21,9 +21,9 @@ package final class ProcessEdge {
     package nonisolated static let searchPath = ["/usr/local/bin", "/usr/bin", "/bin"]
 
     package static let killDelay: Int64 = 2_000_000_000
-    static let outputGrace: Int64 = 100_000_000
+    static let outputTimeout: Int64 = 100_000_000
     /// How often to check whether processes of a cancelled group remain after its leader has ended.
-    static let remainsInterval: Int64 = 20_000_000
+    static let groupPollInterval: Int64 = 20_000_000
 
     package typealias Ended = @ReactorActor (ProcessResult) -> Void
 
@@ -65,7 +65,7 @@ package final class ProcessEdge {
             case .launch(let id): launch(id)
             case .refuse(let id, let reason): refuse(id, reason)
             case .cancel(let id): running[id]?.cancel()
-            case .allEnded: loop.soon { [self] in reportAllEnded() }
+            case .allEnded: loop.onNextTurn { [self] in reportAllEnded() }
             }
         }
     }
@@ -88,7 +88,7 @@ package final class ProcessEdge {
 
     private func refuse(_ id: UInt64, _ sentence: String) {
         guard let job = waiting.removeValue(forKey: id) else { return }
-        loop.soon {
+        loop.onNextTurn {
             job.ended(
                 ProcessResult(status: .couldNotStart(sentence), standardOutput: [], standardError: [], duration: .zero))
         }

@@ -65,7 +65,7 @@ package final class ProcessJob {
         if isCancelled, !isKilled, loop.nanosecondsSinceBoot >= killTime {
             isKilled = true
             kill(-process, SIGKILL)
-            graceTime = loop.nanosecondsSinceBoot + ProcessEdge.outputGrace
+            graceTime = loop.nanosecondsSinceBoot + ProcessEdge.outputTimeout
         }
         if leaderEnded != nil { goOn() }
     }
@@ -75,7 +75,7 @@ package final class ProcessJob {
         input?.close()
         let now = loop.nanosecondsSinceBoot
         leaderEnded = now
-        graceTime = now + ProcessEdge.outputGrace
+        graceTime = now + ProcessEdge.outputTimeout
         goOn()
     }
 
@@ -88,7 +88,7 @@ package final class ProcessJob {
         let now = loop.nanosecondsSinceBoot
         if isCancelled, !isKilled, isProcessGroupAlive(process) {
             // The remaining processes of a cancelled group have until `killTime` to end.
-            timer?.set(at: min(killTime, now + ProcessEdge.remainsInterval))
+            timer?.set(at: min(killTime, now + ProcessEdge.groupPollInterval))
         } else if outputs.allSatisfy(\.isClosed) || now >= graceTime {
             finish()
         } else {
@@ -121,7 +121,7 @@ package final class ProcessJob {
             waitpid(process, nil, 0)
             return .signalled(SIGKILL)
         default:
-            preconditionFailure("waitid: \(describe(errno)): nobody else waits for our children")
+            preconditionFailure("waitid: \(systemMessage(errno)): nobody else waits for our children")
         }
     }
 }

@@ -18,7 +18,7 @@ package struct StandardPipes {
         for isInput in hasInput ? [false, false, true] : [false, false] {
             var ends: [Int32] = [-1, -1]
             guard linux_pipe(&ends) == 0 else {
-                let reason = describe(errno)
+                let reason = systemMessage(errno)
                 for pipe in made { Self.close(pipe) }
                 throw ProcessJob.StartFailure(sentence: "its pipes cannot be created: \(reason)")
             }

@@ -57,7 +57,7 @@ package final class RecordEdge {
         let descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else {
             throw errno == EISDIR
-                ? .notAFile(path: path) : .system(operation: "opening", path: path, reason: describe(errno))
+                ? .notAFile(path: path) : .system(operation: "opening", path: path, reason: systemMessage(errno))
         }
         do throws(RecordFailure) {
             length = try Self.examine(descriptor, path)
@@ -78,7 +78,7 @@ package final class RecordEdge {
             flush()
             return giveUp("\(path) has reached its maximum length: recording ends")
         }
-        if buffer.isEmpty { loop.soon { [weak self] in self?.flush() } }
+        if buffer.isEmpty { loop.onNextTurn { [weak self] in self?.flush() } }
         if needsLineEnd { buffer.append(UInt8(ascii: "\n")) }
         needsLineEnd = false
         buffer += octets
@@ -101,7 +101,7 @@ package final class RecordEdge {
             let count = remaining.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
-                let reason = count < 0 ? describe(errno) : "nothing was written"
+                let reason = count < 0 ? systemMessage(errno) : "nothing was written"
                 // An incomplete line is removed, because it could not be replayed.
                 ftruncate(descriptor, length)
                 return giveUp("\(path) cannot be written (\(reason)): nothing is recorded from here on")
@@ -126,7 +126,7 @@ package final class RecordEdge {
     private nonisolated static func examine(_ descriptor: Int32, _ path: String) throws(RecordFailure) -> Int {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
-            throw .system(operation: "examination", path: path, reason: describe(errno))
+            throw .system(operation: "examination", path: path, reason: systemMessage(errno))
         }
         guard status.st_mode & S_IFMT == S_IFREG else { throw .notAFile(path: path) }
         let beginning = Array("{\"format\":\"\(Recording.format)\"".utf8)
@@ -134,7 +134,7 @@ package final class RecordEdge {
             throw .notARecording(path: path)
         }
         guard fchmod(descriptor, 0o600) == 0 else {
-            throw .system(operation: "chmod", path: path, reason: describe(errno))
+            throw .system(operation: "chmod", path: path, reason: systemMessage(errno))
         }
         return status.st_size
     }

@@ -14,7 +14,7 @@ import JSON
 /// | …      | the payload, a JSON array of changes                                   |
 ///
 /// Integers are little-endian. It holds the changes that P1 and P2 rest on and those that users were told of, pairing keys
-/// among them, so its file is as secret as the database (see `StoreChange.reserved`).
+/// among them, so its file is as secret as the database (see `StoreChange.reserveJSON`).
 struct ReserveSnapshot: Hashable, Sendable {
     static let slotLength = 32_768
     private static let magic = Array("TryckR".utf8) + [0, 1]
@@ -29,7 +29,7 @@ struct ReserveSnapshot: Hashable, Sendable {
     /// What does not fit whole is tried without the state of rules: a run that waits is then reported as interrupted, and
     /// no press is handled twice.
     func encoded() -> [UInt8]? {
-        let reserved = changes.compactMap { change in change.reserved.map { (change, $0) } }
+        let reserved = changes.compactMap { change in change.reserveJSON.map { (change, $0) } }
         let short = reserved.filter { if case .rules = $0.0 { false } else { true } }
         return encoded(reserved.map(\.1)) ?? encoded(short.map(\.1))
     }
@@ -56,7 +56,7 @@ struct ReserveSnapshot: Hashable, Sendable {
             checksum == Self.checksum(Self.header(database, number, payload.count), payload),
             let values = try? JSONValue(parsing: payload).arrayValue
         else { return nil }
-        self.init(database: database, number: number, changes: values.compactMap { StoreChange(reserved: $0) })
+        self.init(database: database, number: number, changes: values.compactMap { StoreChange(reserveJSON: $0) })
         guard changes.count == values.count else { return nil }
     }
 

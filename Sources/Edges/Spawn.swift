@@ -20,7 +20,7 @@ func spawn(
         throw ProcessJob.StartFailure(sentence: "an argument, a variable or the directory contains a zero octet")
     }
     if let directory = request.directory, access(directory, X_OK) != 0 {
-        throw ProcessJob.StartFailure(sentence: "it cannot start in \"\(directory)\": \(describe(errno))")
+        throw ProcessJob.StartFailure(sentence: "it cannot start in \"\(directory)\": \(systemMessage(errno))")
     }
     let program = try locate(name)
 
@@ -35,11 +35,11 @@ func spawn(
         if let directory = request.directory { linux_spawn_chdir(actions, directory) }
     }
     guard failure == 0 else {
-        throw ProcessJob.StartFailure(sentence: "\"\(program)\" cannot be started: \(describe(failure))")
+        throw ProcessJob.StartFailure(sentence: "\"\(program)\" cannot be started: \(systemMessage(failure))")
     }
     let processDescriptor = linux_pidfd_open(process)
     guard processDescriptor >= 0 else {
-        let reason = describe(errno)
+        let reason = systemMessage(errno)
         kill(-process, SIGKILL)
         waitpid(process, nil, 0)
         throw ProcessJob.StartFailure(sentence: "\"\(program)\" cannot be watched: \(reason)")

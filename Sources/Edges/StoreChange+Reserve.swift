@@ -6,7 +6,7 @@ import Rules
 
 // The encoding of changes in a `Reserve`: JSON arrays that begin with the kind of the change.
 extension StoreChange {
-    private enum Word: String {
+    private enum ReserveKind: String {
         case progress, heard, started, ended, variable, cycle, enabled, cooldown, waiting
         case put, remove, name, nickname, source, mode, settings, dials
 
@@ -22,7 +22,7 @@ extension StoreChange {
     }
 
     /// The change as JSON; `nil` if it is not stored in a reserve, because the button reports the value again.
-    var reserved: JSONValue? {
+    var reserveJSON: JSONValue? {
         switch self {
         case .progress(let id, let cursor, let recogniser, let pressCount, let sequence, let heard, let seen):
             Self.line(
@@ -55,13 +55,13 @@ extension StoreChange {
         }
     }
 
-    private static func line(_ word: Word, _ values: JSONValue...) -> JSONValue {
+    private static func line(_ word: ReserveKind, _ values: JSONValue...) -> JSONValue {
         .array([.string(word.rawValue)] + values)
     }
 
-    /// - Returns: `nil` for JSON that `reserved` does not write.
-    init?(reserved json: JSONValue) {
-        guard let values = json.arrayValue, let word = values.first?.stringValue.flatMap({ Word(rawValue: $0) }),
+    /// - Returns: `nil` for JSON that `reserveJSON` does not write.
+    init?(reserveJSON json: JSONValue) {
+        guard let values = json.arrayValue, let word = values.first?.stringValue.flatMap({ ReserveKind(rawValue: $0) }),
             values.count == word.count
         else { return nil }
         func value<T>(_ index: Int, _ read: (JSONValue) -> T?) -> T?? {

@@ -48,7 +48,7 @@ package final class StoreEdge {
     }
 
     private let loop: EventLoop
-    private let places: StorePlaces
+    private let paths: StorePaths
     private let lock: DirectoryLock
     private let entropy: UInt16
     private let checkpoints: CheckpointPolicy
@@ -84,12 +84,12 @@ package final class StoreEdge {
         loop: EventLoop, directory: String, runtimeDirectory: String? = nil, entropy: UInt16, now: UTCTime,
         checkpoints: CheckpointPolicy = CheckpointPolicy()
     ) throws(StoreFailure) {
-        let places = StorePlaces(
+        let places = StorePaths(
             directory: directory, runtimeDirectories: [runtimeDirectory].compactMap(\.self))
         var notices = [try StoreFiles.prepareDirectory(directory)].compactMap(\.self)
         lock = try StoreFiles.lock(directory: directory)
         self.loop = loop
-        self.places = places
+        self.paths = places
         self.entropy = entropy
         self.checkpoints = checkpoints
         do throws(StoreFailure) {
@@ -99,7 +99,7 @@ package final class StoreEdge {
             } catch .damaged(_, let cause) {
                 let path = places.database
                 let target = try StoreFiles.setAside(path, at: now)
-                notices.append(.setAside(path: path, as: target, cause: cause))
+                notices.append(.renamed(path: path, as: target, cause: cause))
                 found = try Self.open(places, entropy) { notices.append($0) }
             }
             (opened, mark) = (found.opened, found.mark)
@@ -108,7 +108,7 @@ package final class StoreEdge {
             isLogSuspect = !found.opened.log.writeAgain() || !found.opened.log.syncData()
             if isLogSuspect { fault = StoreFailure(operation: "sync", path: places.database + "-wal", code: errno) }
         } catch {
-            guard error.isOfTheDisk, let found = Self.readAlone(places, { notices.append($0) }) else { throw error }
+            guard error.isDiskFailure, let found = Self.readAlone(places, { notices.append($0) }) else { throw error }
             (mark, fault, isLogSuspect) = (found.mark, error, !found.isSynced)
             var state = found.state
             let onDisk = Dictionary(state.buttons.map { ($0.id, $0.cursor) }, uniquingKeysWith: { $1 })
@@ -179,14 +179,14 @@ package final class StoreEdge {
     private func openReserves() {
         reserveFault = nil
         do throws(StoreFailure) {
-            if memoryReserve == nil, let path = places.memoryReserves(of: mark.database).first {
+            if memoryReserve == nil, let path = paths.memoryReserves(of: mark.database).first {
                 memoryReserve = try Reserve(path, of: mark.database)
             }
         } catch {
             reserveFault = error
         }
         do throws(StoreFailure) {
-            if reserve == nil { reserve = try Reserve(places.reserve, of: mark.database) }
+            if reserve == nil { reserve = try Reserve(paths.reserve, of: mark.database) }
         } catch {
             reserveFault = error
         }
@@ -224,7 +224,7 @@ package final class StoreEdge {
         let reserved = reserve.flatMap { $0.slots.isSynced ? nil : $0.file }
         if reserved != nil { reserve?.syncBegan() }
         // The helper holds the lock too: nobody else opens the directory while it works.
-        let (log, lock, path, isSuspect) = (opened?.log, lock, places.database, isLogSuspect)
+        let (log, lock, path, isSuspect) = (opened?.log, lock, paths.database, isLogSuspect)
         loop.offload {
             withExtendedLifetime(lock) {
                 let isReserveSynced = reserved?.syncData() ?? true
@@ -251,7 +251,7 @@ package final class StoreEdge {
             if !waiting.isEmpty { beginSync() }
             return
         }
-        let (lock, path, limit) = (lock, places.database, checkpoints.pageCount)
+        let (lock, path, limit) = (lock, paths.database, checkpoints.pageCount)
         loop.offload {
             withExtendedLifetime(lock) { Self.checkpoint(path, mode, limit) }
         } then: { [self] outcome in
@@ -309,7 +309,7 @@ package final class StoreEdge {
     private func openedDatabase() throws(StoreFailure) -> Database {
         if let database { return database }
         var found: [StoreNotice] = []
-        let (opened, mark) = try Self.open(places, entropy) { found.append($0) }
+        let (opened, mark) = try Self.open(paths, entropy) { found.append($0) }
         notices += found
         // Its snapshots have been numbered on since.
         self.mark = ReserveMark(database: mark.database, number: max(mark.number, self.mark.number))
@@ -321,7 +321,7 @@ package final class StoreEdge {
 
     /// Opens everything for writing, and applies what is in a reserve and not in the database.
     private nonisolated static func open(
-        _ places: StorePlaces, _ entropy: UInt16, _ report: (StoreNotice) -> Void
+        _ places: StorePaths, _ entropy: UInt16, _ report: (StoreNotice) -> Void
     ) throws(StoreFailure) -> (opened: Opened, mark: ReserveMark) {
         for notice in try StoreFiles.prepareFile(places.database) { report(notice) }
         let (database, mark) = try open(places, entropy: entropy, report)
@@ -335,7 +335,7 @@ package final class StoreEdge {
 
     /// What the files hold where none can be changed; `nil` when nothing was ever kept, or it cannot be read.
     private nonisolated static func readAlone(
-        _ places: StorePlaces, _ report: (StoreNotice) -> Void
+        _ places: StorePaths, _ report: (StoreNotice) -> Void
     ) -> (state: StoredState, mark: ReserveMark, reserved: [StoreChange], isSynced: Bool)? {
         let path = places.database
         var information = stat()
@@ -358,7 +358,7 @@ package final class StoreEdge {
     /// - Returns: the database, which leaves its log behind when it is closed, until `keepsWALOnClose` is taken back.
     /// - Throws: `.damaged`, and the file is as it was.
     package nonisolated static func open(
-        _ places: StorePlaces, entropy: UInt16, _ report: (StoreNotice) -> Void
+        _ places: StorePaths, entropy: UInt16, _ report: (StoreNotice) -> Void
     ) throws(StoreFailure) -> (Database, ReserveMark) {
         let path = places.database
         do {
@@ -368,7 +368,7 @@ package final class StoreEdge {
             guard findings == ["ok"] else {
                 throw StoreFailure.damaged(path: path, cause: findings.first ?? "it cannot be checked")
             }
-            if let cause = try StoreSchema.foreignness(of: database) {
+            if let cause = try StoreSchema.reasonNotOurs(of: database) {
                 throw StoreFailure.damaged(path: path, cause: cause)
             }
             try database.run("PRAGMA journal_mode = WAL")
@@ -406,7 +406,7 @@ package final class StoreEdge {
 }
 
 /// Where the files of a store are.
-package struct StorePlaces: Hashable, Sendable {
+package struct StorePaths: Hashable, Sendable {
     var directory: String
     /// Where reserves in memory are looked for; the first is where the daemon makes one.
     var runtimeDirectories: [String] = []

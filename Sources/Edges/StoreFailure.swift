@@ -7,7 +7,7 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// Another daemon uses this state directory.
     case inUse(directory: String)
     /// The directory contains no database.
-    case nothingKept(directory: String)
+    case noStore(directory: String)
     /// A directory or file could not be created, opened or renamed.
     case file(operation: String, path: String, cause: String)
     /// A newer version of Tryck has written the file.
@@ -37,7 +37,7 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// - Parameter code: the `errno`.
     package init(operation: String, path: String, code: Int32) {
-        self = Self.known(code, path: path) ?? .file(operation: operation, path: path, cause: describe(code))
+        self = Self.known(code, path: path) ?? .file(operation: operation, path: path, cause: systemMessage(code))
     }
 
     private static func known(_ code: Int32, path: String) -> StoreFailure? {
@@ -49,13 +49,13 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Whether the disk refuses writes. Reads may still succeed.
-    var isOfTheDisk: Bool {
+    var isDiskFailure: Bool {
         switch self {
         case .diskFull, .readOnly: true
         case .database(let failure): [SQLITE_IOERR, SQLITE_CANTOPEN].contains(failure.primaryCode)
         // `known` maps some error numbers to the two cases above; `file` is any other.
         case .file(let operation, _, _): ["open", "sync"].contains(operation)
-        case .inUse, .nothingKept, .newerSchema, .busy, .damaged, .foreignReserve: false
+        case .inUse, .noStore, .newerSchema, .busy, .damaged, .foreignReserve: false
         }
     }
 
@@ -63,7 +63,7 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .inUse(let directory):
             "another daemon is using \(directory): stop it, or give this one its own state_directory"
-        case .nothingKept(let directory):
+        case .noStore(let directory):
             "\(directory) contains no database: specify the directory with --state-directory, or use sudo for the system's service"
         case .file(let operation, let path, let cause):
             "cannot \(operation) \(path): \(cause)"
@@ -95,7 +95,7 @@ package enum StoreNotice: Hashable, Sendable, CustomStringConvertible {
     /// Other users could read the file. Its mode has been changed to 0600.
     case fileWasOpen(path: String, mode: UInt32)
     /// The file was unusable and was renamed, and a new one was created. All pairings are in the renamed file.
-    case setAside(path: String, as: String, cause: String)
+    case renamed(path: String, as: String, cause: String)
     /// The file was empty: an earlier start was interrupted, or the contents were lost.
     case wasEmpty(path: String)
     /// An invalid row was ignored. It stays in the file.
@@ -109,7 +109,7 @@ package enum StoreNotice: Hashable, Sendable, CustomStringConvertible {
             "\(path) has mode 0\(String(mode, radix: 8)) and holds pairing keys: chmod 700 \(path)"
         case .fileWasOpen(let path, let mode):
             "\(path) had mode 0\(String(mode, radix: 8)) and holds pairing keys: it is 0600 now"
-        case .setAside(let path, let name, let cause):
+        case .renamed(let path, let name, let cause):
             "\(path) is damaged (\(cause)): it was set aside as \(name), and all buttons must be paired again "
                 + "or imported"
         case .wasEmpty(let path):

@@ -48,7 +48,7 @@ extension Database {
             }
             return nil
         }
-        state.waiting.sort { $0.run < $1.run }
+        state.waitingRuns.sort { $0.run < $1.run }
         return state
     }
 
@@ -68,7 +68,7 @@ extension Database {
             state.cooldowns.append(cooldown)
         case .waiting:
             guard let run = WaitingRun(stored: value) else { return false }
-            state.waiting.append(run)
+            state.waitingRuns.append(run)
         }
         return true
     }

@@ -85,7 +85,7 @@ package enum StoreSchema {
     ]
 
     /// Why the file cannot be a database of Tryck; `nil` if it may be one.
-    static func foreignness(of database: Database) throws(DatabaseFailure) -> String? {
+    static func reasonNotOurs(of database: Database) throws(DatabaseFailure) -> String? {
         let application = try database.rows("PRAGMA application_id") { $0.integer(0) }.first ?? 0
         guard application == 0 else { return "it is another program's database" }
         let version = try database.rows("PRAGMA user_version") { $0.integer(0) }.first ?? 0

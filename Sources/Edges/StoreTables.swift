@@ -47,7 +47,7 @@ extension Database {
             return run
         }
         state.rules = try loadRuleState(report)
-        for waiting in state.rules.waiting { state.nextRun = max(state.nextRun, waiting.run.rawValue + 1) }
+        for waiting in state.rules.waitingRuns { state.nextRun = max(state.nextRun, waiting.run.rawValue + 1) }
         return state
     }
 

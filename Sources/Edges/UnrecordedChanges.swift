@@ -24,7 +24,7 @@ struct UnrecordedChanges: Hashable, Sendable {
             return
         }
         let subject = change.subject
-        latest.removeAll { subject.makesPointless($0.subject) }
+        latest.removeAll { subject.supersedes($0.subject) }
         latest.append(change)
     }
 
@@ -59,7 +59,7 @@ extension StoreChange {
             case dials
         }
 
-        func makesPointless(_ earlier: Subject) -> Bool {
+        func supersedes(_ earlier: Subject) -> Bool {
             if case .button(let id) = self, case .aspect(id, _) = earlier { return true }
             return self == earlier
         }

@@ -45,7 +45,7 @@ struct ExportCommand: ParsableCommand {
         let directory = try places.idleStateDirectory()
         let target = try NewFile(file, isReplacing: force)
         let stored = try PlaceOptions.use { () throws(StoreFailure) in
-            try IdleStore.load(directory, runtimeDirectories: places.runtimeDirectories)
+            try OfflineStore.load(directory, runtimeDirectories: places.runtimeDirectories)
         }
         guard !stored.buttons.isEmpty else {
             throw Failure(

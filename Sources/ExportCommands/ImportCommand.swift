@@ -37,7 +37,8 @@ struct ImportCommand: ParsableCommand {
         let exported = try exported()
         let entropy = SystemEnvironment.randomOctets(2).reduce(0 as UInt16) { $0 << 8 | UInt16($1) }
         let plan = try PlaceOptions.use { () throws(StoreFailure) in
-            try IdleStore.change(directory, runtimeDirectories: places.runtimeDirectories, entropy: entropy) { stored in
+            try OfflineStore.change(directory, runtimeDirectories: places.runtimeDirectories, entropy: entropy) {
+                stored in
                 ImportPlan(exported, into: stored, isReplacing: replace)
             }
         }

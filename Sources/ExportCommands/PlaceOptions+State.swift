@@ -13,7 +13,7 @@ extension PlaceOptions {
         do throws(Setup.Failure) {
             directory = try Setup.stateDirectory(
                 DaemonOptions(configuration: config, stateDirectory: stateDirectory),
-                environment: SystemEnvironment.environment)
+                environment: SystemEnvironment.environmentVariables)
         } catch {
             throw Failure(error.status, error.text)
         }
@@ -23,9 +23,10 @@ extension PlaceOptions {
 
     /// Where the daemon may have left a reserve in memory.
     var runtimeDirectories: [String] {
-        let environment = SystemEnvironment.environment
+        let environmentVariables = SystemEnvironment.environmentVariables
         return Setup.runtimeDirectories(
-            configured: ControlSocket.configured(config, environment: environment), environment: environment)
+            configured: ControlSocket.configured(config, environment: environmentVariables),
+            environment: environmentVariables)
     }
 
     /// Runs `body`, which uses the store, and prints the notices it returns.

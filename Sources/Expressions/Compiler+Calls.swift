@@ -3,7 +3,7 @@ extension Compiler {
         _ name: String, _ nameRange: Range<Int>, _ arguments: [Syntax], _ syntax: Syntax
     ) -> Checked? {
         guard let function = Function(rawValue: name) else {
-            let hint = ForeignWords.hint(forFunction: name)
+            let hint = ForeignNames.hint(forFunction: name)
             let nearest = Suggestions.nearest(to: name, among: Function.allCases.map(\.rawValue))
             report(
                 "E403", at: nameRange, "unknown function \"\(name)\"", hint: hint,
@@ -91,7 +91,7 @@ extension Compiler {
                 ? remedy(for: argument, toBe: .number) ?? kind.hint(for: argument.type) : kind.hint(for: argument.type)
             report(
                 "E404", argument.syntax,
-                "\(function.rawValue) takes \(kind.noun), not \(argument.type.certain): \(source(argument.syntax))",
+                "\(function.rawValue) takes \(kind.noun), not \(argument.type.nonOptional): \(source(argument.syntax))",
                 hint: hint)
             return false
         }
@@ -133,7 +133,7 @@ extension Compiler {
             return nil
         }
         guard let scalar = declared.type.scalar, !declared.values.isEmpty else {
-            let location = declared.place.map { " (\($0))" } ?? ""
+            let location = declared.location.map { " (\($0))" } ?? ""
             report("E404", argument, "variable \"\(name)\" has no values", hint: "give \(name)\(location) values: […]")
             return nil
         }
@@ -160,10 +160,10 @@ extension Compiler {
         return checked(.inTime(program.windows.count - 1), .boolean, syntax)
     }
 
-    private mutating func clock(_ syntax: Syntax) -> Clock? {
+    private mutating func clock(_ syntax: Syntax) -> TimeOfDay? {
         let written = syntax.withoutBrackets
         guard case .literal(.string(let text), _) = written else {
-            if case .name(let name, _) = written, Clock.Mark(rawValue: name) != nil {
+            if case .name(let name, _) = written, TimeOfDay.SunEvent(rawValue: name) != nil {
                 report("E402", syntax, "unknown name \(name)", hint: "write '\(name)' for text")
             } else {
                 report(
@@ -173,7 +173,7 @@ extension Compiler {
             return nil
         }
         do {
-            let clock = try Clock(text)
+            let clock = try TimeOfDay(text)
             if let mark = clock.mark, let reason = scope.absent[.sun] {
                 report("E512", syntax, "\(mark.rawValue) \(reason)")
                 return nil

@@ -48,7 +48,7 @@ extension Compiler {
     /// The slot that a name refers to, its type, and the number of path components that it uses after the root.
     private mutating func resolve(
         _ root: Root, _ first: Part, _ second: Part?, _ rootRange: Range<Int>
-    ) -> (Slot, ExpressionType, Int)? {
+    ) -> (ValueReference, ExpressionType, Int)? {
         switch root {
         case .trigger: return field(first, of: "trigger", TriggerField.self) { .trigger($0) }
         case .error: return field(first, of: "error", ErrorField.self) { .error($0) }
@@ -84,8 +84,8 @@ extension Compiler {
     }
 
     private mutating func field<Field: NamedField>(
-        _ part: Part, of owner: String, _: Field.Type, length: Int = 1, _ slot: (Field) -> Slot
-    ) -> (Slot, ExpressionType, Int)? {
+        _ part: Part, of owner: String, _: Field.Type, length: Int = 1, _ slot: (Field) -> ValueReference
+    ) -> (ValueReference, ExpressionType, Int)? {
         guard let field = Field(rawValue: part.name) else {
             report(
                 "E402", at: part.range, "\(owner) has no field \"\(part.name)\"",
@@ -97,8 +97,8 @@ extension Compiler {
 
     private mutating func field<Field: NamedField>(
         _ part: Part?, after declared: Part, _ root: Root, _ rootRange: Range<Int>, _ fields: Field.Type,
-        _ slot: (Field) -> Slot
-    ) -> (Slot, ExpressionType, Int)? {
+        _ slot: (Field) -> ValueReference
+    ) -> (ValueReference, ExpressionType, Int)? {
         let owner = "\(root.rawValue).\(declared.name)"
         guard let part else {
             let range = rootRange.lowerBound..<declared.range.upperBound
@@ -109,8 +109,8 @@ extension Compiler {
         return field(part, of: owner, fields, length: 2, slot)
     }
 
-    private mutating func unknown(_ part: Part, of root: Root) -> (Slot, ExpressionType, Int)? {
-        guard !scope.isLeftOut(part.name, of: root) else { return nil }
+    private mutating func unknown(_ part: Part, of root: Root) -> (ValueReference, ExpressionType, Int)? {
+        guard !scope.mayBeInvalid(part.name, of: root) else { return nil }
         let suggestion = Suggestions.nearest(to: part.name, among: scope.names(of: root))
         switch root {
         case .results:
@@ -130,7 +130,7 @@ extension Compiler {
     /// another language, or text without quotes.
     private mutating func unknownRoot(_ name: String, _ range: Range<Int>, isAlone: Bool) {
         let message = "unknown name \(name)"
-        if let hint = ForeignWords.hint(forName: name) {
+        if let hint = ForeignNames.hint(forName: name) {
             return report("E402", at: range, message, hint: hint)
         }
         let root = Suggestions.nearest(to: name, among: Root.allCases.map(\.rawValue))

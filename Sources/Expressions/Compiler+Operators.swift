@@ -8,7 +8,7 @@ extension Compiler {
         return checked
     }
 
-    mutating func booleans(_ syntaxes: [Syntax], of name: String) -> Program.Operands? {
+    mutating func booleans(_ syntaxes: [Syntax], of name: String) -> CompiledExpression.Operands? {
         let checked = syntaxes.compactMap { boolean($0, of: name) }
         guard checked.count == syntaxes.count else { return nil }
         return program.append(operands: checked.map(\.node))
@@ -99,7 +99,8 @@ extension Compiler {
             }
         guard both != nil, !isOrder || isSortable else {
             report(
-                "E404", syntax, "cannot compare \(left.type.certain) with \(right.type.certain): \(source(syntax))",
+                "E404", syntax,
+                "cannot compare \(left.type.nonOptional) with \(right.type.nonOptional): \(source(syntax))",
                 hint: comparisonRemedy(left, right))
             return nil
         }
@@ -138,7 +139,8 @@ extension Compiler {
             let hint = container.type.isList || container.type.scalar == .string ? nil : "write x in [a, b], or t in s"
             report(
                 "E404", syntax,
-                "cannot look for \(value.type.certain) in \(container.type.certain): \(source(syntax))", hint: hint)
+                "cannot look for \(value.type.nonOptional) in \(container.type.nonOptional): \(source(syntax))",
+                hint: hint)
             return nil
         }
         let isValueKnown = isKnown(value)
@@ -153,7 +155,7 @@ extension Compiler {
         guard operand.type.isNumeric || operand.type.scalar == .duration || operand.type.kind == .null else {
             report(
                 "E404", syntax,
-                "- needs a number or a duration, not \(operand.type.certain): \(source(operand.syntax))",
+                "- needs a number or a duration, not \(operand.type.nonOptional): \(source(operand.syntax))",
                 hint: remedy(for: operand, toBe: .number))
             return nil
         }
@@ -185,7 +187,7 @@ extension Compiler {
             let range = left.syntax.range.lowerBound..<right.syntax.range.upperBound
             report(
                 "E404", at: range,
-                "cannot \(operation.verb) \(left.type.certain) and \(right.type.certain): \(Excerpt.of(octets, range))",
+                "cannot \(operation.verb) \(left.type.nonOptional) and \(right.type.nonOptional): \(Quotation.of(octets, range))",
                 hint: arithmeticHint(operation, left, right))
             return nil
         }
@@ -262,7 +264,7 @@ extension Compiler {
 
 extension ExpressionType {
     /// The type without its optionality, for messages about another mistake.
-    var certain: ExpressionType { kind == .null ? self : ExpressionType(kind) }
+    var nonOptional: ExpressionType { kind == .null ? self : ExpressionType(kind) }
 }
 
 extension Arithmetic {

@@ -9,7 +9,7 @@ extension Compiler {
         problems.append(ExpressionProblem(code, range, message, hint: hint, suggestion: suggestion))
     }
 
-    func source(_ syntax: Syntax) -> String { Excerpt.of(octets, syntax.range) }
+    func source(_ syntax: Syntax) -> String { Quotation.of(octets, syntax.range) }
 
     /// Checks that a value cannot be unknown, and reports a problem if its type is optional.
     mutating func isKnown(_ checked: Checked) -> Bool {
@@ -49,7 +49,7 @@ extension Compiler {
             guard let (name, declared) = declaration(of: checked.syntax, in: root), let remedy = declared.remedy else {
                 continue
             }
-            let location = declared.place.map { " (\($0))" } ?? ""
+            let location = declared.location.map { " (\($0))" } ?? ""
             switch remedy {
             case .giveType: return "give \(name)\(location) type: \(type.rawValue)"
             case .removeQuotes: return "remove the quotes from \(name)\(location)"

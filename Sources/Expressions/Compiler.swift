@@ -1,4 +1,4 @@
-/// Compiles a `Syntax` tree to a `Program`: resolves names, checks types, and reports every mistake once.
+/// Compiles a `Syntax` tree to a `CompiledExpression`: resolves names, checks types, and reports every mistake once.
 ///
 /// An expression with a mistake has no `Checked` value, and expressions that contain it are not reported.
 struct Compiler {
@@ -11,9 +11,9 @@ struct Compiler {
 
     let octets: [UInt8]
     let scope: Scope
-    var program = Program()
+    var program = CompiledExpression()
     var problems: [ExpressionProblem] = []
-    var reads: Set<Slot> = []
+    var reads: Set<ValueReference> = []
 
     init(_ octets: [UInt8], in scope: Scope) {
         self.octets = octets
@@ -46,7 +46,7 @@ struct Compiler {
     }
 
     mutating func checked(
-        _ node: Program.Node, _ type: ExpressionType, _ syntax: Syntax, _ range: Range<Int>? = nil
+        _ node: CompiledExpression.Node, _ type: ExpressionType, _ syntax: Syntax, _ range: Range<Int>? = nil
     ) -> Checked {
         Checked(node: program.append(node, range ?? syntax.range), type: type, syntax: syntax)
     }

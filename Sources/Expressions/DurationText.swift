@@ -4,6 +4,11 @@ package enum DurationText {
     package struct Fault: Error, Hashable, Sendable {
         package var message: String
         package var hint: String?
+
+        package init(message: String, hint: String? = nil) {
+            self.message = message
+            self.hint = hint
+        }
     }
 
     /// The longest duration: a hundred years.

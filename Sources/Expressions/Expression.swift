@@ -1,5 +1,5 @@
 /// The type that the context of an expression requires.
-package enum WantedType: Hashable, Sendable {
+package enum RequiredType: Hashable, Sendable {
     /// A boolean that is known.
     case condition
     /// This type; an integer is converted where a number is required.
@@ -20,12 +20,12 @@ package enum WantedType: Hashable, Sendable {
 package struct Expression: Hashable, Sendable {
     package let type: ExpressionType
     /// The slots that the expression reads; a wait evaluates it again when one of them changes.
-    package let reads: Set<Slot>
-    let program: Program
+    package let reads: Set<ValueReference>
+    let program: CompiledExpression
     private let range: Range<Int>
 
     package init(
-        compiling text: String, in scope: Scope, expecting wanted: WantedType = .anything
+        compiling text: String, in scope: Scope, expecting wanted: RequiredType = .anything
     ) throws(ExpressionProblems) {
         let octets = Array(text.utf8)
         try self.init(compiling: octets, in: octets.indices, scope, wanted)
@@ -35,7 +35,7 @@ package struct Expression: Hashable, Sendable {
     ///   - octets: the text that contains the expression, as UTF-8.
     ///   - range: the expression's position in the text.
     init(
-        compiling octets: [UInt8], in range: Range<Int>, _ scope: Scope, _ wanted: WantedType
+        compiling octets: [UInt8], in range: Range<Int>, _ scope: Scope, _ wanted: RequiredType
     ) throws(ExpressionProblems) {
         var compiler = Compiler(octets, in: scope)
         let syntax: Syntax
@@ -44,7 +44,7 @@ package struct Expression: Hashable, Sendable {
         } catch {
             throw ExpressionProblems([error])
         }
-        guard let result = compiler.check(syntax).flatMap({ compiler.fit($0, wanted) }) else {
+        guard let result = compiler.check(syntax).flatMap({ compiler.convert($0, to: wanted) }) else {
             throw ExpressionProblems(compiler.problems)
         }
         self.range = range
@@ -60,25 +60,25 @@ package struct Expression: Hashable, Sendable {
     /// True if the expression calls `in_time`, so that its value changes with the time of day.
     package var hasTimeWindow: Bool { !program.windows.isEmpty }
 
-    package func evaluate(in environment: Environment) throws(EvaluationFailure) -> Value {
+    package func evaluate(in environment: EvaluationContext) throws(EvaluationFailure) -> Value {
         let value = try program.value(at: program.root, in: environment)
         if case .string(let text) = value { return .string(try program.limited(text, program.root)) }
         return value
     }
 
     /// The value of an expression that was compiled as a condition.
-    package func isTrue(in environment: Environment) throws(EvaluationFailure) -> Bool {
+    package func isTrue(in environment: EvaluationContext) throws(EvaluationFailure) -> Bool {
         try program.boolean(at: program.root, in: environment)
     }
 
-    package func text(in environment: Environment) throws(EvaluationFailure) -> String {
+    package func text(in environment: EvaluationContext) throws(EvaluationFailure) -> String {
         try program.text(at: program.root, in: environment)
     }
 }
 
 extension Compiler {
     /// The result converted to the required type; reports a problem if that is impossible.
-    mutating func fit(_ result: Checked, _ wantedType: WantedType) -> Checked? {
+    mutating func convert(_ result: Checked, to wantedType: RequiredType) -> Checked? {
         switch wantedType {
         case .anything: return result
         case .text: return hasText(result) ? result : nil
@@ -99,7 +99,7 @@ extension Compiler {
             guard let both = result.type.merged(with: wanted), both.kind == wanted.kind else {
                 report(
                     "E404", result.syntax,
-                    "this must be \(wanted.certain), not \(result.type.certain): \(source(result.syntax))",
+                    "this must be \(wanted.nonOptional), not \(result.type.nonOptional): \(source(result.syntax))",
                     hint: conversionHint(result, to: wanted))
                 return nil
             }

@@ -25,7 +25,7 @@ package struct ExpressionProblem: Error, Hashable, Sendable {
 }
 
 /// All problems of one text, in the order of their positions. Empty if the only mistakes are names with an invalid
-/// declaration, which was reported already (`Scope.leaveOut`).
+/// declaration, which was reported already (`Scope.markInvalid`).
 package struct ExpressionProblems: Error, Hashable, Sendable {
     package var list: [ExpressionProblem]
 

@@ -83,7 +83,7 @@ struct Parser {
                 pending[pending.count - 1].operands.append(operand)
                 pending[pending.count - 1].kind = .conditional
             } else if let kind = try takeInfix() {
-                try complete(&pending, &operand, above: kind.tightness)
+                try complete(&pending, &operand, above: kind.precedence)
                 try push(kind, from: start, operand, onto: &pending)
             } else {
                 return try completeAll(&pending, operand)
@@ -96,7 +96,7 @@ struct Parser {
         while true {
             let start = token.range
             if token.kind == .keyword(.not) {
-                guard pending.last.map({ $0.kind.tightness <= .not }) ?? true else { throw unexpected() }
+                guard pending.last.map({ $0.kind.precedence <= .not }) ?? true else { throw unexpected() }
                 try enter(at: start)
                 try advance()
                 pending.append(PendingOperator(kind: .not, range: start))
@@ -153,7 +153,7 @@ struct Parser {
         // The operands are appended in place in the array, because a local copy of the operator would cause all
         // operands to be copied.
         let top = pending.count - 1
-        if top >= 0, pending[top].kind.tightness == kind.tightness {
+        if top >= 0, pending[top].kind.precedence == kind.precedence {
             switch (pending[top].kind, kind) {
             case (.test(let first), .test(let second)):
                 let (left, middle) = (pending[top].operands.map(source).joined(), source(operand))
@@ -180,9 +180,9 @@ struct Parser {
     }
 
     private mutating func complete(
-        _ pending: inout [PendingOperator], _ operand: inout Syntax, above tightness: PendingOperator.Tightness
+        _ pending: inout [PendingOperator], _ operand: inout Syntax, above precedence: PendingOperator.Precedence
     ) throws(ExpressionProblem) {
-        while let last = pending.last, last.kind.tightness > tightness {
+        while let last = pending.last, last.kind.precedence > precedence {
             pending.removeLast()
             if last.kind.nests { depth -= 1 }
             operand = try completed(last, operand)
@@ -203,7 +203,7 @@ struct Parser {
         switch last.kind {
         case .condition: throw isAtEnd ? withoutElse(last) : unexpected()
         case .chain(let hint):
-            let written = Excerpt.of(octets, last.range)
+            let written = Quotation.of(octets, last.range)
             throw ExpressionProblem(
                 "E401", last.range, "unexpected \"\(written)\"", hint: "\(hint) \(source(operand))")
         default: return last.syntax(with: operand)
@@ -234,17 +234,17 @@ struct Parser {
             return ExpressionProblem("E401", before, "the expression ends where a value is expected")
         case .name(let name):
             return ExpressionProblem(
-                "E401", token.range, "unexpected \"\(name)\"", hint: ForeignWords.hint(forOperator: name))
+                "E401", token.range, "unexpected \"\(name)\"", hint: ForeignNames.hint(forOperator: name))
         case .integer, .number, .duration, .string, .keyword, .symbol:
             return ExpressionProblem("E401", token.range, "unexpected \(quoted(token))")
         }
     }
 
     private func quoted(_ token: Token) -> String {
-        let written = Excerpt.of(octets, token.range)
+        let written = Quotation.of(octets, token.range)
         if case .string = token.kind { return written }
         return "\"\(written)\""
     }
 
-    private func source(_ syntax: Syntax) -> String { Excerpt.of(octets, syntax.range) }
+    private func source(_ syntax: Syntax) -> String { Quotation.of(octets, syntax.range) }
 }

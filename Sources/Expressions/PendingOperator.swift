@@ -1,10 +1,10 @@
 /// An operator whose right operand has not been parsed yet, with the operands before it.
 struct PendingOperator {
     /// The precedence of operators, in ascending order.
-    enum Tightness: Int, Comparable {
+    enum Precedence: Int, Comparable {
         case conditional, or, and, not, test, fallback, sum, product, negate
 
-        static func < (left: Tightness, right: Tightness) -> Bool { left.rawValue < right.rawValue }
+        static func < (left: Precedence, right: Precedence) -> Bool { left.rawValue < right.rawValue }
     }
 
     enum Test: Hashable, CustomStringConvertible {
@@ -36,7 +36,7 @@ struct PendingOperator {
         /// A minus sign. If `isNumber` is true, it becomes part of the number literal that follows.
         case negate(isNumber: Bool)
 
-        var tightness: Tightness {
+        var precedence: Precedence {
             switch self {
             case .condition, .conditional: .conditional
             case .or: .or
@@ -50,7 +50,7 @@ struct PendingOperator {
             }
         }
 
-        var nests: Bool { tightness == .not || tightness == .negate }
+        var nests: Bool { precedence == .not || precedence == .negate }
     }
 
     var kind: Kind

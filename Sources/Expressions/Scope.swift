@@ -5,23 +5,23 @@
 package struct Scope: Sendable {
     /// The declaration of a state, a variable or an input.
     package struct Declared: Hashable, Sendable {
-        /// The index of the value in `Environment`.
+        /// The index of the value in `EvaluationContext`.
         package var slot: Int
         package var type: ExpressionType
         /// The permitted values of a variable, in order; empty if any value is permitted.
         package var values: [Value]
         /// The position of the declaration for messages: `7:3`, with the file if the rule set has several.
-        package var place: String?
+        package var location: String?
         /// How to change the declaration so that a value that is text now becomes a number.
         package var remedy: Remedy?
 
         package init(
-            slot: Int, type: ExpressionType, values: [Value] = [], place: String? = nil, remedy: Remedy? = nil
+            slot: Int, type: ExpressionType, values: [Value] = [], location: String? = nil, remedy: Remedy? = nil
         ) {
             self.slot = slot
             self.type = type
             self.values = values
-            self.place = place
+            self.location = location
             self.remedy = remedy
         }
     }
@@ -43,7 +43,7 @@ package struct Scope: Sendable {
     package var states: [String: Declared] = [:]
     package var variables: [String: Declared] = [:]
     package var inputs: [String: Declared] = [:]
-    /// The indices of the buttons and rules in `Environment`.
+    /// The indices of the buttons and rules in `EvaluationContext`.
     package var buttons: [String: Int] = [:]
     package var rules: [String: Int] = [:]
     package var results: [String: Saved] = [:]
@@ -72,7 +72,7 @@ package struct Scope: Sendable {
     }
 
     /// Marks a name as having an invalid declaration.
-    package mutating func leaveOut(_ name: String, of root: Root) {
+    package mutating func markInvalid(_ name: String, of root: Root) {
         switch leftOut[root] {
         case nil: leftOut[root] = .names([name])
         case .names(var names):
@@ -84,10 +84,10 @@ package struct Scope: Sendable {
     }
 
     /// Marks a root whose declarations could not be read completely, so that no name of it is reported as unknown.
-    package mutating func leaveOutAll(of root: Root) { leftOut[root] = .everything }
+    package mutating func markAllInvalid(of root: Root) { leftOut[root] = .everything }
 
     /// True if an unknown name may be declared, but with an invalid declaration.
-    package func isLeftOut(_ name: String, of root: Root) -> Bool {
+    package func mayBeInvalid(_ name: String, of root: Root) -> Bool {
         switch leftOut[root] {
         case nil: false
         case .names(let names): names.contains(name)

@@ -18,7 +18,7 @@ package struct Template: Hashable, Sendable {
     ///     accept text.
     ///   - insertion: how values are inserted into the text.
     package init(
-        compiling text: String, in scope: Scope, expecting wanted: WantedType = .text,
+        compiling text: String, in scope: Scope, expecting wanted: RequiredType = .text,
         inserting insertion: Insertion = .plain
     ) throws(ExpressionProblems) {
         let octets = Array(text.utf8)
@@ -61,7 +61,7 @@ package struct Template: Hashable, Sendable {
 
     /// Reports text where the context requires another type.
     private static func problems(
-        of octets: [UInt8], _ pieces: [TemplateScanner.Piece], _ wanted: WantedType
+        of octets: [UInt8], _ pieces: [TemplateScanner.Piece], _ wanted: RequiredType
     ) -> [ExpressionProblem] {
         let type: ExpressionType
         switch wanted {
@@ -71,7 +71,7 @@ package struct Template: Hashable, Sendable {
         }
         guard type.scalar != .string else { return [] }
         let hint = pieces.count > 1 ? "put all of it between one pair of braces" : nil
-        let message = "this must be \(type.certain), not text: \(Excerpt.of(octets))"
+        let message = "this must be \(type.nonOptional), not text: \(Quotation.of(octets))"
         return [ExpressionProblem("E404", octets.indices, message, hint: hint)]
     }
 }
@@ -91,20 +91,20 @@ extension Template {
         }
     }
 
-    package var reads: Set<Slot> {
+    package var reads: Set<ValueReference> {
         parts.reduce(into: []) { reads, part in
             if case .expression(let expression, _) = part { reads.formUnion(expression.reads) }
         }
     }
 
     /// The value, if the template is a single expression; else the text.
-    package func value(in environment: Environment) throws(EvaluationFailure) -> Value {
+    package func value(in environment: EvaluationContext) throws(EvaluationFailure) -> Value {
         if let onlyExpression { return try onlyExpression.evaluate(in: environment) }
         return .string(try text(in: environment))
     }
 
     /// The text with all values inserted according to `insertion`.
-    package func text(in environment: Environment) throws(EvaluationFailure) -> String {
+    package func text(in environment: EvaluationContext) throws(EvaluationFailure) -> String {
         if let literal { return literal }
         var text = ""
         for part in parts {

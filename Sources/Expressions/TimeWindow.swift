@@ -1,9 +1,9 @@
 /// A part of the day from `after`, inclusive, to `before`, exclusive. If `after` is later than `before`, the window
 /// spans midnight.
 package struct TimeWindow: Hashable, Sendable {
-    package var after, before: Clock
+    package var after, before: TimeOfDay
 
-    package init(after: Clock, before: Clock) {
+    package init(after: TimeOfDay, before: TimeOfDay) {
         self.after = after
         self.before = before
     }
@@ -28,15 +28,15 @@ package struct TimeWindow: Hashable, Sendable {
 }
 
 /// A time of day, such as `22:00`, `06:30:15` or `sunset - 30m`.
-package enum Clock: Hashable, Sendable {
-    package enum Mark: String, CaseIterable, Hashable, Sendable { case sunrise, sunset, dawn, dusk }
+package enum TimeOfDay: Hashable, Sendable {
+    package enum SunEvent: String, CaseIterable, Hashable, Sendable { case sunrise, sunset, dawn, dusk }
 
     case time(secondOfDay: Int)
-    case sun(Mark, offsetMilliseconds: Int64)
+    case sun(SunEvent, offsetMilliseconds: Int64)
 
     static let dayLength: Int64 = 86_400_000
 
-    package var mark: Mark? {
+    package var mark: SunEvent? {
         if case .sun(let mark, _) = self { mark } else { nil }
     }
 
@@ -50,12 +50,12 @@ package enum Clock: Hashable, Sendable {
             case .sun(.dawn, let offset): (sun.dawn, offset)
             case .sun(.dusk, let offset): (sun.dusk, offset)
             }
-        let inDay = Int64(moment % 86_400) * 1000 + offset % Clock.dayLength
-        return (inDay % Clock.dayLength + Clock.dayLength) % Clock.dayLength
+        let inDay = Int64(moment % 86_400) * 1000 + offset % TimeOfDay.dayLength
+        return (inDay % TimeOfDay.dayLength + TimeOfDay.dayLength) % TimeOfDay.dayLength
     }
 }
 
-extension Clock {
+extension TimeOfDay {
     /// Why a text is not a time of day. The message is a complete sentence.
     package struct Fault: Error, Hashable, Sendable {
         package var message: String
@@ -64,8 +64,8 @@ extension Clock {
 
     package init(_ text: String) throws(Fault) {
         let isLetter = { (octet: UInt8) in (0x61...0x7A).contains(octet) }
-        guard let mark = Mark(rawValue: String(Substring(text.utf8.prefix(while: isLetter)))) else {
-            self = try Clock.time(of: text)
+        guard let mark = SunEvent(rawValue: String(Substring(text.utf8.prefix(while: isLetter)))) else {
+            self = try TimeOfDay.time(of: text)
             return
         }
         let rest = text.utf8.drop(while: isLetter).drop { $0 == 0x20 }
@@ -73,7 +73,7 @@ extension Clock {
             self = .sun(mark, offsetMilliseconds: 0)
             return
         }
-        guard sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") else { throw Clock.fault(text) }
+        guard sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") else { throw TimeOfDay.fault(text) }
         let written = String(Substring(rest.dropFirst().drop { $0 == 0x20 }))
         do {
             let offset = try DurationText.milliseconds(written)
@@ -83,7 +83,7 @@ extension Clock {
         }
     }
 
-    private static func time(of text: String) throws(Fault) -> Clock {
+    private static func time(of text: String) throws(Fault) -> TimeOfDay {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2 || parts.count == 3 else { throw fault(text) }
         var numbers: [Int] = []

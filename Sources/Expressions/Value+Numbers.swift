@@ -1,7 +1,7 @@
 extension Value {
     /// The value as a number, if it is a number, or text with a finite decimal number; its sign, fraction and exponent
     /// are optional.
-    package var anyNumber: Double? {
+    package var numericValue: Double? {
         switch self {
         case .integer(let value): Double(value)
         case .number(let value): value
@@ -10,8 +10,8 @@ extension Value {
         }
     }
 
-    /// The value as an integer, if `anyNumber` would be a number without a fraction other than zeros.
-    package var wholeNumber: Int64? {
+    /// The value as an integer, if `numericValue` would be a number without a fraction other than zeros.
+    package var integerValue: Int64? {
         switch self {
         case .integer(let value): value
         case .number(let value): Int64(exactly: value)

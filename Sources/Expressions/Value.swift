@@ -28,7 +28,7 @@ extension Value {
     }
 
     /// The `==` of the language: compares numbers by value, and text by code points; unknown equals only unknown.
-    package func isSame(as other: Value) -> Bool {
+    package func isEqual(to other: Value) -> Bool {
         switch (self, other) {
         case (.unknown, .unknown): true
         case (.boolean(let left), .boolean(let right)): left == right
@@ -39,7 +39,7 @@ extension Value {
         case (.string(let left), .string(let right)): left == right && left.utf8.elementsEqual(right.utf8)
         case (.duration(let left), .duration(let right)): left == right
         case (.list(let left), .list(let right)):
-            left.count == right.count && zip(left, right).allSatisfy { $0.isSame(as: $1) }
+            left.count == right.count && zip(left, right).allSatisfy { $0.isEqual(to: $1) }
         case (.unknown, _), (.boolean, _), (.integer, _), (.number, _), (.string, _), (.duration, _), (.list, _):
             false
         }

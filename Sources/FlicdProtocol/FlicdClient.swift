@@ -33,7 +33,7 @@ struct FlicdClient: Sendable {
     /// Whether the socket has not accepted all octets sent so far.
     var isBlocked = false
     /// Whether complete commands wait for the next turn.
-    var isWorking = false
+    var hasPendingCommands = false
     /// Whether at least one complete packet has been received.
     var hasSpoken = false
     var hasFinished = false
@@ -41,7 +41,7 @@ struct FlicdClient: Sendable {
     /// `outgoing` is sent.
     var isEnding = false
     /// Opcodes whose misuse has been logged, so that each is logged once.
-    var complaints: Set<UInt8> = []
+    var loggedOpcodes: Set<UInt8> = []
     /// The number of consecutive wizards that failed.
     var failedWizards = 0
 

@@ -9,7 +9,7 @@ import ButtonModel
 /// | down                         | Down |       |        |        | 4                             |
 /// | up                           | Up   | Click |        |        | 5                             |
 /// | up, double click             | Up   | Click | Double | Double | 7                             |
-/// | up, after hold               | Up   |       |        |        | `mayFollow`                   |
+/// | up, after hold               | Up   |       |        |        | `optionalTimeout`                   |
 /// | … a click without hold       | Up   |       | Single |        | 6                             |
 /// | … of a double click          | Up   |       | Double | Double | 7                             |
 /// | it was a click               |      |       | Single | Single | 7                             |
@@ -28,9 +28,9 @@ import ButtonModel
 /// - Source: flicd notes, 6.3; protocol notes, 7.
 struct FlicdPresses: Hashable, Sendable {
     /// How long to wait for a family that must follow. Later packets cannot overtake it, because TCP keeps their order.
-    static let mustFollow = Duration.seconds(5)
+    static let requiredTimeout = Duration.seconds(5)
     /// How long to wait for a family that may follow.
-    static let mayFollow = Duration.milliseconds(500)
+    static let optionalTimeout = Duration.milliseconds(500)
 
     /// Whether a press is the first or the second of a possible double click.
     private enum Position: Hashable, Sendable {
@@ -78,7 +78,7 @@ struct FlicdPresses: Hashable, Sendable {
     var deadline: Instant? { open?.isGivenUpAt }
 
     /// Adds a button event, and returns the steps that are complete with it, at most two.
-    mutating func take(
+    mutating func add(
         _ family: FlicdFamily, _ clickType: FlicdClickType, wasQueued: Bool, timeDifference: UInt32, at now: Instant
     ) -> [ButtonEvent] {
         var events: [ButtonEvent] = []
@@ -90,7 +90,7 @@ struct FlicdPresses: Hashable, Sendable {
         step.clickTypes[family] = clickType
         step.last = family
         let isOptional = position == .unknown || lastReported == .hold(ofSecondPress: false)
-        step.isGivenUpAt = now + (isOptional ? Self.mayFollow : Self.mustFollow)
+        step.isGivenUpAt = now + (isOptional ? Self.optionalTimeout : Self.requiredTimeout)
         open = step
         if isComplete(step.clickTypes), let event = flush() { events.append(event) }
         return events
@@ -199,7 +199,7 @@ extension PressStep {
             } else if last == .buttonSingleClick {
                 self = .clickTimeout
             } else if single == .buttonSingleClick {
-                // Its family 4 arrived more than `mayFollow` before, and was reported as an up after a hold.
+                // Its family 4 arrived more than `optionalTimeout` before, and was reported as an up after a hold.
                 self = .up(.afterHoldClick)
             } else {
                 return nil

@@ -6,7 +6,7 @@ extension FlicdServer {
         _ id: UInt32, to address: BluetoothAddress, _ mode: FlicdChannelMode, for client: ClientID
     ) {
         guard let present = clients[client]?.channels, present[id] == nil else {
-            return complain(client, opcode: 3, "names a channel that already exists")
+            return logMisuse(client, opcode: 3, "names a channel that already exists")
         }
         let button = ButtonID(address)
         let status = status(of: button)
@@ -84,11 +84,11 @@ extension FlicdServer {
         case (.disconnected, .ready):
             report(button, .connected)
             report(button, .ready)
-        case (.connected, .disconnected), (.ready, .disconnected): tellDisconnected(button)
+        case (.connected, .disconnected), (.ready, .disconnected): reportDisconnected(button)
         case (.ready, .connected):
             // The session has failed, and the link stays. flicd's protocol has no such state, so clients are told that
             // the button is disconnected until it is ready again.
-            tellDisconnected(button)
+            reportDisconnected(button)
             buttons[button]?.hasLostSession = true
         }
         if status == .ready { buttons[button]?.hasLostSession = false }
@@ -109,7 +109,7 @@ extension FlicdServer {
         }
     }
 
-    mutating func tellDisconnected(_ button: ButtonID) {
+    mutating func reportDisconnected(_ button: ButtonID) {
         let reason = buttons[button]?.disconnectReason ?? .unspecified
         buttons[button]?.disconnectReason = nil
         buttons[button]?.status = .disconnected
@@ -124,7 +124,7 @@ extension FlicdServer {
         guard let listening = channels[button], buttons[button]?.status == .ready else { return }
         for event in events where event.part != .small {
             let age = UInt32(clamping: event.wasQueued ? min(event.age.milliseconds / 1000, Int64(Int32.max)) : 0)
-            for (family, clickType) in FlicdFamily.words(of: event) {
+            for (family, clickType) in FlicdFamily.clickTypes(of: event) {
                 for channel in listening {
                     send(
                         .button(
@@ -137,30 +137,30 @@ extension FlicdServer {
 
     // MARK: Requests to the radio
 
-    /// Emits `want` and `listen` effects where the clients' combined requests have changed, subject to the minimum
+    /// Emits `requestMode` and `listen` effects where the clients' combined requests have changed, subject to the minimum
     /// intervals.
-    mutating func tellWishes(at now: Instant) {
+    mutating func emitRequests(at now: Instant) {
         for button in changedModes.sorted() where deadlines.deadline(of: .mode(button)) == nil {
             changedModes.remove(button)
             let mode = buttons[button] == nil ? nil : wantedMode(of: button)
-            guard mode != toldModes[button] else { continue }
-            toldModes[button] = mode
-            effects.append(.want(button, mode))
-            deadlines.set(.mode(button), at: now + Self.modeRest)
+            guard mode != emittedModes[button] else { continue }
+            emittedModes[button] = mode
+            effects.append(.requestMode(button, mode))
+            deadlines.set(.mode(button), at: now + Self.minimumModeInterval)
         }
         if isListeningChanged || isSearchedAnew { emitListening(at: now) }
     }
 
-    /// Emits `listen` if needed. A reduction is emitted at once, an extension at most once every `listeningRest`.
+    /// Emits `listen` if needed. A reduction is emitted at once, an extension at most once every `minimumListeningInterval`.
     private mutating func emitListening(at now: Instant) {
         let listening = wantedListening()
         if !listening.pairsAny { isSearchedAnew = false }
-        if isSearchedAnew || !listening.isCovered(by: toldListening) {
+        if isSearchedAnew || !listening.isCovered(by: emittedListening) {
             guard deadlines.deadline(of: .listening) == nil else { return }
-            deadlines.set(.listening, at: now + Self.listeningRest)
+            deadlines.set(.listening, at: now + Self.minimumListeningInterval)
         }
-        if listening != toldListening || isSearchedAnew {
-            toldListening = listening
+        if listening != emittedListening || isSearchedAnew {
+            emittedListening = listening
             effects.append(.listen(listening))
         }
         isListeningChanged = false

@@ -6,7 +6,7 @@ extension FlicdServer {
         guard clients[id] == nil else { return }
         let client = FlicdClient(peer: peer)
         let held = clients.values.count { $0.owner == client.owner }
-        if !Self.share.admits(holding: held, of: clients.count) {
+        if !Self.share.admits(owned: held, total: clients.count) {
             // The oldest client that has sent no command is disconnected: one of the same address, or, if that address
             // has no client yet, any. Ids ascend in the order of connection.
             let silent = clients.filter { !$0.value.hasSpoken && (held == 0 || $0.value.owner == client.owner) }
@@ -18,16 +18,16 @@ extension FlicdServer {
                     text + (isFull ? "are connected" : "of this address are connected"), at: now)
                 return effects.append(.close(id, isWritten: false))
             }
-            close(first, .gaveWay, "has sent no command yet, and another client needs its slot", at: now)
+            close(first, .evicted, "has sent no command yet, and another client needs its slot", at: now)
         }
         clients[id] = client
         log(.debug, "flicd: \(peer) has connected")
     }
 
     /// Executes complete commands, up to the limits of a turn.
-    mutating func work(for id: ClientID, at now: Instant) {
+    mutating func executeCommands(for id: ClientID, at now: Instant) {
         guard let before = clients[id]?.outgoing.count else { return }
-        touched.insert(id)
+        affectedClients.insert(id)
         for _ in 0..<Self.commandsPerTurn {
             let packet: [UInt8]?
             do throws(FlicdFrameTooLong) {
@@ -35,58 +35,58 @@ extension FlicdServer {
             } catch {
                 return refuse(id, error, at: now)
             }
-            guard let packet else { return worked(id) }
+            guard let packet else { return commandsExecuted(id) }
             clients[id]?.hasSpoken = true
             execute(packet, for: id, at: now)
             guard let count = clients[id]?.outgoing.count else { return }
             if count - before >= Self.octetsPerTurn { break }
         }
-        if clients[id]?.isWorking == false {
-            clients[id]?.isWorking = true
+        if clients[id]?.hasPendingCommands == false {
+            clients[id]?.hasPendingCommands = true
             effects.append(.pause(id))
         }
-        deadlines.set(.work, at: now)
+        deadlines.set(.pendingCommands, at: now)
     }
 
-    private mutating func worked(_ id: ClientID) {
+    private mutating func commandsExecuted(_ id: ClientID) {
         guard let client = clients[id] else { return }
         if client.hasFinished {
-            dropWishes(of: id)
+            dropRequests(of: id)
             clients[id]?.isEnding = true
-        } else if client.isWorking {
+        } else if client.hasPendingCommands {
             effects.append(.resume(id))
         }
-        clients[id]?.isWorking = false
+        clients[id]?.hasPendingCommands = false
     }
 
     private mutating func refuse(_ id: ClientID, _ frame: FlicdFrameTooLong, at now: Instant) {
         let opcode = frame.opcode.map { ", beginning with \($0)," } ?? ""
         countIgnored()
-        close(id, .noClient, "sent a frame of \(frame.length) octets\(opcode) and is not a flicd client", at: now)
+        close(id, .notAClient, "sent a frame of \(frame.length) octets\(opcode) and is not a flicd client", at: now)
     }
 
     private mutating func close(_ id: ClientID, _ line: Line, _ reason: String, at now: Instant) {
         guard let client = clients[id] else { return }
         log(line, .warning, "flicd: \(client.peer) \(reason); it is disconnected", at: now)
-        forget(id)
+        removeClient(id)
         effects.append(.close(id, isWritten: false))
     }
 
     mutating func finished(_ id: ClientID) {
         clients[id]?.hasFinished = true
-        touched.insert(id)
-        if clients[id]?.isWorking == false { worked(id) }
+        affectedClients.insert(id)
+        if clients[id]?.hasPendingCommands == false { commandsExecuted(id) }
     }
 
-    mutating func forget(_ id: ClientID) {
+    mutating func removeClient(_ id: ClientID) {
         guard let client = clients[id] else { return }
-        dropWishes(of: id)
+        dropRequests(of: id)
         clients[id] = nil
         log(.debug, "flicd: \(client.peer) has disconnected")
     }
 
     /// Discards a client's channels, wizards, scanners and listeners without sending it events.
-    private mutating func dropWishes(of id: ClientID) {
+    private mutating func dropRequests(of id: ClientID) {
         guard let client = clients[id] else { return }
         for channel in client.channels.keys { dropChannel(channel, of: id) }
         for wizard in client.wizards.keys { deadlines.cancel(.wizard(id, wizard)) }
@@ -101,7 +101,7 @@ extension FlicdServer {
     mutating func send(_ event: FlicdEvent, to id: ClientID) {
         guard clients[id]?.isEnding == false else { return }
         clients[id]?.outgoing += event.encoded()
-        touched.insert(id)
+        affectedClients.insert(id)
     }
 
     mutating func sendToAll(_ event: FlicdEvent) {
@@ -112,14 +112,14 @@ extension FlicdServer {
         guard let client = clients[id], client.isBlocked else { return }
         clients[id]?.isBlocked = false
         clients[id]?.advertisements = [:]
-        touched.insert(id)
+        affectedClients.insert(id)
         for (key, advertisement) in client.advertisements.sorted(by: { $0.key < $1.key }) {
             send(.advertisementPacket(scanID: key.scanner, advertisement), to: id)
         }
     }
 
     mutating func closeStalledClients(at now: Instant) {
-        for id in touched.sorted() {
+        for id in affectedClients.sorted() {
             guard let client = clients[id], client.isBlocked, client.outgoing.count > Self.maximumUnsentCount else {
                 continue
             }
@@ -128,8 +128,8 @@ extension FlicdServer {
     }
 
     /// Emits one `send` with the pending octets of each client that this input affected.
-    mutating func sendWhatWaits() {
-        for id in touched.sorted() {
+    mutating func flushClients() {
+        for id in affectedClients.sorted() {
             guard let client = clients[id], !client.isBlocked else { continue }
             if !client.outgoing.isEmpty {
                 effects.append(.send(id, client.outgoing))
@@ -141,7 +141,7 @@ extension FlicdServer {
                 effects.append(.close(id, isWritten: true))
             }
         }
-        touched.removeAll(keepingCapacity: true)
+        affectedClients.removeAll(keepingCapacity: true)
     }
 }
 

@@ -8,7 +8,7 @@ extension FlicdServer {
         do throws(FlicdPacketFailure) {
             command = try FlicdCommand(decoding: packet)
         } catch {
-            return complain(client, opcode: packet.first, "is shorter than it should be")
+            return logMisuse(client, opcode: packet.first, "is shorter than it should be")
         }
         switch command {
         case .getInfo: send(.getInfoResponse(info()), to: client)
@@ -28,13 +28,13 @@ extension FlicdServer {
         case .deleteButton(let address): delete(address, for: client)
         case .createBatteryStatusListener(let id, let address): createListener(id, to: address, for: client, at: now)
         case .removeBatteryStatusListener(let id): clients[client]?.listeners[id] = nil
-        case .other(let opcode): complain(client, opcode: opcode, "is not known")
+        case .other(let opcode): logMisuse(client, opcode: opcode, "is not known")
         }
     }
 
-    mutating func complain(_ id: ClientID, opcode: UInt8?, _ what: String) {
+    mutating func logMisuse(_ id: ClientID, opcode: UInt8?, _ what: String) {
         countIgnored()
-        guard let opcode, let client = clients[id], clients[id]?.complaints.insert(opcode).inserted == true else {
+        guard let opcode, let client = clients[id], clients[id]?.loggedOpcodes.insert(opcode).inserted == true else {
             return
         }
         log(.debug, "flicd: \(client.peer) sent command \(opcode), which \(what); ignored")

@@ -3,9 +3,9 @@ package import ButtonModel
 /// A flicd server as a state machine: it executes clients' commands, and reports Tryck's buttons to them.
 ///
 /// It neither connects nor pairs; it tells the radio what the clients request. At the end of each input it derives the
-/// requests of all clients together, and emits `want` and `listen` where they have changed. Clients may change them a
-/// thousand times a second, which the radio cannot follow: a button is asked for another mode only after `modeRest`,
-/// and the radio to receive more only after `listeningRest`. Events of the radio are forwarded to the clients concerned
+/// requests of all clients together, and emits `requestMode` and `listen` where they have changed. Clients may change them a
+/// thousand times a second, which the radio cannot follow: a button is asked for another mode only after `minimumModeInterval`,
+/// and the radio to receive more only after `minimumListeningInterval`. Events of the radio are forwarded to the clients concerned
 /// within the same input.
 ///
 /// The states of a client:
@@ -85,7 +85,7 @@ package struct FlicdServer: Sendable {
         /// `isWritten`: close only after the sent octets have been written.
         case close(ClientID, isWritten: Bool)
         /// The mode that the channels of a button request; `nil`: no channel. Not emitted for a deleted button.
-        case want(ButtonID, FlicdChannelMode?)
+        case requestMode(ButtonID, FlicdChannelMode?)
         case listen(FlicdListening)
         /// Delete this button. The owner must not report it by the input `deleted`.
         case delete(ButtonID)
@@ -96,7 +96,7 @@ package struct FlicdServer: Sendable {
 
     package static let maximumClients = 64
     /// The share of `maximumClients` that the clients of one address may use.
-    package static let share = ClientShare(places: maximumClients)
+    package static let share = ConnectionLimit(capacity: maximumClients)
     /// The maximum number of channels of a client, whatever their buttons.
     package static let maximumChannels = 256
     /// The maximum number of a client's channels to the same button. It bounds the cost of a press, which is sent to
@@ -116,17 +116,17 @@ package struct FlicdServer: Sendable {
     package static let octetsPerTurn = 64 * 1024
     /// The minimum interval between changes of a button's mode: each costs two packets and a change of the connection
     /// parameters.
-    package static let modeRest = Duration.seconds(5)
+    package static let minimumModeInterval = Duration.seconds(5)
     /// The minimum interval between extensions of `listen`, each of which starts scanning and may start a pairing.
-    package static let listeningRest = Duration.seconds(1)
+    package static let minimumListeningInterval = Duration.seconds(1)
 
     enum TimerKey: Hashable, Sendable {
         /// Commands wait for the next turn.
-        case work
+        case pendingCommands
         case wizard(ClientID, UInt32)
-        /// `modeRest` is over: the button may be asked for another mode.
+        /// `minimumModeInterval` is over: the button may be asked for another mode.
         case mode(ButtonID)
-        /// `listeningRest` is over: `listen` may be extended again.
+        /// `minimumListeningInterval` is over: `listen` may be extended again.
         case listening
     }
 
@@ -155,14 +155,14 @@ package struct FlicdServer: Sendable {
     var names: [BluetoothAddress: String] = [:]
     var clock: (utc: UTCTime, at: Instant)?
     /// Limits the rate of each `Line`.
-    var lines = RepeatedLines<Line>()
+    var lines = LogRateLimit<Line>()
     /// The number of frames that could not be interpreted.
     package private(set) var ignoredFrameCount: Int64 = 0
 
     // The modes and the `FlicdListening` that were emitted last, and whether they may have changed since.
-    var toldModes: [ButtonID: FlicdChannelMode] = [:]
+    var emittedModes: [ButtonID: FlicdChannelMode] = [:]
     var changedModes: Set<ButtonID> = []
-    var toldListening = FlicdListening()
+    var emittedListening = FlicdListening()
     var isListeningChanged = false
     /// Whether a wizard was created: buttons whose pairing failed before may then be tried again.
     var isSearchedAnew = false
@@ -170,7 +170,7 @@ package struct FlicdServer: Sendable {
     var deadlines = Deadlines<TimerKey>()
     var effects: [Effect] = []
     /// Clients whose pending octets or end have to be handled at the end of this input.
-    var touched: Set<ClientID> = []
+    var affectedClients: Set<ClientID> = []
 
     /// - Parameter maximumLinks: the configured number of links; `nil`: unknown until the limit is reached.
     package init(maximumLinks: Int? = nil) { self.maximumLinks = maximumLinks }
@@ -183,17 +183,17 @@ package struct FlicdServer: Sendable {
         case .clientConnected(let id, let peer): connected(id, peer, at: now)
         case .received(let id, let octets):
             clients[id]?.framer.append(octets)
-            if clients[id]?.isWorking == false { work(for: id, at: now) }
+            if clients[id]?.hasPendingCommands == false { executeCommands(for: id, at: now) }
         case .clientFinished(let id): finished(id)
         case .clientBlocked(let id): clients[id]?.isBlocked = true
         case .clientDrained(let id): drained(id)
-        case .clientGone(let id): forget(id)
+        case .clientGone(let id): removeClient(id)
 
         case .wallClock(let utc): clock = (utc, now)
-        case .button(let identity): known(identity)
+        case .button(let identity): identityChanged(identity)
         case .paired(let identity): paired(identity, at: now)
-        case .deleted(let button): gone(button, .deletedByOtherClient, deletedBy: nil)
-        case .unpaired(let button): gone(button, .deletedFromButton, deletedBy: nil)
+        case .deleted(let button): buttonDeleted(button, .deletedByOtherClient, deletedBy: nil)
+        case .unpaired(let button): buttonDeleted(button, .deletedFromButton, deletedBy: nil)
         case .status(let button, let status): statusChanged(button, status)
         case .linkFailed(let button, let reason): linkFailed(button, reason)
         case .events(let button, let events): pressed(button, events)
@@ -207,8 +207,8 @@ package struct FlicdServer: Sendable {
             for key in deadlines.takeDue(at: now) { expire(key, at: now) }
         }
         closeStalledClients(at: now)
-        tellWishes(at: now)
-        sendWhatWaits()
+        emitRequests(at: now)
+        flushClients()
         switch deadlines.rearm() {
         case .set(let deadline): effects.append(.setTimer(deadline))
         case .cancel: effects.append(.cancelTimer)
@@ -220,10 +220,12 @@ package struct FlicdServer: Sendable {
 
     private mutating func expire(_ key: TimerKey, at now: Instant) {
         switch key {
-        case .work:
-            for id in clients.keys.sorted() where clients[id]?.isWorking == true { work(for: id, at: now) }
+        case .pendingCommands:
+            for id in clients.keys.sorted() where clients[id]?.hasPendingCommands == true {
+                executeCommands(for: id, at: now)
+            }
         case .wizard(let client, let id): wizardExpired(client, id, at: now)
-        // `tellWishes`, at the end of this input, emits what changed meanwhile.
+        // `emitRequests`, at the end of this input, emits what changed meanwhile.
         case .mode, .listening: break
         }
     }
@@ -232,14 +234,14 @@ package struct FlicdServer: Sendable {
 
     /// Log lines that clients can cause at any rate.
     enum Line: Hashable, Sendable {
-        case turnedAway, shareTaken, gaveWay, noClient, stalled
+        case turnedAway, shareTaken, evicted, notAClient, stalled
         case wizard(FlicdScanWizardResult)
     }
 
     mutating func log(_ level: LogLevel, _ text: String) { effects.append(.log(level, text)) }
 
     mutating func log(_ line: Line, _ level: LogLevel, _ text: String, at now: Instant) {
-        if let text = lines.admit(line, text, at: now) { log(level, text) }
+        if let text = lines.lineToWrite(line, text, at: now) { log(level, text) }
     }
 
     func wallClock(at now: Instant) -> UTCTime {

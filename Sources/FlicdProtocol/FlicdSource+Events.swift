@@ -104,11 +104,11 @@ extension FlicdSource {
         if newlyPaired.remove(address) != nil { effects.append(.pairing(.paired(identity))) }
     }
 
-    /// Handles the deletion of a button, including a button that is known from `wishes` only and not in this
+    /// Handles the deletion of a button, including a button that is known from `requests` only and not in this
     /// connection's list.
     private mutating func deleted(_ address: BluetoothAddress, at now: Instant) {
         guard buttons[address] == nil else { return drop(address, hasForgotten: false, at: now) }
-        guard wishes.removeValue(forKey: address) != nil else { return }
+        guard requests.removeValue(forKey: address) != nil else { return }
         effects.append(.gone(address, hasForgotten: false))
     }
 
@@ -121,17 +121,17 @@ extension FlicdSource {
             send(.removeBatteryStatusListener(id: id))
         }
         deadlines.cancel(.channel(address))
-        wishes[address] = nil
+        requests[address] = nil
         newlyPaired.remove(address)
         effects.append(.gone(address, hasForgotten: hasForgotten))
     }
 
     // MARK: Channels
 
-    mutating func wished(_ wish: FlicdWish, of address: BluetoothAddress, at now: Instant) {
-        let before = wishes.updateValue(wish, forKey: address) ?? FlicdWish()
+    mutating func requestChanged(_ request: FlicdButtonRequest, of address: BluetoothAddress, at now: Instant) {
+        let before = requests.updateValue(request, forKey: address) ?? FlicdButtonRequest()
         guard isConnected, let button = buttons[address] else { return }
-        guard wish.isConnectionWanted else {
+        guard request.isConnectionWanted else {
             deadlines.cancel(.channel(address))
             guard let channel = button.channel else { return }
             endPress(of: address, at: now)
@@ -141,7 +141,7 @@ extension FlicdSource {
             return effects.append(.state(address, nil))
         }
         if let channel = button.channel {
-            if wish.mode != before.mode { send(.changeModeParameters(id: channel, wish.mode)) }
+            if request.mode != before.mode { send(.changeModeParameters(id: channel, request.mode)) }
         } else if !before.isConnectionWanted {
             // A user's request does not wait for the back-off.
             deadlines.cancel(.channel(address))
@@ -150,12 +150,14 @@ extension FlicdSource {
     }
 
     mutating func openChannel(_ address: BluetoothAddress) {
-        let wish = wishes[address] ?? FlicdWish()
-        guard isConnected, wish.isConnectionWanted, let button = buttons[address], button.channel == nil else { return }
+        let request = requests[address] ?? FlicdButtonRequest()
+        guard isConnected, request.isConnectionWanted, let button = buttons[address], button.channel == nil else {
+            return
+        }
         let id = takeID()
         buttons[address]?.channel = id
         channels[id] = address
-        send(.createConnectionChannel(id: id, address, wish.mode))
+        send(.createConnectionChannel(id: id, address, request.mode))
     }
 
     private mutating func channelRemoved(_ id: UInt32, _ reason: FlicdRemovedReason, at now: Instant) {
@@ -186,7 +188,7 @@ extension FlicdSource {
     ) {
         guard var presses = buttons[address]?.presses else { return }
         guard family.has(clickType) else { return noteAnomaly("\(clickType) is never in \(family)") }
-        let events = presses.take(family, clickType, wasQueued: wasQueued, timeDifference: timeDifference, at: now)
+        let events = presses.add(family, clickType, wasQueued: wasQueued, timeDifference: timeDifference, at: now)
         buttons[address]?.presses = presses
         if let deadline = presses.deadline {
             deadlines.set(.press(address), at: deadline)

@@ -31,13 +31,13 @@ package import ButtonModel
 package struct FlicdSource: Sendable {
     package enum Input: Hashable, Sendable {
         /// The first input: the requests for the buttons that are already known.
-        case start([BluetoothAddress: FlicdWish])
+        case start([BluetoothAddress: FlicdButtonRequest])
         /// - Parameter bootID: a random number for this connection; the counters of its presses start at 0.
         case connected(bootID: UInt32)
         case received([UInt8])
         /// The connection failed or ended, for a reason that is a sentence for the user.
         case closed(String)
-        case wish(BluetoothAddress, FlicdWish)
+        case request(BluetoothAddress, FlicdButtonRequest)
         /// Delete the button at the flicd; the effect `gone` confirms it. Ignored without a connection.
         case forget(BluetoothAddress)
         /// Pair new buttons at the flicd until `stopSearch`.
@@ -115,7 +115,7 @@ package struct FlicdSource: Sendable {
     }
 
     var state = State.idle
-    var wishes: [BluetoothAddress: FlicdWish] = [:]
+    var requests: [BluetoothAddress: FlicdButtonRequest] = [:]
     /// The buttons of this connection. Like `channels`, `listeners`, `awaited` and `wizard`, they are cleared when it
     /// ends.
     var buttons: [BluetoothAddress: Button] = [:]
@@ -146,9 +146,9 @@ package struct FlicdSource: Sendable {
 
     package mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
         switch input {
-        case .start(let wishes):
+        case .start(let requests):
             guard state == .idle else { break }
-            self.wishes = wishes
+            self.requests = requests
             state = .connecting
             effects.append(.connect)
         case .connected(let bootID): connected(bootID, at: now)
@@ -158,7 +158,7 @@ package struct FlicdSource: Sendable {
             case .connecting, .greeting, .listening: lose(reason, at: now)
             case .idle, .waiting: break
             }
-        case .wish(let address, let wish): wished(wish, of: address, at: now)
+        case .request(let address, let request): requestChanged(request, of: address, at: now)
         case .forget(let address):
             if isConnected { send(.deleteButton(address)) }
         case .search:
@@ -316,7 +316,7 @@ extension FlicdSource {
 }
 
 /// The connection that is requested for a button.
-package struct FlicdWish: Hashable, Sendable {
+package struct FlicdButtonRequest: Hashable, Sendable {
     package var mode: FlicdChannelMode
     /// False: no channel is created, so the flicd does not connect the button for us.
     package var isConnectionWanted: Bool

@@ -29,7 +29,7 @@ extension GestureRecogniser {
     mutating func setChords(_ chords: [Chord], at now: Instant) {
         self.chords = chords
         formedChords = []
-        chordMembers = chords.map { chord in Set(chord.members).map { row(of: $0) }.sorted() }
+        chordMembers = chords.map { chord in Set(chord.members).map { rowIndex(of: $0) }.sorted() }
         for index in rows.indices {
             let own = chords.indices.filter { chordMembers[$0].contains(index) && chordMembers[$0].count > 1 }
             rows[index].configure(chords: own, within: own.map { chords[$0].within }.max() ?? .zero, at: now)
@@ -37,9 +37,9 @@ extension GestureRecogniser {
     }
 
     mutating func handleMember(
-        _ event: ButtonEvent, _ row: Int, at now: Instant, into output: inout [Recognised]
+        _ event: ButtonEvent, _ row: Int, at now: Instant, into output: inout [RecognisedEvent]
     ) {
-        let machine = rows[row].machine(of: event.part)
+        let machine = rows[row].machineIndex(of: event.part)
         let isMember = rows[row].member?.machine == machine
         switch event.step {
         case .down:
@@ -47,7 +47,7 @@ extension GestureRecogniser {
             let joins = !event.wasQueued && rows[row].member == nil
             rows[row].machines[machine].handle(event, at: now, holdsBack: joins, into: &output)
             guard joins else { return }
-            rows[row].member = ButtonRow.Member(
+            rows[row].member = ButtonRecogniser.ChordPress(
                 since: now, machine: machine, holdsBackUntil: now + rows[row].within)
             formChords(by: row, at: now, into: &output)
         case .up:
@@ -59,7 +59,7 @@ extension GestureRecogniser {
     }
 
     /// Forms the chords with the most members among those that are complete with this press.
-    private mutating func formChords(by row: Int, at now: Instant, into output: inout [Recognised]) {
+    private mutating func formChords(by row: Int, at now: Instant, into output: inout [RecognisedEvent]) {
         guard let member = rows[row].member, let press = rows[row].machines[member.machine].openPress else { return }
         let complete = rows[row].chords.filter { chord in
             chordMembers[chord].allSatisfy { isFree($0, within: chords[chord].within, at: now) }
@@ -82,30 +82,30 @@ extension GestureRecogniser {
     }
 
     private func isFree(_ row: Int, within: Duration, at now: Instant) -> Bool {
-        guard let member = rows[row].member, !member.isTaken, now - member.since <= within,
-            rows[row].machines[member.machine].isHeldBack
+        guard let member = rows[row].member, !member.hasFired, now - member.since <= within,
+            rows[row].machines[member.machine].isReservedForChord
         else { return false }
         return !formedChords.contains { chordMembers[$0.chord].contains(row) }
     }
 
-    mutating func fire(_ formed: FormedChord, at now: Instant, into output: inout [Recognised]) {
+    mutating func fire(_ formed: FormedChord, at now: Instant, into output: inout [RecognisedEvent]) {
         let chord = chords[formed.chord]
         for row in chordMembers[formed.chord] {
             guard let member = rows[row].member else { continue }
-            rows[row].machines[member.machine].surrenderPress(into: &output)
-            rows[row].member?.isTaken = true
+            rows[row].machines[member.machine].givePressToChord(into: &output)
+            rows[row].member?.hasFired = true
             rows[row].member?.holdsBackUntil = nil
             rearm(row)
         }
         output.append(
-            Recognised(
-                button: rows[formed.lastRow].button, part: formed.lastPart, what: .chord(formed.chord),
+            RecognisedEvent(
+                button: rows[formed.lastRow].button, part: formed.lastPart, kind: .chord(formed.chord),
                 presses: formed.last.number...formed.last.number, at: formed.last.at,
                 heldFor: chord.event == .hold ? chord.holdAfter : .zero))
     }
 
     /// Ends the membership of a button's press in chords. Chords that need the press to stay down fail.
-    mutating func endMembership(of row: Int, at now: Instant, into output: inout [Recognised]) {
+    mutating func endMembership(of row: Int, at now: Instant, into output: inout [RecognisedEvent]) {
         guard rows[row].member != nil else { return }
         rows[row].liftHoldBack(at: now, into: &output)
         rows[row].member = nil

@@ -5,7 +5,7 @@ extension GestureRecogniser {
     ///
     /// - Parameter clock: an instant and its wall clock time; `nil` if the wall clock is implausible.
     package func saved(_ button: ButtonID, by clock: (instant: Instant, time: UTCTime)? = nil) -> String {
-        guard let row = knownRow(of: button) else { return "" }
+        guard let row = existingRowIndex(of: button) else { return "" }
         return rows[row].machines.compactMap { $0.saved(by: clock) }.joined(separator: ";")
     }
 
@@ -13,10 +13,10 @@ extension GestureRecogniser {
     ///
     /// - Parameter time: the wall clock time at `now`. If it is `nil`, the ages of the presses count from `now`.
     package mutating func restore(_ button: ButtonID, _ saved: String, at now: Instant, time: UTCTime? = nil) {
-        let row = row(of: button)
+        let row = rowIndex(of: button)
         for text in saved.split(separator: ";", maxSplits: ButtonPart.allCases.count + 1) {
             guard let train = SavedTrain(text) else { continue }
-            let machine = rows[row].machine(of: train.part)
+            let machine = rows[row].machineIndex(of: train.part)
             rows[row].machines[machine].restore(train, at: now, time: time)
         }
         rearm(row)
@@ -41,7 +41,7 @@ struct SavedTrain: Hashable, Sendable {
     var state: Character
     var firedStage: Ticks = -1
     /// How late the hold was reported.
-    var hold: Recognised.Lateness?
+    var hold: RecognisedEvent.Lateness?
     var presses: [SavedPress]
     /// The wall clock time of the last event.
     var time: UTCTime?
@@ -88,10 +88,10 @@ struct SavedTrain: Hashable, Sendable {
             let parts = fields[3].dropFirst().split(separator: "q", maxSplits: 1, omittingEmptySubsequences: false)
             guard presses.count == 1, let fired = parts.first.flatMap({ Ticks($0) }), fired >= -1 else { return nil }
             firedStage = fired
-            if fired >= 0 { hold = Recognised.Lateness(wasQueued: false, age: .zero) }
+            if fired >= 0 { hold = RecognisedEvent.Lateness(wasQueued: false, age: .zero) }
             guard parts.count > 1 else { break }
             guard let age = Int64(parts[1]), (0...SavedTrain.maximumAge).contains(age) else { return nil }
-            hold = Recognised.Lateness(wasQueued: true, age: .milliseconds(age))
+            hold = RecognisedEvent.Lateness(wasQueued: true, age: .milliseconds(age))
         case "s":
             guard presses.count == 1 else { return nil }
         case "e":
@@ -153,7 +153,7 @@ extension PressMachine {
             presses = [press]
         }
         if presses.isEmpty {
-            guard !takesVerdicts, grammar.verdictMode != nil, clock.reading > 0 else { return nil }
+            guard !usesButtonVerdicts, grammar.verdictMode != nil, clock.reading > 0 else { return nil }
             state = "e"
         }
         var text = "\(part?.rawValue ?? "-") \(clock.bootID) \(clock.reading) \(state)"
@@ -167,7 +167,7 @@ extension PressMachine {
     }
 
     /// Restores a train, unless a press has already begun. Its last `up` may have been received by the earlier process
-    /// only, so the machine does not use verdicts, and waits for events only for `patienceAfterRestart`.
+    /// only, so the machine does not use verdicts, and waits for events only for `missingEventWaitAfterRestart`.
     mutating func restore(_ saved: SavedTrain, at now: Instant, time: UTCTime?) {
         guard isIdle else { return }
         var happened = now
@@ -176,7 +176,7 @@ extension PressMachine {
         }
         guard let first = saved.presses.first else {
             clock.restore(bootID: saved.bootID, reading: saved.reading, moment: 0, at: happened)
-            takesVerdicts = false
+            usesButtonVerdicts = false
             return
         }
         clock.restore(bootID: saved.bootID, reading: saved.reading, moment: first.down, at: happened)
@@ -192,16 +192,16 @@ extension PressMachine {
         case "h":
             train[train.count - 1].hold = saved.hold
             state = .holding(train.removeLast(), fired: saved.firedStage)
-            if saved.firedStage >= 0 { holdEndsAt = now + PressMachine.patienceAfterRestart }
+            if saved.firedStage >= 0 { holdEndsAt = now + PressMachine.missingEventWaitAfterRestart }
         case "s": state = .spent(train.removeLast())
         default: state = .released
         }
-        takesVerdicts = false
+        usesButtonVerdicts = false
         linkLostAt = happened
         isRestored = true
-        isCut = state != .released
-        settlesAt = now + PressMachine.patienceAfterRestart
-        reviewsAt = now
+        lostLinkDuringPress = state != .released
+        settlesAt = now + PressMachine.missingEventWaitAfterRestart
+        reevaluatesAt = now
         rearm()
     }
 }

@@ -2,7 +2,7 @@ package import ButtonModel
 
 /// Recognises gestures in the presses, turns and swipes of all buttons.
 ///
-/// Each button has a `ButtonRow`, and each of its parts a `PressMachine`, which matches patterns of presses. This type
+/// Each button has a `ButtonRecogniser`, and each of its parts a `PressMachine`, which matches patterns of presses. This type
 /// owns their deadlines, and the chords (`GestureRecogniser+Chords.swift`), which involve several buttons.
 package struct GestureRecogniser: Sendable {
     package enum Input: Hashable, Sendable {
@@ -12,30 +12,30 @@ package struct GestureRecogniser: Sendable {
         case linkLost(ButtonID)
         case linkReturned(ButtonID)
         /// A hold in progress ends without its `up`, because the link timed out, or the button rebooted or was removed.
-        /// `unheardFor` is the minimum time since the last packet of the button.
-        case holdLost(ButtonID, unheardFor: Duration)
+        /// `silentFor` is the minimum time since the last packet of the button.
+        case holdEndMissed(ButtonID, silentFor: Duration)
         case timerFired
     }
 
     /// The connection supervision timeout: a link is lost after this time without a packet.
     package static let supervisionTimeout = PressMachine.supervisionTimeout
 
-    var rows: [ButtonRow] = []
+    var rows: [ButtonRecogniser] = []
     private var rowIndices: [ButtonID: Int] = [:]
     private var others = Vocabulary()
     private var otherGrammar: Grammar
-    private let takesVerdicts: Bool
+    private let usesButtonVerdicts: Bool
     var deadlines = DeadlineHeap()
     var chords: [Chord] = []
     /// The members of each chord, as indices in `rows`.
     var chordMembers: [[Int]] = []
     var formedChords: [FormedChord] = []
 
-    /// - Parameter takesVerdicts: whether the button's own verdicts are used. Pass `false` if the events are only
+    /// - Parameter usesButtonVerdicts: whether the button's own verdicts are used. Pass `false` if the events are only
     ///   `down` and `up`, as in tests of rules; the gestures are the same.
-    package init(takesVerdicts: Bool = true) {
-        self.takesVerdicts = takesVerdicts
-        otherGrammar = Grammar(others, takesVerdicts: takesVerdicts)
+    package init(usesButtonVerdicts: Bool = true) {
+        self.usesButtonVerdicts = usesButtonVerdicts
+        otherGrammar = Grammar(others, usesButtonVerdicts: usesButtonVerdicts)
     }
 
     /// When `timerFired` is due. An event at the same instant must be passed before it.
@@ -54,7 +54,7 @@ package struct GestureRecogniser: Sendable {
         var grammars: [Vocabulary: Grammar] = [:]
         func grammar(of vocabulary: Vocabulary) -> Grammar {
             if let known = grammars[vocabulary] { return known }
-            let grammar = Grammar(vocabulary, takesVerdicts: takesVerdicts)
+            let grammar = Grammar(vocabulary, usesButtonVerdicts: usesButtonVerdicts)
             grammars[vocabulary] = grammar
             return grammar
         }
@@ -65,18 +65,18 @@ package struct GestureRecogniser: Sendable {
             rows[row].configure(vocabulary, grammar(of: vocabulary), at: now)
         }
         for (button, vocabulary) in vocabularies where rowIndices[button] == nil {
-            add(ButtonRow(button, vocabulary, grammar(of: vocabulary)))
+            add(ButtonRecogniser(button, vocabulary, grammar(of: vocabulary)))
         }
         if chords != self.chords { setChords(chords, at: now) }
         for row in rows.indices { rearm(row) }
     }
 
     /// Handles an input, and returns the gestures and movements that it completes, in order.
-    package mutating func handle(_ input: Input, at now: Instant) -> [Recognised] {
-        var output: [Recognised] = []
+    package mutating func handle(_ input: Input, at now: Instant) -> [RecognisedEvent] {
+        var output: [RecognisedEvent] = []
         switch input {
         case .event(let event):
-            let row = row(of: event.button)
+            let row = rowIndex(of: event.button)
             if rows[row].chords.isEmpty {
                 rows[row].handle(event, at: now, into: &output)
             } else {
@@ -84,7 +84,7 @@ package struct GestureRecogniser: Sendable {
             }
             rearm(row)
         case .moved(let movement):
-            let row = row(of: movement.button)
+            let row = rowIndex(of: movement.button)
             rows[row].moved(movement, at: now, into: &output)
             rearm(row)
         case .linkLost(let button):
@@ -98,7 +98,7 @@ package struct GestureRecogniser: Sendable {
             guard let row = rowIndices[button] else { return [] }
             for machine in rows[row].machines.indices { rows[row].machines[machine].linkReturned() }
             rearm(row)
-        case .holdLost(let button, let duration):
+        case .holdEndMissed(let button, let duration):
             guard let row = rowIndices[button] else { return [] }
             for machine in rows[row].machines.indices {
                 rows[row].machines[machine].endHold(unheardFor: duration, at: now, into: &output)
@@ -111,7 +111,7 @@ package struct GestureRecogniser: Sendable {
     }
 
     /// Handles the deadlines that have passed in their order, even if the timer fired late.
-    private mutating func timePassed(at now: Instant, into output: inout [Recognised]) {
+    private mutating func timePassed(at now: Instant, into output: inout [RecognisedEvent]) {
         while let due = deadline, due <= now {
             if let chord = formedChords.firstIndex(where: { $0.firesAt <= due }) {
                 fire(formedChords.remove(at: chord), at: due, into: &output)
@@ -124,14 +124,14 @@ package struct GestureRecogniser: Sendable {
 
     mutating func rearm(_ row: Int) { deadlines.set(row, to: rows[row].deadline) }
 
-    func knownRow(of button: ButtonID) -> Int? { rowIndices[button] }
+    func existingRowIndex(of button: ButtonID) -> Int? { rowIndices[button] }
 
-    mutating func row(of button: ButtonID) -> Int {
-        rowIndices[button] ?? add(ButtonRow(button, others, otherGrammar))
+    mutating func rowIndex(of button: ButtonID) -> Int {
+        rowIndices[button] ?? add(ButtonRecogniser(button, others, otherGrammar))
     }
 
     @discardableResult
-    private mutating func add(_ row: ButtonRow) -> Int {
+    private mutating func add(_ row: ButtonRecogniser) -> Int {
         rows.append(row)
         rowIndices[row.button] = rows.count - 1
         return rows.count - 1

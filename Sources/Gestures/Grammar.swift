@@ -27,7 +27,7 @@ final class Grammar: Sendable {
     let holdAfter: Ticks
     let clickGap: Ticks
     /// Whether the length of a press matters.
-    let tellsLongFromShort: Bool
+    let distinguishesLength: Bool
     /// Whether `click` is the only gesture, so that it is recognised on `down`.
     let firesOnDown: Bool
     /// The trigger mode in which the button's own classification has the same result; `nil` if there is none.
@@ -37,7 +37,7 @@ final class Grammar: Sendable {
     /// The durations of the vocabulary for the elements of `holdStages`.
     let stageDurations: [Duration]
 
-    init(_ vocabulary: Vocabulary, takesVerdicts: Bool = true) {
+    init(_ vocabulary: Vocabulary, usesButtonVerdicts: Bool = true) {
         let mode = vocabulary.gestureMode
         let hasHold = mode?.hasHold ?? vocabulary.usesHold
         var patterns = vocabulary.patterns
@@ -50,11 +50,11 @@ final class Grammar: Sendable {
         holdThreshold = holdStages.first.map { min($0, Ticks(vocabulary.holdAfter, roundedUp: true)) }
         clickGap = Ticks(vocabulary.clickGap)
         nearestMode = vocabulary.nearestMode
-        tellsLongFromShort = hasHold || patterns.contains { $0.contains(.long) }
+        distinguishesLength = hasHold || patterns.contains { $0.contains(.long) }
         let isClickAlone = patterns == [.click] && !hasHold
-        firesOnDown = isClickAlone && !vocabulary.canBeMoved
+        firesOnDown = isClickAlone && !vocabulary.canSwipeOrTurn
         // The button would report its click on the `down` of a swipe or a turn, too.
-        verdictMode = takesVerdicts && firesOnDown == isClickAlone ? vocabulary.mode : nil
+        verdictMode = usesButtonVerdicts && firesOnDown == isClickAlone ? vocabulary.mode : nil
 
         var nodes = [Node()]
         for pattern in patterns where (1...Vocabulary.maximumPresses).contains(pattern.count) {

@@ -15,7 +15,7 @@ struct Press: Hashable, Sendable {
     /// The age of its oldest step.
     var age: Duration
     /// How late its first `hold` was reported; `nil` if none was.
-    var hold: Recognised.Lateness?
+    var hold: RecognisedEvent.Lateness?
     /// When the press began, on the host's clock: the earliest time that a step implies, because delays only add.
     var at: Instant
 

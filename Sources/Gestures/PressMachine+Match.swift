@@ -3,19 +3,20 @@ import ButtonModel
 // Matching of a train with the patterns of the grammar's prefix tree.
 extension PressMachine {
     /// Reports a click on `down`, if no other gesture is possible.
-    mutating func fireOnDown(into output: inout [Recognised]) {
-        guard grammar.firesOnDown, !isHeldBack, state == .undecided, train.count == 1, let press = train.popLast()
+    mutating func fireOnDown(into output: inout [RecognisedEvent]) {
+        guard grammar.firesOnDown, !isReservedForChord, state == .undecided, train.count == 1,
+            let press = train.popLast()
         else {
             return
         }
         state = .spent(press)
-        give(.pattern(.click), press, into: &output)
+        report(.pattern(.click), press, into: &output)
     }
 
     /// Reports the gestures of the train by longest match, and keeps presses that may still become a longer pattern.
     ///
     /// - Parameter isOver: whether no press will be added to the train.
-    mutating func settle(isOver: Bool, into output: inout [Recognised]) {
+    mutating func settle(isOver: Bool, into output: inout [RecognisedEvent]) {
         while !train.isEmpty {
             let decided = state == .undecided ? train.count - 1 : train.count
             let (node, steps, match) = walk(decided)
@@ -24,7 +25,7 @@ extension PressMachine {
                 if mayGrow && (state == .undecided || !isOver) { return }
             }
             if let (count, pattern) = match {
-                give(.pattern(pattern), train[count - 1], from: train[0].number, queuedOf: count, into: &output)
+                report(.pattern(pattern), train[count - 1], from: train[0].number, queuedOf: count, into: &output)
                 let last = train[count - 1]
                 train.removeFirst(count)
                 if train.isEmpty, state == .long { state = .spent(last) }
@@ -35,15 +36,15 @@ extension PressMachine {
     }
 
     /// Removes the first press of the train, because no pattern begins with it. If it is a hold, reports the hold.
-    mutating func dropFirst(into output: inout [Recognised]) {
+    mutating func dropFirst(into output: inout [RecognisedEvent]) {
         var press = train.removeFirst()
         let isHold = press.length == .long && grammar.holdThreshold != nil
         if train.isEmpty, state == .long {
             state = isHold ? .holding(press, fired: -1) : .spent(press)
         } else if isHold, let up = press.up {
-            let fired = giveStages(of: &press, after: -1, upTo: up, into: &output)
+            let fired = reportStages(of: &press, after: -1, upTo: up, into: &output)
             if fired >= 0 {
-                give(.holdRelease, press, heldFor: press.heldFor(at: up).duration, into: &output)
+                report(.holdRelease, press, heldFor: press.heldFor(at: up).duration, into: &output)
             }
         }
     }
@@ -63,14 +64,14 @@ extension PressMachine {
 
     /// Reports the hold stages that are reached at `moment`, and returns the latest reported stage, or else `after`.
     @discardableResult
-    func giveStages(
-        of press: inout Press, after: Ticks, upTo moment: Ticks, into output: inout [Recognised]
+    func reportStages(
+        of press: inout Press, after: Ticks, upTo moment: Ticks, into output: inout [RecognisedEvent]
     ) -> Ticks {
         var fired = after
         for (stage, duration) in zip(grammar.holdStages, grammar.stageDurations)
         where stage > fired && press.down.addingSaturating(stage) <= moment {
-            if press.hold == nil { press.hold = Recognised.Lateness(wasQueued: press.wasQueued, age: press.age) }
-            give(.hold(after: duration), press, heldFor: duration, isFurtherStage: fired >= 0, into: &output)
+            if press.hold == nil { press.hold = RecognisedEvent.Lateness(wasQueued: press.wasQueued, age: press.age) }
+            report(.hold(after: duration), press, heldFor: duration, isFurtherStage: fired >= 0, into: &output)
             fired = stage
         }
         return fired
@@ -80,13 +81,13 @@ extension PressMachine {
     ///   - press: the last press of the gesture.
     ///   - first: the number of its first press; `nil` if it has only one.
     ///   - count: how many presses at the start of the train it consists of. If one is queued, the gesture is.
-    func give(
-        _ what: Recognised.What, _ press: Press, from first: UInt64? = nil, queuedOf count: Int = 0,
+    func report(
+        _ what: RecognisedEvent.Kind, _ press: Press, from first: UInt64? = nil, queuedOf count: Int = 0,
         heldFor: Duration = .zero, isFurtherStage: Bool = false, isLinkLost: Bool = false,
-        into output: inout [Recognised]
+        into output: inout [RecognisedEvent]
     ) {
-        var recognised = Recognised(
-            button: button, part: part, what: what, presses: min(first ?? press.number, press.number)...press.number,
+        var recognised = RecognisedEvent(
+            button: button, part: part, kind: what, presses: min(first ?? press.number, press.number)...press.number,
             wasQueued: press.wasQueued, wasQueuedLast: press.wasQueuedLast, age: max(.zero, press.age), at: press.at,
             heldFor: heldFor, isFurtherStage: isFurtherStage, hold: what == .holdRelease ? press.hold : nil,
             isLinkLost: isLinkLost)

@@ -19,10 +19,10 @@
                 zip(train, train.dropFirst()).allSatisfy { $0.number < $1.number },
                 "the presses of the train are not in their order")
             expect((train.last?.number ?? 0) <= pressCount, "a press has a number that was not given out")
-            expect(!isHeldBack || state == .undecided, "a press is held back in state \(state)")
-            expect(!isCut || state != .released, "a press is cut off, and none is down")
+            expect(!isReservedForChord || state == .undecided, "a press is held back in state \(state)")
+            expect(!lostLinkDuringPress || state != .released, "a press is cut off, and none is down")
             expect(deadline == nextDeadline, "the deadline is not that of the state")
-            expect(!takesVerdicts || deadline == holdEndsAt, "our clock decides what the button's verdicts decide")
+            expect(!usesButtonVerdicts || deadline == holdEndsAt, "our clock decides what the button's verdicts decide")
             switch state {
             case .released, .undecided, .long:
                 expect(holdEndsAt == nil, "the end of a hold is due, and there is no hold")
@@ -40,7 +40,7 @@
         }
     }
 
-    extension ButtonRow {
+    extension ButtonRecogniser {
         func problems() -> [String] {
             var problems = machines.flatMap { $0.problems() }
             if Set(machines.map(\.part)).count != machines.count {
@@ -49,13 +49,13 @@
             if let member, !machines.indices.contains(member.machine) {
                 problems.append("\(button): a chord's press is on a part that was never pressed")
             }
-            for index in machines.indices where machines[index].isHeldBack && member?.machine != index {
+            for index in machines.indices where machines[index].isReservedForChord && member?.machine != index {
                 problems.append("\(button): a press is held back for no chord")
             }
             if member != nil, chords.isEmpty {
                 problems.append("\(button): a press belongs to a chord, and there is none")
             }
-            if member?.isTaken == true, member?.holdsBackUntil != nil {
+            if member?.hasFired == true, member?.holdsBackUntil != nil {
                 problems.append("\(button): a press is held back that a chord has taken")
             }
             return problems
@@ -67,7 +67,9 @@
         package func problems() -> [String] {
             var problems = rows.flatMap { $0.problems() } + deadlines.problems()
             for index in rows.indices {
-                if knownRow(of: rows[index].button) != index { problems.append("\(rows[index].button): two rows") }
+                if existingRowIndex(of: rows[index].button) != index {
+                    problems.append("\(rows[index].button): two rows")
+                }
                 if deadlines[index] != rows[index].deadline {
                     problems.append("\(rows[index].button): the deadline is not that of its presses and turns")
                 }
@@ -86,7 +88,7 @@
                     let isShared = chords.indices.contains {
                         chords[$0].event == .down && chordMembers[$0] == chordMembers[formed.chord]
                     }
-                    if member.isTaken, !isShared { problems.append("\(rows[row].button): a press is in two chords") }
+                    if member.hasFired, !isShared { problems.append("\(rows[row].button): a press is in two chords") }
                     if member.holdsBackUntil != nil {
                         problems.append("\(rows[row].button): a press is set free before its chord fires")
                     }

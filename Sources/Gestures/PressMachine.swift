@@ -26,7 +26,7 @@ import ButtonModel
 /// | holding      | `down`, because the `up` was lost          | undecided | the same, and `down`                      |
 /// | spent        | `up`                                       | released  | `up`                                      |
 /// | undecided    | a chord takes the press                    | spent     | gestures of the train without this press  |
-/// | undec., long | rotation by `leastTurn`                    | spent     | gestures of the train without this press  |
+/// | undec., long | rotation by `minimumTurn`                    | spent     | gestures of the train without this press  |
 /// | undec., long | `up` that ends a swipe                     | released  | the same; `up`, `swipe`                   |
 /// | not released | `down`, because the `up` was lost          | undecided | gestures without the lost press; `down`   |
 /// | any          | link lost                                  | unchanged | nothing; timers wait until `settlesAt`    |
@@ -61,17 +61,17 @@ struct PressMachine: Sendable {
     }
 
     /// The maximum time between two stored events while the button sends them.
-    static let silence = Duration.milliseconds(500)
+    static let storedEventGap = Duration.milliseconds(500)
     /// How long a train waits for missing events after a lost link: as long as the default `max_age` of rules.
-    static let patience = Duration.seconds(3)
+    static let missingEventWait = Duration.seconds(3)
     /// A train that waited longer for the end of a press counts as stored. A live event may be a second late.
-    static let longestWait = patience + .seconds(1)
+    static let lateThreshold = missingEventWait + .seconds(1)
     /// The connection supervision timeout that is requested from buttons, after which a silent link is lost. A link
     /// that ended in another way has as long to return before a hold ends.
     static let supervisionTimeout = Duration.seconds(8)
-    /// `patience` after a restart of the process, when the link must be established first. It may exceed `max_age`,
+    /// `missingEventWait` after a restart of the process, when the link must be established first. It may exceed `max_age`,
     /// because restored presses get their true age.
-    static let patienceAfterRestart = Duration.seconds(10)
+    static let missingEventWaitAfterRestart = Duration.seconds(10)
 
     let button: ButtonID
     let part: ButtonPart?
@@ -86,15 +86,15 @@ struct PressMachine: Sendable {
     var pressCount: UInt64 = 0
     /// Whether the button's verdicts decide the current train. It is chosen at the start of a train, and applies to
     /// verdicts on the train that arrive after it has ended.
-    var takesVerdicts: Bool
+    var usesButtonVerdicts: Bool
     /// Whether the press that is down is held back, because a chord may still take it.
-    var isHeldBack = false
+    var isReservedForChord = false
     /// The rotation during the last press, in hundredths of a turn.
     private var turned = 0
     /// When the latest press that was a swipe or a turn began.
     private var movedAt: Ticks?
     /// Whether the link was lost while a press was down, and no event has arrived since.
-    var isCut = false
+    var lostLinkDuringPress = false
     /// Whether the train, or its beginning, was restored from an earlier process.
     var isRestored = false
     /// The host's clock decides nothing before this instant, because missing events may still arrive.
@@ -103,8 +103,8 @@ struct PressMachine: Sendable {
     var linkLostAt: Instant?
     /// When the end of a reported hold is reported without an `up`, unless the link returns before.
     var holdEndsAt: Instant?
-    /// When `review` must examine the train, because the grammar has changed.
-    var reviewsAt: Instant?
+    /// When `reevaluate` must examine the train, because the grammar has changed.
+    var reevaluatesAt: Instant?
     /// When `timePassed` must be called.
     private(set) var deadline: Instant?
 
@@ -112,7 +112,7 @@ struct PressMachine: Sendable {
         self.button = button
         self.part = part
         self.grammar = grammar
-        takesVerdicts = grammar.verdictMode != nil
+        usesButtonVerdicts = grammar.verdictMode != nil
         train.reserveCapacity(Vocabulary.maximumPresses)
     }
 
@@ -120,30 +120,30 @@ struct PressMachine: Sendable {
 
     /// - Parameter holdsBack: whether a chord may take the press that begins.
     mutating func handle(
-        _ event: ButtonEvent, at now: Instant, holdsBack: Bool = false, into output: inout [Recognised]
+        _ event: ButtonEvent, at now: Instant, holdsBack: Bool = false, into output: inout [RecognisedEvent]
     ) {
-        review(into: &output)
+        reevaluate(into: &output)
         holdEndsAt = nil
         let startsOver = isIdle
         clock.advance(to: event, at: now, startsOver: startsOver)
-        settlesAt = event.wasQueued && !event.wasQueuedLast ? now + PressMachine.silence : nil
-        isCut = false
+        settlesAt = event.wasQueued && !event.wasQueuedLast ? now + PressMachine.storedEventGap : nil
+        lostLinkDuringPress = false
         if isRestored { ageRestoredPresses(by: event.age, to: clock.moment, clock.instant) }
         if startsOver && event.step == .down {
             let followsMovement = movedAt.map { clock.moment - $0 <= grammar.clickGap } ?? false
-            takesVerdicts = grammar.verdictMode != nil && !isInChord && !followsMovement
+            usesButtonVerdicts = grammar.verdictMode != nil && !isInChord && !followsMovement
         }
-        if event.isTimeRough { leaveToVerdicts() }
+        if event.isTimeRough { switchToVerdicts() }
         if event.step != .down { note(event) }
 
         if let direction = event.swipe, event.step.isUp {
             endAsSwipe(event, direction, into: &output)
-        } else if takesVerdicts {
+        } else if usesButtonVerdicts {
             takeVerdict(event, in: grammar.verdictMode ?? grammar.nearestMode, into: &output)
         } else {
             switch event.step {
             case .down:
-                dropUnseenPress(at: now, into: &output)
+                endPressWithoutUp(at: now, into: &output)
                 advance(to: clock.moment, into: &output)
                 begin(event, holdsBack: holdsBack, into: &output)
                 fireOnDown(into: &output)
@@ -152,7 +152,7 @@ struct PressMachine: Sendable {
             case .clickTimeout:
                 advance(to: clock.moment, endsGap: true, into: &output)
             case .up:
-                isHeldBack = false
+                isReservedForChord = false
                 advance(to: clock.moment, into: &output)
                 end(event, into: &output)
             }
@@ -162,13 +162,13 @@ struct PressMachine: Sendable {
     }
 
     /// Handles the loss of the link. Events that have not arrived by now arrive later as stored events, or never.
-    mutating func linkLost(at now: Instant, into output: inout [Recognised]) {
+    mutating func linkLost(at now: Instant, into output: inout [RecognisedEvent]) {
         liftHoldBack(at: now, into: &output)
-        isCut = state != .released
-        settlesAt = now + PressMachine.patience
-        if state == .released, let last = train.last, now < last.at + PressMachine.patience {
-            // No press is down, so the train is decided before its gestures are too old for `patience`.
-            settlesAt = last.at + PressMachine.patience
+        lostLinkDuringPress = state != .released
+        settlesAt = now + PressMachine.missingEventWait
+        if state == .released, let last = train.last, now < last.at + PressMachine.missingEventWait {
+            // No press is down, so the train is decided before its gestures are too old for `missingEventWait`.
+            settlesAt = last.at + PressMachine.missingEventWait
         }
         linkLostAt = now
         if case .holding(_, let fired) = state, fired >= 0 { holdEndsAt = now + PressMachine.supervisionTimeout }
@@ -182,12 +182,12 @@ struct PressMachine: Sendable {
     }
 
     /// Handles a rotation while the button is pressed, in hundredths of a whole turn, clockwise positive.
-    mutating func turn(by steps: Int, into output: inout [Recognised]) {
+    mutating func turn(by steps: Int, into output: inout [RecognisedEvent]) {
         guard state == .undecided || state == .long else { return }
         let (sum, overflow) = turned.addingReportingOverflow(steps)
-        turned = overflow ? Vocabulary.leastTurn : sum
-        guard turned.magnitude >= Vocabulary.leastTurn else { return }
-        takesVerdicts = false
+        turned = overflow ? Vocabulary.minimumTurn : sum
+        guard turned.magnitude >= Vocabulary.minimumTurn else { return }
+        usesButtonVerdicts = false
         movedAt = train.last?.down
         spendPress(into: &output)
     }
@@ -199,7 +199,7 @@ struct PressMachine: Sendable {
 // MARK: - Begin and end of a press
 
 extension PressMachine {
-    mutating func begin(_ event: ButtonEvent, holdsBack: Bool, into output: inout [Recognised]) {
+    mutating func begin(_ event: ButtonEvent, holdsBack: Bool, into output: inout [RecognisedEvent]) {
         pressCount &+= 1
         turned = 0
         linkLostAt = nil
@@ -208,14 +208,14 @@ extension PressMachine {
             age: event.age, at: clock.instant)
         train.append(press)
         state = .undecided
-        isHeldBack = holdsBack
-        give(.down, press, into: &output)
+        isReservedForChord = holdsBack
+        report(.down, press, into: &output)
     }
 
-    mutating func end(_ event: ButtonEvent, into output: inout [Recognised]) {
+    mutating func end(_ event: ButtonEvent, into output: inout [RecognisedEvent]) {
         switch state {
         case .released:
-            give(.up, strayPress(event), into: &output)
+            report(.up, pressWithoutDown(event), into: &output)
         case .undecided, .long:
             let last = train.count - 1
             train[last].up = clock.moment
@@ -223,45 +223,45 @@ extension PressMachine {
             let length = train[last].length ?? (last == 0 && isLong(lasted) ? .long : .short)
             train[last].length = length
             state = .released
-            give(.up, train[last], heldFor: lasted.duration, into: &output)
+            report(.up, train[last], heldFor: lasted.duration, into: &output)
             settle(isOver: length == .short && lasted > grammar.clickGap, into: &output)
         case .holding(let press, let fired):
             state = .released
             let lasted = press.heldFor(at: clock.moment).duration
-            give(.up, press, heldFor: lasted, into: &output)
-            if fired >= 0 { give(.holdRelease, press, heldFor: lasted, into: &output) }
+            report(.up, press, heldFor: lasted, into: &output)
+            if fired >= 0 { report(.holdRelease, press, heldFor: lasted, into: &output) }
         case .spent(let press):
             state = .released
-            give(.up, press, heldFor: press.heldFor(at: clock.moment).duration, into: &output)
+            report(.up, press, heldFor: press.heldFor(at: clock.moment).duration, into: &output)
         }
     }
 
     /// Ends a press as a swipe. Later verdicts of the button on the train are ignored, because it is decided here.
     private mutating func endAsSwipe(
-        _ event: ButtonEvent, _ direction: SwipeDirection, into output: inout [Recognised]
+        _ event: ButtonEvent, _ direction: SwipeDirection, into output: inout [RecognisedEvent]
     ) {
-        isHeldBack = false
+        isReservedForChord = false
         advance(to: clock.moment, into: &output)
-        takesVerdicts = false
+        usesButtonVerdicts = false
         switch state {
         case .released, .undecided, .long:
             var press = state == .released ? nil : train.popLast()
             press?.up = clock.moment
             state = .released
             settle(isOver: true, into: &output)
-            let swiped = press ?? strayPress(event)
+            let swiped = press ?? pressWithoutDown(event)
             movedAt = swiped.down
-            give(.up, swiped, heldFor: swiped.heldFor(at: clock.moment).duration, into: &output)
-            give(.swipe(direction), swiped, into: &output)
+            report(.up, swiped, heldFor: swiped.heldFor(at: clock.moment).duration, into: &output)
+            report(.swipe(direction), swiped, into: &output)
         case .holding, .spent:
             end(event, into: &output)
         }
     }
 
     /// Removes the press that is down from the train, and settles the others.
-    private mutating func spendPress(into output: inout [Recognised]) {
+    private mutating func spendPress(into output: inout [RecognisedEvent]) {
         guard let press = train.popLast() else { return }
-        isHeldBack = false
+        isReservedForChord = false
         state = .released
         settle(isOver: true, into: &output)
         state = .spent(press)
@@ -269,14 +269,14 @@ extension PressMachine {
     }
 
     /// Creates a press for an event whose `down` has not been received.
-    mutating func strayPress(_ event: ButtonEvent) -> Press {
+    mutating func pressWithoutDown(_ event: ButtonEvent) -> Press {
         pressCount &+= 1
         return Press(
             number: pressCount, down: clock.moment, up: clock.moment, wasQueued: event.wasQueued,
             wasQueuedLast: event.wasQueuedLast, age: event.age, at: clock.instant)
     }
 
-    func isLong(_ span: Ticks) -> Bool { grammar.tellsLongFromShort && span >= grammar.holdAfter }
+    func isLong(_ span: Ticks) -> Bool { grammar.distinguishesLength && span >= grammar.holdAfter }
 
     mutating func note(_ event: ButtonEvent) {
         switch state {
@@ -293,7 +293,7 @@ extension PressMachine {
     }
 
     /// Ends a press whose `up` was lost, before a new press begins.
-    mutating func dropUnseenPress(at now: Instant, into output: inout [Recognised]) {
+    mutating func endPressWithoutUp(at now: Instant, into output: inout [RecognisedEvent]) {
         switch state {
         case .released:
             return
@@ -329,14 +329,14 @@ extension PressMachine {
     var openPress: Press? { state == .undecided ? train.last : nil }
 
     /// Gives the press that is down to a chord.
-    mutating func surrenderPress(into output: inout [Recognised]) {
+    mutating func givePressToChord(into output: inout [RecognisedEvent]) {
         if state == .undecided { spendPress(into: &output) }
     }
 
     /// Ends the holding back of the press that is down, because no chord takes it any more.
-    mutating func liftHoldBack(at now: Instant, into output: inout [Recognised]) {
-        guard isHeldBack else { return }
-        isHeldBack = false
+    mutating func liftHoldBack(at now: Instant, into output: inout [RecognisedEvent]) {
+        guard isReservedForChord else { return }
+        isReservedForChord = false
         fireOnDown(into: &output)
         timePassed(at: now, into: &output)
     }

@@ -31,13 +31,13 @@ struct RotationWindow: Hashable, Sendable {
     }
 
     /// The sum as an event; `nil` if the dial is back where it started.
-    var recognised: Recognised? {
+    var recognised: RecognisedEvent? {
         guard steps != 0 else { return nil }
         var facts = latest.facts
         facts.wasQueued = wasQueued
         facts.wasQueuedLast = wasQueuedLast
-        return Recognised(
-            button: latest.button, what: .rotation(steps: steps, collect: collect), facts: facts, at: at)
+        return RecognisedEvent(
+            button: latest.button, kind: .rotation(steps: steps, collect: collect), facts: facts, at: at)
     }
 }
 

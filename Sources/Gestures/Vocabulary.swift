@@ -24,18 +24,18 @@ package struct Vocabulary: Hashable, Sendable {
     package var holdAfter: Duration
     package var clickGap: Duration
     /// The durations over which rotation is summed. Each duration has its own events.
-    package var collects: Set<Duration>
+    package var rotationDurations: Set<Duration>
     /// Whether a press can become a swipe or a turn before it is released, so that a click must not fire on `down`.
-    package var canBeMoved: Bool
+    package var canSwipeOrTurn: Bool
 
     /// The minimum rotation, in hundredths of a turn, that makes a press a turn instead of a click. Less rotation is
     /// attributed to an unsteady hand.
-    package static let leastTurn = 5
+    package static let minimumTurn = 5
 
     package init(
         patterns: Set<[PressLength]> = [], holdStages: Set<Duration> = [], usesHoldRelease: Bool = false,
         fixedMode: TriggerMode? = nil, holdAfter: Duration = .seconds(1), clickGap: Duration = .milliseconds(500),
-        collects: Set<Duration> = [.milliseconds(100)], canBeMoved: Bool = false
+        rotationDurations: Set<Duration> = [.milliseconds(100)], canSwipeOrTurn: Bool = false
     ) {
         self.patterns = patterns
         self.holdStages = holdStages
@@ -43,8 +43,8 @@ package struct Vocabulary: Hashable, Sendable {
         self.fixedMode = fixedMode
         self.holdAfter = holdAfter
         self.clickGap = clickGap
-        self.collects = collects
-        self.canBeMoved = canBeMoved
+        self.rotationDurations = rotationDurations
+        self.canSwipeOrTurn = canSwipeOrTurn
     }
 }
 

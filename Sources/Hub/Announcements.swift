@@ -41,8 +41,8 @@ struct Announcements: Sendable {
         discovery = configuration.discoveryPrefix.map {
             Discovery(
                 topics: Topics(base: configuration.baseTopic), prefix: $0, installationID: installationID,
-                version: configuration.version, takesRequests: configuration.control != .none,
-                takesRestart: configuration.control == .all)
+                version: configuration.version, acceptsRequests: configuration.control != .none,
+                acceptsRestart: configuration.control == .all)
         }
     }
 

@@ -22,7 +22,7 @@ struct BrokerQueue: Sendable {
         /// How long the broker may keep the message for others; `nil`: without limit.
         var expiry: Duration?
         /// The step that published the message, if a step did.
-        var step: StepID?
+        var step: ActionID?
         /// True if clients that watch are shown the message.
         var isShown: Bool
     }
@@ -149,7 +149,7 @@ struct BrokerQueue: Sendable {
 
     private mutating func transmission(of entry: Outbox.Entry, at now: Instant) -> Transmission {
         outbox.handOver(entry)
-        let step: StepID? = if case .step(let step, _, _) = owners[entry.id] { step } else { nil }
+        let step: ActionID? = if case .step(let step, _, _) = owners[entry.id] { step } else { nil }
         // A retained message is the latest state of its topic, so it must not expire.
         let expiry = entry.message.retain ? nil : max(.seconds(1), entry.deadline - now)
         return Transmission(id: entry.id, message: entry.message, expiry: expiry, step: step, isShown: entry.isShown)
@@ -236,7 +236,7 @@ struct BrokerQueue: Sendable {
     /// Gives up the messages of a step.
     ///
     /// - Returns: what is to be recorded now.
-    mutating func cancel(_ step: StepID) -> [StoreChange] {
+    mutating func cancel(_ step: ActionID) -> [StoreChange] {
         var changes: [StoreChange] = []
         for id in owners.messages(of: step) {
             outbox.remove(id)

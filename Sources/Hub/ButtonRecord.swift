@@ -89,7 +89,7 @@ struct ButtonRecord: Hashable, Sendable {
         guard let pairing else { return nil }
         return KnownButton(
             identity: identity, pairing: pairing, cursor: startedBehind ?? cursor,
-            delivered: startedBehind == nil ? nil : cursor, advertisingConfigured: isAdvertisingConfigured,
+            deliveredBeforeStart: startedBehind == nil ? nil : cursor, advertisingConfigured: isAdvertisingConfigured,
             settings: settings,
             dials: dials)
     }

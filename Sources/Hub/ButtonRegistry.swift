@@ -122,7 +122,7 @@ struct ButtonRegistry: Sendable {
         guard var record = records[button] else { return nil }
         record.batteryMillivolts = millivolts
         record.batteryMeasuredAt = time
-        let becameLow = record.batteryAlarm.measured(millivolts: millivolts)
+        let becameLow = record.batteryAlarm.update(millivolts: millivolts)
         records[button] = record
         let stored = StoreChange.battery(
             button, millivolts: millivolts, measuredAt: time, isLow: record.batteryAlarm.isLow)
@@ -140,7 +140,7 @@ struct ButtonRegistry: Sendable {
         else { return nil }
         record.toldBatteryPercentage = percentage
         record.batteryMeasuredAt = time
-        let becameLow = record.batteryAlarm.measured(percentage: percentage)
+        let becameLow = record.batteryAlarm.update(percentage: percentage)
         records[button] = record
         let stored = StoreChange.batteryPercentage(
             button, percentage, measuredAt: time, isLow: record.batteryAlarm.isLow)

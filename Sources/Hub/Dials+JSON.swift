@@ -4,7 +4,7 @@ package import JSON
 /// Positions of dials by their names, as in files: `{"slot_3":24576}`.
 extension [Dial: Int] {
     package var json: JSONValue {
-        .object(sorted { $0.key.word < $1.key.word }.map { .init($0.key.word, .integer(Int64($0.value))) })
+        .object(sorted { $0.key.name < $1.key.name }.map { .init($0.key.name, .integer(Int64($0.value))) })
     }
 }
 
@@ -14,7 +14,7 @@ extension JSONValue {
         guard let members = objectValue else { return nil }
         var dials: [Dial: Int] = [:]
         for member in members {
-            guard let dial = Dial(word: member.name), let units = member.value.integerValue.flatMap(Int.init(exactly:)),
+            guard let dial = Dial(name: member.name), let units = member.value.integerValue.flatMap(Int.init(exactly:)),
                 (0...Dial.unitsPerTurn).contains(units)
             else { return nil }
             dials[dial] = units

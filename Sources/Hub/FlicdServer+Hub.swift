@@ -6,10 +6,10 @@ import FlicdProtocol
 
 extension FlicdAdvertisement {
     /// An unknown signal strength is -127 on the wire.
-    init(_ heard: HeardAdvertisement) {
+    init(_ heard: ButtonAdvertisement) {
         self.init(
             address: heard.address, name: heard.name, rssi: heard.rssi ?? -127, isPrivate: !heard.isPublic,
-            isAlreadyVerified: false, isConnectedToOtherDevice: heard.isTaken)
+            isAlreadyVerified: false, isConnectedToOtherDevice: heard.isConnectedElsewhere)
     }
 }
 
@@ -102,7 +102,7 @@ extension FlicdServer.Input {
 /// - Source: flicd notes, 10.
 extension PairingFailure {
     fileprivate func wizardResult(isControllerLost: Bool) -> FlicdScanWizardResult {
-        switch word {
+        switch name {
         case "already_connected_to_other_device": .buttonAlreadyConnectedToOtherDevice
         case "connect_failed" where isControllerLost: .bluetoothUnavailable
         case "app_credentials_denied_by_button": .buttonBelongsToOtherPartner
@@ -114,7 +114,7 @@ extension PairingFailure {
 
     /// Why a channel for the button that was to be paired ends; `nil` if the channel waits on.
     fileprivate var removedReason: FlicdRemovedReason? {
-        switch word {
+        switch name {
         case "no_new_buttons_found", "already_connected_to_other_device", "connection_timeout": nil
         case "app_credentials_denied_by_button": .buttonBelongsToOtherPartner
         case "genuine_check_failed", "quick_verify_signature_mismatch", "full_verify_failed_unknown": .invalidData
@@ -124,7 +124,7 @@ extension PairingFailure {
     }
 }
 
-extension FlicdWish {
+extension FlicdButtonRequest {
     init(_ settings: ButtonSettings) {
         self.init(
             mode: FlicdChannelMode(

@@ -31,7 +31,7 @@ package struct HTTPResult: Hashable, Sendable {
 
 extension HTTPResult {
     /// The outcome for the step that made the request.
-    var stepOutcome: StepOutcome {
+    var stepOutcome: ActionResult {
         var facts = ResultFacts()
         facts.duration = duration
         switch outcome {

@@ -140,7 +140,7 @@ extension Hub {
         publishEnded(id, .failed(code: "R824", message: reason), at: now)
     }
 
-    private mutating func publishEnded(_ id: MessageID, _ outcome: StepOutcome, at now: Instant) {
+    private mutating func publishEnded(_ id: MessageID, _ outcome: ActionResult, at now: Instant) {
         let isPublished = if case .completed = outcome { true } else { false }
         switch broker.ended(id, isPublished: isPublished) {
         case nil: break

@@ -56,7 +56,7 @@ extension Hub {
         case .model(let button, let model): announce(buttons.modelReported(button, model), at: now)
         case .nickname(let button, let nickname): announce(buttons.nicknameReported(button, nickname), at: now)
         case .firmwareUpdate(let button, let progress): updateProgressed(button, progress, at: now)
-        case .waitingForSpace(let waiting): spaceChanged(waiting)
+        case .buttonsWithoutLink(let waiting): spaceChanged(waiting)
         case .abandoned(let address): tellFlicd(.pairing(.failed(address, .failedTimeout, nil)), at: now)
         case .capacity(let acceptListSize, let linkLimit):
             tellFlicd(.acceptListSize(acceptListSize), at: now)
@@ -182,7 +182,7 @@ extension Hub {
         guard let button = jobs.firmwareReadEnded(id), buttons[button] != nil else { return }
         switch reading {
         case .octets(let octets): install(octets, on: button, at: now)
-        case .failed(let sentence): updateProgressed(button, .failed(word: "unreadable", advice: sentence), at: now)
+        case .failed(let sentence): updateProgressed(button, .failed(name: "unreadable", advice: sentence), at: now)
         }
     }
 
@@ -204,9 +204,9 @@ extension Hub {
         case .finished:
             log(.info, "\(label(of: button)): the new firmware was transferred; the button restarts with it")
             step = .finished
-        case .failed(let word, let advice):
+        case .failed(let name, let advice):
             log(.warning, "\(label(of: button)): firmware update failed: \(advice)")
-            step = .failed(reason: word, advice: advice)
+            step = .failed(reason: name, advice: advice)
         }
         announce(buttons.updateProgressed(button, percentage), at: now)
         broadcast(.firmware(name(of: button), step))
@@ -216,7 +216,7 @@ extension Hub {
 
     mutating func pairingProgressed(_ progress: PairingProgress, at now: Instant) {
         tellFlicdProgress(progress, at: now)
-        var data: [JSONValue.Member] = [.init("step", .string(progress.word))]
+        var data: [JSONValue.Member] = [.init("step", .string(progress.name))]
         if let address = progress.address { data.append(.init("address", .string(address.description))) }
         switch progress {
         case .paired(let identity):
@@ -228,7 +228,7 @@ extension Hub {
             data.append(.init("battery_mv", record?.batteryMillivolts.map { .integer(Int64($0)) } ?? .null))
             search.hasPaired = true
         case .failed(let failure, _):
-            data.append(.init("reason", .string(failure.word)))
+            data.append(.init("reason", .string(failure.name)))
             data.append(.init("advice", .string(failure.advice)))
             log(.warning, "pairing failed: \(failure.advice)")
         case .searching:

@@ -207,7 +207,7 @@ extension Hub {
                 requests.append(.setLEDMode(mode))
             case "positions" where !Dial.all(of: model).isEmpty:
                 guard let wanted = DialPosition.all(in: option.value, of: model) else {
-                    let dials = Dial.all(of: model).map(\.word).joined(separator: ", ")
+                    let dials = Dial.all(of: model).map(\.name).joined(separator: ", ")
                     return .error(
                         #"positions must be {"DIAL": 0 to 100}; the dials of a \#(model.productName) are \#(dials)"#)
                 }
@@ -328,7 +328,7 @@ extension DialPosition {
         guard let members = value.objectValue, !members.isEmpty else { return nil }
         let dials = Dial.all(of: model)
         let positions = members.compactMap { member -> DialPosition? in
-            guard let dial = dials.first(where: { $0.word == member.name }), let percentage = member.value.integerValue,
+            guard let dial = dials.first(where: { $0.name == member.name }), let percentage = member.value.integerValue,
                 (0...100).contains(percentage)
             else { return nil }
             return DialPosition(dial, percentage: Int(percentage))

@@ -54,11 +54,11 @@ extension Hub {
         case .pause(let client): emit(.flicd(.pause(client)))
         case .resume(let client): emit(.flicd(.resume(client)))
         case .close(let client, let isWritten): emit(.flicd(.close(client, isWritten: isWritten)))
-        case .want(let button, let mode):
+        case .requestMode(let button, let mode):
             let wish = mode.map {
-                LinkWish(latencyMode: $0.latencyMode, autoDisconnectTime: $0.autoDisconnectTime)
+                RequestedLinkParameters(latencyMode: $0.latencyMode, autoDisconnectTime: $0.autoDisconnectTime)
             }
-            advanceButtons(.want(button, wish), at: now)
+            advanceButtons(.setRequestedParameters(button, wish), at: now)
         case .listen(let listening):
             advanceButtons(
                 .listen(

@@ -64,26 +64,26 @@ extension Hub {
         return reports
     }
 
-    private mutating func add(_ recognised: Recognised, to reports: inout Reports, at now: Instant) {
+    private mutating func add(_ recognised: RecognisedEvent, to reports: inout Reports, at now: Instant) {
         let button = recognised.button
         // A rotation is collected for several durations if rules ask for them, and is published for the standard one.
-        if case .rotation(_, let collect) = recognised.what {
+        if case .rotation(_, let collect) = recognised.kind {
             guard collect == TriggerEvent.standardCollect else { return }
         } else {
             reports.hasPresses = true
         }
         reports.buttons.insert(button)
         // A press has a single published hold, even if rules have several hold stages.
-        guard let word = recognised.what.publishedName, !recognised.isFurtherStage, buttons[button] != nil else {
+        guard let word = recognised.kind.publishedName, !recognised.isFurtherStage, buttons[button] != nil else {
             return
         }
         // `recognised.at` is the start of the press. A hold or release happened later.
         let at = wallClock(at: recognised.at + recognised.heldFor)
-        if recognised.what == .down { buttons.countPress(of: button) }
+        if recognised.kind == .down { buttons.countPress(of: button) }
         if isWatched { reports.occurrences.append(.event(name(of: button), word, recognised, at: at)) }
         let policy = rules.queuedPolicy(of: button)
         let isFresh = policy.admits(recognised)
-        let isRaw = recognised.what == .down || recognised.what == .up
+        let isRaw = recognised.kind == .down || recognised.kind == .up
         guard isFresh || !isRaw else { return }
         let kind: Reports.Message.Kind = isRaw ? .raw : isFresh ? .gesture : .stale
         let awaited = configuration.hasBroker ? kind.messageCount : 0
@@ -94,7 +94,7 @@ extension Hub {
             button: button, name: record.displayName, sequence: record.sequence.value,
             pressCount: record.pressCount.value, at: at, facts: recognised.facts, steps: recognised.steps)
         // The end of a hold waits for the broker longer than a press, because what the hold began must end.
-        let isPress = recognised.what != .holdRelease && (isRaw || isFresh)
+        let isPress = recognised.kind != .holdRelease && (isRaw || isFresh)
         reports.messages.append(
             Reports.Message(
                 kind: kind, word: word, report: report,

@@ -56,9 +56,9 @@ extension Hub {
     private mutating func carryOut(_ effect: RuleEngine.Effect, ended: inout [StoreChange], at now: Instant) {
         switch effect {
         case .recognised: break
-        case .keep(.waiting(let run, let waiting)):
+        case .store(.waiting(let run, let waiting)):
             broker.waitChanged(of: run, waiting.map { .rules(.waiting(run, $0)) })
-        case .keep: break
+        case .store: break
         case .started(let run, let rule, let cause):
             statisticsChanged(of: rule, at: now)
             if isWatched {
@@ -111,7 +111,7 @@ extension Hub {
 
     // MARK: Steps
 
-    private mutating func perform(_ step: StepID, _ action: Action, rule: String, at now: Instant) {
+    private mutating func perform(_ step: ActionID, _ action: Action, rule: String, at now: Instant) {
         switch action {
         case .message(.publish(let publish)):
             let message = MQTTMessage(
@@ -132,7 +132,7 @@ extension Hub {
         }
     }
 
-    private mutating func cancel(_ step: StepID) {
+    private mutating func cancel(_ step: ActionID) {
         for cancellation in jobs.cancel(step) {
             switch cancellation {
             case .program(let id): emit(.cancelProcess(id))
@@ -148,7 +148,7 @@ extension Hub {
         broadcast(.processEnded(rule: job.rule, job.action, result))
         guard let step = job.step else { return }
         rules.exitStatus = result.exitStatus
-        advanceRules(.stepFinished(step, result.stepOutcome), at: now)
+        advanceRules(.actionFinished(step, result.stepOutcome), at: now)
         rules.exitStatus = nil
     }
 
@@ -157,7 +157,7 @@ extension Hub {
         if let note = result.note { log(.warning, "rule \(job.rule): \(note)") }
         broadcast(.webAnswered(rule: job.rule, job.action, result))
         guard let step = job.step else { return }
-        advanceRules(.stepFinished(step, result.stepOutcome), at: now)
+        advanceRules(.actionFinished(step, result.stepOutcome), at: now)
     }
 
     // MARK: Runs
@@ -224,17 +224,17 @@ extension Hub {
 
     /// The message of a step goes to the broker now. The engine waits for a message with QoS 0 only if the broker was not
     /// connected when the step began.
-    mutating func handedOver(_ step: StepID, _ message: MQTTMessage, at now: Instant) {
+    mutating func handedOver(_ step: ActionID, _ message: MQTTMessage, at now: Instant) {
         guard rules.awaits(step) else { return }
-        advanceRules(message.qos > 0 ? .handedOver(step) : .stepFinished(step, .completed()), at: now)
+        advanceRules(message.qos > 0 ? .handedOver(step) : .actionFinished(step, .completed()), at: now)
     }
 
     /// The message of a step is published, or has failed.
     ///
     /// - Returns: whether the step's run has waited for that.
-    mutating func finish(_ step: StepID, _ outcome: StepOutcome, at now: Instant) -> Bool {
+    mutating func finish(_ step: ActionID, _ outcome: ActionResult, at now: Instant) -> Bool {
         guard rules.awaits(step) else { return false }
-        advanceRules(.stepFinished(step, outcome), at: now)
+        advanceRules(.actionFinished(step, outcome), at: now)
         return true
     }
 }

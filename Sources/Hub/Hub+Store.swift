@@ -59,7 +59,7 @@ extension Hub {
     /// The delay from an acknowledgement to the record of the watermark, unless an event of the button is recorded before.
     static let watermarkDelay = Duration.seconds(1)
 
-    mutating func numberedMessageEnded(_ message: NumberedMessage, _ outcome: StepOutcome, at now: Instant) {
+    mutating func numberedMessageEnded(_ message: NumberedMessage, _ outcome: ActionResult, at now: Instant) {
         // A message that is broken off because the daemon ends is reported by the next process.
         if isFinished, case .failed = outcome { return }
         guard buttons.messageEnded(of: message.button, message.sequence) else { return }

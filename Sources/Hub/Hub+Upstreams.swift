@@ -9,7 +9,7 @@ extension Hub {
     mutating func startUpstreams(at now: Instant) {
         for index in flicd.upstreams.indices {
             let own = buttons.all(from: flicd.upstreams[index].name)
-            let wishes = own.map { ($0.identity.address, FlicdWish($0.settings)) }
+            let wishes = own.map { ($0.identity.address, FlicdButtonRequest($0.settings)) }
             advanceUpstream(index, .start(Dictionary(wishes) { first, _ in first }), at: now)
         }
         for source in buttons.sources.subtracting(flicd.upstreams.map(\.name)).sorted() {
@@ -121,19 +121,21 @@ extension Hub {
                         "\(name): only \(FlicdSource.maximumButtons) buttons are used; forget some to add others")
                 }
                 _ = flicd.leaveAlone(button, of: index)
-                return advanceUpstream(index, .wish(identity.address, FlicdWish(isConnectionWanted: false)), at: now)
+                return advanceUpstream(
+                    index, .request(identity.address, FlicdButtonRequest(isConnectionWanted: false)), at: now)
             }
             add(StoredButton(identity: identity, pairing: nil, source: name, pairedAt: wallClock(at: now)), at: now)
             introduce(button, at: now)
             log(.info, "\(name) has the button \(label(of: button)) (\(identity.address))")
-            return advanceUpstream(index, .wish(identity.address, FlicdWish()), at: now)
+            return advanceUpstream(index, .request(identity.address, FlicdButtonRequest()), at: now)
         }
         guard known.source == name || adopt(button, index, at: now) else {
             if flicd.leaveAlone(button, of: index) {
                 let other = known.source ?? "the local adapter"
                 log(.info, "\(name) has \(label(of: button)), too; its presses are taken from \(other)")
             }
-            return advanceUpstream(index, .wish(identity.address, FlicdWish(isConnectionWanted: false)), at: now)
+            return advanceUpstream(
+                index, .request(identity.address, FlicdButtonRequest(isConnectionWanted: false)), at: now)
         }
         announce(buttons.firmwareReported(button, identity.firmwareVersion), at: now)
     }
@@ -144,7 +146,8 @@ extension Hub {
             return
         }
         _ = flicd.leaveAlone(button, of: index)
-        advanceUpstream(index, .wish(record.identity.address, FlicdWish(isConnectionWanted: false)), at: now)
+        advanceUpstream(
+            index, .request(record.identity.address, FlicdButtonRequest(isConnectionWanted: false)), at: now)
     }
 
     /// Assigns a button of a source that is no longer configured to this source, because the same flicd may have got
@@ -156,7 +159,7 @@ extension Hub {
         else { return false }
         let name = flicd.upstreams[index].name
         announce(buttons.adopted(button, by: name), at: now)
-        advanceUpstream(index, .wish(record.identity.address, FlicdWish(record.settings)), at: now)
+        advanceUpstream(index, .request(record.identity.address, FlicdButtonRequest(record.settings)), at: now)
         log(.info, "\(label(of: button)) belongs to \(name) now, and no longer to \(former)")
         return true
     }
@@ -187,7 +190,7 @@ extension Hub {
         guard let change = buttons.settingsChosen(button, settings) else { return false }
         announce(change, at: now)
         if let index = flicd.index(of: source), let record = buttons[button] {
-            advanceUpstream(index, .wish(record.identity.address, FlicdWish(settings)), at: now)
+            advanceUpstream(index, .request(record.identity.address, FlicdButtonRequest(settings)), at: now)
         }
         return true
     }

@@ -6,7 +6,7 @@ struct Jobs: Sendable {
     /// A program or a web request that a step of a run has started.
     struct StepJob: Hashable, Sendable {
         /// `nil` if the run does not wait for it any more.
-        var step: StepID?
+        var step: ActionID?
         var rule: String
         var work: ExternalAction
     }
@@ -25,7 +25,7 @@ struct Jobs: Sendable {
     var firmwareReadCount: Int { firmwareReads.count }
 
     /// The steps that wait for a job, in no order.
-    var awaitedSteps: [StepID] { steps.values.compactMap(\.step) }
+    var awaitedSteps: [ActionID] { steps.values.compactMap(\.step) }
 
     /// The programs that run, in the order in which they were started.
     var programs: [JobID] {
@@ -35,21 +35,21 @@ struct Jobs: Sendable {
     mutating func started(_ id: JobID, _ job: StepJob) { steps[id] = job }
 
     /// The program has ended.
-    mutating func programEnded(_ id: JobID) -> (step: StepID?, rule: String, action: ProcessAction)? {
+    mutating func programEnded(_ id: JobID) -> (step: ActionID?, rule: String, action: ProcessAction)? {
         guard let job = steps[id], case .process(let action) = job.work else { return nil }
         steps[id] = nil
         return (job.step, job.rule, action)
     }
 
     /// The web request has ended.
-    mutating func webRequestEnded(_ id: JobID) -> (step: StepID?, rule: String, action: HTTPAction)? {
+    mutating func webRequestEnded(_ id: JobID) -> (step: ActionID?, rule: String, action: HTTPAction)? {
         guard let job = steps[id], case .http(let action) = job.work else { return nil }
         steps[id] = nil
         return (job.step, job.rule, action)
     }
 
     /// The step does not wait for its job any more. A program remains until it has ended, because its end is shown.
-    mutating func cancel(_ step: StepID) -> [Cancellation] {
+    mutating func cancel(_ step: ActionID) -> [Cancellation] {
         var cancellations: [Cancellation] = []
         for (id, job) in steps where job.step == step {
             switch job.work {

@@ -10,7 +10,7 @@ struct Logbook: Sendable {
     /// Lines below this level are not written.
     var level: LogLevel
     private var trouble = RecentTrouble()
-    private var repeatedLines = RepeatedLines<OutsideLine>()
+    private var repeatedLines = LogRateLimit<OutsideLine>()
     /// The line that was published last.
     private var latestPublished = ""
 
@@ -29,7 +29,7 @@ struct Logbook: Sendable {
 
     /// The text of a line that something outside can cause as often as it likes; `nil` if the line is written too often.
     mutating func admit(_ line: OutsideLine, _ message: String, at now: Instant) -> String? {
-        repeatedLines.admit(line, message.shortened(to: Self.maximumOutsideLine), at: now)
+        repeatedLines.lineToWrite(line, message.shortened(to: Self.maximumOutsideLine), at: now)
     }
 
     /// Decides whether a line is published. A line that repeats the one before is not.

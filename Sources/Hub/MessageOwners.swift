@@ -12,7 +12,7 @@ struct NumberedMessage: Hashable, Sendable {
 /// The purpose of a message in the `Outbox`, which decides what follows from its end.
 enum MessageOwner: Hashable, Sendable {
     /// A step of a run. The topic is for the log.
-    case step(StepID, rule: String, topicName: String)
+    case step(ActionID, rule: String, topicName: String)
     /// The report of a run that a crash has interrupted. The store keeps the run until the report is published.
     case interruptedRun(UInt64)
     case event(NumberedMessage)
@@ -45,7 +45,7 @@ struct MessageOwners: Sendable {
     mutating func remove(_ id: MessageID) -> MessageOwner? { owners.removeValue(forKey: id) }
 
     /// The messages of a step, in no order.
-    func messages(of step: StepID) -> [MessageID] {
+    func messages(of step: ActionID) -> [MessageID] {
         owners.compactMap { id, owner in
             if case .step(step, _, _) = owner { id } else { nil }
         }

@@ -32,7 +32,7 @@ enum Occurrence: Sendable {
     case sessionFailed(ButtonName, reason: String, advice: String)
     /// - Parameter data: everything that is known of the button.
     case changed(label: String, data: JSONValue)
-    case event(ButtonName, String, Recognised, at: UTCTime)
+    case event(ButtonName, String, RecognisedEvent, at: UTCTime)
     case batteryLow(ButtonName, at: UTCTime)
     /// A step of the search for new buttons, or of a pairing.
     case pairing([JSONValue.Member])
@@ -185,7 +185,7 @@ enum Occurrence: Sendable {
         ]
     }
 
-    private static func members(of recognised: Recognised, _ name: String, at: UTCTime) -> [JSONValue.Member] {
+    private static func members(of recognised: RecognisedEvent, _ name: String, at: UTCTime) -> [JSONValue.Member] {
         var members: [JSONValue.Member] = [
             .init("event", .string(name)), .init("queued", .bool(recognised.wasQueued)),
             .init("age_ms", .integer(recognised.age.milliseconds)), .init("at", .string(at.description)),
@@ -214,9 +214,9 @@ extension Occurrence.FirmwareStep {
     }
 }
 
-extension Recognised {
+extension RecognisedEvent {
     /// The steps of a rotation; `nil` for other events.
     var steps: Int? {
-        if case .rotation(let steps, _) = what { steps } else { nil }
+        if case .rotation(let steps, _) = kind { steps } else { nil }
     }
 }

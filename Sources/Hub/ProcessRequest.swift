@@ -69,7 +69,7 @@ extension ProcessRequest {
 
 extension ProcessResult {
     /// The outcome for the step that started the program.
-    var stepOutcome: StepOutcome {
+    var stepOutcome: ActionResult {
         var facts = ResultFacts()
         facts.isOK = status == .exited(0)
         facts.status = exitStatus

@@ -136,7 +136,7 @@ extension RuleHost {
             return .answer(
                 .error("\(name) takes \(variable.type == .integer ? "an" : "a") \(variable.type.rawValue)"))
         }
-        guard variable.values.isEmpty || variable.values.contains(where: { $0.isSame(as: typed) }) else {
+        guard variable.values.isEmpty || variable.values.contains(where: { $0.isEqual(to: typed) }) else {
             return .answer(
                 .error("\(name) is one of \(variable.values.map { $0.text ?? "" }.joined(separator: ", "))"))
         }
@@ -190,7 +190,7 @@ extension RuleHost {
         return [
             "id": .string(rule.id), "alias": rule.alias.map { .string($0) } ?? .null,
             "enabled": .bool(isEnabled(rule: rule.id) ?? rule.isEnabled), "mode": .string(rule.mode.rawValue),
-            "place": .string(rule.place.description),
+            "place": .string(rule.location.description),
             "last_outcome": latestOutcome(of: rule.id).map { .string($0.rawValue) } ?? .null,
             "last_run": lastRun(of: rule.id) ?? .null, "stats": statistics.json,
         ]
@@ -207,7 +207,7 @@ extension RuleHost {
                 trace.lines.map { line in
                     [
                         "after_ms": .integer(line.after.milliseconds), "step": .string(line.step),
-                        "text": .string(line.text), "place": .string(line.place.description),
+                        "text": .string(line.text), "place": .string(line.location.description),
                     ]
                 }),
             "omitted": .integer(Int64(trace.omitted)),

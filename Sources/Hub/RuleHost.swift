@@ -69,7 +69,7 @@ struct RuleHost: Sendable {
         fault = configuration.ruleFault
         problemsOnDisk = configuration.ruleProblems
         stateTopics = Set(rules.states.map(\.topicName))
-        let waiting = Set(stored.rules.waiting.map(\.run.rawValue))
+        let waiting = Set(stored.rules.waitingRuns.map(\.run.rawValue))
         interrupted = stored.runs.filter { !waiting.contains($0.id) }
     }
 
@@ -121,10 +121,10 @@ struct RuleHost: Sendable {
                         StoredRun(
                             id: run.rawValue, rule: rule, button: cause.button,
                             event: cause.button.flatMap(cursor) ?? EventCursor(), startedAt: time)))
-            case .keep(.waiting(let run, .some))
+            case .store(.waiting(let run, .some))
             where !hasWritten(run) || Self.publishes(effects[..<index], of: run):
                 changes.append(.rules(.waiting(run, nil)))
-            case .keep(let change): changes.append(.rules(change))
+            case .store(let change): changes.append(.rules(change))
             default: break
             }
         }
@@ -202,7 +202,7 @@ struct RuleHost: Sendable {
     /// The policy for events that are published over MQTT.
     func queuedPolicy(of button: ButtonID) -> QueuedPolicy { engine.queuedPolicy(of: button) }
 
-    func listening(to button: ButtonID) -> Listening { engine.listening(to: button) }
+    func listening(to button: ButtonID) -> ClickTiming { engine.clickTiming(of: button) }
 
     /// The parts of the button whose rotation triggers a rule.
     func turnedParts(of button: ButtonID) -> Set<ButtonPart> { engine.turnedParts(of: button) }
@@ -218,7 +218,7 @@ struct RuleHost: Sendable {
     func isState(_ topicName: String) -> Bool { stateTopics.contains(topicName) }
 
     /// True if a run waits for this step.
-    func awaits(_ step: StepID) -> Bool { engine.awaits(step) }
+    func awaits(_ step: ActionID) -> Bool { engine.awaits(step) }
 
     // MARK: Loading
 

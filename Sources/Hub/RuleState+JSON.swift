@@ -147,7 +147,7 @@ extension RuleState {
             "variables": .object(variables.sorted { $0.key < $1.key }.map { .init($0.key, $0.value.stored) }),
             "cycles": .object(cycles.sorted { $0.key < $1.key }.map { .init($0.key, $0.value.stored) }),
             "enabled": .object(enabled.sorted { $0.key < $1.key }.map { .init($0.key, $0.value.stored) }),
-            "cooldowns": .array(cooldowns.map(\.stored)), "waiting": .array(waiting.map(\.stored)),
+            "cooldowns": .array(cooldowns.map(\.stored)), "waiting": .array(waitingRuns.map(\.stored)),
         ]
     }
 
@@ -160,6 +160,6 @@ extension RuleState {
             enabled[member.name] = EnabledOverride(stored: member.value)
         }
         cooldowns = (json["cooldowns"]?.arrayValue ?? []).compactMap { Cooldown(stored: $0) }
-        waiting = (json["waiting"]?.arrayValue ?? []).compactMap { WaitingRun(stored: $0) }
+        waitingRuns = (json["waiting"]?.arrayValue ?? []).compactMap { WaitingRun(stored: $0) }
     }
 }

@@ -112,5 +112,5 @@ package struct DialPosition: Hashable, Sendable {
 
 extension [DialPosition] {
     /// The positions by dial: `{"slot_1":40,…}`.
-    package var json: JSONValue { .object(map { .init($0.dial.word, .integer(Int64($0.percentage))) }) }
+    package var json: JSONValue { .object(map { .init($0.dial.name, .integer(Int64($0.percentage))) }) }
 }

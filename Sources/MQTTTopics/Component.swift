@@ -37,12 +37,12 @@ struct Component {
     ///     they are.
     ///   - subtype: which of the device's buttons it is, such as `button_1`.
     ///   - prefix: a prefix of the key, for a device with several buttons.
-    init(trigger word: String, type: String, subtype: String, topicName: String, prefix: String = "") {
-        key = "trigger_" + prefix + word
+    init(trigger eventName: String, type: String, subtype: String, topicName: String, prefix: String = "") {
+        key = "trigger_" + prefix + eventName
         platform = .deviceAutomation
         members = [
             .init("automation_type", "trigger"), .init("type", .string(type)), .init("subtype", .string(subtype)),
-            .init("topic", .string(topicName)), .init("payload", .string(word)),
+            .init("topic", .string(topicName)), .init("payload", .string(eventName)),
         ]
     }
 

@@ -32,8 +32,8 @@ extension Discovery {
                     "value_template": "{{ 'OFF' if value_json.adapter.powered else 'ON' }}",
                 ]),
         ]
-        let controls = takesRestart ? bridgeControls : bridgeControls.filter { $0.key != "restart" }
-        return takesRequests ? readings + controls : readings
+        let controls = acceptsRestart ? bridgeControls : bridgeControls.filter { $0.key != "restart" }
+        return acceptsRequests ? readings + controls : readings
     }
 
     private var bridgeControls: [Component] {

@@ -5,7 +5,7 @@ extension Discovery {
     func components(of device: ButtonDevice) -> [Component] {
         let node = node(of: device.id)
         var components = events(of: device, node) + triggers(of: device) + readings(of: device, node)
-        if takesRequests {
+        if acceptsRequests {
             components += settings(of: device, node) + dials(of: device, node)
             if device.hasFirmwareFile { components.append(firmware(of: device, node)) }
         }
@@ -140,12 +140,12 @@ extension Discovery {
         let set = JSONValue.string(topics.set(of: device.id))
         let positions = Dial.all(of: device.model).map { dial in
             Component(
-                "position_" + dial.word, .number, of: node,
+                "position_" + dial.name, .number, of: node,
                 [
                     "name": .string(dial.entityName), "min": 0, "max": 100, "step": 1, "mode": "slider",
                     "unit_of_measurement": "%", "icon": "mdi:knob", "state_topic": status,
-                    "value_template": .string("{{ value_json.positions.\(dial.word) }}"), "command_topic": set,
-                    "command_template": .string("{{ {'positions': {'\(dial.word)': value}} | to_json }}"),
+                    "value_template": .string("{{ value_json.positions.\(dial.name) }}"), "command_topic": set,
+                    "command_template": .string("{{ {'positions': {'\(dial.name)': value}} | to_json }}"),
                     "enabled_by_default": .bool(dial.isUsual || device.usedDials.contains(dial)),
                 ])
         }

@@ -17,19 +17,20 @@ package struct Discovery: Hashable, Sendable {
     /// The version of this program.
     package var version: String
     /// Whether requests over MQTT are accepted. If not, no controls are announced.
-    package var takesRequests: Bool
+    package var acceptsRequests: Bool
     /// Whether a restart is among the accepted requests.
-    package var takesRestart: Bool
+    package var acceptsRestart: Bool
 
     package init(
-        topics: Topics, prefix: String, installationID: String, version: String, takesRequests: Bool, takesRestart: Bool
+        topics: Topics, prefix: String, installationID: String, version: String, acceptsRequests: Bool,
+        acceptsRestart: Bool
     ) {
         self.topics = topics
         self.prefix = prefix
         self.installationID = installationID
         self.version = version
-        self.takesRequests = takesRequests
-        self.takesRestart = takesRestart
+        self.acceptsRequests = acceptsRequests
+        self.acceptsRestart = acceptsRestart
     }
 
     /// The payload for `configTopic(of:)`.

@@ -35,16 +35,16 @@ package struct PressReport: Hashable, Sendable {
     private static let usualLength = 160
 
     /// The JSON for `/event` and `/raw`, written without a `JSONValue` because each press needs it at once.
-    fileprivate func payload(_ word: String) -> [UInt8] {
+    fileprivate func payload(_ eventName: String) -> [UInt8] {
         var output: [UInt8] = []
-        output.reserveCapacity(PressReport.usualLength + name.utf8.count + word.utf8.count)
-        append(word, to: &output)
+        output.reserveCapacity(PressReport.usualLength + name.utf8.count + eventName.utf8.count)
+        append(eventName, to: &output)
         return output
     }
 
-    fileprivate func append(_ word: String, to output: inout [UInt8]) {
+    fileprivate func append(_ eventName: String, to output: inout [UInt8]) {
         output.append(contentsOf: #"{"event_type":"#.utf8)
-        output.append(json: word)
+        output.append(json: eventName)
         output.append(contentsOf: #","id":""#.utf8)
         output.append(contentsOf: button.description.utf8)
         output.append(contentsOf: #"","name":"#.utf8)
@@ -86,21 +86,23 @@ package struct PressReport: Hashable, Sendable {
 extension Topics {
     /// The messages about a gesture: the bare name for device triggers, then JSON for all other consumers. They are
     /// never retained, because Home Assistant would handle a retained event again at every restart.
-    package func messages(_ word: String, _ report: PressReport) -> [MQTTMessage] {
+    package func messages(_ eventName: String, _ report: PressReport) -> [MQTTMessage] {
         [
-            MQTTMessage(topicName: action(of: report.button, report.facts.part), payload: Array(word.utf8), qos: 1),
-            MQTTMessage(topicName: event(of: report.button, report.facts.part), payload: report.payload(word), qos: 1),
+            MQTTMessage(
+                topicName: action(of: report.button, report.facts.part), payload: Array(eventName.utf8), qos: 1),
+            MQTTMessage(
+                topicName: event(of: report.button, report.facts.part), payload: report.payload(eventName), qos: 1),
         ]
     }
 
-    package func rawMessage(_ word: String, _ report: PressReport) -> MQTTMessage {
-        MQTTMessage(topicName: raw(of: report.button, report.facts.part), payload: report.payload(word), qos: 1)
+    package func rawMessage(_ eventName: String, _ report: PressReport) -> MQTTMessage {
+        MQTTMessage(topicName: raw(of: report.button, report.facts.part), payload: report.payload(eventName), qos: 1)
     }
 
     /// The message on `bridge/event` about a gesture that came too late to act on.
-    package func staleMessage(_ word: String, _ report: PressReport) -> MQTTMessage {
+    package func staleMessage(_ eventName: String, _ report: PressReport) -> MQTTMessage {
         var payload = Array(#"{"type":"stale_event","data":"#.utf8)
-        report.append(word, to: &payload)
+        report.append(eventName, to: &payload)
         payload.append(UInt8(ascii: "}"))
         return MQTTMessage(topicName: bridgeEvent, payload: payload, qos: 1)
     }

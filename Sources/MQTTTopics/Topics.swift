@@ -46,8 +46,8 @@ package struct Topics: Hashable, Sendable {
     package func raw(of button: ButtonID, _ part: ButtonPart? = nil) -> String { level("raw", of: button, part) }
 
     /// The small button of a Duo has its own topics; all other parts use those of the whole button.
-    private func level(_ word: String, of button: ButtonID, _ part: ButtonPart?) -> String {
-        part == .small ? "\(base)/\(button)/small/\(word)" : "\(base)/\(button)/\(word)"
+    private func level(_ name: String, of button: ButtonID, _ part: ButtonPart?) -> String {
+        part == .small ? "\(base)/\(button)/small/\(name)" : "\(base)/\(button)/\(name)"
     }
 
     func set(of button: ButtonID) -> String { "\(base)/\(button)/set" }
@@ -65,7 +65,7 @@ extension Topics {
     package var buttonFilters: [String] { ["\(base)/+/set", "\(base)/+/get"] }
 
     /// The maximum length in octets of the topic level that names a button.
-    static let maximumButtonWordLength = 64
+    static let maximumButtonNameLength = 64
 
     /// The request in a topic name, with the level between the base topic and the verb, which should be a button's id.
     /// That level is not empty and contains neither `/` nor a wildcard. `nil` for all other topics, including those of
@@ -74,7 +74,7 @@ extension Topics {
         guard topicName.utf8.starts(with: base.utf8) else { return nil }
         let levels = topicName.utf8.dropFirst(base.utf8.count).split(
             separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        guard levels.count == 3, levels[0].isEmpty, let word = Topics.buttonWord(levels[1]) else { return nil }
+        guard levels.count == 3, levels[0].isEmpty, let word = Topics.buttonName(levels[1]) else { return nil }
         return switch Substring(levels[2]) {
         case "set": .set(word)
         case "get": .get(word)
@@ -82,11 +82,11 @@ extension Topics {
         }
     }
 
-    private static func buttonWord(_ level: Substring.UTF8View) -> String? {
+    private static func buttonName(_ level: Substring.UTF8View) -> String? {
         let isWord = level.allSatisfy { octet in
             octet >= 0x20 && octet != 0x7F && octet != UInt8(ascii: "+") && octet != UInt8(ascii: "#")
         }
-        guard isWord, (1...maximumButtonWordLength).contains(level.count) else { return nil }
+        guard isWord, (1...maximumButtonNameLength).contains(level.count) else { return nil }
         let word = String(Substring(level))
         return ["bridge", "rules", "variables"].contains(word) ? nil : word
     }

@@ -51,7 +51,7 @@ package struct FileText: Sendable {
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, fcntl(descriptor, F_SETFL, 0) == 0 else {
-            throw .unreadable(path, cause: describe(errno))
+            throw .unreadable(path, cause: systemMessage(errno))
         }
         let kind = status.st_mode & S_IFMT
         guard kind != S_IFDIR else { throw .unreadable(path, cause: "it is a directory") }

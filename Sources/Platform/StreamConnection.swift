@@ -55,14 +55,14 @@ package final class StreamConnection {
         self.descriptor = descriptor
         self.budget = budget
         self.handler = handler
-        watch = loop.watch(descriptor, .read, isFirst: isRadio) { [unowned self] interest in ready(interest) }
+        watch = loop.watch(descriptor, .read, isPriority: isRadio) { [unowned self] interest in ready(interest) }
     }
 
     package func send(_ octets: some Collection<UInt8>) {
         guard watch != nil, !isClosing else { return }
         guard outgoing.append(octets) else {
             isClosing = true
-            return loop.soon { [weak self] in self?.end(.stalled) }
+            return loop.onNextTurn { [weak self] in self?.end(.stalled) }
         }
         // A write error recurs and is reported when the loop finds the descriptor writable.
         guard !isBlocked, outgoing.write(to: descriptor) != .empty else { return }
@@ -98,14 +98,14 @@ package final class StreamConnection {
     }
 
     private func updateWatch() {
-        var interest: Interest = []
+        var interest: IOEvents = []
         if !isPaused, !hasFinished, !isClosing { interest.insert(.read) }
         if isBlocked { interest.insert(.write) }
         watch?.set(interest)
     }
 
     /// The handler may release the connection during this call, which keeps the connection alive until it returns.
-    private func ready(_ interest: Interest) {
+    private func ready(_ interest: IOEvents) {
         if isBlocked, interest.contains(.write) || interest.hasHangup { flush() }
         if !isPaused, !hasFinished, !isClosing, interest.contains(.read) || interest.hasHangup { receive() }
     }

@@ -4,7 +4,7 @@ import Glibc
 
 /// The system environment of the process: environment variables, clocks, random numbers, processes and directories.
 package enum SystemEnvironment {
-    package static var environment: [String: String] {
+    package static var environmentVariables: [String: String] {
         var variables: [String: String] = [:]
         guard var entry = linux_environment() else { return [:] }
         while let text = entry.pointee {

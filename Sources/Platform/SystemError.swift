@@ -1,4 +1,4 @@
 import Glibc
 
 /// The system's message for an error number.
-package func describe(_ errno: Int32) -> String { String(cString: strerror(errno)) }
+package func systemMessage(_ errno: Int32) -> String { String(cString: strerror(errno)) }

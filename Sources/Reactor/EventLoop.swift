@@ -7,7 +7,7 @@ import Synchronization
 /// The thread sleeps until a descriptor is ready. There is no tick: all timers share one timerfd, which is armed for
 /// the earliest deadline. `epoll_wait` has no timeout, and does not block if a timer is already due.
 ///
-/// Descriptors that are watched with `isFirst` are served first in each turn, and again after each 1 ms of other
+/// Descriptors that are watched with `isPriority` are served first in each turn, and again after each 1 ms of other
 /// handlers, so that a button press waits for one handler at most. The order of the others rotates with each turn.
 ///
 /// Each epoll event carries the descriptor's number and a generation that changes with every `watch` and `cancel`.
@@ -19,11 +19,11 @@ public final class EventLoop {
 
     private struct Slot {
         var generation: UInt32 = 0
-        var interest: Interest = []
+        var interest: IOEvents = []
         /// Whether epoll has the descriptor. With an empty interest it has not, because epoll always reports hangups.
         var isRegistered = false
-        var isFirst = false
-        var handler: (@ReactorActor (Interest) -> Void)?
+        var isPriority = false
+        var handler: (@ReactorActor (IOEvents) -> Void)?
     }
 
     /// The maximum number of events that one `epoll_wait` returns.
@@ -38,16 +38,16 @@ public final class EventLoop {
     private var status: Int32 = 0
     /// The number of times `epoll_wait` has returned.
     public private(set) var turn: UInt64 = 0
-    /// The descriptors that are watched with `isFirst`.
-    private var first: [Int32] = []
+    /// The descriptors that are watched with `isPriority`.
+    private var priorityDescriptors: [Int32] = []
     /// When they were last served, in nanoseconds since boot.
     private var firstServed: Int64 = 0
 
     private let clock: clockid_t
     private var timers = TimerHeap()
     private var timersSet: UInt64 = 0
-    /// Nanoseconds by which the loop's clock is ahead of the kernel's. Not zero only after a test has called `wind`.
-    private var wound: Int64 = 0
+    /// Nanoseconds by which the loop's clock is ahead of the kernel's. Not zero only after a test has called `advanceClock`.
+    private var clockOffset: Int64 = 0
     private var timerDescriptor: Int32 = -1
     /// The deadline for which the timerfd is armed; `.max` if it is disarmed.
     private var armedDeadline = Int64.max
@@ -75,7 +75,7 @@ public final class EventLoop {
     /// - Returns: the status given to `stop`.
     public nonisolated static func run(_ start: @escaping @ReactorActor () -> Void) -> Int32 {
         signal(SIGPIPE, SIG_IGN)
-        return ReactorActor.shared.executor.own {
+        return ReactorActor.shared.executor.runAsOwner {
             ReactorActor.assumeIsolated { shared.run(start) }
         }
     }
@@ -132,7 +132,7 @@ public final class EventLoop {
             slots[index].isRegistered = false
             slots[index].handler = nil
         }
-        first = []
+        priorityDescriptors = []
         timers.removeAll()
         armedDeadline = .max
         for descriptor in ownDescriptors { close(descriptor) }
@@ -155,10 +155,10 @@ public final class EventLoop {
     /// of watches) is reported once as `.hangup`. If a watched descriptor was closed before its watch was cancelled and
     /// its number was reused, the new watch replaces the old one.
     ///
-    /// - Parameter isFirst: whether it is served before all other descriptors; for the radio.
+    /// - Parameter isPriority: whether it is served before all other descriptors; for the radio.
     public func watch(
-        _ descriptor: Int32, _ interest: Interest, isFirst: Bool = false,
-        _ handler: @escaping @ReactorActor (Interest) -> Void
+        _ descriptor: Int32, _ interest: IOEvents, isPriority: Bool = false,
+        _ handler: @escaping @ReactorActor (IOEvents) -> Void
     ) -> Watch {
         precondition(descriptor >= 0, "not a descriptor")
         let index = Int(descriptor)
@@ -166,16 +166,16 @@ public final class EventLoop {
         slots[index].generation &+= 1
         slots[index].interest = []
         slots[index].isRegistered = false
-        slots[index].isFirst = isFirst
+        slots[index].isPriority = isPriority
         slots[index].handler = handler
-        first.removeAll { $0 == descriptor }
-        if isFirst { first.append(descriptor) }
+        priorityDescriptors.removeAll { $0 == descriptor }
+        if isPriority { priorityDescriptors.append(descriptor) }
         let watch = Watch(loop: self, descriptor: descriptor, generation: slots[index].generation)
         set(interest, of: watch)
         return watch
     }
 
-    func set(_ interest: Interest, of watch: Watch) {
+    func set(_ interest: IOEvents, of watch: Watch) {
         let index = Int(watch.descriptor)
         guard slots[index].generation == watch.generation, slots[index].interest != interest else { return }
         slots[index].interest = interest
@@ -200,13 +200,13 @@ public final class EventLoop {
         slots[index].generation &+= 1
         slots[index].isRegistered = false
         slots[index].handler = nil
-        first.removeAll { $0 == watch.descriptor }
+        priorityDescriptors.removeAll { $0 == watch.descriptor }
     }
 
     private func deliver(_ events: Slice<UnsafeMutableBufferPointer<epoll_event>>) {
         for event in events where !isStopping && isFirst(event) { deliver(event) }
         // A full batch may have left out a first descriptor that is ready.
-        if events.count == Self.batchSize { askFirst() }
+        if events.count == Self.batchSize { pollPriority() }
         firstServed = nanosecondsSinceBoot
         // epoll always returns the same descriptors first: without the rotation, they could use up their edge's budget.
         let start = events.isEmpty ? 0 : Int(turn % UInt64(events.count))
@@ -214,29 +214,31 @@ public final class EventLoop {
             let event = events[events.startIndex + (start + offset) % events.count]
             guard !isStopping, !isFirst(event) else { continue }
             deliver(event)
-            serveFirst()
+            servePriority()
         }
     }
 
-    private func isFirst(_ event: epoll_event) -> Bool { slots[Int(Int32(truncatingIfNeeded: event.data.u64))].isFirst }
+    private func isFirst(_ event: epoll_event) -> Bool {
+        slots[Int(Int32(truncatingIfNeeded: event.data.u64))].isPriority
+    }
 
     /// Polls the first descriptors if they were last served more than a slice ago. Called between other handlers.
-    private func serveFirst() {
-        guard !first.isEmpty else { return }
+    private func servePriority() {
+        guard !priorityDescriptors.isEmpty else { return }
         let now = nanosecondsSinceBoot
         guard now - firstServed >= Self.slice else { return }
         firstServed = now
-        askFirst()
+        pollPriority()
     }
 
-    private func askFirst() {
-        for descriptor in first where !isStopping {
+    private func pollPriority() {
+        for descriptor in priorityDescriptors where !isStopping {
             let slot = slots[Int(descriptor)]
             // poll and epoll use the same values for these events.
             var state = pollfd(fd: descriptor, events: Int16(truncatingIfNeeded: slot.interest.rawValue), revents: 0)
             guard !slot.interest.isEmpty, poll(&state, 1, 0) > 0 else { continue }
             deliver(
-                Interest(rawValue: UInt32(UInt16(bitPattern: state.revents))), to: descriptor,
+                IOEvents(rawValue: UInt32(UInt16(bitPattern: state.revents))), to: descriptor,
                 generation: slot.generation)
         }
     }
@@ -244,11 +246,11 @@ public final class EventLoop {
     private func deliver(_ event: epoll_event) {
         let key = event.data.u64
         deliver(
-            Interest(rawValue: event.events), to: Int32(truncatingIfNeeded: key),
+            IOEvents(rawValue: event.events), to: Int32(truncatingIfNeeded: key),
             generation: UInt32(truncatingIfNeeded: key >> 32))
     }
 
-    private func deliver(_ interest: Interest, to descriptor: Int32, generation: UInt32) {
+    private func deliver(_ interest: IOEvents, to descriptor: Int32, generation: UInt32) {
         let slot = slots[Int(descriptor)]
         guard slot.generation == generation, let handler = slot.handler else { return }
         handler(interest)
@@ -260,14 +262,14 @@ public final class EventLoop {
     public var nanosecondsSinceBoot: Int64 {
         var time = timespec()
         clock_gettime(clock, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) + wound
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec) + clockOffset
     }
 
     /// Advances the loop's clock, so that a test of a long wait does not take that long.
     ///
     /// Timers whose deadlines have passed fire on the next turn, after the descriptors that are ready by then.
-    package func wind(nanoseconds: Int64) {
-        wound += nanoseconds
+    package func advanceClock(nanoseconds: Int64) {
+        clockOffset += nanoseconds
         // The timerfd was armed for a time of the old clock, so it has to be armed again.
         armedDeadline = .min
     }
@@ -278,7 +280,7 @@ public final class EventLoop {
     }
 
     /// Calls `body` once, on the loop's next turn, for callbacks that must not happen inside the call that causes them.
-    public func soon(_ body: @escaping @ReactorActor () -> Void) {
+    public func onNextTurn(_ body: @escaping @ReactorActor () -> Void) {
         timer(body).set(at: 0)
     }
 
@@ -296,7 +298,7 @@ public final class EventLoop {
         armedDeadline = deadline
         // A value of zero disarms the timerfd, so a deadline at or before the start of the clock becomes 1 ns.
         var time = itimerspec()
-        if deadline != .max { time.it_value = timespec(nanoseconds: max(deadline - wound, 1)) }
+        if deadline != .max { time.it_value = timespec(nanoseconds: max(deadline - clockOffset, 1)) }
         timerfd_settime(timerDescriptor, Int32(TFD_TIMER_ABSTIME), &time, nil)
     }
 
@@ -313,7 +315,7 @@ public final class EventLoop {
         for timer in due where timer.isDue && !isStopping {
             timer.isDue = false
             timer.handler()
-            serveFirst()
+            servePriority()
         }
     }
 
@@ -366,7 +368,7 @@ public final class EventLoop {
     ) {
         let executor = ReactorActor.shared.executor
         let run = executor.run.load(ordering: .relaxed)
-        let helper = Helper {
+        let helper = HelperThread {
             let result = work()
             executor.post(.call(run: run) { done(result) })
         }

@@ -82,7 +82,7 @@ final class LoopExecutor: SerialExecutor {
     }
 
     /// Makes the calling thread the loop's thread during `body`. A second caller waits until the first has returned.
-    func own<T: Sendable>(_ body: () -> T) -> T {
+    func runAsOwner<T: Sendable>(_ body: () -> T) -> T {
         precondition(!isOwner, "the event loop is not reentrant")
         return turn.withLock { _ in
             // Acquires what the previous owner released. The thread sanitizer cannot see that the mutex orders this,

@@ -7,7 +7,7 @@ public final class Timer {
     /// A serial number from the last `set`, which orders timers with equal deadlines.
     var order: UInt64 = 0
     /// The index in the heap; -1 if it is not in the heap.
-    var place = -1
+    var heapIndex = -1
     /// Whether it was removed from the heap because its deadline has passed, and its handler has not been called yet.
     var isDue = false
 

@@ -8,25 +8,25 @@ struct TimerHeap {
     var earliest: Timer? { timers.first }
 
     mutating func insert(_ timer: Timer) {
-        timer.place = timers.count
+        timer.heapIndex = timers.count
         timers.append(timer)
-        siftUp(timer.place)
+        siftUp(timer.heapIndex)
     }
 
     mutating func remove(_ timer: Timer) {
-        let hole = timer.place
+        let hole = timer.heapIndex
         guard hole >= 0 else { return }
-        timer.place = -1
+        timer.heapIndex = -1
         let last = timers.removeLast()
         guard last !== timer else { return }
         timers[hole] = last
-        last.place = hole
+        last.heapIndex = hole
         siftUp(hole)
-        siftDown(last.place)
+        siftDown(last.heapIndex)
     }
 
     mutating func removeAll() {
-        for timer in timers { timer.place = -1 }
+        for timer in timers { timer.heapIndex = -1 }
         timers = []
     }
 
@@ -55,8 +55,8 @@ struct TimerHeap {
 
     private mutating func exchange(_ one: Int, _ other: Int) {
         timers.swapAt(one, other)
-        timers[one].place = one
-        timers[other].place = other
+        timers[one].heapIndex = one
+        timers[other].heapIndex = other
     }
 }
 

@@ -14,7 +14,7 @@ public final class Watch {
     }
 
     /// Sets the events to report. If the interest is empty, nothing is reported, not even a hangup.
-    public func set(_ interest: Interest) { loop.set(interest, of: self) }
+    public func set(_ interest: IOEvents) { loop.set(interest, of: self) }
 
     /// Ends the registration. Must be called before the descriptor is closed. Further calls have no effect, even if the
     /// descriptor's number then belongs to another watch.

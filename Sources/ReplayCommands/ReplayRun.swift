@@ -104,9 +104,9 @@ struct ReplayRun {
     private static func load(_ rules: RecordedRules?) throws(Failure) -> RuleSet {
         guard let rules else { return RuleSet() }
         guard let entry = rules.files.first else { return RuleSet() }
-        var environment = LoadEnvironment(hasPlaceholders: true)
-        environment.take(rules)
-        let loaded = RuleLoader.rules(SourceFile(name: entry.name, text: entry.text), in: environment)
+        var environment = LoadInputs(hasPlaceholders: true)
+        environment.useRecorded(rules)
+        let loaded = FileLoader.rules(SourceFile(name: entry.name, text: entry.text), in: environment)
         if let set = loaded.value { return set }
         let sources = Dictionary(rules.files.map { ($0.name, $0.text) }) { first, _ in first }
         let report = DiagnosticReport(loaded.diagnostics, sources: sources).text()

@@ -33,14 +33,14 @@ package struct CheckedFile: Sendable {
         return isNamedSo || keys.contains(where: configurationKeys.contains) ? .configuration : .rules
     }
 
-    init(configuration file: FileText, named name: String, _ loaded: Loaded<Configuration>) {
+    init(configuration file: FileText, named name: String, _ loaded: LoadResult<Configuration>) {
         self.name = name
         sources = [name: file.octets]
         diagnostics = loaded.diagnostics
         content = loaded.value == nil ? nil : "the configuration"
     }
 
-    package init(rules reading: RuleSource.Reading, named name: String) {
+    package init(rules reading: RuleSource.ReadResult, named name: String) {
         self.name = name
         sources = reading.sources
         diagnostics = reading.loaded.diagnostics

@@ -15,7 +15,7 @@ enum ExplanationText {
             let runs = verdict.stoppedBy == nil
             lines.append(
                 Line("\(runs ? style.checkMark : style.cross) ", runs ? .good : .bad)
-                    + (verdict.rule.padded(to: width + 2), .strong) + ("\(verdict.place)  ", .faint)
+                    + (verdict.rule.padded(to: width + 2), .strong) + ("\(verdict.location)  ", .faint)
                     + (verdict.stoppedBy?.rawValue ?? "runs"))
             lines += verdict.reasons.map { Line("    \($0)", .faint) }
         }
@@ -34,7 +34,7 @@ enum ExplanationText {
                         "id": .string(verdict.rule), "runs": .bool(verdict.stoppedBy == nil),
                         "stopped_by": verdict.stoppedBy.map { .string($0.rawValue) } ?? .null,
                         "reasons": .array(verdict.reasons.map { .string($0) }),
-                        "place": .string(verdict.place.description),
+                        "place": .string(verdict.location.description),
                     ]
                 }),
             "not_considered": .array(explanation.notConsidered.map { .string($0) }),

@@ -16,7 +16,8 @@ package struct FileChecker {
     }
 
     static var here: FileChecker {
-        FileChecker(environment: SystemEnvironment.environment, workingDirectory: SystemEnvironment.workingDirectory)
+        FileChecker(
+            environment: SystemEnvironment.environmentVariables, workingDirectory: SystemEnvironment.workingDirectory)
     }
 
     /// Checks rules, or a configuration and its rules. Without a path, it checks what a daemon started here would use.
@@ -53,7 +54,7 @@ package struct FileChecker {
 
     private func checkConfiguration(_ text: FileText, _ path: String) throws(Failure) -> [CheckedFile] {
         let directory = SystemEnvironment.directory(of: path)
-        let loaded = RuleLoader.configuration(
+        let loaded = FileLoader.configuration(
             SourceFile(name: path, text: text.octets, isReadableByOthers: text.isReadableByOthers),
             in: files.loadEnvironment(in: directory))
         let checked = CheckedFile(configuration: text, named: path, loaded)

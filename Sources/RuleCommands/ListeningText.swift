@@ -11,7 +11,7 @@ enum ListeningText {
     static func lines(_ set: RuleSet) -> [Line] {
         let explainer = RuleExplainer(set)
         let width = set.buttons.map(\.name.columns).max() ?? 0
-        let rows = set.buttons.compactMap { button in explainer.listening(to: button.name).map { (button.name, $0) } }
+        let rows = set.buttons.compactMap { button in explainer.clickTiming(of: button.name).map { (button.name, $0) } }
         let modeWidth = rows.map { word($0.1).columns }.max() ?? 0
         return rows.map { name, listening in
             Line("  ") + (name.padded(to: width + 2), .strong) + word(listening).padded(to: modeWidth + 2)
@@ -19,9 +19,11 @@ enum ListeningText {
         }
     }
 
-    private static func word(_ listening: Listening) -> String { listening.mode?.rawValue ?? "by the rules' own times" }
+    private static func word(_ listening: ClickTiming) -> String {
+        listening.mode?.rawValue ?? "by the rules' own times"
+    }
 
-    private static func wait(_ listening: Listening) -> String {
+    private static func wait(_ listening: ClickTiming) -> String {
         let cause = listening.cause.map { " (\($0))" } ?? ""
         guard let wait = listening.clickWait else { return "a click waits for the release" + cause }
         return wait == .zero ? "a click does not wait" : "a click waits \(Quantity.duration(wait))" + cause

@@ -27,7 +27,7 @@ enum TestText {
                 : Line("\(failed) of \(Quantity.count(Int64(report.results.count), "test")) failed", .bad))
         guard !report.unreached.isEmpty else { return lines }
         lines.append(Line("not reached by any test:", .faint))
-        for gap in report.unreached.prefix(maximumGaps) { lines.append(Line("  \(gap.place) ", .faint) + gap.text) }
+        for gap in report.unreached.prefix(maximumGaps) { lines.append(Line("  \(gap.location) ", .faint) + gap.text) }
         let rest = report.unreached.count - maximumGaps
         if rest > 0 { lines.append(Line("  and \(rest) more", .faint)) }
         return lines
@@ -38,18 +38,18 @@ enum TestText {
             "tests": .array(
                 report.results.map { result in
                     [
-                        "name": .string(result.name), "place": .string(result.place.description),
+                        "name": .string(result.name), "place": .string(result.location.description),
                         "passed": .bool(result.failure == nil),
                         "failure": result.failure.map { failure in
                             [
-                                "place": .string(failure.place.description), "expected": strings(failure.expected),
-                                "happened": strings(failure.happened), "why": strings(failure.why),
+                                "place": .string(failure.location.description), "expected": strings(failure.expected),
+                                "happened": strings(failure.performed), "why": strings(failure.reasons),
                             ]
                         } ?? .null,
                     ]
                 }),
             "unreached": .array(
-                report.unreached.map { ["what": .string($0.text), "place": .string($0.place.description)] }),
+                report.unreached.map { ["what": .string($0.text), "place": .string($0.location.description)] }),
         ]
     }
 

@@ -9,7 +9,7 @@ struct ButtonUses {
         /// An index in `RuleSet.rules`; `nil` for a rule without a valid id, or with that of an earlier rule.
         var rule: Int?
         /// Where the event is written.
-        var source: Source
+        var source: Origin
 
         /// True if this use comes before the other one in the order of the set.
         func isBefore(_ other: Use) -> Bool {
@@ -19,13 +19,13 @@ struct ButtonUses {
         }
     }
 
-    struct Source {
+    struct Origin {
         var document: Int
         var node: YAMLNode
     }
 
     /// The events that rules use of one button, or of `button: any`.
-    struct Wanted {
+    struct UsedEvents {
         var isUsed = false
         var patterns: [[PressLength]: Use] = [:]
         /// `hold` triggers by their `for`; the key is `nil` where the button's `hold_after` applies.
@@ -34,29 +34,29 @@ struct ButtonUses {
     }
 
     /// By index in `RuleSet.buttons`.
-    private var buttons: [Int: Wanted] = [:]
+    private var buttons: [Int: UsedEvents] = [:]
     /// Events of triggers with `button: any`.
-    private(set) var any = Wanted()
+    private(set) var any = UsedEvents()
 
     mutating func note(_ event: TriggerEvent, on selector: ButtonSelector, _ use: Use) {
         switch selector {
         case .any: any.note(event, use)
-        case .declared(let button): buttons[button, default: Wanted()].note(event, use)
+        case .declared(let button): buttons[button, default: UsedEvents()].note(event, use)
         case .hardware: break
         }
     }
 
     /// Marks the buttons of a chord as used.
-    mutating func use(_ members: [Int]) {
-        for button in members { buttons[button, default: Wanted()].isUsed = true }
+    mutating func markUsed(_ members: [Int]) {
+        for button in members { buttons[button, default: UsedEvents()].isUsed = true }
     }
 
     /// Events used by rules that name the button, or a group that contains it. Rules for `button: any` are left out.
-    func wanted(of button: Int) -> Wanted { buttons[button] ?? Wanted() }
+    func usedEvents(of button: Int) -> UsedEvents { buttons[button] ?? UsedEvents() }
 
     /// Events used by rules that name the button and by rules for `button: any`.
-    func allWanted(of button: Int) -> Wanted {
-        var wanted = wanted(of: button)
+    func allUsedEvents(of button: Int) -> UsedEvents {
+        var wanted = usedEvents(of: button)
         wanted.isUsed = wanted.isUsed || any.isUsed
         wanted.patterns.merge(any.patterns) { first, second in ButtonUses.first(first, second) }
         wanted.stages.merge(any.stages) { first, second in ButtonUses.first(first, second) }
@@ -72,7 +72,7 @@ struct ButtonUses {
     }
 }
 
-extension ButtonUses.Wanted {
+extension ButtonUses.UsedEvents {
     fileprivate mutating func note(_ event: TriggerEvent, _ use: ButtonUses.Use) {
         isUsed = true
         switch event {

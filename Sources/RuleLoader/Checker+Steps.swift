@@ -5,7 +5,7 @@ extension Checker {
     /// Returns the key that names the action of a mapping: the only one of its keys in `names`. Reports `code` when
     /// there is none or more than one.
     mutating func action(
-        of names: Set<String>, in fields: Fields, _ owner: String, code: String = "E213",
+        of names: Set<String>, in fields: CheckedMapping, _ owner: String, code: String = "E213",
         hint: @autoclosure () -> String?
     ) -> YAMLNode.Key? {
         guard case .mapping(let entries) = fields.node.content else { return nil }
@@ -31,7 +31,7 @@ extension Checker {
         return first
     }
 
-    func knowsAllKeys(of fields: Fields) -> Bool {
+    func knowsAllKeys(of fields: CheckedMapping) -> Bool {
         guard case .mapping(let entries) = fields.node.content else { return false }
         return entries.allSatisfy { fields.key($0.key.text) != nil }
     }
@@ -46,7 +46,7 @@ extension Checker {
     /// Reports an error at the opening braces of a template in a node that allows none.
     mutating func refuse(_ code: String, templateIn node: YAMLNode, _ message: String, hint: String? = nil) {
         let mark = node.scalar?.contains("{{") == true ? "{{" : "{%"
-        let start = place(of: mark, in: node)
+        let start = position(of: mark, in: node)
         error(code, from: start, to: start.advanced(by: 2), alias: node.alias, message, hint: hint)
     }
 
@@ -58,7 +58,7 @@ extension Checker {
                 error("E508", at: node, "a publish topic cannot contain # or +")
                 return false
             }
-            let start = place(of: String(wildcard), in: node)
+            let start = position(of: String(wildcard), in: node)
             error(
                 "E508", from: start, to: start.advanced(by: 1), alias: node.alias,
                 "a publish topic cannot contain # or +")

@@ -2,23 +2,24 @@ import Diagnostics
 import Expressions
 
 extension Checker {
-    mutating func value(_ node: YAMLNode, _ type: ValueType, key: String) -> Fields.Value? {
+    mutating func value(_ node: YAMLNode, _ type: ValueType, key: String) -> CheckedMapping.Value? {
         switch type {
         case .template, .anything: .node
-        case .text(let templates): text(node, key: key, templates).map(Fields.Value.text)
+        case .text(let templates): text(node, key: key, templates).map(CheckedMapping.Value.text)
         case .name: name(node, key: key).map { .text(LoadedText(string: $0, isSecret: false)) }
-        case .boolean: boolean(node, key: key).map(Fields.Value.boolean)
-        case .integer(let range): integer(node, key: key, range).map(Fields.Value.integer)
-        case .number(let range): number(node, key: key, range).map(Fields.Value.number)
-        case .duration(let range): duration(node, key: key, range).map(Fields.Value.duration)
-        case .word(let words, let planned):
-            word(node, key: key, words, planned: planned).map { .text(LoadedText(string: $0, isSecret: false)) }
+        case .boolean: boolean(node, key: key).map(CheckedMapping.Value.boolean)
+        case .integer(let range): integer(node, key: key, range).map(CheckedMapping.Value.integer)
+        case .number(let range): number(node, key: key, range).map(CheckedMapping.Value.number)
+        case .duration(let range): duration(node, key: key, range).map(CheckedMapping.Value.duration)
+        case .oneOf(let words, let planned):
+            oneOf(node, key: key, words, planned: planned).map { .text(LoadedText(string: $0, isSecret: false)) }
         }
     }
 
     /// Returns the text of a scalar that has neither a tag nor a template. Reports anything else: E203, or E407 for a
     /// template.
-    private mutating func plainScalar(_ node: YAMLNode, key: String, wanted: String) -> (String, YAMLNode.Style)? {
+    private mutating func plainScalar(_ node: YAMLNode, key: String, wanted: String) -> (String, YAMLNode.ScalarStyle)?
+    {
         switch node.content {
         case .invalid: return nil
         case .scalar(let text, let style):
@@ -85,7 +86,7 @@ extension Checker {
                 return false
             }
         }
-        let start = place(of: mark, in: node)
+        let start = position(of: mark, in: node)
         if mark == "{%" {
             error(
                 "E408", from: start, to: start.advanced(by: 2), alias: node.alias, "{% … %} is not supported",
@@ -100,7 +101,7 @@ extension Checker {
 
     private mutating func secret(_ name: String, _ node: YAMLNode) -> LoadedText? {
         if environment.hasPlaceholders { return confidential("***\(name)***") }
-        let start = place(of: "!secret", in: node)
+        let start = position(of: "!secret", in: node)
         switch secrets.value(of: name) {
         case .found(let value): return confidential(value)
         case .unreadable: return nil
@@ -118,7 +119,7 @@ extension Checker {
         if environment.hasPlaceholders { return confidential("***\(name)***") }
         if let value = environment.variables[name] { return confidential(value) }
         if parts.count == 2 { return confidential(String(parts[1])) }
-        let start = place(of: "!env_var", in: node)
+        let start = position(of: "!env_var", in: node)
         error(
             "E310", from: start, to: start.advanced(by: 8), alias: node.alias,
             "environment variable \(shown(name)) is not set and has no default")
@@ -217,12 +218,12 @@ extension Checker {
         }
     }
 
-    mutating func word(_ node: YAMLNode, key: String, _ words: [String], planned: [String] = []) -> String? {
+    mutating func oneOf(_ node: YAMLNode, key: String, _ words: [String], planned: [String] = []) -> String? {
         let list = Checker.list(words)
         guard let (text, _) = plainScalar(node, key: key, wanted: list) else { return nil }
         if words.contains(text) { return text }
         if planned.contains(text) {
-            error("E204", at: node, notYet(text))
+            error("E204", at: node, reservedMessage(text))
             return nil
         }
         error(

@@ -5,7 +5,7 @@ import Expressions
 /// so that one mistake gives one message.
 struct Checker {
     let source: SourceText
-    var environment: LoadEnvironment
+    var environment: LoadInputs
     let secrets: Secrets
     private(set) var diagnostics: [Diagnostic]
     private(set) var hasErrors: Bool
@@ -30,7 +30,7 @@ struct Checker {
 
     /// - Parameter diagnostics: those from parsing the YAML of the file and from reading `secrets.yaml`.
     init(
-        _ source: SourceText, in environment: LoadEnvironment, secrets: Secrets = Secrets(),
+        _ source: SourceText, in environment: LoadInputs, secrets: Secrets = Secrets(),
         diagnostics: [Diagnostic] = []
     ) {
         self.source = source
@@ -53,20 +53,20 @@ struct Checker {
     /// Checks a mapping against its table and reads its values. Returns `nil` when the node is not a mapping.
     ///
     /// - Parameter owner: what messages about missing keys call this mapping: `"publish"`, `rule "x"`.
-    mutating func fields(_ node: YAMLNode, _ table: MappingTable, owner: Owner? = nil) -> Fields? {
+    mutating func fields(_ node: YAMLNode, _ table: MappingTable, owner: Owner? = nil) -> CheckedMapping? {
         guard case .mapping(let entries) = node.content else {
             if case .invalid = node.content { return nil }
             let owner = owner.map { description(of: $0) } ?? table.name
             error("E203", at: node, "\(owner) must be a mapping", hint: "write key: value")
             return nil
         }
-        var fields = Fields(node: node, entries: entries)
+        var fields = CheckedMapping(node: node, entries: entries)
         for (index, entry) in entries.enumerated() {
             guard let key = table.key(entry.key.text) else {
                 unknown(entry.key, table, &fields)
                 continue
             }
-            var value: Fields.Value?
+            var value: CheckedMapping.Value?
             if !entry.value.isInvalid, !reportsNull(entry) {
                 value = self.value(entry.value, key.type, key: key.name)
             }
@@ -97,7 +97,7 @@ struct Checker {
     }
 
     /// Reports a missing required key (E202) at the first key of its mapping.
-    mutating func missing(_ key: String, in fields: Fields, owner: String, or others: String = "") {
+    mutating func missing(_ key: String, in fields: CheckedMapping, owner: String, or others: String = "") {
         let (start, end) = firstKey(of: fields.node)
         error(
             "E202", from: start, to: end, alias: fields.node.alias, "\(owner) has no \"\(key)\"\(others)",
@@ -111,27 +111,27 @@ struct Checker {
         return (node.start, node.start.advanced(by: 1))
     }
 
-    private mutating func unknown(_ key: YAMLNode.Key, _ table: MappingTable, _ fields: inout Fields) {
+    private mutating func unknown(_ key: YAMLNode.Key, _ table: MappingTable, _ fields: inout CheckedMapping) {
         let name = key.text
         if let prefix = table.ignoredPrefix, name.hasPrefix(prefix) { return }
         if table.planned.contains(name) {
-            error("E201", at: key, notYet(name))
-            fields.misspelt.insert(table.standIns[name] ?? name)
+            error("E201", at: key, reservedMessage(name))
+            fields.misspelt.insert(table.replacedKeys[name] ?? name)
             return
         }
         let message = "unknown key \"\(shown(name))\" in \(table.name)"
-        if let hint = table.foreign[name] {
+        if let hint = table.foreignHints[name] {
             for name in table.keys.map(\.name) where hint.contains("\(name):") { fields.misspelt.insert(name) }
             error("E201", at: key, message, hint: hint)
         } else if let near = nearest(to: name, among: table.keys.map(\.name) + table.planned) {
             fields.misspelt.insert(near)
             error("E201", at: key, message, hint: "did you mean \"\(near)\"?")
         } else {
-            error("E201", at: key, message, hint: MappingTable.place(of: name, besides: table.name))
+            error("E201", at: key, message, hint: MappingTable.hint(forMisplacedKey: name, in: table.name))
         }
     }
 
-    func notYet(_ name: String) -> String {
+    func reservedMessage(_ name: String) -> String {
         "\"\(shown(name))\" is reserved for a later version and does not work yet"
     }
 
@@ -239,7 +239,7 @@ struct Checker {
 
     /// The position of `mark` inside a node; the node's start when `maximumExactReports` is reached or the mark is not
     /// found.
-    func place(of mark: String, in node: YAMLNode) -> SourcePosition {
+    func position(of mark: String, in node: YAMLNode) -> SourcePosition {
         guard diagnostics.count < Checker.maximumExactReports else { return node.start }
         return source.find(mark, from: node.start, to: node.end) ?? node.start
     }

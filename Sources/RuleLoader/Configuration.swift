@@ -2,7 +2,7 @@ package import ButtonModel
 package import Rules
 
 /// A password, which descriptions, debug output and reflection do not show.
-package struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+package struct Password: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     package let value: String
 
     package init(_ value: String) { self.value = value }
@@ -69,7 +69,7 @@ package struct Configuration: Hashable, Sendable {
 
     package var broker = Broker.tcp(host: "localhost", port: 1883, tls: false)
     package var mqttUsername: String?
-    package var mqttPassword: Secret?
+    package var mqttPassword: Password?
     /// `nil`: derived from the installation's id.
     package var mqttClientIdentifier: String?
     package var mqttKeepAlive = Duration.seconds(60)
@@ -87,9 +87,9 @@ package struct Configuration: Hashable, Sendable {
     package var controlSocket: String?
 
     /// Where the flicd-compatible server listens; `nil`: it is off.
-    package var flicdListen: Endpoint?
+    package var flicdListen: HostAndPort?
     /// The flicd servers whose buttons are used: at most `maximumSources`, each once.
-    package var sources: [Endpoint] = []
+    package var sources: [HostAndPort] = []
     /// The kinds of steps that rules may not use.
     package var forbiddenSteps: Set<StepKind> = []
     package var control = Control.settings

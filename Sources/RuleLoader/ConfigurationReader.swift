@@ -7,18 +7,18 @@ struct ConfigurationReader {
     private var checker: Checker
     private var configuration = Configuration()
 
-    static func load(_ file: SourceFile, in environment: LoadEnvironment) -> Loaded<Configuration> {
+    static func load(_ file: SourceFile, in environment: LoadInputs) -> LoadResult<Configuration> {
         let document = Document(file, in: environment)
         var reader = ConfigurationReader(checker: document.checker)
         if let root = document.root { reader.read(root) }
         let lines = PasswordLines(file.text)
-        return Loaded(
+        return LoadResult(
             reader.configuration,
             reader.checker.diagnostics.map { lines.contains($0.start.line) ? $0.withoutContent : $0 })
     }
 
     /// The `control_socket`, even if other keys have errors or use secrets that the caller cannot read.
-    static func controlSocket(of file: SourceFile, in environment: LoadEnvironment) -> String? {
+    static func controlSocket(of file: SourceFile, in environment: LoadInputs) -> String? {
         let document = Document(file, in: environment)
         var reader = ConfigurationReader(checker: document.checker)
         if let root = document.root { reader.read(root) }
@@ -38,7 +38,7 @@ struct ConfigurationReader {
         if let fields = section("flicd", .flicd, of: fields), let text = fields.string("listen"),
             let node = fields.node("listen")
         {
-            configuration.flicdListen = Endpoint(text)
+            configuration.flicdListen = HostAndPort(text)
             if configuration.flicdListen == nil {
                 checker.error(
                     "E203", at: node, "\"\(checker.shown(text))\" is not HOST:PORT", hint: "write 127.0.0.1:5551")
@@ -58,11 +58,11 @@ struct ConfigurationReader {
         }
     }
 
-    private mutating func section(_ key: String, _ table: MappingTable, of fields: Fields) -> Fields? {
+    private mutating func section(_ key: String, _ table: MappingTable, of fields: CheckedMapping) -> CheckedMapping? {
         fields.node(key).flatMap { checker.fields($0, table) }
     }
 
-    private mutating func path(_ key: String, of fields: Fields) -> String? {
+    private mutating func path(_ key: String, of fields: CheckedMapping) -> String? {
         guard let text = fields.string(key), let node = fields.node(key) else { return nil }
         if text.isEmpty { checker.error("E203", at: node, "\"\(key)\" must be a path, not an empty text") }
         if text.utf8.contains(0) { checker.error("E203", at: node, "a path cannot contain NUL") }
@@ -71,7 +71,7 @@ struct ConfigurationReader {
 
     // MARK: Sections
 
-    private mutating func readBluetooth(_ fields: Fields) {
+    private mutating func readBluetooth(_ fields: CheckedMapping) {
         configuration.maximumConnections = fields.integer("max_connections")
         if let text = fields.string("transport"), let node = fields.node("transport") {
             if let transport = Configuration.Transport(text) {
@@ -97,7 +97,7 @@ struct ConfigurationReader {
     private mutating func readSources(_ node: YAMLNode) {
         for node in checker.oneOrMany(node, empty: "the list of sources is empty") {
             guard let text = checker.text(node, key: "sources", .areText)?.string else { continue }
-            guard let source = Endpoint(source: text) else {
+            guard let source = HostAndPort(source: text) else {
                 checker.error(
                     "E204", at: node, "unknown source \"\(checker.shown(text))\"",
                     hint: "write flicd://HOST or flicd://HOST:PORT")
@@ -114,7 +114,7 @@ struct ConfigurationReader {
         }
     }
 
-    private mutating func readMQTT(_ fields: Fields) {
+    private mutating func readMQTT(_ fields: CheckedMapping) {
         if let text = fields.string("broker"), let node = fields.node("broker") {
             if let broker = Configuration.Broker(text) {
                 configuration.broker = broker
@@ -131,7 +131,7 @@ struct ConfigurationReader {
             }
         }
         configuration.mqttUsername = fields.string("username")
-        configuration.mqttPassword = fields.string("password").map(Secret.init)
+        configuration.mqttPassword = fields.string("password").map(Password.init)
         configuration.mqttClientIdentifier = fields.string("client_id")
         configuration.mqttKeepAlive = fields.duration("keep_alive") ?? configuration.mqttKeepAlive
         configuration.mqttVersion =
@@ -145,19 +145,19 @@ struct ConfigurationReader {
         }
     }
 
-    private mutating func readHomeAssistant(_ fields: Fields) {
+    private mutating func readHomeAssistant(_ fields: CheckedMapping) {
         configuration.homeAssistantDiscovery = fields.boolean("discovery") ?? true
         configuration.homeAssistantPrefix = topic("prefix", of: fields) ?? configuration.homeAssistantPrefix
         configuration.homeAssistantStatusTopic =
             topic("status_topic", of: fields) ?? configuration.homeAssistantStatusTopic
     }
 
-    private mutating func readControl(_ fields: Fields) {
+    private mutating func readControl(_ fields: CheckedMapping) {
         configuration.control =
             fields.string("mqtt").flatMap(Configuration.Control.init(rawValue:)) ?? configuration.control
     }
 
-    private mutating func topic(_ key: String, of fields: Fields) -> String? {
+    private mutating func topic(_ key: String, of fields: CheckedMapping) -> String? {
         guard let text = fields.string(key), let node = fields.node(key) else { return nil }
         if let (sentence, hint) = fault(ofTopic: text) {
             checker.error(
@@ -190,7 +190,7 @@ struct ConfigurationReader {
 }
 
 /// A host and a TCP port, written `HOST:PORT`. An IPv6 address is in brackets: `[::1]:5551`.
-package struct Endpoint: Hashable, Sendable, CustomStringConvertible {
+package struct HostAndPort: Hashable, Sendable, CustomStringConvertible {
     package var host: String
     /// 1…65535.
     package var port: Int
@@ -252,7 +252,7 @@ extension Configuration.Transport {
         } else if let path = rest(after: "h4:unix:") {
             self = .h4Unix(path: path)
         } else if let address = rest(after: "h4:tcp:") {
-            guard let endpoint = Endpoint(address) else { return nil }
+            guard let endpoint = HostAndPort(address) else { return nil }
             self = .h4TCP(host: endpoint.host, port: endpoint.port)
         } else if let adapter = rest(after: "hci:") {
             if YAMLNumber.isInteger(adapter), let index = Int(adapter), (0...65_534).contains(index) {
@@ -268,7 +268,7 @@ extension Configuration.Transport {
     }
 }
 
-extension Endpoint {
+extension HostAndPort {
     private static let scheme = "flicd://"
 
     /// Parses an entry of `sources:`: `flicd://HOST:PORT`, with port 5551 if none is written.
@@ -278,7 +278,7 @@ extension Endpoint {
     }
 
     /// The endpoint of a flicd as written in `sources:`: `flicd://host:5551`.
-    package var sourceWord: String { Self.scheme + description }
+    package var sourceURL: String { Self.scheme + description }
 }
 
 extension Configuration.Broker {
@@ -293,9 +293,9 @@ extension Configuration.Broker {
             self = .none
         } else if let path = rest(after: "unix:") {
             self = .unix(path: path)
-        } else if let address = rest(after: "mqtts://"), let endpoint = Endpoint(address, defaultPort: 8883) {
+        } else if let address = rest(after: "mqtts://"), let endpoint = HostAndPort(address, defaultPort: 8883) {
             self = .tcp(host: endpoint.host, port: endpoint.port, tls: true)
-        } else if let address = rest(after: "mqtt://"), let endpoint = Endpoint(address, defaultPort: 1883) {
+        } else if let address = rest(after: "mqtt://"), let endpoint = HostAndPort(address, defaultPort: 1883) {
             self = .tcp(host: endpoint.host, port: endpoint.port, tls: false)
         } else {
             return nil

@@ -19,7 +19,7 @@ extension MappingTable {
             Key("log", .anything, "log level and format"),
             Key("metrics", .anything, "counters for Prometheus"),
         ],
-        foreign: [
+        foreignHints: [
             "buttons": "buttons belong in the rules file", "broker": "use mqtt: {broker: …}",
             "version": "only rules files have a version",
             "adapter": "use bluetooth: {transport: hci:0}", "logging": "use log:",
@@ -33,7 +33,7 @@ extension MappingTable {
             Key("trust_roots", .anything, "additional Ed25519 root keys, 64 hexadecimal digits each"),
             Key("max_connections", .integer(1...255), "the maximum number of simultaneous connections"),
         ],
-        foreign: ["adapter": "use transport: hci:0", "device": "use transport: hci:0"])
+        foreignHints: ["adapter": "use transport: hci:0", "device": "use transport: hci:0"])
 
     static let mqtt = MappingTable(
         name: "\"mqtt\"",
@@ -45,11 +45,11 @@ extension MappingTable {
             Key(
                 "keep_alive", .duration(.seconds(5) ... .seconds(65_535)),
                 "the longest time without a packet to the broker"),
-            Key("protocol", .word(["5", "3.1.1"]), "the MQTT version that is tried first"),
+            Key("protocol", .oneOf(["5", "3.1.1"]), "the MQTT version that is tried first"),
             Key("tls", .anything, "certificates"),
             Key("base_topic", .text(.areText), "the first level of every topic"),
         ],
-        foreign: [
+        foreignHints: [
             "host": "use broker: mqtt://HOST:1883", "server": "use broker: mqtt://HOST:1883",
             "port": "use broker: mqtt://HOST:PORT", "user": "use username:",
         ])
@@ -81,14 +81,14 @@ extension MappingTable {
     static let control = MappingTable(
         name: "\"control\"",
         keys: [
-            Key("mqtt", .word(Configuration.Control.allCases.map(\.rawValue)), "which requests over MQTT are answered")
+            Key("mqtt", .oneOf(Configuration.Control.allCases.map(\.rawValue)), "which requests over MQTT are answered")
         ])
 
     static let logging = MappingTable(
         name: "\"log\"",
         keys: [
-            Key("level", .word(LogLevel.allCases.map(\.rawValue)), ""),
-            Key("format", .word(Configuration.LogFormat.allCases.map(\.rawValue)), ""),
+            Key("level", .oneOf(LogLevel.allCases.map(\.rawValue)), ""),
+            Key("format", .oneOf(Configuration.LogFormat.allCases.map(\.rawValue)), ""),
         ])
 
     static let metrics = MappingTable(

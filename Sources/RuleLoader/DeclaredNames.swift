@@ -6,13 +6,13 @@ import Expressions
 struct DeclaredNames {
     /// The noun for this kind in messages, such as `button`.
     let noun: String
-    private(set) var places: [String: Place] = [:]
+    private(set) var declarations: [String: Declaration] = [:]
     /// The first declaration of this kind, for notes.
-    private(set) var first: Place?
+    private(set) var first: Declaration?
     /// False if some declarations could not be read. An unknown name may then be one of theirs.
     var isComplete = true
 
-    struct Place {
+    struct Declaration {
         var noun: String
         var file: String
         var position: SourcePosition
@@ -25,15 +25,15 @@ struct DeclaredNames {
 
     /// Declares a name. If the name is declared already, returns the earlier declaration, which stays.
     mutating func declare(_ name: String, as noun: String? = nil, in file: String, at position: SourcePosition)
-        -> Place?
+        -> Declaration?
     {
-        if let before = places[name] { return before }
-        let place = Place(noun: noun ?? self.noun, file: file, position: position)
-        places[name] = place
+        if let before = declarations[name] { return before }
+        let place = Declaration(noun: noun ?? self.noun, file: file, position: position)
+        declarations[name] = place
         if first == nil, place.noun == self.noun { first = place }
         return nil
     }
 
     /// True if a name is certainly not declared, so that its use is an error.
-    func isUnknown(_ name: String) -> Bool { isComplete && places[name] == nil }
+    func isUnknown(_ name: String) -> Bool { isComplete && declarations[name] == nil }
 }

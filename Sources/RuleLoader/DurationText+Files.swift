@@ -1,23 +1,17 @@
 import Expressions
 
-/// Why a text is not a duration. The message follows the quoted text, as in `"5x" is not a duration`.
-struct DurationFault: Error {
-    var message: String
-    var hint: String?
-}
-
 /// Parses and writes durations in files, such as `1h30m`.
 extension DurationText {
     static let longest = Duration.milliseconds(longestMilliseconds)
 
-    static func parse(_ text: String) -> Result<Duration, DurationFault> {
+    static func parse(_ text: String) -> Result<Duration, Fault> {
         if YAMLNumber.isInteger(text) {
-            return .failure(DurationFault(message: "needs a unit: \(text)s or \(text)ms?"))
+            return .failure(Fault(message: "needs a unit: \(text)s or \(text)ms?"))
         }
         do throws(Fault) {
             return .success(.milliseconds(try milliseconds(text)))
         } catch {
-            return .failure(DurationFault(message: error.message, hint: clock(text) ?? error.hint))
+            return .failure(Fault(message: error.message, hint: clock(text) ?? error.hint))
         }
     }
 

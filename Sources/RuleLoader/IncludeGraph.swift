@@ -36,7 +36,7 @@ struct IncludeGraph {
         var directory: Substring
     }
 
-    private let environment: LoadEnvironment
+    private let environment: LoadInputs
     private var files: [File] = []
     /// Indices in `files`, by the identity of the file.
     private var numbers: [String: Int] = [:]
@@ -49,7 +49,7 @@ struct IncludeGraph {
     private var size = 0
     private var nodeCount = 0
 
-    init(_ entry: SourceFile, in environment: LoadEnvironment) {
+    init(_ entry: SourceFile, in environment: LoadInputs) {
         self.environment = environment
         _ = add(entry, isEntry: true)
     }
@@ -149,7 +149,7 @@ struct IncludeGraph {
     }
 
     private mutating func fail(_ inclusion: Inclusion, _ code: String, _ message: String, hint: String? = nil) {
-        files[inclusion.file].document.isWhole = false
+        files[inclusion.file].document.isComplete = false
         files[inclusion.file].document.checker.error(code, at: inclusion.node, message, hint: hint)
     }
 
@@ -211,7 +211,7 @@ extension Document {
                 continue
             }
             if text != nil { checker.error("E203", at: node, "\"include\" must name a file") }
-            isWhole = false
+            isComplete = false
         }
         return inclusions
     }

@@ -9,23 +9,23 @@ struct MappingTable: Sendable {
     /// Keys that are reserved for a later version.
     let planned: [String]
     /// Planned keys that replace a required key, by name. The required key is then not reported as missing.
-    let standIns: [String: String]
+    let replacedKeys: [String: String]
     /// Keys from other languages or mappings, each with a hint what to write instead.
-    let foreign: [String: String]
+    let foreignHints: [String: String]
     /// Keys with this prefix are ignored.
     let ignoredPrefix: String?
     /// Indices in `keys`, by name.
     private let indices: [String: Int]
 
     init(
-        name: String, keys: [Key], planned: [String] = [], standIns: [String: String] = [:],
-        foreign: [String: String] = [:], ignoredPrefix: String? = nil
+        name: String, keys: [Key], planned: [String] = [], replacedKeys: [String: String] = [:],
+        foreignHints: [String: String] = [:], ignoredPrefix: String? = nil
     ) {
         self.name = name
         self.keys = keys
         self.planned = planned
-        self.standIns = standIns
-        self.foreign = foreign
+        self.replacedKeys = replacedKeys
+        self.foreignHints = foreignHints
         self.ignoredPrefix = ignoredPrefix
         indices = Dictionary(keys.indices.map { (keys[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
     }
@@ -37,13 +37,13 @@ struct MappingTable: Sendable {
         var type: ValueType
         var isRequired = false
         /// A description of the key, for the reference and for editors.
-        var text: String
+        var summary: String
 
         init(_ name: String, _ type: ValueType, required: Bool = false, _ text: String) {
             self.name = name
             self.type = type
             isRequired = required
-            self.text = text
+            self.summary = text
         }
     }
 }
@@ -58,7 +58,7 @@ enum ValueType: Sendable {
     case number(ClosedRange<Double>)
     case duration(ClosedRange<Duration>)
     /// An enumeration of words. A planned word is refused as reserved for a later version.
-    case word([String], planned: [String] = [])
+    case oneOf([String], planned: [String] = [])
     /// Text that may hold expressions. Which names they may use depends on the key.
     case template
     /// A value that its reader checks itself. `SchemaMapping.details` describes it for editors and for the reference.
@@ -81,7 +81,7 @@ struct LoadedText: Sendable {
 }
 
 /// The entries of one mapping whose keys are in its table, and the values of those that are valid.
-struct Fields {
+struct CheckedMapping {
     enum Value {
         case text(LoadedText)
         case boolean(Bool)

@@ -43,7 +43,7 @@ package struct PathPattern: Hashable, Sendable {
     }
 
     /// Resolves a path against the directory of `file`, and removes `.` and `..` as far as possible.
-    package static func path(_ path: String, besides file: String) -> String {
+    package static func path(_ path: String, relativeTo file: String) -> String {
         if path.hasPrefix("/") { return path }
         let directory = file.utf8.lastIndex(of: 0x2F).map { file[..<$0] } ?? ""
         let isAbsolute = file.hasPrefix("/")

@@ -3,8 +3,8 @@ package import Rules
 
 /// Loads the files of one rule set: the entry file and all files that are included.
 ///
-/// The loader opens no files: `want` is the next thing it needs, `answer(_:)` supplies it, and `loaded()` is the set
-/// when `want` is `nil`. It wants, in this order: the files of each `include`, in the order in which the files were
+/// The loader opens no files: `nextRequest` is the next thing it needs, `answer(_:)` supplies it, and `loaded()` is the set
+/// when `nextRequest` is `nil`. It wants, in this order: the files of each `include`, in the order in which the files were
 /// found; the time zone of `location`; then, for each file that a test reloads, that file and everything its own set
 /// wants.
 ///
@@ -12,7 +12,7 @@ package import Rules
 /// and `secrets.yaml`; a literal path to one of these is an error (E307, E308).
 package struct RuleSetLoader {
     /// A file or a time zone that the loader needs.
-    package enum Want: Hashable, Sendable {
+    package enum Request: Hashable, Sendable {
         /// The file or files at a path that starts at the directory of the file `from`. The names in the answer begin
         /// with that directory as `from` has it. The files must lie in the entry file's directory after all links are
         /// followed.
@@ -21,7 +21,7 @@ package struct RuleSetLoader {
         case timeZone(String)
     }
 
-    /// What the caller found for a `Want`.
+    /// What the caller found for a `Request`.
     package enum Answer: Sendable {
         /// The files, in any order. A glob may find none.
         case files([SourceFile])
@@ -40,7 +40,7 @@ package struct RuleSetLoader {
     /// How many files the tests of a set may reload. One more is an error (E205).
     static let maximumReloads = 100
 
-    private var environment: LoadEnvironment
+    private var environment: LoadInputs
     private let followsReloads: Bool
     /// The files found so far; `nil` when all included files are read.
     private var graph: IncludeGraph?
@@ -59,11 +59,11 @@ package struct RuleSetLoader {
         var node: YAMLNode
     }
 
-    package init(_ entry: SourceFile, in environment: LoadEnvironment) {
+    package init(_ entry: SourceFile, in environment: LoadInputs) {
         self.init(entry, in: environment, followsReloads: true)
     }
 
-    private init(_ entry: SourceFile, in environment: LoadEnvironment, followsReloads: Bool) {
+    private init(_ entry: SourceFile, in environment: LoadInputs, followsReloads: Bool) {
         self.environment = environment
         self.followsReloads = followsReloads
         graph = IncludeGraph(entry, in: environment)
@@ -71,14 +71,14 @@ package struct RuleSetLoader {
     }
 
     /// The next file or time zone that the loader needs; `nil` when it has everything.
-    package var want: Want? {
+    package var nextRequest: Request? {
         if let inclusion = graph?.next { return .files(inclusion.pattern, from: inclusion.origin) }
         if let wantedZone { return .timeZone(wantedZone) }
-        if let reloaded = reloaded.first { return reloaded.want }
+        if let reloaded = reloaded.first { return reloaded.nextRequest }
         return reloads.first.map { .files(PathPattern($0.text), from: name(of: $0)) }
     }
 
-    /// - Parameter answer: the answer to `want`.
+    /// - Parameter answer: the answer to `nextRequest`.
     package mutating func answer(_ answer: Answer) {
         if graph != nil {
             graph?.answer(answer)
@@ -95,7 +95,7 @@ package struct RuleSetLoader {
 
     /// The set and the diagnostics about its files. Errors in reloaded files are not reported: a test may reload a file
     /// with errors on purpose.
-    package consuming func loaded() -> Loaded<RuleSet> { RuleReader.load((consume self).finished()) }
+    package consuming func loaded() -> LoadResult<RuleSet> { RuleSetReader.load((consume self).finished()) }
 
     private consuming func finished() -> [Document] {
         for index in documents.indices { documents[index].checker.environment = environment }
@@ -110,7 +110,7 @@ package struct RuleSetLoader {
             wantedZone = documents.first?.timeZone.flatMap { environment.timeZones[$0] == nil ? $0 : nil }
             if followsReloads { reloads = RuleSetLoader.reloads(in: &documents)[...] }
         }
-        while let loader = reloaded.first, loader.want == nil, let reload = reloads.first {
+        while let loader = reloaded.first, loader.nextRequest == nil, let reload = reloads.first {
             reloaded = []
             let set = loader.loaded()
             finish(reload, with: set.value.map { .set($0) } ?? .hasErrors(file: reload.text))
@@ -139,7 +139,7 @@ package struct RuleSetLoader {
         finish(reload, with: .hasErrors(file: reload.text))
     }
 
-    private mutating func finish(_ reload: Reload, with set: ReloadedSet) {
+    private mutating func finish(_ reload: Reload, with set: ReloadResult) {
         documents[reload.document].reloads[reload.text] = set
         reloads.removeFirst()
     }

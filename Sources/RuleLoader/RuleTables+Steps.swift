@@ -15,7 +15,7 @@ extension MappingTable {
             Key("save_as", .name, "the name under which later steps read the result, as `results.NAME`"),
         ],
         planned: ["parallel", "wait_for"],
-        foreign: [
+        foreignHints: [
             "service": "use publish:, run: or shell:", "command": "use run: or shell:", "mqtt": "use publish:",
             "entity_id": "use publish: with the topic of the device", "wait_template": "use wait:",
             "wait_for_trigger": "use wait:", "exec": "use run:", "elif": "use choose:, one branch for each condition",
@@ -29,7 +29,7 @@ extension MappingTable {
     private static let commonKeys = ["alias", "enabled", "timeout", "retry", "continue_on_error", "save_as"]
 
     /// The hint for a key of a step that is written in another mapping.
-    static func place(ofStepKey key: String, besides table: String) -> String? {
+    static func hint(forMisplacedStepKey key: String, in table: String) -> String? {
         guard step.key(key) != nil, step.name != table else { return nil }
         // Tables for mappings inside an action have quoted names.
         if commonKeys.contains(key) {
@@ -48,11 +48,11 @@ extension MappingTable {
             Key("retain", .boolean, "whether the broker keeps the message for later subscribers"),
             Key("max_age", .duration(.zero ... .longest), "the longest time that the message waits for the broker"),
         ],
-        foreign: ["payload_template": "use payload:", "message": "use payload:", "data": "use json:"])
+        foreignHints: ["payload_template": "use payload:", "message": "use payload:", "data": "use json:"])
 
     static let run = MappingTable(
         name: "\"run\"", keys: [Key("argv", .anything, required: true, "the program and its arguments")] + processKeys,
-        foreign: processHints)
+        foreignHints: processHints)
 
     static let shell = MappingTable(
         name: "\"shell\"",
@@ -60,7 +60,7 @@ extension MappingTable {
             Key("script", .anything, required: true, "the script, without templates"),
             Key("args", .anything, "`$1`, `$2`, … of the script"),
         ] + processKeys,
-        foreign: processHints)
+        foreignHints: processHints)
 
     private static let processKeys = [
         Key("env", .anything, "variables that are added to the environment"),
@@ -77,13 +77,13 @@ extension MappingTable {
         name: "\"http\"",
         keys: [
             Key("url", .template, required: true, "the URL; scheme and host must be literal"),
-            Key("method", .word(httpMethods), "the request method"),
+            Key("method", .oneOf(httpMethods), "the request method"),
             Key("headers", .anything, "the request headers"),
             Key("body", .template, "the body as text"),
             Key("json", .anything, "the body as YAML, sent as JSON"),
             Key("expect", .anything, "the statuses that count as success"),
         ],
-        foreign: [
+        foreignHints: [
             "payload": "use body:", "data": "use json:", "header": "use headers:", "content_type": "use headers:",
         ])
 
@@ -95,7 +95,7 @@ extension MappingTable {
             Key("until", .anything, required: true, "the expression to wait for"),
             Key("timeout", .duration(.zero ... .longest), required: true, "the time after which the step fails"),
         ],
-        foreign: [
+        foreignHints: [
             "seconds": "for a time write delay: 10s; a wait has until: and timeout:",
             "minutes": "for a time write delay: 5m; a wait has until: and timeout:",
             "milliseconds": "for a time write delay: 500ms; a wait has until: and timeout:",
@@ -110,12 +110,12 @@ extension MappingTable {
                 "reset_after", .duration(.zero ... .longest),
                 "the time after which the cycle starts again with the first entry"),
         ],
-        foreign: ["actions": "use steps:"])
+        foreignHints: ["actions": "use steps:"])
 
     static let `repeat` = MappingTable(
         name: "\"repeat\"",
         keys: [
-            Key("while", .word(["held"]), "repeat as long as the button is held"),
+            Key("while", .oneOf(["held"]), "repeat as long as the button is held"),
             Key("count", .integer(1...1000), "repeat this number of times"),
             Key(
                 "every", .duration(.milliseconds(20) ... .longest), required: true,
@@ -123,7 +123,7 @@ extension MappingTable {
             Key("limit", .duration(.zero ... .seconds(600)), "the longest time for all iterations"),
             Key("actions", .anything, required: true, "the steps of each iteration"),
         ],
-        foreign: [
+        foreignHints: [
             "until": "use while: held or count:; to wait for something, use a wait step", "steps": "use actions:",
             "sequence": "use actions:", "times": "use count:", "delay": "use every:", "interval": "use every:",
             "for_each": "there are no loops over data; use count:",
@@ -135,7 +135,7 @@ extension MappingTable {
             Key("if", .anything, required: true, "the conditions"),
             Key("then", .anything, required: true, "the steps if all conditions are true"),
         ],
-        foreign: [
+        foreignHints: [
             "else": "use default: beside choose", "elif": "write another branch with if: and then:",
             "condition": "use if:", "conditions": "use if:", "sequence": "use then:", "actions": "use then:",
             "default": "write default: beside choose, not in a branch",
@@ -145,7 +145,7 @@ extension MappingTable {
         name: "\"log\"",
         keys: [
             Key("message", .template, required: true, "the text of the line"),
-            Key("level", .word(LogLevel.allCases.map(\.rawValue)), "the log level"),
+            Key("level", .oneOf(LogLevel.allCases.map(\.rawValue)), "the log level"),
         ])
 
     static let retry = MappingTable(
@@ -155,12 +155,12 @@ extension MappingTable {
             Key("delay", .duration(.zero ... .longest), "the wait before the first further attempt"),
             Key("backoff", .number(1...10), "the factor by which the wait grows with each attempt"),
         ],
-        foreign: ["times": "use count:", "attempts": "use count:", "max": "use count:", "interval": "use delay:"])
+        foreignHints: ["times": "use count:", "attempts": "use count:", "max": "use count:", "interval": "use delay:"])
 
     static let condition = MappingTable(
         name: "a condition",
         keys: [Key("time", .anything, "a time window")],
-        foreign: [
+        foreignHints: [
             "and": "all conditions of a list must be true; inside an expression write a and b",
             "or": "write it as one expression: a or b, with in_time(…) for a time window",
             "not": "write it as an expression: not a",
@@ -181,7 +181,7 @@ extension MappingTable {
             Key("inputs", .anything, "the inputs"),
             Key("actions", .anything, required: true, "the steps, run in order"),
         ],
-        foreign: [
+        foreignHints: [
             "sequence": "use actions:", "action": "use actions:", "steps": "use actions:", "fields": "use inputs:",
             "variables": "use inputs:", "alias": "use description:", "mode": "write mode: in the rule",
         ])
@@ -189,7 +189,7 @@ extension MappingTable {
     static let scriptInput = MappingTable(
         name: "an input",
         keys: [
-            Key("type", .word(ExpressionType.Scalar.declarable), required: true, "the type of the input"),
+            Key("type", .oneOf(ExpressionType.Scalar.declarable), required: true, "the type of the input"),
             Key("default", .anything, "the value if the caller gives none"),
         ])
 }

@@ -10,7 +10,7 @@ extension MappingTable {
             Key("given", .anything, "the situation at the start"),
             Key("steps", .anything, required: true, "inputs and expectations, in order"),
         ],
-        foreign: [
+        foreignHints: [
             "id": "use name:", "alias": "use name:", "description": "use name:", "setup": "use given:",
             "actions": "use steps:", "when": "use steps:", "then": "write - expect: under steps",
             "expect": "write - expect: under steps:",
@@ -25,13 +25,15 @@ extension MappingTable {
                 "`1` means the second pass of an hour that is repeated when the clocks are put back"),
             Key("states", .anything, "values of states"),
             Key("variables", .anything, "values of variables"),
-            Key("broker", .word(["online", "offline"]), "the connection to the broker at the start"),
+            Key("broker", .oneOf(["online", "offline"]), "the connection to the broker at the start"),
             Key("disabled", .anything, "the ids of disabled rules"),
             Key("results", .anything, "the results of programs and web hooks"),
         ],
-        foreign: ["time": "use now:", "state": "use states:", "variable": "use variables:", "rules": "use disabled:"])
+        foreignHints: [
+            "time": "use now:", "state": "use states:", "variable": "use variables:", "rules": "use disabled:",
+        ])
 
-    static let outsideResult = MappingTable(
+    static let simulatedResult = MappingTable(
         name: "a result",
         keys: [
             Key("run", .text(.areText), "the beginning of the arguments, joined with spaces"),
@@ -55,7 +57,7 @@ extension MappingTable {
             Key("chord", .anything, "several buttons are pressed together"),
             Key("advance", .duration(.zero ... .longest), "time passes"),
             Key("state", .anything, "states receive messages"),
-            Key("broker", .word(["online", "offline"]), "the connection to the broker changes"),
+            Key("broker", .oneOf(["online", "offline"]), "the connection to the broker changes"),
             Key("run", .anything, "a rule is run by hand"),
             Key("reload", .anything, "the files, or another entry file, are loaded again"),
             Key("restart", .duration(.zero ... .longest), "the program is stopped for this time and started again"),
@@ -63,7 +65,7 @@ extension MappingTable {
             Key("expect_variables", .anything, "expected values of variables"),
             Key("expect_rules", .anything, "expected latest outcomes of rules"),
         ],
-        foreign: [
+        foreignHints: [
             "delay": "use advance:", "wait": "use advance:", "sleep": "use advance:", "click": "use event: or press:",
             "hold": "use event:", "hold_release": "use event:", "states": "use state:", "release": "use up:",
             "publish": "write it under expect:", "log": "write it under expect:", "set": "use given: of the test",
@@ -77,7 +79,7 @@ extension MappingTable {
             Key("event", .anything, "the event"),
             Key("clicks", .integer(1...8), "this number of short presses"),
             Key("pattern", .anything, "a sequence of short and long presses"),
-            Key("part", .word(["big", "small", "dial", "push"]), "the part of a Duo or a Twist"),
+            Key("part", .oneOf(["big", "small", "dial", "push"]), "the part of a Duo or a Twist"),
             Key("steps", .integer(-1000...1000), "for a rotation: the steps"),
             Key("position", .integer(0...100), "for a rotation: the position afterwards"),
             Key("slot", .integer(1...12), "for a rotation of a Twist: the slot"),
@@ -97,7 +99,7 @@ extension MappingTable {
             Key("gap", .duration(.zero ... .longest), "the time from release to the next press"),
             Key("for", .duration(.zero ... .longest), "the duration of each press"),
         ],
-        foreign: ["clicks": "use times:", "count": "use times:", "held_for": "use for:", "duration": "use for:"])
+        foreignHints: ["clicks": "use times:", "count": "use times:", "held_for": "use for:", "duration": "use for:"])
 
     // MARK: Expectations
 
@@ -106,7 +108,7 @@ extension MappingTable {
         keys: StepKind.expectedKeys + [
             Key("at", .duration(.zero ... .longest), "the time since the last `expect`")
         ],
-        foreign: ["set": "use expect_variables:", "enable": "use expect_rules:", "disable": "use expect_rules:"])
+        foreignHints: ["set": "use expect_variables:", "enable": "use expect_rules:", "disable": "use expect_rules:"])
 
     static let expectedPublish = MappingTable(
         name: "an expected \"publish\"",
@@ -134,7 +136,7 @@ extension MappingTable {
     static let expectedHTTP = MappingTable(
         name: "an expected \"http\"",
         keys: [
-            Key("url", .text(.areForbidden), "the whole URL"), Key("method", .word(httpMethods), "the request method"),
+            Key("url", .text(.areForbidden), "the whole URL"), Key("method", .oneOf(httpMethods), "the request method"),
             Key("headers", .anything, "some of the headers"), Key("body", .text(.areForbidden), "the body as text"),
             Key("json", .anything, "the body as JSON values"),
         ])
@@ -143,6 +145,6 @@ extension MappingTable {
         name: "an expected \"log\"",
         keys: [
             Key("message", .text(.areForbidden), "the text of the line"),
-            Key("level", .word(LogLevel.allCases.map(\.rawValue)), "the log level"),
+            Key("level", .oneOf(LogLevel.allCases.map(\.rawValue)), "the log level"),
         ])
 }

@@ -30,7 +30,7 @@ extension MappingTable {
             Key("rules", .anything, "the rules"),
             Key("tests", .anything, "tests of the rules"),
         ],
-        foreign: [
+        foreignHints: [
             "automation": "use rules:", "automations": "use rules:", "rule": "use rules:", "button": "use buttons:",
             "group": "use groups:", "state": "use states:", "variable": "use variables:", "script": "use scripts:",
             "test": "use tests:", "input_boolean": "use variables:", "input_number": "use variables:",
@@ -47,7 +47,7 @@ extension MappingTable {
             Key("longitude", .number(-180...180), "degrees, east positive"),
             Key("timezone", .text(.areForbidden), "the time zone of all times of day"),
         ],
-        foreign: [
+        foreignHints: [
             "lat": "use latitude:", "lon": "use longitude:", "lng": "use longitude:", "time_zone": "use timezone:",
         ])
 
@@ -65,11 +65,12 @@ extension MappingTable {
         name: "a button",
         keys: hardwareKeys + [
             Key(
-                "model", .word(DeclaredButton.Model.allCases.map(\.rawValue)),
+                "model", .oneOf(DeclaredButton.Model.allCases.map(\.rawValue)),
                 "the model, which determines the events and parts"),
             Key(
                 "trigger_mode",
-                .word(["auto", "click", "click_and_hold", "click_and_double_click", "click_and_double_click_and_hold"]),
+                .oneOf(["auto", "click", "click_and_hold", "click_and_double_click", "click_and_double_click_and_hold"]
+                ),
                 "the gestures that the button reports; `auto` derives them from the rules"),
             Key("hold_after", .duration(.milliseconds(200) ... .seconds(10)), "the shortest duration of a long press"),
             Key(
@@ -78,7 +79,7 @@ extension MappingTable {
             queuedKey,
             Key("description", .text(.areText), "a comment"),
         ],
-        foreign: [
+        foreignHints: [
             "name": "the name is the key: kitchen: {serial: …}", "mac": "use address:", "bdaddr": "use address:",
             "type": "use model:", "long_press": "use hold_after:", "double_click": "use click_gap:",
         ])
@@ -97,12 +98,12 @@ extension MappingTable {
         keys: [
             Key("topic", .text(.areForbidden), required: true, "the topic, without wildcards"),
             Key("value", .text(.areForbidden), "a JSON Pointer to the value in a JSON payload"),
-            Key("type", .word(ExpressionType.Scalar.declarable), "the type of the value"),
+            Key("type", .oneOf(ExpressionType.Scalar.declarable), "the type of the value"),
             Key("default", .anything, "the value while the state is unknown"),
             Key(
                 "max_age", .duration(.zero ... .longest), "the state becomes unknown after this time without a message"),
         ],
-        foreign: [
+        foreignHints: [
             "state_topic": "use topic:", "value_template": "use value: with a JSON Pointer such as /state",
             "json_path": "use value: with a JSON Pointer such as /state", "initial": "use default:",
             "pointer": "use value:", "expire_after": "use max_age:",
@@ -111,14 +112,14 @@ extension MappingTable {
     static let variable = MappingTable(
         name: "a variable",
         keys: [
-            Key("type", .word(ExpressionType.Scalar.declarable), "the type; it cannot change"),
+            Key("type", .oneOf(ExpressionType.Scalar.declarable), "the type; it cannot change"),
             Key("initial", .anything, required: true, "the value at the first start"),
             Key("values", .anything, "the permitted values, in order"),
             Key("min", .number(.anyNumber), "the lower limit for `set`"),
             Key("max", .number(.anyNumber), "the upper limit for `set`"),
             Key("persist", .boolean, "whether the value is kept over a restart"),
         ],
-        foreign: [
+        foreignHints: [
             "default": "use initial:", "value": "use initial:", "options": "use values:", "minimum": "use min:",
             "maximum": "use max:",
         ])
@@ -140,18 +141,18 @@ extension MappingTable {
                 "max", .integer(1...100), "for `queued` and `parallel`: the limit for running and waiting runs together"
             ),
             Key(
-                "scope", .word(Rule.Scope.allCases.map(\.rawValue)),
+                "scope", .oneOf(Rule.LimitScope.allCases.map(\.rawValue)),
                 "whether `mode`, `cooldown` and `rate_limit` apply to the rule or to each button"
             ),
             queuedKey, cooldownKey, rateLimitKey,
             Key("fallback", .boolean, "run only if no rule without fallback handles the press"),
             Key("on_error", .anything, "the steps to run after a failure"),
             Key(
-                "on_restart", .word(Rule.AfterRestart.allCases.map(\.rawValue)),
+                "on_restart", .oneOf(Rule.AfterRestart.allCases.map(\.rawValue)),
                 "whether a run that waits is dropped or resumed when the program restarts"),
             Key("dry_run", .boolean, "decide and trace everything, but perform no action"),
         ],
-        foreign: [
+        foreignHints: [
             "on": "use triggers:", "when": "use triggers:", "trigger": "use triggers:",
             "condition": "use conditions:", "if": "use conditions:", "action": "use actions:",
             "sequence": "use actions:", "then": "use actions:", "do": "use actions:", "name": "use alias:",
@@ -161,7 +162,7 @@ extension MappingTable {
 
     private static let queuedKey = Key("queued", .anything, "which late events trigger rules")
     private static let modeKey = Key(
-        "mode", .word(Rule.Mode.allCases.map(\.rawValue)), "what happens if the rule matches during a run")
+        "mode", .oneOf(Rule.Mode.allCases.map(\.rawValue)), "what happens if the rule matches during a run")
     private static let cooldownKey = Key(
         "cooldown", .duration(.zero ... .longest), "matches are ignored for this time after the start of a run")
     private static let rateLimitKey = Key("rate_limit", .anything, "the maximum number of runs in a period")
@@ -183,8 +184,8 @@ extension MappingTable {
             Key("id", .name, "a name for the trigger, read as `trigger.id`"),
         ],
         planned: ["mqtt", "time", "state", "sequence"],
-        standIns: ["mqtt": "button", "time": "button", "state": "button", "sequence": "button"],
-        foreign: [
+        replacedKeys: ["mqtt": "button", "time": "button", "state": "button", "sequence": "button"],
+        foreignHints: [
             "platform": "write button: and event:", "trigger": "write button: and event:", "buttons": "use button:",
             "events": "use event:", "device": "use button:", "device_id": "use button:", "entity_id": "use button:",
             "type": "use event:", "subtype": "use event:", "duration": "use for:", "count": "use clicks:",
@@ -197,7 +198,7 @@ extension MappingTable {
             Key(
                 "max_age", .duration(.zero ... .longest), required: true,
                 "the age up to which late events trigger rules"),
-            Key("keep", .word(["all", "last"]), "whether all late events trigger rules, or only the last"),
+            Key("keep", .oneOf(["all", "last"]), "whether all late events trigger rules, or only the last"),
         ])
 
     static let time = MappingTable(
@@ -207,18 +208,18 @@ extension MappingTable {
             Key("before", .anything, "the end of the window"),
             Key("weekday", .anything, "the days on which the window starts"),
         ],
-        foreign: [
+        foreignHints: [
             "from": "use after:", "to": "use before:", "until": "use before:", "start": "use after:",
             "end": "use before:", "weekdays": "use weekday:", "days": "use weekday:", "day": "use weekday:",
         ])
 
     /// The hint for a key that is written in the wrong mapping; `nil` when no mapping has it.
-    static func place(of key: String, besides table: String) -> String? {
+    static func hint(forMisplacedKey key: String, in table: String) -> String? {
         for (parent, inner) in [("publish", publish), ("log", log), ("queued", queued), ("run", run), ("shell", shell)]
         where inner.name != table && inner.key(key) != nil {
             return "\"\(key)\" belongs inside \"\(parent)\""
         }
-        if let place = place(ofStepKey: key, besides: table) { return place }
+        if let place = hint(forMisplacedStepKey: key, in: table) { return place }
         for other in [rule, trigger, button, state, variable, location, rulesFile]
         where other.name != table && other.key(key) != nil {
             return "\"\(key)\" belongs in \(other.name)"

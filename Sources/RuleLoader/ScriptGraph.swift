@@ -12,7 +12,7 @@ struct ScriptGraph {
     init(_ set: RuleSet) {
         calls = set.scripts.map { ScriptGraph.calls(of: [$0.steps]) }
         calledByRules = set.rules.map { ScriptGraph.calls(of: [$0.steps, $0.onError]) }
-        order = Dependencies(calls).order
+        order = DependencyOrder(calls).order
     }
 
     private static func calls(of lists: [[Step]]) -> [Int] {

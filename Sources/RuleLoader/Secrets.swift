@@ -4,7 +4,7 @@ import Expressions
 /// The content of `secrets.yaml`, a flat mapping of name to text. It is read once for all files of a set, and only if
 /// one of them contains a `!secret`.
 struct Secrets {
-    enum Answer {
+    enum Lookup {
         case found(String)
         case missing(hint: String?)
         /// The file or this value has errors, which are already reported.
@@ -22,7 +22,7 @@ struct Secrets {
     /// No secrets, for files without a `!secret`.
     init() {}
 
-    init(in environment: LoadEnvironment) {
+    init(in environment: LoadInputs) {
         guard let file = environment.secrets, !environment.hasPlaceholders else { return }
         hasFile = true
         fileName = file.name
@@ -41,7 +41,7 @@ struct Secrets {
         diagnostics += document.checker.diagnostics.map { $0.withoutContent }
     }
 
-    func value(of name: String) -> Answer {
+    func value(of name: String) -> Lookup {
         guard hasFile else { return .missing(hint: "there is no secrets.yaml beside the file") }
         if let value = values[name] { return .found(value) }
         if isUnreadable || wrongNames.contains(name) { return .unreadable }

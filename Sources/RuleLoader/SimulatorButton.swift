@@ -22,7 +22,7 @@ extension MappingTable {
     static let simulatorButton = MappingTable(
         name: "a simulated button",
         keys: [
-            Key("model", .word(["flic2", "duo", "twist"]), ""),
+            Key("model", .oneOf(["flic2", "duo", "twist"]), ""),
             Key("address", .text(.areText), "`80:E4:DA:00:00:01`"),
             Key("serial", .text(.areText), "`BA00-K00001`"),
             Key("nickname", .text(.areText), "at most 23 octets"),
@@ -33,8 +33,8 @@ extension MappingTable {
 }
 
 enum SimulatorReader {
-    static func load(_ file: SourceFile) -> Loaded<[SimulatorButton]> {
-        let document = Document(file, in: LoadEnvironment())
+    static func load(_ file: SourceFile) -> LoadResult<[SimulatorButton]> {
+        let document = Document(file, in: LoadInputs())
         var checker = document.checker
         var buttons: [SimulatorButton] = []
         if let root = document.root, let fields = checker.fields(root, .simulatorFile),
@@ -46,7 +46,7 @@ enum SimulatorReader {
                 "E202", from: .start, to: .start.advanced(by: 1), "the simulator file has no \"buttons\"",
                 hint: "add buttons: to it")
         }
-        return Loaded(buttons, checker.diagnostics)
+        return LoadResult(buttons, checker.diagnostics)
     }
 
     private static func read(_ node: YAMLNode, _ checker: inout Checker) -> [SimulatorButton] {

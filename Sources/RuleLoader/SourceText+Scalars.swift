@@ -9,7 +9,7 @@ extension SourceText {
     /// both.
     ///
     /// - Parameter range: octets of the scalar's text. An empty range gives one column.
-    func place(of range: Range<Int>, in node: YAMLNode) -> (start: SourcePosition, end: SourcePosition) {
+    func positions(of range: Range<Int>, in node: YAMLNode) -> (start: SourcePosition, end: SourcePosition) {
         guard case .scalar(let text, let style) = node.content else { return (node.start, node.end) }
         let octets = Array(text.utf8)
         let range = range.clamped(to: octets.startIndex..<octets.endIndex)
@@ -39,7 +39,7 @@ extension SourceText {
 private struct ScalarWalk {
     let source: SourceText
     let node: YAMLNode
-    let style: YAMLNode.Style
+    let style: YAMLNode.ScalarStyle
     private var nonBlanks: [OctetPosition] = []
     private var wanted = 0
 
@@ -53,7 +53,7 @@ private struct ScalarWalk {
         }
     }
 
-    init(source: SourceText, node: YAMLNode, style: YAMLNode.Style) {
+    init(source: SourceText, node: YAMLNode, style: YAMLNode.ScalarStyle) {
         self.source = source
         self.node = node
         self.style = style

@@ -5,28 +5,28 @@ import Rules
 
 // The syntax of each kind of step in rule files. Each `switch` lists every `StepKind`, so that none is forgotten.
 
-extension RuleReader {
+extension RuleSetReader {
     /// Reads the value of the key that names a step, and its companion keys.
     mutating func read(
-        _ kind: StepKind, _ node: YAMLNode, _ fields: Fields, _ context: inout StepContext
+        _ kind: StepKind, _ node: YAMLNode, _ fields: CheckedMapping, _ context: inout StepContext
     ) -> StepAction? {
         let scope = context.scope
         switch kind {
-        case .publish: return publish(node, in: scope)
-        case .run: return run(node, in: scope)
-        case .shell: return shell(node, in: scope)
-        case .http: return http(node, in: scope)
-        case .delay: return delay(node, in: scope)
-        case .wait: return wait(node, in: scope)
-        case .set: return set(node, in: scope)
-        case .cycle: return cycle(node, &context)
+        case .publish: return readPublish(node, in: scope)
+        case .run: return readRun(node, in: scope)
+        case .shell: return readShell(node, in: scope)
+        case .http: return readHTTP(node, in: scope)
+        case .delay: return readDelay(node, in: scope)
+        case .wait: return readWait(node, in: scope)
+        case .set: return readSet(node, in: scope)
+        case .cycle: return readCycle(node, &context)
         case .repeat: return repetition(node, &context)
         case .if: return branches(if: node, fields, &context)
         case .choose: return branches(choose: node, fields, &context)
-        case .script: return call(node, fields, &context)
-        case .enable: return enable(node, true)
-        case .disable: return enable(node, false)
-        case .log: return log(node, in: scope)
+        case .script: return readCall(node, fields, &context)
+        case .enable: return readEnable(node, true)
+        case .disable: return readEnable(node, false)
+        case .log: return readLog(node, in: scope)
         case .stop:
             context.isStopped = true
             return template(node, key: "stop", in: scope).map(StepAction.stop)
@@ -125,7 +125,7 @@ extension StepKind {
 
 // MARK: - Expectations of tests
 
-extension RuleReader {
+extension RuleSetReader {
     /// Reads an expected effect; `nil` for a kind whose actions a test cannot expect.
     mutating func expected(_ kind: StepKind, _ node: YAMLNode) -> ExpectedEffect.Kind? {
         switch kind {

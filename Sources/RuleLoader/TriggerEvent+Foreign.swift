@@ -3,7 +3,7 @@ import Rules
 
 extension TriggerEvent {
     /// Names of events in other systems, and what to write instead.
-    static let foreign: [String: String] = [
+    static let foreignHints: [String: String] = [
         "press": "use down, or click", "pressed": "use down, or click", "push": "use down, or click",
         "single": "use click", "single_click": "use click", "short_press": "use click", "tap": "use click",
         "double": "use double_click", "double_press": "use double_click", "triple": "write clicks: 3",
@@ -18,7 +18,7 @@ extension TriggerEvent {
         uniquingKeysWith: { name, _ in name })
 
     /// The models that rules can declare and that report the event.
-    var models: [DeclaredButton.Model] { DeclaredButton.Model.allCases.filter { $0.hardware.gives(self) } }
+    var models: [DeclaredButton.Model] { DeclaredButton.Model.allCases.filter { $0.hardware.supports(self) } }
 }
 
 extension ButtonPart {

@@ -24,7 +24,7 @@ struct YAMLComposer: ~Copyable {
     }
 
     private let source: SourceText
-    private var events: YAMLEvents
+    private var events: YAMLParser
     private(set) var diagnostics: [Diagnostic] = []
     private var anchors: [Anchor] = []
     /// The index in `anchors` of the latest anchor with each name.
@@ -45,7 +45,7 @@ struct YAMLComposer: ~Copyable {
 
     init(_ source: SourceText) {
         self.source = source
-        events = YAMLEvents(source.octets)
+        events = YAMLParser(source.octets)
     }
 
     /// Returns the root of the file's only document; `nil` when the file is empty or cannot be read.

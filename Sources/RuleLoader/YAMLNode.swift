@@ -2,14 +2,14 @@ import Diagnostics
 
 /// A node of a YAML tree and its position in the file.
 struct YAMLNode: Sendable {
-    enum Style: Sendable {
+    enum ScalarStyle: Sendable {
         case plain
         case quoted
         case block
     }
 
     enum Content: Sendable {
-        case scalar(String, Style)
+        case scalar(String, ScalarStyle)
         case sequence([YAMLNode])
         case mapping([Entry])
         /// A faulty node that is already reported. Code that reads it reports nothing more.

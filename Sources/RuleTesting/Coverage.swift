@@ -6,7 +6,7 @@ package struct Coverage: Sendable {
         /// The rule, branch or step that was not reached: `rule hall_click`, `hall_click › actions[0].choose[1]`,
         /// `script all_off.actions[0].publish`.
         package var text: String
-        package var place: SourceLocation
+        package var location: SourceLocation
     }
 
     private var rules: Set<String> = []
@@ -19,8 +19,8 @@ package struct Coverage: Sendable {
 
     mutating func note(_ trace: RunTrace) {
         rules.insert(trace.rule)
-        steps[trace.rule, default: []].formUnion(trace.lines.lazy.map(\.place.description))
-        steps[trace.rule, default: []].formUnion(trace.omittedPlaces)
+        steps[trace.rule, default: []].formUnion(trace.lines.lazy.map(\.location.description))
+        steps[trace.rule, default: []].formUnion(trace.omittedLocations)
     }
 
     mutating func note(_ other: Coverage) {
@@ -34,7 +34,7 @@ package struct Coverage: Sendable {
             if rules.contains(rule.id) {
                 add(rule.steps + rule.onError, "\(rule.id) › ", steps[rule.id] ?? [], &gaps)
             } else {
-                gaps.append(Gap(text: "rule \(rule.id)", place: rule.place))
+                gaps.append(Gap(text: "rule \(rule.id)", location: rule.location))
             }
         }
         let all = steps.values.reduce(into: Set<String>()) { $0.formUnion($1) }
@@ -45,16 +45,16 @@ package struct Coverage: Sendable {
     /// Adds the gaps in a list of steps. The content of a step or branch that was not reached is omitted.
     private func add(_ list: [Step], _ owner: String, _ reached: Set<String>, _ gaps: inout [Gap]) {
         for step in list where step.isEnabled {
-            guard reached.contains(step.place.description) else {
-                gaps.append(Gap(text: owner + step.path, place: step.place))
+            guard reached.contains(step.location.description) else {
+                gaps.append(Gap(text: owner + step.path, location: step.location))
                 continue
             }
             func enter(_ steps: [Step], _ name: String, _ place: SourceLocation?) {
                 guard let first = steps.first else { return }
-                if reached.contains(first.place.description) {
+                if reached.contains(first.location.description) {
                     add(steps, owner, reached, &gaps)
                 } else {
-                    gaps.append(Gap(text: "\(owner)\(step.path)\(name)", place: place ?? first.place))
+                    gaps.append(Gap(text: "\(owner)\(step.path)\(name)", location: place ?? first.location))
                 }
             }
             switch step.action {
@@ -63,7 +63,7 @@ package struct Coverage: Sendable {
             case .repeat(let loop): enter(loop.steps, "", nil)
             case .choose(let branches, let otherwise, let isIf):
                 for (index, branch) in branches.enumerated() {
-                    enter(branch.steps, isIf ? ".then" : "[\(index)]", branch.place)
+                    enter(branch.steps, isIf ? ".then" : "[\(index)]", branch.location)
                 }
                 enter(otherwise, isIf ? ".else" : ".default", nil)
             case .perform, .delay, .wait, .set, .script, .enable, .log, .stop: break

@@ -13,8 +13,8 @@ package struct RuleExplainer {
     }
 
     /// How the recogniser reads the presses of a declared button.
-    package func listening(to button: String) -> Listening? {
-        stage.buttons.id(of: button).map { stage.engine.listening(to: $0) }
+    package func clickTiming(of button: String) -> ClickTiming? {
+        stage.buttons.id(of: button).map { stage.engine.clickTiming(of: $0) }
     }
 
     /// Explains what each gate of each rule decides about an event. `nil` for an undeclared button, or an event that is

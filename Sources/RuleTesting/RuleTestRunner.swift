@@ -26,30 +26,30 @@ package struct RuleTestReport: Sendable {
 
 package struct RuleTestResult: Sendable {
     package var name: String
-    package var place: SourceLocation
+    package var location: SourceLocation
     /// `nil` when the test passed.
     package var failure: RuleTestFailure?
 }
 
 package struct RuleTestFailure: Sendable {
     /// The position of the expectation.
-    package var place: SourceLocation
+    package var location: SourceLocation
     package var expected: [String]
-    package var happened: [String]
+    package var performed: [String]
     /// Stopped rules, failures and trace lines since the previous expectation.
-    package var why: [String]
+    package var reasons: [String]
 
     /// The failure as printed, ending with a line feed.
     package func text(of name: String) -> String {
-        var lines = ["\(place): test failed: \(name)"]
+        var lines = ["\(location): test failed: \(name)"]
         func add(_ label: String, _ texts: [String]) {
             for (index, text) in texts.enumerated() {
                 lines.append("  " + (index == 0 ? label : "").padded(to: 10) + text)
             }
         }
         add("expected", expected.isEmpty ? ["nothing"] : expected)
-        add("happened", happened.isEmpty ? ["nothing"] : happened)
-        add("why", why)
+        add("happened", performed.isEmpty ? ["nothing"] : performed)
+        add("why", reasons)
         return lines.joined(separator: "\n") + "\n"
     }
 }

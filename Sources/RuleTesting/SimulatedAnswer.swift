@@ -5,7 +5,7 @@ import Rules
 enum SimulatedAnswer {
     /// The outcome and duration of an action, from the first result that matches it. A result may be used any number of
     /// times. Without a match, the action succeeds immediately.
-    static func to(_ action: ExternalAction, _ results: [RuleTest.SimulatedResult]) -> (StepOutcome, Duration) {
+    static func to(_ action: ExternalAction, _ results: [RuleTest.SimulatedResult]) -> (ActionResult, Duration) {
         let kind: RuleTest.SimulatedResult.Kind
         let subject: String
         switch action {

@@ -7,19 +7,19 @@ struct SimulatedServices {
     /// An action whose outcome arrives at a known time.
     private struct Pending {
         var at: Instant
-        var step: StepID
-        var outcome: StepOutcome
+        var step: ActionID
+        var outcome: ActionResult
     }
 
     /// A message that waits for the broker to come online.
     private struct WaitingMessage {
-        var step: StepID
+        var step: ActionID
         var message: MessageAction
         var deadline: Instant
     }
 
     /// The topic and the pointer of a state, which identify its value at the broker independently of its name.
-    private struct Source: Hashable {
+    private struct StateAddress: Hashable {
         var topicName, pointer: String
 
         init(_ state: DeclaredState) {
@@ -32,7 +32,7 @@ struct SimulatedServices {
     static let maximumWaiting = 1000
 
     var brokerIsOnline = true
-    private var retainedValues: [Source: Value] = [:]
+    private var retainedValues: [StateAddress: Value] = [:]
     /// Sorted by time. Entries with the same time keep the order in which they were added.
     private var pending: [Pending] = []
     private var waiting: [WaitingMessage] = []
@@ -41,13 +41,13 @@ struct SimulatedServices {
 
     /// Whether an action is performed immediately. A message is performed when it is handed over to the broker, which
     /// may be later or never.
-    func takesAtOnce(_ action: Action) -> Bool {
+    func isPerformedImmediately(_ action: Action) -> Bool {
         if case .message = action { brokerIsOnline } else { true }
     }
 
     /// Performs an action and returns the inputs that follow at once.
     mutating func perform(
-        _ action: Action, for step: StepID, _ results: [RuleTest.SimulatedResult], at now: Instant
+        _ action: Action, for step: ActionID, _ results: [RuleTest.SimulatedResult], at now: Instant
     ) -> [RuleEngine.Input] {
         switch action {
         case .log: return []
@@ -58,14 +58,14 @@ struct SimulatedServices {
             return [SimulatedServices.undelivered(waiting.removeFirst().step, "too many messages wait for the broker")]
         case .external(let external):
             let (outcome, takes) = SimulatedAnswer.to(external, results)
-            guard takes > .zero else { return [.stepFinished(step, outcome)] }
+            guard takes > .zero else { return [.actionFinished(step, outcome)] }
             let index = pending.firstIndex { $0.at > now + takes } ?? pending.endIndex
             pending.insert(Pending(at: now + takes, step: step, outcome: outcome), at: index)
             return []
         }
     }
 
-    mutating func cancel(_ step: StepID) {
+    mutating func cancel(_ step: ActionID) {
         pending.removeAll { $0.step == step }
         waiting.removeAll { $0.step == step }
     }
@@ -79,7 +79,7 @@ struct SimulatedServices {
     mutating func takeDue(at now: Instant) -> [RuleEngine.Input] {
         let due = pending.prefix { $0.at <= now }
         pending.removeFirst(due.count)
-        return due.map { .stepFinished($0.step, $0.outcome) } + takeExpired(at: now)
+        return due.map { .actionFinished($0.step, $0.outcome) } + takeExpired(at: now)
     }
 
     private mutating func takeExpired(at now: Instant) -> [RuleEngine.Input] {
@@ -95,20 +95,22 @@ struct SimulatedServices {
         return (first.message, SimulatedServices.delivered(first.step))
     }
 
-    private static func delivered(_ step: StepID) -> [RuleEngine.Input] {
-        [.handedOver(step), .stepFinished(step, .completed())]
+    private static func delivered(_ step: ActionID) -> [RuleEngine.Input] {
+        [.handedOver(step), .actionFinished(step, .completed())]
     }
 
-    private static func undelivered(_ step: StepID, _ reason: String) -> RuleEngine.Input {
-        .stepFinished(step, .failed(code: "R824", message: reason))
+    private static func undelivered(_ step: ActionID, _ reason: String) -> RuleEngine.Input {
+        .actionFinished(step, .failed(code: "R824", message: reason))
     }
 
     // MARK: States
 
-    mutating func say(_ value: Value, for state: DeclaredState) { retainedValues[Source(state)] = value }
+    mutating func setRetainedValue(_ value: Value, for state: DeclaredState) {
+        retainedValues[StateAddress(state)] = value
+    }
 
     /// The values of states, as retained messages deliver them after a subscription.
-    func said(for states: [DeclaredState]) -> [RuleEngine.Input] {
-        states.compactMap { state in retainedValues[Source(state)].map { .given(.state(state.name, $0)) } }
+    func retainedInputs(for states: [DeclaredState]) -> [RuleEngine.Input] {
+        states.compactMap { state in retainedValues[StateAddress(state)].map { .given(.state(state.name, $0)) } }
     }
 }

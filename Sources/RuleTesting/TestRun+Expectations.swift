@@ -4,12 +4,12 @@ import Rules
 
 extension TestRun {
     mutating func check(_ wanted: [ExpectedEffect], _ place: SourceLocation) -> RuleTestFailure? {
-        let seen = happened.filter { entry in !entry.isQuietLog || wanted.contains { $0.fits(entry) } }
+        let seen = performed.filter { entry in !entry.isQuietLog || wanted.contains { $0.matches(entry) } }
         // When a log line is expected, all log lines are shown, because one of them may be the expected line in other
         // words.
-        let shown = wanted.contains(where: \.isLog) ? happened : seen
+        let shown = wanted.contains(where: \.isLog) ? performed : seen
         defer { forget() }
-        guard seen.count != wanted.count || !zip(wanted, seen).allSatisfy({ $0.fits($1) }) else { return nil }
+        guard seen.count != wanted.count || !zip(wanted, seen).allSatisfy({ $0.matches($1) }) else { return nil }
         let showsTime = wanted.contains { $0.at != nil }
         return failure(
             at: place, expected: wanted.map(\.text),
@@ -17,7 +17,7 @@ extension TestRun {
     }
 
     func check(variables wanted: [RuleTest.Assigned], _ place: SourceLocation) -> RuleTestFailure? {
-        let wrong = wanted.filter { !(engine.value(of: $0.name)?.isSame(as: $0.value) ?? false) }
+        let wrong = wanted.filter { !(engine.value(of: $0.name)?.isEqual(to: $0.value) ?? false) }
         guard !wrong.isEmpty else { return nil }
         return failure(
             at: place, expected: wrong.map { "\($0.name) = \($0.value.shown)" },
@@ -36,8 +36,8 @@ extension TestRun {
 
     private func failure(at place: SourceLocation, expected: [String], happened: [String]) -> RuleTestFailure {
         RuleTestFailure(
-            place: place, expected: expected.map { redaction($0) }, happened: happened.map { redaction($0) },
-            why: (why + traceLines).suffix(TestRun.maximumReasons).map { redaction($0) })
+            location: place, expected: expected.map { redaction($0) }, performed: happened.map { redaction($0) },
+            reasons: (reasons + traceLines).suffix(TestRun.maximumReasons).map { redaction($0) })
     }
 }
 

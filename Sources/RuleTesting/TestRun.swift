@@ -5,7 +5,7 @@ import Rules
 
 /// A rule test in progress: the engine, and its simulated buttons, broker, programs and web servers.
 struct TestRun {
-    /// The maximum number of lines in `RuleTestFailure.why`. The last lines are used.
+    /// The maximum number of lines in `RuleTestFailure.reasons`. The last lines are used.
     static let maximumReasons = 20
     /// The precision of deadlines: two ticks of a button's clock, which has 32,768 ticks per second.
     private static let grain = Duration.microseconds(62)
@@ -18,7 +18,7 @@ struct TestRun {
     /// The time passed to the engine. After a deadline between two ticks, it exceeds `now` by at most `grain`.
     private var latest = Instant(sinceBoot: .seconds(3600))
     private var start: (utc: UTCTime, at: Instant)
-    private(set) var buttons: Buttons
+    private(set) var buttons: SimulatedButtons
     private var services = SimulatedServices()
     /// The state that the rules have stored, which a restart restores.
     private var state = RuleState()
@@ -27,8 +27,8 @@ struct TestRun {
     /// The rules of the runs that are not finished.
     private var live: [RunID: String] = [:]
     /// The actions since the latest `expect`.
-    private(set) var happened: [Happened] = []
-    private(set) var why: [String] = []
+    private(set) var performed: [PerformedAction] = []
+    private(set) var reasons: [String] = []
     private var changedRules: Set<String> = []
     private var lastExpect: Instant
     private(set) var outcomes: [String: Outcome] = [:]
@@ -38,8 +38,8 @@ struct TestRun {
     init(_ set: RuleSet) {
         rules = set
         redaction = Redaction(set.confidential)
-        engine = RuleEngine(set, takesVerdicts: false)
-        buttons = Buttons(set.buttons)
+        engine = RuleEngine(set, usesButtonVerdicts: false)
+        buttons = SimulatedButtons(set.buttons)
         lastExpect = now
         let noon = set.timeZone.moments(year: 2026, month: 1, day: 15, hour: 12, minute: 0, second: 0).first
         start = (noon ?? UTCTime(milliseconds: 1_768_478_400_000), now)
@@ -70,19 +70,19 @@ struct TestRun {
         feed(.buttonsChanged(buttons.identities))
         for identity in buttons.identities { feed(.linkChanged(identity.id, isConnected: true)) }
         if services.brokerIsOnline { feed(.brokerChanged(isConnected: true)) }
-        for input in services.said(for: rules.states) { feed(input) }
+        for input in services.retainedInputs(for: rules.states) { feed(input) }
     }
 
     mutating func perform(_ test: RuleTest) -> RuleTestResult {
         begin(test.given)
         for step in test.steps {
             if let failure = perform(step) {
-                return RuleTestResult(name: test.name, place: test.place, failure: failure)
+                return RuleTestResult(name: test.name, location: test.location, failure: failure)
             }
         }
         settle()
         noteLive()
-        return RuleTestResult(name: test.name, place: test.place, failure: nil)
+        return RuleTestResult(name: test.name, location: test.location, failure: nil)
     }
 
     private mutating func perform(_ step: TestStep) -> RuleTestFailure? {
@@ -110,17 +110,17 @@ struct TestRun {
             feed(.requested(.run(rule: rule, ignoringConditions: false, isDryRun: false)))
         case .reload(let reloaded): reload(reloaded)
         case .restart(let duration): restart(stoppedFor: duration)
-        case .expect(let wanted): return check(wanted, step.place)
-        case .expectVariables(let wanted): return check(variables: wanted, step.place)
-        case .expectRules(let wanted): return check(outcomes: wanted, step.place)
+        case .expect(let wanted): return check(wanted, step.location)
+        case .expectVariables(let wanted): return check(variables: wanted, step.location)
+        case .expectRules(let wanted): return check(outcomes: wanted, step.location)
         }
         return nil
     }
 
     /// Forgets all actions so far, because the next `expect` counts from here.
     mutating func forget() {
-        happened = []
-        why = []
+        performed = []
+        reasons = []
         changedRules = []
         lastExpect = now
     }
@@ -158,7 +158,7 @@ extension TestRun {
             became(.started, rule)
         case .stopped(let rule, let gate, _, let reason):
             outcomes[rule] = Outcome(rawValue: gate.rawValue)
-            why.append("\(rule) › \(gate.rawValue)" + (reason.isEmpty ? "" : ": \(reason)"))
+            reasons.append("\(rule) › \(gate.rawValue)" + (reason.isEmpty ? "" : ": \(reason)"))
         case .finished(let run, let rule, let result):
             live[run] = nil
             if let trace = engine.traces(of: rule).last(where: { $0.run == run }) { coverage.note(trace) }
@@ -167,23 +167,23 @@ extension TestRun {
             live[run] = nil
             became(.interrupted, rule)
         case .stepFailed(_, let rule, let step, _, let code, let message, _):
-            why.append("\(rule) › \(step): \(code) \(message)")
+            reasons.append("\(rule) › \(step): \(code) \(message)")
         case .oversizedState(let topicName, let count):
-            why.append("\(topicName): a message of \(count) octets is not read as JSON")
+            reasons.append("\(topicName): a message of \(count) octets is not read as JSON")
         case .perform(let step, let action, _, _):
-            if services.takesAtOnce(action) { note(action) }
+            if services.isPerformedImmediately(action) { note(action) }
             inputs += services.perform(action, for: step, given.results, at: latest)
         case .cancel(let step): services.cancel(step)
-        case .keep(let change): state.apply(change)
+        case .store(let change): state.apply(change)
         case .subscribe(let topicNames):
-            inputs += services.said(for: rules.states.filter { topicNames.contains($0.topicName) })
+            inputs += services.retainedInputs(for: rules.states.filter { topicNames.contains($0.topicName) })
         case .setTimer(let deadline): timer = deadline
         case .cancelTimer: timer = nil
         }
     }
 
     private mutating func note(_ action: Action) {
-        happened.append(Happened(action: action, after: (latest - lastExpect).inMilliseconds))
+        performed.append(PerformedAction(action: action, after: (latest - lastExpect).inMilliseconds))
     }
 
     private mutating func became(_ outcome: Outcome?, _ rule: String) {
@@ -246,7 +246,7 @@ extension TestRun {
     private mutating func setStates(_ values: [RuleTest.Assigned]) {
         for value in values {
             guard let declared = rules.states.first(where: { $0.name == value.name }) else { continue }
-            services.say(value.value, for: declared)
+            services.setRetainedValue(value.value, for: declared)
             feed(.given(.state(value.name, value.value)))
         }
     }
@@ -262,7 +262,7 @@ extension TestRun {
         feed(.brokerChanged(isConnected: isOnline))
     }
 
-    private mutating func reload(_ reloaded: ReloadedSet?) {
+    private mutating func reload(_ reloaded: ReloadResult?) {
         switch reloaded {
         case nil: break
         case .hasErrors: return
@@ -286,9 +286,9 @@ extension TestRun {
         services.forgetSteps()
         timer = nil
         now = now + duration
-        engine = RuleEngine(rules, state: state, nextRun: RunID(rawValue: nextRun), takesVerdicts: false)
+        engine = RuleEngine(rules, state: state, nextRun: RunID(rawValue: nextRun), usesButtonVerdicts: false)
         latest = now
-        live = Dictionary(state.waiting.map { ($0.run, $0.rule) }) { first, _ in first }
+        live = Dictionary(state.waitingRuns.map { ($0.run, $0.rule) }) { first, _ in first }
         boot(with: trains)
     }
 }

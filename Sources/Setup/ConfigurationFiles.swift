@@ -8,7 +8,7 @@ import Rules
 package import Simulator
 
 /// The rules with which the daemon starts.
-struct StartingRules: Sendable {
+struct InitialRules: Sendable {
     var set = RuleSet()
     /// Why these are not the rules on the disk, as a sentence; `nil` if they are.
     var fault: String?
@@ -21,17 +21,17 @@ struct StartingRules: Sendable {
     /// The files that are watched for changes.
     var watched: WatchedFiles
     /// The rules to store as the last good rules; `nil` if they are not those on the disk.
-    var good: LastGoodRules?
+    var lastGood: LastGoodRules?
 }
 
-/// Finds and reads the files that a user wrote, and gives their texts to `RuleLoader`.
+/// Finds and reads the files that a user wrote, and gives their texts to `FileLoader`.
 package struct ConfigurationFiles: Sendable {
     package let environment: [String: String]
 
     package init(environment: [String: String]) { self.environment = environment }
 
     /// A configuration and its path.
-    package struct Found: Sendable {
+    package struct LoadedConfiguration: Sendable {
         package var configuration = Configuration()
         /// `nil` if there is no file; the configuration then has the defaults.
         package var path: String?
@@ -41,17 +41,17 @@ package struct ConfigurationFiles: Sendable {
         package var notices: [String] = []
     }
 
-    package func configuration(at named: String?) throws(Setup.Failure) -> Found {
-        guard let path = ConfigurationPath.find(named, environment: environment) else { return Found() }
+    package func configuration(at named: String?) throws(Setup.Failure) -> LoadedConfiguration {
+        guard let path = ConfigurationPath.find(named, environment: environment) else { return LoadedConfiguration() }
         let text = try read(path)
         let directory = SystemEnvironment.directory(of: path)
-        let loaded = RuleLoader.configuration(
+        let loaded = FileLoader.configuration(
             SourceFile(name: path, text: text.octets, isReadableByOthers: text.isReadableByOthers),
             in: loadEnvironment(in: directory))
         guard let configuration = loaded.value else {
             throw .init(text: ConfigurationFiles.report(loaded.diagnostics, on: text), status: .configuration)
         }
-        return Found(
+        return LoadedConfiguration(
             configuration: configuration, path: path, directory: directory,
             notices: loaded.diagnostics.isEmpty ? [] : [ConfigurationFiles.report(loaded.diagnostics, on: text)])
     }
@@ -75,18 +75,18 @@ package struct ConfigurationFiles: Sendable {
     }
 
     /// The rules on the disk if they have no errors, or else the last good rules, or else none.
-    func startingRules(_ source: RuleSource, stateDirectory: String) -> StartingRules {
-        let reading: RuleSource.Reading
+    func startingRules(_ source: RuleSource, stateDirectory: String) -> InitialRules {
+        let reading: RuleSource.ReadResult
         do throws(FileText.Failure) {
             reading = try source.read()
         } catch {
-            var nothing = StartingRules(watched: WatchedFiles(source))
+            var nothing = InitialRules(watched: WatchedFiles(source))
             if !source.isNamed, error == .notFound(source.path) { return nothing }
             nothing.problems = [error.problem]
             return fallBack(in: stateDirectory, source, because: "\(error)", nothing)
         }
         let report = DiagnosticReport(reading.loaded.diagnostics, sources: reading.sources).text()
-        var starting = StartingRules(
+        var starting = InitialRules(
             problems: reading.loaded.diagnostics.map(\.json), notices: report.isEmpty ? [] : [report],
             watched: WatchedFiles(source))
         starting.watched.add(reading)
@@ -98,13 +98,13 @@ package struct ConfigurationFiles: Sendable {
         }
         starting.set = set
         starting.recorded = reading.recorded
-        starting.good = LastGoodRules(rules: reading.recorded, secrets: reading.secrets)
+        starting.lastGood = LastGoodRules(rules: reading.recorded, secrets: reading.secrets)
         return starting
     }
 
     private func fallBack(
-        in stateDirectory: String, _ source: RuleSource, because reason: String, _ starting: StartingRules
-    ) -> StartingRules {
+        in stateDirectory: String, _ source: RuleSource, because reason: String, _ starting: InitialRules
+    ) -> InitialRules {
         var starting = starting
         guard let kept = LastGoodRules(in: stateDirectory), let set = source.read(kept)?.value else {
             starting.fault = "\(reason): no rules run. Fix the errors that tryck check shows."
@@ -128,7 +128,7 @@ package struct ConfigurationFiles: Sendable {
     /// The buttons of a simulator file.
     package func simulator(at path: String) throws(Setup.Failure) -> [SimulatedButtonDescription] {
         let text = try read(path)
-        let loaded = RuleLoader.simulator(SourceFile(name: path, text: text.octets))
+        let loaded = FileLoader.simulator(SourceFile(name: path, text: text.octets))
         guard let buttons = loaded.value else {
             throw .init(
                 text: ConfigurationFiles.report(loaded.diagnostics, on: text), status: .configuration)
@@ -142,12 +142,12 @@ package struct ConfigurationFiles: Sendable {
     }
 
     /// The secrets and variables that files in this directory may refer to.
-    package func loadEnvironment(in directory: String) -> LoadEnvironment {
+    package func loadEnvironment(in directory: String) -> LoadInputs {
         let secretsPath = directory + "/secrets.yaml"
         // Only a regular file is read, because the daemon would wait for the other end of a pipe.
         var secrets: SourceFile?
         if case .files(let files) = RuleFiles.file(secretsPath) { secrets = files.first.map { SourceFile($0) } }
-        return LoadEnvironment(secrets: secrets, variables: environment)
+        return LoadInputs(secrets: secrets, variables: environment)
     }
 
     private static func report(_ diagnostics: [Diagnostic], on text: FileText) -> String {

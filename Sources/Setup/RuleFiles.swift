@@ -16,7 +16,7 @@ package enum RuleFiles {
         package var path: String
     }
 
-    package enum Answer: Hashable, Sendable {
+    package enum FileResult: Hashable, Sendable {
         /// Ordered by the octets of their names.
         case files([File])
         case noSuchFile
@@ -40,10 +40,10 @@ package enum RuleFiles {
     ///   - entry: the path of the entry file.
     ///   - matches: whether a name matches a path component of the pattern.
     package static func files(
-        matching pattern: String, besides file: String, entry: String,
+        matching pattern: String, relativeTo file: String, entry: String,
         matches: (_ name: Substring, _ pattern: Substring) -> Bool
-    ) -> Answer {
-        guard let root = resolved(directory(of: entry)) else { return .cannotBeRead(describe(errno)) }
+    ) -> FileResult {
+        guard let root = resolved(directory(of: entry)) else { return .cannotBeRead(systemMessage(errno)) }
         let start = pattern.hasPrefix("/") ? "/" : directory(of: file)
         guard pattern.utf8.contains(where: { $0 == 0x2A || $0 == 0x3F || $0 == 0x5B }) else {
             return read([join(start, pattern)], below: root)
@@ -67,7 +67,7 @@ package enum RuleFiles {
     /// Reads a file, which may be in any directory.
     ///
     /// - Parameter name: a path.
-    package static func file(_ name: String) -> Answer {
+    package static func file(_ name: String) -> FileResult {
         guard let path = resolved(name) else { return failure() }
         return read(path, as: name)
     }
@@ -75,7 +75,7 @@ package enum RuleFiles {
     // MARK: Reading
 
     /// Reads all files; a failure of any of them is the answer, because an incomplete set must not run.
-    private static func read(_ names: [String], below root: String) -> Answer {
+    private static func read(_ names: [String], below root: String) -> FileResult {
         var files: [File] = []
         for name in names {
             guard let path = resolved(name) else { return failure() }
@@ -88,12 +88,12 @@ package enum RuleFiles {
         return .files(files)
     }
 
-    private static func failure() -> Answer {
-        errno == ENOENT || errno == ENOTDIR ? .noSuchFile : .cannotBeRead(describe(errno))
+    private static func failure() -> FileResult {
+        errno == ENOENT || errno == ENOTDIR ? .noSuchFile : .cannotBeRead(systemMessage(errno))
     }
 
     /// - Parameter path: a path without symbolic links. If a link has replaced the file meanwhile, it is not followed.
-    private static func read(_ path: String, as name: String) -> Answer {
+    private static func read(_ path: String, as name: String) -> FileResult {
         do throws(RegularFile.Failure) {
             let file = try RegularFile(path, maximumLength: maximumLength)
             return .files(
@@ -101,7 +101,7 @@ package enum RuleFiles {
         } catch {
             switch error {
             case .system(let code) where code == ENOENT: return .noSuchFile
-            case .system(let code): return .cannotBeRead(describe(code))
+            case .system(let code): return .cannotBeRead(systemMessage(code))
             case .notRegular: return .cannotBeRead("it is not a regular file")
             case .tooLong: return .cannotBeRead("it is longer than 16 MiB")
             }

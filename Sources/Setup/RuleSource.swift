@@ -16,8 +16,8 @@ package struct RuleSource: Sendable {
     package var forbiddenSteps: Set<StepKind> = []
 
     /// The result of reading a rule set.
-    package struct Reading: Sendable {
-        package var loaded: Loaded<RuleSet>
+    package struct ReadResult: Sendable {
+        package var loaded: LoadResult<RuleSet>
         /// The text of each file, secrets included, by name, for reports.
         package var sources: [String: [UInt8]]
         /// The rule files, for a recording and for `LastGoodRules`.
@@ -44,14 +44,14 @@ package struct RuleSource: Sendable {
     }
 
     /// - Throws: if the entry file cannot be read.
-    package func read(withTests: Bool = false) throws(FileText.Failure) -> Reading {
+    package func read(withTests: Bool = false) throws(FileText.Failure) -> ReadResult {
         let entry = try entry()
         let directory = SystemEnvironment.directory(of: path)
         var environment = files.loadEnvironment(in: directory)
         environment.forbiddenSteps = forbiddenSteps
         let zones = ZoneFiles()
         environment.systemTimeZone = zones.system(files.environment["TZ"]).map {
-            LoadEnvironment.ZoneFile(name: $0.name, octets: $0.octets)
+            LoadInputs.ZoneFile(name: $0.name, octets: $0.octets)
         }
         var recorded = RecordedRules(
             files: [.init(name: entry.name, text: entry.text)], forbiddenSteps: forbiddenSteps,
@@ -59,25 +59,25 @@ package struct RuleSource: Sendable {
         if let zone = environment.systemTimeZone { recorded.timeZones[zone.name] = zone.octets }
         var searched: Set<String> = []
         var loader = RuleSetLoader(entry, in: environment)
-        while let want = loader.want {
+        while let nextRequest = loader.nextRequest {
             let answer: RuleSetLoader.Answer
-            switch want {
+            switch nextRequest {
             case .timeZone(let name): answer = .timeZone(zones.zone(name))
             case .files(let pattern, let origin):
-                if !pattern.isLiteral { searched.insert(pattern.directory(besides: origin)) }
+                if !pattern.isLiteral { searched.insert(pattern.directory(relativeTo: origin)) }
                 answer = RuleSetLoader.Answer(
-                    RuleFiles.files(matching: pattern.text, besides: origin, entry: path) {
+                    RuleFiles.files(matching: pattern.text, relativeTo: origin, entry: path) {
                         PathPattern.matches(name: $0, pattern: $1)
                     })
             }
-            recorded.add(answer, to: want)
+            recorded.add(answer, to: nextRequest)
             loader.answer(answer)
         }
         var loaded = loader.loaded()
         loaded.report(missing: loaded.programs.filter { !RuleFiles.isProgram($0) })
         var sources = Dictionary(recorded.files.map { ($0.name, $0.text) }) { first, _ in first }
         if let secrets = environment.secrets { sources[secrets.name] = secrets.text }
-        return Reading(
+        return ReadResult(
             loaded: loaded, sources: sources, recorded: recorded, secrets: environment.secrets,
             tests: withTests ? loaded.value.map { RuleTestRunner.run($0) } : nil, searched: searched)
     }
@@ -96,17 +96,17 @@ package struct RuleSource: Sendable {
     /// Loads kept rules with the current secrets, or if these lead to errors, with the secrets kept with the rules.
     ///
     /// - Returns: `nil` if nothing is kept.
-    package func read(_ kept: LastGoodRules) -> Loaded<RuleSet>? {
+    package func read(_ kept: LastGoodRules) -> LoadResult<RuleSet>? {
         let today = read(kept.rules, files.loadEnvironment(in: SystemEnvironment.directory(of: path)))
         guard today?.value == nil, let secrets = kept.secrets else { return today }
-        return read(kept.rules, LoadEnvironment(secrets: secrets, variables: files.environment))
+        return read(kept.rules, LoadInputs(secrets: secrets, variables: files.environment))
     }
 
-    private func read(_ recorded: RecordedRules, _ environment: LoadEnvironment) -> Loaded<RuleSet>? {
+    private func read(_ recorded: RecordedRules, _ environment: LoadInputs) -> LoadResult<RuleSet>? {
         guard let entry = recorded.files.first else { return nil }
         var environment = environment
-        environment.take(recorded)
-        return RuleLoader.rules(SourceFile(name: entry.name, text: entry.text), in: environment)
+        environment.useRecorded(recorded)
+        return FileLoader.rules(SourceFile(name: entry.name, text: entry.text), in: environment)
     }
 }
 
@@ -118,7 +118,7 @@ extension SourceFile {
 }
 
 extension RuleSetLoader.Answer {
-    fileprivate init(_ answer: RuleFiles.Answer) {
+    fileprivate init(_ answer: RuleFiles.FileResult) {
         self =
             switch answer {
             case .files(let files): .files(files.map { SourceFile($0) })
@@ -132,15 +132,15 @@ extension RuleSetLoader.Answer {
 
 extension PathPattern {
     /// The directory that a pattern searches: the components before the first with a wildcard.
-    fileprivate func directory(besides file: String) -> String {
-        let path = resolve(PathPattern.path(text, besides: file), in: SystemEnvironment.workingDirectory)
+    fileprivate func directory(relativeTo file: String) -> String {
+        let path = resolve(PathPattern.path(text, relativeTo: file), in: SystemEnvironment.workingDirectory)
         let plain = path.split(separator: "/").prefix { PathPattern(String($0)).isLiteral }
         return "/" + plain.joined(separator: "/")
     }
 }
 
 extension RecordedRules {
-    fileprivate mutating func add(_ answer: RuleSetLoader.Answer, to want: RuleSetLoader.Want) {
+    fileprivate mutating func add(_ answer: RuleSetLoader.Answer, to want: RuleSetLoader.Request) {
         switch (want, answer) {
         case (.timeZone(let name), .timeZone(let octets?)): timeZones[name] = octets
         case (_, .files(let read)):
@@ -152,9 +152,9 @@ extension RecordedRules {
     }
 }
 
-extension LoadEnvironment {
+extension LoadInputs {
     /// Takes over recorded files, permissions and time zones in place of this machine's.
-    package mutating func take(_ recorded: RecordedRules) {
+    package mutating func useRecorded(_ recorded: RecordedRules) {
         forbiddenSteps = recorded.forbiddenSteps
         timeZones = recorded.timeZones
         systemTimeZone = recorded.systemTimeZone.flatMap { name in
@@ -164,14 +164,14 @@ extension LoadEnvironment {
     }
 }
 
-extension RuleSource.Reading {
+extension RuleSource.ReadResult {
     /// The result for the hub: the rule set, unless there are errors or failed tests.
     package var result: RulesLoaded {
         var problems = loaded.diagnostics.map(\.json)
         var summary = loaded.diagnostics.first { $0.severity == .error }?.line
         for result in tests?.failures ?? [] {
             problems.append(result.problem)
-            if summary == nil { summary = "\(result.place): test failed: \(result.name)" }
+            if summary == nil { summary = "\(result.location): test failed: \(result.name)" }
         }
         let isGood = summary == nil
         return RulesLoaded(
@@ -182,10 +182,10 @@ extension RuleSource.Reading {
 
 extension RuleTestResult {
     fileprivate var problem: JSONValue {
-        let place = failure?.place ?? place
+        let location = failure?.location ?? location
         return [
-            "code": "test", "severity": "error", "file": .string(place.file), "line": .integer(Int64(place.line)),
-            "column": .integer(Int64(place.column)), "message": .string("test failed: \(name)"),
+            "code": "test", "severity": "error", "file": .string(location.file), "line": .integer(Int64(location.line)),
+            "column": .integer(Int64(location.column)), "message": .string("test failed: \(name)"),
             "hint": failure.map { .string($0.text(of: name)) } ?? .null,
         ]
     }
@@ -209,7 +209,7 @@ package struct WatchedFiles: Sendable {
         files = [resolve(source.path, in: SystemEnvironment.workingDirectory), directory + "/secrets.yaml"]
     }
 
-    package mutating func add(_ reading: RuleSource.Reading) {
+    package mutating func add(_ reading: RuleSource.ReadResult) {
         files.formUnion(reading.sources.keys.map { resolve($0, in: SystemEnvironment.workingDirectory) })
         directories.formUnion(reading.searched)
     }

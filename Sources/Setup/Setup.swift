@@ -11,7 +11,7 @@ package struct Setup: Sendable {
     /// The path of the configuration; `nil` if there is none.
     package var configurationPath: String?
     /// Whether the command line sets the log level, which then overrides the configuration.
-    package var isLogLevelFixed: Bool
+    package var isLogLevelFromCommandLine: Bool
     /// The base of relative paths in the configuration.
     package var directory: String
     package var stateDirectory: String
@@ -47,7 +47,7 @@ package struct Setup: Sendable {
         self.configuration = configuration
         self.directory = directory
         configurationPath = found.path
-        isLogLevelFixed = options.logLevel != nil
+        isLogLevelFromCommandLine = options.logLevel != nil
         warnings = found.notices
 
         let locations = Locations(environment: environment, isRoot: SystemEnvironment.isRoot)
@@ -66,7 +66,7 @@ package struct Setup: Sendable {
         ruleSource = RuleSource(configuration, in: directory, files: files)
         let loaded = files.startingRules(ruleSource, stateDirectory: stateDirectory)
         rules = loaded.set
-        goodRules = loaded.good
+        goodRules = loaded.lastGood
         recordingPath = options.record.map { resolve($0, in: base) }
         recordedRules = loaded.recorded
         watched = loaded.watched
@@ -85,10 +85,10 @@ package struct Setup: Sendable {
             homeAssistantStatusTopic: configuration.homeAssistantStatusTopic,
             extraTrustRoots: configuration.trustRoots + (isSimulated ? [SimulatorRoot.publicKey] : []),
             trustRootNames: configuration.trustRoots.map(Setup.fingerprint),
-            transport: "\(configuration.transport.word)", hasTransport: configuration.transport != .none,
+            transport: "\(configuration.transport.configurationText)", hasTransport: configuration.transport != .none,
             maximumConnections: configuration.maximumConnections,
-            sources: configuration.sources.map(\.sourceWord),
-            broker: configuration.broker.word, hasBroker: configuration.broker != .none,
+            sources: configuration.sources.map(\.sourceURL),
+            broker: configuration.broker.configurationText, hasBroker: configuration.broker != .none,
             control: MQTTControl(configuration.control), logLevel: try Setup.logLevel(options, configuration),
             processEnvironment: names,
             stateDirectory: stateDirectory, builtAt: Version.builtAt, ruleFault: loaded.fault,
@@ -167,7 +167,7 @@ extension MQTTControl {
 
 extension Configuration.Transport {
     /// The transport in the notation of the configuration.
-    package var word: String {
+    package var configurationText: String {
         switch self {
         case .auto: "auto"
         case .hciIndex(let index): "hci:\(index)"
@@ -182,7 +182,7 @@ extension Configuration.Transport {
 
 extension Configuration.Broker {
     /// The broker in the notation of the configuration.
-    package var word: String {
+    package var configurationText: String {
         switch self {
         case .tcp(let host, let port, let tls): "\(tls ? "mqtts" : "mqtt")://\(host):\(port)"
         case .unix(let path): "unix:\(path)"

@@ -10,7 +10,7 @@ package struct StateDirectoryReport: Hashable, Sendable {
         /// There is no directory, and the daemon could not create it below `path`.
         case cannotBeMade(path: String, cause: String)
         /// `path`, which is the path of the directory or an ancestor of it, is not a directory.
-        case fileInTheWay(path: String)
+        case notADirectory(path: String)
         case readOnlyFileSystem
         /// No file can be created in the directory.
         case notWritable(cause: String)
@@ -29,7 +29,7 @@ package struct StateDirectoryReport: Hashable, Sendable {
         case failed(StoreFailure)
     }
 
-    package struct Stranger: Hashable, Sendable {
+    package struct ForeignFile: Hashable, Sendable {
         package var path: String
         package var owner: String
 
@@ -46,13 +46,13 @@ package struct StateDirectoryReport: Hashable, Sendable {
     /// The permission bits of the directory.
     package var mode: UInt32?
     /// A file in the directory that belongs to another user than the directory, so that the daemon may not write it.
-    package var stranger: Stranger?
+    package var foreignFile: ForeignFile?
     /// The space for users without privileges, in octets; `nil` if it is unknown.
     package var freeSpace: UInt64?
     package var database: DatabaseCondition
 
     package init(
-        path: String, condition: Condition, owner: String? = nil, mode: UInt32? = nil, stranger: Stranger? = nil,
+        path: String, condition: Condition, owner: String? = nil, mode: UInt32? = nil, foreignFile: ForeignFile? = nil,
         freeSpace: UInt64? = nil,
         database: DatabaseCondition = .absent
     ) {
@@ -60,24 +60,24 @@ package struct StateDirectoryReport: Hashable, Sendable {
         self.condition = condition
         self.owner = owner
         self.mode = mode
-        self.stranger = stranger
+        self.foreignFile = foreignFile
         self.freeSpace = freeSpace
         self.database = database
     }
 
     /// Examines the directory: creates a file in it and removes the file. Does not create the directory.
-    package init(lookingAt path: String) {
+    package init(examining path: String) {
         var information = stat()
         guard stat(path, &information) == 0 else {
             let reason = errno
             let parent = Self.nearestAncestor(of: path)
             let condition: Condition
             if reason == ENOTDIR {
-                condition = .fileInTheWay(path: parent)
+                condition = .notADirectory(path: parent)
             } else if reason != ENOENT {
-                condition = .cannotBeMade(path: parent, cause: describe(reason))
+                condition = .cannotBeMade(path: parent, cause: systemMessage(reason))
             } else if access(parent, W_OK | X_OK) != 0 {
-                condition = .cannotBeMade(path: parent, cause: describe(errno))
+                condition = .cannotBeMade(path: parent, cause: systemMessage(errno))
             } else {
                 condition = .absent
             }
@@ -86,12 +86,12 @@ package struct StateDirectoryReport: Hashable, Sendable {
         }
         let owner = Self.name(of: information.st_uid)
         guard information.st_mode & S_IFMT == S_IFDIR else {
-            self.init(path: path, condition: .fileInTheWay(path: path), owner: owner)
+            self.init(path: path, condition: .notADirectory(path: path), owner: owner)
             return
         }
         self.init(
             path: path, condition: Self.tryWriting(in: path), owner: owner, mode: information.st_mode & 0o7777,
-            stranger: Self.stranger(in: path, of: information.st_uid), freeSpace: Self.freeSpace(at: path),
+            foreignFile: Self.foreignFile(in: path, of: information.st_uid), freeSpace: Self.freeSpace(at: path),
             database: Self.database(in: path))
     }
 
@@ -99,7 +99,7 @@ package struct StateDirectoryReport: Hashable, Sendable {
         let probe = "\(directory)/.tryck-doctor-\(getpid())"
         let descriptor = open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            return errno == EROFS ? .readOnlyFileSystem : .notWritable(cause: describe(errno))
+            return errno == EROFS ? .readOnlyFileSystem : .notWritable(cause: systemMessage(errno))
         }
         defer {
             close(descriptor)
@@ -113,18 +113,18 @@ package struct StateDirectoryReport: Hashable, Sendable {
         let reason = count < 0 ? errno : ENOSPC
         // EFBIG is caused by the process's limit of the file size.
         return [ENOSPC, EDQUOT, EFBIG].contains(reason)
-            ? .full(cause: describe(reason)) : .notWritable(cause: describe(reason))
+            ? .full(cause: systemMessage(reason)) : .notWritable(cause: systemMessage(reason))
     }
 
     /// The first file that belongs to another user than `owner`, mostly because root ran the daemon for a while.
-    private static func stranger(in directory: String, of owner: UInt32) -> Stranger? {
+    private static func foreignFile(in directory: String, of owner: UInt32) -> ForeignFile? {
         let names = [
             StoreFiles.databaseName, StoreFiles.databaseName + "-wal", StoreFiles.lockName, StoreFiles.reserveName,
         ]
         for path in names.map({ "\(directory)/\($0)" }) {
             var information = stat()
             guard lstat(path, &information) == 0, information.st_uid != owner else { continue }
-            return Stranger(path: path, owner: name(of: information.st_uid))
+            return ForeignFile(path: path, owner: name(of: information.st_uid))
         }
         return nil
     }

@@ -85,7 +85,7 @@ final class BenchFlicd {
             case .close(let client, let isWritten): listener?.carryOut(.close(client, isWritten: isWritten))
             case .setTimer(let deadline): timer?.set(at: deadline.nanoseconds)
             case .cancelTimer: timer?.cancel()
-            case .want, .listen, .delete, .log: break
+            case .requestMode, .listen, .delete, .log: break
             }
         }
     }

@@ -54,7 +54,7 @@ enum BenchLoading {
         var peak: Int?
         let time = try coreTime { () throws(Failure) in
             switch part {
-            case .events: count = RuleLoader.countYAMLEvents(in: file.octets)
+            case .events: count = FileLoader.countYAMLEvents(in: file.octets)
             case .rules: count = try BenchRuleFile.load(file.octets).rules.count
             }
             peak = residentMemory("VmHWM")

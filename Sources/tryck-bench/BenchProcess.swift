@@ -159,7 +159,7 @@ final class BenchProcess {
             return finished(.failure(Failure(.unavailable, "A program failed: \(result.status).")))
         }
         house.tell(.processEnded(id, result))
-        loop.soon { [weak self] in
+        loop.onNextTurn { [weak self] in
             guard let self else { return }
             do throws(Failure) { try next(self) } catch { finished(.failure(error)) }
         }

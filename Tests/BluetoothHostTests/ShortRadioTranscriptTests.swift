@@ -37,7 +37,7 @@ struct ShortRadioTranscriptTests {
         var bench = Bench()
         bench.when(
             .perform(.setAcceptList([kitchen, hall, Self.attic, Self.cellar])),
-            expect: .event(.acceptListTurned(waiting: [Self.attic, Self.cellar])),
+            expect: .event(.acceptListRotated(waiting: [Self.attic, Self.cellar])),
             .command(.leAddDeviceToFilterAcceptList(kitchen)))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(.leAddDeviceToFilterAcceptList(hall)))
         bench.when(.completed(.leAddDeviceToFilterAcceptList), expect: .command(Self.create()))
@@ -48,7 +48,7 @@ struct ShortRadioTranscriptTests {
         ] {
             bench.wait(.milliseconds(1999))
             bench.wait(
-                .milliseconds(1), expect: .event(.acceptListTurned(waiting: waiting)),
+                .milliseconds(1), expect: .event(.acceptListRotated(waiting: waiting)),
                 .command(.leCreateConnectionCancel))
             bench.when(.completed(.leCreateConnectionCancel))
             bench.when(Self.cancelled, expect: .command(.leRemoveDeviceFromFilterAcceptList(leaving)))
@@ -67,13 +67,13 @@ struct ShortRadioTranscriptTests {
         var bench = Bench(info: info)
         bench.when(
             .perform(.setAcceptList([kitchen, hall, Self.attic])),
-            expect: .event(.acceptListTurned(waiting: [hall, Self.attic])), .command(Self.create(kitchen)))
+            expect: .event(.acceptListRotated(waiting: [hall, Self.attic])), .command(Self.create(kitchen)))
         for (peer, waiting) in [
             (hall, [kitchen, Self.attic]), (kitchen, [Self.attic, hall]), (Self.attic, [kitchen, hall]),
         ] {
             bench.when(.status(.leCreateConnection))
             bench.wait(
-                .seconds(2), expect: .event(.acceptListTurned(waiting: waiting)), .command(.leCreateConnectionCancel))
+                .seconds(2), expect: .event(.acceptListRotated(waiting: waiting)), .command(.leCreateConnectionCancel))
             bench.when(.completed(.leCreateConnectionCancel))
             bench.when(Self.cancelled, expect: .command(Self.create(peer)))
         }
@@ -146,7 +146,7 @@ struct ShortRadioTranscriptTests {
         bench.given(.completed(.leAddDeviceToFilterAcceptList))
         bench.when(.status(.leCreateConnection))
         connected(
-            &bench, kitchen, link, expect: .event(.acceptListTurned(waiting: [])),
+            &bench, kitchen, link, expect: .event(.acceptListRotated(waiting: [])),
             .command(.leRemoveDeviceFromFilterAcceptList(kitchen)))
         bench.when(
             .completed(.leRemoveDeviceFromFilterAcceptList),

@@ -50,8 +50,8 @@ struct DuoTests {
         #expect(
             room.manager.knownButton(Self.id)?.cursor
                 == EventCursor(
-                    bootID: room.world.eventMemory(of: "desk")?.bootID ?? 0, eventCount: 7, smallEventCount: 8))
-        let memory = try #require(room.world.eventMemory(of: "desk"))
+                    bootID: room.world.eventSnapshot(of: "desk")?.bootID ?? 0, eventCount: 7, smallEventCount: 8))
+        let memory = try #require(room.world.eventSnapshot(of: "desk"))
         #expect(memory.acknowledged == 7 && memory.smallAcknowledged == 8)
 
         room.pushTurn("desk", hundredths: 30)
@@ -130,7 +130,7 @@ struct DuoTests {
         room.tell(.request(Self.id, .updateFirmware([UInt8](repeating: 0, count: 76))))
         #expect(
             room.said.contains {
-                if case .firmwareUpdate(_, .failed(word: "invalid_image", _)) = $0 { true } else { false }
+                if case .firmwareUpdate(_, .failed(name: "invalid_image", _)) = $0 { true } else { false }
             })
     }
 

@@ -102,7 +102,7 @@ struct KnownButtonTests {
             #expect(room.steps == [.down, .up(.open), .clickTimeout])
             // The boot was known since the pairing.
             #expect(!room.said.contains { if case .rebooted = $0 { true } else { false } })
-            #expect(room.world.eventMemory(of: "hall")?.stored.isEmpty == false)
+            #expect(room.world.eventSnapshot(of: "hall")?.stored.isEmpty == false)
             room.reach("hall", false)
             room.wait(.seconds(30))
         }
@@ -120,7 +120,7 @@ struct KnownButtonTests {
         room.forget()
         room.tell(.permitJoin(.seconds(5)))
         room.wait(.seconds(10))
-        #expect(room.progress.contains { $0.word == "paired" } && !room.progress.contains { $0.word == "failed" })
+        #expect(room.progress.contains { $0.name == "paired" } && !room.progress.contains { $0.name == "failed" })
         #expect(room.manager.state(of: KnownButtonTests.id) == .ready)
     }
 
@@ -131,7 +131,7 @@ struct KnownButtonTests {
         room.tell(.permitJoin(.seconds(20)))
         room.wait(.seconds(30))
         #expect(room.said.count { $0 == .unpaired(KnownButtonTests.id) } == 1)
-        #expect(room.progress.contains { $0.word == "paired" })
+        #expect(room.progress.contains { $0.name == "paired" })
         #expect(room.manager.knownButtons.count == 1 && room.manager.knownButtons != known)
     }
 
@@ -146,7 +146,7 @@ struct KnownButtonTests {
         room.wait(.seconds(30))
         room.reach("hall", true)
         let failure = ButtonManager.Effect.sessionFailed(
-            KnownButtonTests.id, word: "pairing_exists", advice: PairingFailure.session(.pairingExists).advice)
+            KnownButtonTests.id, name: "pairing_exists", advice: PairingFailure.session(.pairingExists).advice)
         for count in 1...3 {
             room.press("hall", .click)
             room.wait(.seconds(5))
@@ -225,7 +225,7 @@ struct KnownButtonTests {
         room.press("hall", .makePublic)
         room.tell(.permitJoin(.seconds(10)))
         room.wait(.seconds(15))
-        #expect(room.progress.contains { $0.word == "paired" } && !room.progress.contains { $0.word == "failed" })
+        #expect(room.progress.contains { $0.name == "paired" } && !room.progress.contains { $0.name == "failed" })
         #expect(room.manager.state(of: KnownButtonTests.id) == .ready)
     }
 

@@ -14,7 +14,7 @@ struct ListeningTests {
     static let background: UInt16 = 0x03C0
     static let active: UInt16 = 0x0060
 
-    private static func heard(_ room: Room) -> [HeardAdvertisement] {
+    private static func heard(_ room: Room) -> [ButtonAdvertisement] {
         room.said.compactMap { if case .advertised(let heard) = $0 { heard } else { nil } }
     }
 
@@ -115,7 +115,7 @@ struct ListeningTests {
         #expect(!room.manager.isSearching)
         room.wait(.seconds(30))
         #expect(room.manager.knownButtons.map(\.id) == [Self.hallID])
-        #expect(room.progress.count { $0.word == "found_public" } == 1)
+        #expect(room.progress.count { $0.name == "found_public" } == 1)
         #expect(room.progress.count { $0 == .searching } == 1 && room.progress.count { $0 == .ended } == 1)
         #expect(!room.said.contains(.abandoned(Self.hall.wantedAddress)))
         #expect(room.scans.last == .some(Self.background), "it goes on listening")
@@ -196,11 +196,15 @@ struct ListeningTests {
     @Test("a wish changes the link at once, the same one changes nothing, and without it the link is as before")
     func wishes() {
         var room = KnownButtonTests.paired()
-        room.tell(.want(KnownButtonTests.id, LinkWish(latencyMode: .low, autoDisconnectTime: nil)))
-        room.tell(.want(KnownButtonTests.id, LinkWish(latencyMode: .low, autoDisconnectTime: nil)))
+        room.tell(
+            .setRequestedParameters(
+                KnownButtonTests.id, RequestedLinkParameters(latencyMode: .low, autoDisconnectTime: nil)))
+        room.tell(
+            .setRequestedParameters(
+                KnownButtonTests.id, RequestedLinkParameters(latencyMode: .low, autoDisconnectTime: nil)))
         room.wait(.seconds(10))
         #expect(room.linkIntervals == [14])
-        room.tell(.want(KnownButtonTests.id, nil))
+        room.tell(.setRequestedParameters(KnownButtonTests.id, nil))
         room.wait(.seconds(10))
         #expect(room.linkIntervals == [14, 90])
     }
@@ -212,7 +216,9 @@ struct ListeningTests {
         room.tell(.request(KnownButtonTests.id, .setAutoDisconnectTime(510)))
         room.wait(.seconds(10))
         room.forget()
-        room.tell(.want(KnownButtonTests.id, LinkWish(latencyMode: .low, autoDisconnectTime: 40)))
+        room.tell(
+            .setRequestedParameters(
+                KnownButtonTests.id, RequestedLinkParameters(latencyMode: .low, autoDisconnectTime: 40)))
         room.wait(.seconds(120))
         #expect(room.requests.isEmpty)
         #expect(room.manager.state(of: KnownButtonTests.id) == .ready)
@@ -225,7 +231,9 @@ struct ListeningTests {
     @Test("a wish of a time without presses holds from the next session on, too; it goes with the button")
     func autoDisconnect() {
         var room = KnownButtonTests.paired()
-        room.tell(.want(KnownButtonTests.id, LinkWish(latencyMode: .normal, autoDisconnectTime: 40)))
+        room.tell(
+            .setRequestedParameters(
+                KnownButtonTests.id, RequestedLinkParameters(latencyMode: .normal, autoDisconnectTime: 40)))
         room.wait(.seconds(120))
         #expect(room.manager.state(of: KnownButtonTests.id) == .connecting)
         room.press("hall", .click)

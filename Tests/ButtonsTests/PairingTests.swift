@@ -83,7 +83,7 @@ struct PairingTests {
         while !room.progress.contains(.foundPublic(PairingTests.hall.wantedAddress)) { room.wait(.milliseconds(1)) }
         room.reach("hall", false)
         room.wait(.seconds(30))
-        #expect(!room.progress.contains { $0.word == "failed" })
+        #expect(!room.progress.contains { $0.name == "failed" })
         room.wait(.seconds(2))
         #expect(room.progress.contains(.failed(.connectionTimeout, PairingTests.hall.wantedAddress)))
     }
@@ -116,7 +116,7 @@ struct PairingTests {
     @Test("a button that says that another device has it is not tried, and the person is told which way out there is")
     func taken() {
         var taken = PairingTests.hall
-        taken.isTaken = true
+        taken.isConnectedElsewhere = true
         var room = Room([taken])
         room.tell(.permitJoin(.seconds(30)))
         room.wait(.seconds(60))

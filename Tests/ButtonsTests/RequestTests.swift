@@ -176,7 +176,7 @@ struct RequestTests {
 }
 
 extension FirmwareProgress {
-    fileprivate var failure: String? { if case .failed(let word, _) = self { word } else { nil } }
+    fileprivate var failure: String? { if case .failed(let name, _) = self { name } else { nil } }
 
     fileprivate static func < (progress: FirmwareProgress, percentage: Int) -> Bool {
         if case .transferring(let done) = progress { done < percentage } else { false }

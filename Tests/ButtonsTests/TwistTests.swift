@@ -48,7 +48,7 @@ struct TwistTests {
         let pushed = try #require(Self.movements(room).last)
         #expect(pushed.part == .push && pushed.dial == .free && pushed.position == 50 && pushed.slot == 7)
         #expect(room.steps.suffix(2) == [.down, .up(.click)])
-        #expect(room.world.dialMemory(of: "lamp")?.slot == 7)
+        #expect(room.world.dialSnapshot(of: "lamp")?.slot == 7)
         let dials = room.manager.knownButton(Self.id)?.dials
         #expect(dials?[.slot(1)].map(Dial.percentage) == 29 && dials?[.free].map(Dial.percentage) == 50)
         #expect(room.world.violations.isEmpty)
@@ -70,7 +70,7 @@ struct TwistTests {
             if case .rotation(let steps) = $1.kind { $0 + steps } else { $0 }
         }
         #expect(told == turned)
-        #expect(room.world.dialMemory(of: "lamp")?.positions[.slot(1)] == Self.movements(room).last?.units)
+        #expect(room.world.dialSnapshot(of: "lamp")?.positions[.slot(1)] == Self.movements(room).last?.units)
     }
 
     @Test("away and back it brings its presses, and its dial stands where it was set meanwhile")
@@ -79,8 +79,8 @@ struct TwistTests {
         room.tell(.request(Self.id, .setDial(.slot(1), units: 24_576)))
         room.tell(.request(Self.id, .setLEDMode(.point)))
         room.wait(.seconds(5))
-        #expect(room.world.dialMemory(of: "lamp")?.positions[.slot(1)] == 24_576)
-        #expect(room.world.dialMemory(of: "lamp")?.ledModes[.slot(1)] == .point)
+        #expect(room.world.dialSnapshot(of: "lamp")?.positions[.slot(1)] == 24_576)
+        #expect(room.world.dialSnapshot(of: "lamp")?.ledModes[.slot(1)] == .point)
         room.reach("lamp", false)
         room.wait(.seconds(30))
         room.press("lamp", .hold)
@@ -93,8 +93,8 @@ struct TwistTests {
         room.wait(.seconds(30))
         #expect(room.manager.state(of: Self.id) == .ready)
         #expect(room.steps == [.down, .hold(ofSecondPress: false), .up(.afterHoldClick)])
-        #expect(room.world.dialMemory(of: "lamp")?.positions[.slot(1)] == 12_288)
-        #expect(room.world.dialMemory(of: "lamp")?.ledModes[.slot(1)] == LEDMode.none)
+        #expect(room.world.dialSnapshot(of: "lamp")?.positions[.slot(1)] == 12_288)
+        #expect(room.world.dialSnapshot(of: "lamp")?.ledModes[.slot(1)] == LEDMode.none)
         room.turn("lamp", hundredths: 1)
         room.wait(.seconds(1))
         #expect(Self.movements(room).map(\.position) == [26])
@@ -116,7 +116,7 @@ struct TwistTests {
             #expect(room.requests.filter { $0 == 0x06 }.count == (model == .twist ? 1 : 2))
             #expect(room.steps == [.down, .up(.open), .clickTimeout])
             #expect(room.manager.knownButton(Self.id)?.identity.model == .twist)
-            #expect(room.world.dialMemory(of: "lamp")?.positions[.slot(2)] == 4096)
+            #expect(room.world.dialSnapshot(of: "lamp")?.positions[.slot(2)] == 4096)
         }
     }
 

@@ -111,7 +111,7 @@ extension DoctorTests {
                     $0.stateDirectory.condition = .notWritable(cause: "Permission denied")
                 },
                 Fault(name: "a file in the way of the state directory") {
-                    $0.stateDirectory.condition = .fileInTheWay(path: "/srv")
+                    $0.stateDirectory.condition = .notADirectory(path: "/srv")
                 },
                 Fault(name: "state directory that cannot be made") {
                     $0.stateDirectory.condition = .cannotBeMade(path: "/srv", cause: "Permission denied")
@@ -124,7 +124,7 @@ extension DoctorTests {
                     $0.stateDirectory.owner = "root"
                 },
                 Fault(name: "a file that root left", isWithoutDaemon: true) {
-                    $0.stateDirectory.stranger = .init(path: "/srv/tryck/tryck.sqlite", owner: "root")
+                    $0.stateDirectory.foreignFile = .init(path: "/srv/tryck/tryck.sqlite", owner: "root")
                 },
                 Fault(name: "a disk so full that nothing is written", isWithoutDaemon: true) {
                     $0.stateDirectory.condition = .full(cause: "No space left on device")

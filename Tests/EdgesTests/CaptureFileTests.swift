@@ -24,7 +24,7 @@ struct CaptureFileTests {
             let begun = (try? FileText(reading: path))?.octets ?? []
             capture.add(Self.packet, .sent)
             capture.add([0x04, 0x10, 0x01, 0x42], .received)
-            run.loop.wind(nanoseconds: 1_200_000_000)
+            run.loop.advanceClock(nanoseconds: 1_200_000_000)
             run.after(milliseconds: 0) {
                 var status = stat()
                 stat(path, &status)

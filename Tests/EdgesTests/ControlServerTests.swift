@@ -138,7 +138,7 @@ import Testing
             var descriptors: [Int32] = []
             defer { for descriptor in descriptors { close(descriptor) } }
             guard case .success(let addresses) = SocketAddress.resolve(unixPath: path) else { return [] }
-            for _ in 0..<ClientShare(places: ControlServer.maximumClients).largest {
+            for _ in 0..<ConnectionLimit(capacity: ControlServer.maximumClients).maximumPerOwner {
                 let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
                 // While the backlog is full this waits.
                 #expect(addresses[0].connect(descriptor) == 0)

@@ -45,7 +45,7 @@ struct DamagedStoreTests {
         let state = try store.load()
         #expect(state.buttons.count == 3 || !store.notices.isEmpty, "\(what)")
         #expect(state.installationID == "05a1", "\(what)")
-        for case .setAside(_, let aside, _) in store.notices {
+        for case .renamed(_, let aside, _) in store.notices {
             #expect(readFile(aside) == octets && readFile(aside + "-wal") == log, "\(what)")
         }
         try store.apply([.putButton(.example(100))])
@@ -90,7 +90,7 @@ struct DamagedStoreTests {
             let whole = good.closed.count
             for length in [2, 15, 99, 100, 511, 512, 1024, 4095, 4096, 4097, 8192, whole - 4096] {
                 let (_, notices) = try Self.start(Array(good.closed.prefix(length)), "\(length) octets")
-                #expect(notices.contains { if case .setAside = $0 { true } else { false } }, "\(length) octets")
+                #expect(notices.contains { if case .renamed = $0 { true } else { false } }, "\(length) octets")
             }
         }
     }
@@ -155,7 +155,7 @@ struct DamagedStoreTests {
         let aside = file + ".damaged-20261121T023000Z"
         try await withReactor {
             let store = try openStore(directory)
-            #expect(store.notices == [.setAside(path: file, as: aside, cause: "it is not a file")])
+            #expect(store.notices == [.renamed(path: file, as: aside, cause: "it is not a file")])
             try store.apply([.putButton(.example(1))])
         }
         #expect(readFile(aside + "/letter") == Array("dear".utf8))
@@ -179,7 +179,7 @@ struct DamagedStoreTests {
         let before = readFile(file)
         let aside = file + ".damaged-20261121T023000Z"
         let notices = try await withReactor { try openStore(directory).notices }
-        #expect(notices == [.setAside(path: file, as: aside, cause: "it is another program's database")])
+        #expect(notices == [.renamed(path: file, as: aside, cause: "it is another program's database")])
         #expect(readFile(aside) == before)
     }
 

@@ -93,7 +93,7 @@ struct DiskFaultTests {
             notices.allSatisfy {
                 switch $0 {
                 case .wasEmpty: true
-                case .directoryIsOpen, .fileWasOpen, .setAside, .unreadable, .repaired: false
+                case .directoryIsOpen, .fileWasOpen, .renamed, .unreadable, .repaired: false
                 }
             },
             "\(notices): \(disk.events.map(\.summary))")

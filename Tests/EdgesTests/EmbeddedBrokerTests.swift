@@ -51,7 +51,7 @@ struct EmbeddedBrokerTests {
         try await withReactor {
             let broker = RunningBroker(directory)
             _ = try await broker.ready()
-            broker.edge.dropLeash()
+            broker.edge.closeLifetimePipe()
             #expect(await broker.happenings.next() == .failed("mosquitto ended (status 0); it will be restarted"))
             broker.edge.stop()
         }

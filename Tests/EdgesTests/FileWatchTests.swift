@@ -138,9 +138,9 @@ struct FileWatchTests {
         try await watching { place in
             symlink("b.yaml", place.folder + "/a.yaml")
             symlink("a.yaml", place.folder + "/b.yaml")
-            let steps = PathSteps(place.folder + "/a.yaml")
+            let steps = PathResolution(place.folder + "/a.yaml")
             #expect(steps.end == nil)
-            #expect(steps.steps.count == PathSteps.maximumLinks + 1)
+            #expect(steps.steps.count == PathResolution.maximumLinks + 1)
             place.watch.watch(files: [place.folder + "/a.yaml"])
             unlink(place.folder + "/b.yaml")
             writeFile(place.folder + "/b.yaml", "x".utf8)
@@ -204,14 +204,14 @@ private final class Place {
     /// Waits for one: what was done to the files is read in a turn of the loop, and then it is quiet for long enough.
     func change() async {
         await turn(milliseconds: 0)
-        EventLoop.shared.wind(nanoseconds: FileWatch.quiet)
+        EventLoop.shared.advanceClock(nanoseconds: FileWatch.settleTime)
         _ = await changes.next()
     }
 
     /// Reads what was done to the files, lets that much time pass on the loop's clock, and does what is due then.
     func turn(milliseconds: Int64) async {
         await pause(milliseconds: 0)
-        EventLoop.shared.wind(nanoseconds: milliseconds * 1_000_000)
+        EventLoop.shared.advanceClock(nanoseconds: milliseconds * 1_000_000)
         await pause(milliseconds: 0)
         await pause(milliseconds: 0)
     }

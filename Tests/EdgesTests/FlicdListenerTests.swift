@@ -128,7 +128,7 @@ private final class ListeningPlace {
 
     /// The loop comes round once.
     func turn() async {
-        await withCheckedContinuation { continuation in EventLoop.shared.soon { continuation.resume() } }
+        await withCheckedContinuation { continuation in EventLoop.shared.onNextTurn { continuation.resume() } }
     }
 
     func next(_ report: FlicdReport) async { await reports.next { $0 == report ? () : nil } }

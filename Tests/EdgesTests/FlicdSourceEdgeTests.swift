@@ -48,7 +48,7 @@ struct FlicdSourceEdgeTests {
                 })
             edge = made
             made.connect()
-            run.loop.soon { alive.value = true }
+            run.loop.onNextTurn { alive.value = true }
         }
         #expect(outcome == [.closed("it cannot be reached: slow was slow")])
     }

@@ -25,7 +25,7 @@ struct HostileBrokerTests {
             #expect(await client.next() == .publishFailed(id: 98, words))
             #expect(await client.next() == .publishFailed(id: 99, words))
             let start = EventLoop.shared.nanosecondsSinceBoot
-            EventLoop.shared.soon { EventLoop.shared.wind(nanoseconds: 1_800_000_000) }
+            EventLoop.shared.onNextTurn { EventLoop.shared.advanceClock(nanoseconds: 1_800_000_000) }
             await client.disconnect()
             #expect((EventLoop.shared.nanosecondsSinceBoot - start) / 1_000_000 < 10_000)
             #expect(
@@ -200,7 +200,7 @@ struct HostileBrokerTests {
             #expect(await client.next() == .connected(.v5))
             // Were everything read, a packet at least in each turn, as many answers would wait in memory.
             for _ in 0..<count + 1000 where !isAllRead {
-                await withCheckedContinuation { continuation in EventLoop.shared.soon { continuation.resume() } }
+                await withCheckedContinuation { continuation in EventLoop.shared.onNextTurn { continuation.resume() } }
             }
             #expect(!isAllRead)
             broker.close()
@@ -489,7 +489,7 @@ private final class Turns {
     func begin() {
         most = max(most, messages)
         messages = 0
-        if !isOver { EventLoop.shared.soon { self.begin() } }
+        if !isOver { EventLoop.shared.onNextTurn { self.begin() } }
     }
 
     func end() { isOver = true }

@@ -427,7 +427,7 @@ struct MQTTEdgeTests {
             broker.freeze()
             stuck.publish(7, "last", [1], qos: 1)
             let start = EventLoop.shared.nanosecondsSinceBoot
-            EventLoop.shared.soon { EventLoop.shared.wind(nanoseconds: 1_800_000_000) }
+            EventLoop.shared.onNextTurn { EventLoop.shared.advanceClock(nanoseconds: 1_800_000_000) }
             await stuck.disconnect()
             let waited = (EventLoop.shared.nanosecondsSinceBoot - start) / 1_000_000
             #expect(waited >= 2000)

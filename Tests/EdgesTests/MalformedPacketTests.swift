@@ -170,7 +170,7 @@ struct MalformedPacketTests {
 
     @Test("from the eighth malformed packet on a minute passes between attempts, whatever else happens")
     func mistrust() {
-        var mistrust = MQTTMistrust()
+        var mistrust = MalformedPacketPolicy()
         #expect(mistrust.version(.v5) == .v5)
         for count in 1...8 {
             #expect(mistrust.pause(.milliseconds(250)) == .milliseconds(250), "\(count)")

@@ -70,7 +70,7 @@ struct MetricsFileTests {
         let path = place + "/tryck.prom"
         let said = try await withReactor {
             let said = Happenings<String>()
-            let file = MetricsFile(loop: .shared, path: path, patience: 10_000_000) { said.add($0) }
+            let file = MetricsFile(loop: .shared, path: path, retryDelay: 10_000_000) { said.add($0) }
             file.write([1])
             let first = await said.next()
             file.write([2])
@@ -96,7 +96,7 @@ struct MetricsFileTests {
         let place = directory.path + "/new"
         try await withReactor {
             let said = Happenings<String>()
-            let file = MetricsFile(loop: .shared, path: place + "/x.prom", patience: 10_000_000) { said.add($0) }
+            let file = MetricsFile(loop: .shared, path: place + "/x.prom", retryDelay: 10_000_000) { said.add($0) }
             file.write([7])
             _ = await said.next()
             #expect(mkdir(place, 0o700) == 0)

@@ -143,13 +143,13 @@ struct PowerCutTests {
         let exported = ExportedState(
             StoredState(installationID: "beef", buttons: [.example(1), .example(2), .example(3)]))
         let (cuts, _) = try await cuts { disk, ledger in
-            _ = try IdleStore.change(disk.path, entropy: Ledger.entropy) {
+            _ = try OfflineStore.change(disk.path, entropy: Ledger.entropy) {
                 ledger.states = [$0]
                 return ImportPlan(exported, into: $0, isReplacing: false)
             }
             disk.note(.recorded(1))
             disk.note(.promised(1))
-            ledger.states.append(try IdleStore.load(disk.path).0)
+            ledger.states.append(try OfflineStore.load(disk.path).0)
         }
         try await cuts.check()
     }

@@ -334,7 +334,7 @@ private func cancelled(_ script: String, isStubborn: Bool = false) async -> (Pro
         fifo.watch(run.loop) { _ in
             start = run.loop.nanosecondsSinceBoot
             edge.cancel(1)
-            if isStubborn { run.loop.wind(nanoseconds: 1_800_000_000) }
+            if isStubborn { run.loop.advanceClock(nanoseconds: 1_800_000_000) }
         }
     }
 }

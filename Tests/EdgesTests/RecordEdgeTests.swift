@@ -144,6 +144,6 @@ struct RecordEdgeTests {
 
     @ReactorActor
     private func nextTurn() async {
-        await withCheckedContinuation { continuation in EventLoop.shared.soon { continuation.resume() } }
+        await withCheckedContinuation { continuation in EventLoop.shared.onNextTurn { continuation.resume() } }
     }
 }

@@ -64,8 +64,8 @@ final class ScriptedBroker {
         Glibc.close(listener)
     }
 
-    private var interest: Interest {
-        var interest: Interest = isReading ? .read : []
+    private var interest: IOEvents {
+        var interest: IOEvents = isReading ? .read : []
         if !outgoing.isEmpty { interest.insert(.write) }
         return interest
     }

@@ -40,7 +40,7 @@ struct SimulatorEdgeTests {
             transport.send(Self.reset)
             transport.close()
             transport.open { events.append($0) }
-            run.loop.soon { run.loop.soon { withExtendedLifetime(transport) { run.finish(events) } } }
+            run.loop.onNextTurn { run.loop.onNextTurn { withExtendedLifetime(transport) { run.finish(events) } } }
         }
         #expect(outcome == [.opened])
     }

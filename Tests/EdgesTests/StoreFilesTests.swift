@@ -98,13 +98,13 @@ struct StoreFilesTests {
             return store.notices
         }
         let aside = file + ".damaged-20261121T023000Z"
-        #expect(notices == [.setAside(path: file, as: aside, cause: "file is not a database")])
+        #expect(notices == [.renamed(path: file, as: aside, cause: "file is not a database")])
         #expect(readFile(aside) == garbage)
         #expect(readFile(aside + "-wal") == [1, 2, 3])
         // A second one in the same second does not cover the first.
         writeFile(file, garbage.reversed())
         let again = try await withReactor { try openStore(directory).notices }
-        #expect(again == [.setAside(path: file, as: aside + "-2", cause: "file is not a database")])
+        #expect(again == [.renamed(path: file, as: aside + "-2", cause: "file is not a database")])
         #expect(readFile(aside) == garbage)
     }
 
@@ -160,7 +160,7 @@ struct StoreFilesTests {
             try database.run("CREATE TABLE buttons (id TEXT)")
         }
         let notices = try await withReactor { try openStore(directory).notices }
-        #expect(notices.contains { if case .setAside = $0 { true } else { false } })
+        #expect(notices.contains { if case .renamed = $0 { true } else { false } })
     }
 
     @Test("a row that makes no sense is passed over and named; the others are read")

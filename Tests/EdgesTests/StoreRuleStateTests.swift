@@ -58,7 +58,7 @@ struct StoreRuleStateTests {
             Cooldown(rule: "door", endsAt: UTCTime(milliseconds: 1_795_228_205_123)),
             Cooldown(rule: "door", button: button, endsAt: UTCTime(milliseconds: 0)),
         ],
-        waiting: [
+        waitingRuns: [
             waiting(2), waiting(10),
             WaitingRun(
                 run: RunID(rawValue: 11), rule: "by_hand", fingerprint: "",
@@ -69,7 +69,7 @@ struct StoreRuleStateTests {
     private static func changes(_ state: RuleState) -> [RuleStateChange] {
         state.variables.map { .variable($0.key, $0.value) } + state.cycles.map { .cycle($0.key, $0.value) }
             + state.enabled.map { .enabled(rule: $0.key, $0.value) } + state.cooldowns.map { .cooldown($0) }
-            + state.waiting.map { .waiting($0.run, $0) }
+            + state.waitingRuns.map { .waiting($0.run, $0) }
     }
 
     @Test("every kind of change comes out as it went in, also after the store was closed and opened")
@@ -113,8 +113,8 @@ struct StoreRuleStateTests {
             let later = Cooldown(rule: "door", button: Self.button, endsAt: UTCTime(milliseconds: 77))
             try expect(.cooldown(later)) { $0.cooldowns[1] = later }
             let moved = Self.waiting(10, endsAt: 8)
-            try expect(.waiting(RunID(rawValue: 10), moved)) { $0.waiting[1] = moved }
-            try expect(.waiting(RunID(rawValue: 2), nil)) { $0.waiting.removeFirst() }
+            try expect(.waiting(RunID(rawValue: 10), moved)) { $0.waitingRuns[1] = moved }
+            try expect(.waiting(RunID(rawValue: 2), nil)) { $0.waitingRuns.removeFirst() }
         }
     }
 

@@ -31,7 +31,7 @@ struct EvaluationPropertyTests {
             .duration(milliseconds: .min), .list([]), .list([.unknown, .integer(1)]),
         ]
         for _ in 0..<60 {
-            var environment = Environment()
+            var environment = EvaluationContext()
             environment.states = (0..<Int.random(in: 0...4, using: &source.random)).map { _ in
                 values.randomElement(using: &source.random) ?? .unknown
             }

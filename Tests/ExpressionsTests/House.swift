@@ -7,18 +7,18 @@ enum House {
     static let scope: Scope = {
         var scope = Scope()
         scope.states = [
-            "hall_light": .init(slot: 0, type: .string, place: "7:3", remedy: .giveType),
-            "lux": .init(slot: 1, type: .number.optional, place: "8:3"),
-            "door": .init(slot: 2, type: .string.optional, place: "9:3", remedy: .giveType),
-            "people": .init(slot: 3, type: .integer, place: "10:3"),
+            "hall_light": .init(slot: 0, type: .string, location: "7:3", remedy: .giveType),
+            "lux": .init(slot: 1, type: .number.optional, location: "8:3"),
+            "door": .init(slot: 2, type: .string.optional, location: "9:3", remedy: .giveType),
+            "people": .init(slot: 3, type: .integer, location: "10:3"),
         ]
         scope.variables = [
             "scene": .init(
-                slot: 0, type: .string, values: [.string("bright"), .string("cosy"), .string("off")], place: "13:3"),
-            "guest": .init(slot: 1, type: .boolean, place: "14:3"),
-            "volume": .init(slot: 2, type: .integer, place: "15:3"),
-            "ratio": .init(slot: 3, type: .number, values: [.integer(1), .number(1.5)], place: "16:3"),
-            "label": .init(slot: 4, type: .string, place: "17:3", remedy: .removeQuotes),
+                slot: 0, type: .string, values: [.string("bright"), .string("cosy"), .string("off")], location: "13:3"),
+            "guest": .init(slot: 1, type: .boolean, location: "14:3"),
+            "volume": .init(slot: 2, type: .integer, location: "15:3"),
+            "ratio": .init(slot: 3, type: .number, values: [.integer(1), .number(1.5)], location: "16:3"),
+            "label": .init(slot: 4, type: .string, location: "17:3", remedy: .removeQuotes),
         ]
         scope.buttons = ["kitchen": 0, "hall": 1]
         scope.rules = ["goodnight": 0]
@@ -37,8 +37,8 @@ enum House {
         return scope
     }()
 
-    static let environment: Environment = {
-        var environment = Environment()
+    static let environment: EvaluationContext = {
+        var environment = EvaluationContext()
         environment.trigger.button = "hall"
         environment.trigger.event = "double_click"
         environment.trigger.clicks = 2
@@ -83,7 +83,7 @@ enum House {
 
     /// The type and the value, or the failure: `integer 3`, `string 'a'`, `R802 0..<5 division by zero`.
     static func outcome(
-        _ text: String, in scope: Scope = wholeScope, _ environment: Environment = environment
+        _ text: String, in scope: Scope = wholeScope, _ environment: EvaluationContext = environment
     ) throws(ExpressionProblems) -> String {
         let expression = try Expression(compiling: text, in: scope)
         do {
@@ -95,7 +95,7 @@ enum House {
 
     /// The problems of a text, one on each line: `E404 0..<5 message; hint`.
     static func problems(
-        _ text: String, in scope: Scope = scope, expecting expectation: WantedType = .anything
+        _ text: String, in scope: Scope = scope, expecting expectation: RequiredType = .anything
     ) -> String {
         do throws(ExpressionProblems) {
             _ = try Expression(compiling: text, in: scope, expecting: expectation)

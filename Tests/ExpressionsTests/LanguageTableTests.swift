@@ -60,7 +60,7 @@ struct LanguageTableTests {
         #expect(expression.reads.count == 1)
         #expect(LanguageTableTests.isOneLine(field.summary), "\(text)")
         #expect(try expression.evaluate(in: House.environment).fits(field.type), "\(text)")
-        #expect(try expression.evaluate(in: Environment()).fits(field.type.optional), "\(text)")
+        #expect(try expression.evaluate(in: EvaluationContext()).fits(field.type.optional), "\(text)")
     }
 
     @Test("a declared variable is read from its own slot")

@@ -62,7 +62,7 @@ struct TemplateTests {
 
     @Test("a template with text around its expressions is refused where a type other than text is wanted")
     func expectedType() {
-        let wanted = WantedType.type(.duration)
+        let wanted = RequiredType.type(.duration)
         #expect(TemplateTests.problems("{{ 5s }}", wanted) == "none")
         #expect(
             TemplateTests.problems("{{ 5 }}s", wanted)
@@ -115,7 +115,7 @@ struct TemplateTests {
     }
 
     static func problems(
-        _ text: String, _ expectation: WantedType = .text, inserting insertion: Insertion = .plain
+        _ text: String, _ expectation: RequiredType = .text, inserting insertion: Insertion = .plain
     ) -> String {
         do throws(ExpressionProblems) {
             _ = try Template(compiling: text, in: House.scope, expecting: expectation, inserting: insertion)

@@ -4,12 +4,12 @@ import Testing
 @Suite("Time windows of the day")
 struct TimeWindowTests {
     private func contains(_ after: String, _ before: String, at time: String, sun: SunFacts = sunny) throws -> Bool {
-        guard case .time(let second) = try Clock(time) else { return false }
+        guard case .time(let second) = try TimeOfDay(time) else { return false }
         var now = LocalTime()
         now.hour = second / 3600
         now.minute = second / 60 % 60
         now.second = second % 60
-        return TimeWindow(after: try Clock(after), before: try Clock(before)).contains(now, sun: sun)
+        return TimeWindow(after: try TimeOfDay(after), before: try TimeOfDay(before)).contains(now, sun: sun)
     }
 
     private static let sunny: SunFacts = {
@@ -85,8 +85,8 @@ struct TimeWindowTests {
             ("٠٧:٠٠", #""٠٧:٠٠" is not a time of day (00:00 to 23:59:59)"#),
         ])
     func clocks(text: String, problem: String?) {
-        do throws(Clock.Fault) {
-            _ = try Clock(text)
+        do throws(TimeOfDay.Fault) {
+            _ = try TimeOfDay(text)
             #expect(problem == nil)
         } catch {
             #expect(problem == error.message + (error.hint.map { "; " + $0 } ?? ""))

@@ -85,23 +85,23 @@ struct BackToBackTests {
         ends.tellButton(.partReleased(.small, swipe: nil))
         let delivered = try #require(ends.cursor)
         let pairing = try #require(ends.pairing)
-        let memory = ends.button.eventMemory
+        let memory = ends.button.eventSnapshot
         #expect(memory.stored == [5, 7] && memory.smallStored == (model == .duo ? [1, 3] : []))
         ends.reconnect(
             .reconnect(pairing, synced, delivered: delivered, advertisingConfigured: true), attMTU: 140,
             after: .seconds(1))
-        #expect(ends.events.isEmpty && ends.button.eventMemory == memory)
+        #expect(ends.events.isEmpty && ends.button.eventSnapshot == memory)
         ends.tellHost(.synced(delivered))
-        #expect(ends.button.eventMemory.stored == [] && ends.button.eventMemory.smallStored == [])
+        #expect(ends.button.eventSnapshot.stored == [] && ends.button.eventSnapshot.smallStored == [])
         // A new session on the same link covers no more than the disk has, either.
         ends.press(for: .milliseconds(700))
         ends.tellButton(.fault(.wrongSignature))
         ends.press(for: .milliseconds(700))
         ends.wait(.seconds(6))
         #expect(ends.events.map(\.counter) == [9, 11, 13, 15] && ends.failures == [.packetSignatureMismatch])
-        #expect(ends.button.eventMemory.stored == [9, 11, 13, 15])
+        #expect(ends.button.eventSnapshot.stored == [9, 11, 13, 15])
         ends.tellHost(.synced(try #require(ends.cursor)))
-        #expect(ends.button.eventMemory.stored == [])
+        #expect(ends.button.eventSnapshot.stored == [])
     }
 
     @Test("a gesture cut by a lost link goes on with what was stored")

@@ -52,8 +52,8 @@ struct CertificateTests {
         let address = BluetoothAddress(rawValue: generator.next(), kind: seed % 2 == 0 ? .public : .random)
         let issued = try #require(Certificate.issue(to: address, publicKey: generator.bytes(32), rootSeed: rootSeed))
         #expect(issued.certificate.signature[32] & 3 == 0)
-        #expect(issued.certificate.names(address))
-        #expect(!issued.certificate.names(BluetoothAddress(rawValue: address.rawValue ^ 1, kind: address.kind)))
+        #expect(issued.certificate.isIssued(to: address))
+        #expect(!issued.certificate.isIssued(to: BluetoothAddress(rawValue: address.rawValue ^ 1, kind: address.kind)))
         let root = try #require(Curve25519.signingPublicKey(seed: rootSeed))
         #expect(issued.certificate.variant(signedBy: [root]) == issued.variant)
     }

@@ -74,7 +74,7 @@ struct DuoSessionTests {
             #expect(abs(age - expected) < 0.001)
         }
         #expect(ends.hostEffects.filter { $0 == .queueDrained }.count == 1)
-        let memory = ends.button.eventMemory
+        let memory = ends.button.eventSnapshot
         #expect(memory.acknowledged == 11 && memory.smallAcknowledged == 12)
         #expect(memory.stored.isEmpty && memory.smallStored.isEmpty)
         #expect(ends.failures.isEmpty)
@@ -105,7 +105,7 @@ struct DuoSessionTests {
         ends.press(.big, for: .milliseconds(700))
         #expect(ends.identity?.model == .flic2)
         #expect(ends.events.map(\.part) == [nil, nil] && ends.events.map(\.counter) == [1, 3])
-        #expect(ends.button.eventMemory.acknowledged == 3 && ends.button.eventMemory.smallStored == [1, 3])
+        #expect(ends.button.eventSnapshot.acknowledged == 3 && ends.button.eventSnapshot.smallStored == [1, 3])
     }
 
     @Test("a Duo that was paired as a Flic 2 reports its small button from the next session on")
@@ -134,7 +134,7 @@ struct DuoSessionTests {
         ends.tellButton(.partPressed(.small))
         ends.press(for: .milliseconds(700))
         #expect(ends.identity?.model == .flic2)
-        #expect(ends.events.map(\.part) == [nil, nil] && ends.button.eventMemory.acknowledged == 3)
+        #expect(ends.events.map(\.part) == [nil, nil] && ends.button.eventSnapshot.acknowledged == 3)
     }
 
     @Test("presses of both buttons that overlap are reported in the order of their times")
@@ -173,7 +173,7 @@ struct DuoSessionTests {
         let pairing = try #require(ends.pairing)
         ends.tellButton(.fault(.lostAcknowledgement))
         ends.press(.small, for: .milliseconds(700))
-        #expect(ends.button.eventMemory.smallStored == [1, 3])
+        #expect(ends.button.eventSnapshot.smallStored == [1, 3])
         ends.reconnect(
             .reconnect(pairing, Self.cursor(big: 0, small: 0), advertisingConfigured: true), attMTU: attMTU,
             after: .seconds(1))

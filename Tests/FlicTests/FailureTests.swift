@@ -15,7 +15,7 @@ struct FailureTests {
     @Test("each failure has the name in the protocol page, and failures with the same name differ in a detail")
     func words() {
         #expect(
-            Self.sessionFailures.map { [$0.word, $0.detail].compactMap(\.self).joined(separator: ".") } == [
+            Self.sessionFailures.map { [$0.name, $0.detail].compactMap(\.self).joined(separator: ".") } == [
                 "verify_timed_out", "app_credentials_denied_by_button", "genuine_check_failed.unexpected_address",
                 "genuine_check_failed.invalid_certificate", "genuine_check_failed.invalid_verifier",
                 "genuine_check_failed.invalid_calculated_signature", "quick_verify_signature_mismatch",
@@ -37,7 +37,7 @@ struct FailureTests {
         #expect(SessionFailure.fullVerifyFailedUnknown(reason: 7).advice.contains("7"))
         #expect(FirmwareUpdateFailure.unknown(-9).advice.contains("-9"))
         #expect(
-            updates.map(\.word) == [
+            updates.map(\.name) == [
                 "invalid_parameters", "busy", "waiting_for_reboot", "signature_invalid", "interrupted", "cancelled",
                 "timed_out", "unknown",
             ])

@@ -152,11 +152,13 @@ struct FirmwareTests {
 
     @Test("an image needs a vector and whole words, and has at most 65535 words")
     func image() throws {
-        #expect(throws: FirmwareImage.Fault.tooShort) { try FirmwareImage([UInt8](repeating: 0, count: 11)) }
-        #expect(throws: FirmwareImage.Fault.notWords(octets: 5)) { try FirmwareImage([UInt8](repeating: 0, count: 13)) }
+        #expect(throws: FirmwareImage.InvalidImage.tooShort) { try FirmwareImage([UInt8](repeating: 0, count: 11)) }
+        #expect(throws: FirmwareImage.InvalidImage.notWords(octets: 5)) {
+            try FirmwareImage([UInt8](repeating: 0, count: 13))
+        }
         let most = 8 + 4 * FirmwareFormat(.flic2).maximumUnitCount
         #expect(try FirmwareImage([UInt8](repeating: 0, count: most)).unitCount == 65_535)
-        #expect(throws: FirmwareImage.Fault.tooLong(octets: most - 4)) {
+        #expect(throws: FirmwareImage.InvalidImage.tooLong(octets: most - 4)) {
             try FirmwareImage([UInt8](repeating: 0, count: most + 4))
         }
     }

@@ -227,15 +227,15 @@ struct FlicPeripheralTests {
             var host = try #require(HostEnd(&button))
             host.now = now
             _ = host.ask(&button, HostEnd.initRequest(eventCount: 3, bootID: bootID))
-            #expect(button.eventMemory.stored == kept)
+            #expect(button.eventSnapshot.stored == kept)
             _ = button.handle(.linkDown, at: now)
         }
-        #expect(button.eventMemory.acknowledged == 3)
+        #expect(button.eventSnapshot.acknowledged == 3)
         // The limits of a request are no word that its host has what it does not ask for.
         var host = try #require(HostEnd(&button))
         host.now = now
         _ = host.ask(&button, HostEnd.initRequest(eventCount: 0, bootID: 4711, maximumQueuedPackets: 0))
-        #expect(button.eventMemory.stored == [5, 7])
+        #expect(button.eventSnapshot.stored == [5, 7])
     }
 
     @Test("the thirty-third host evicts the one that was not seen for longest")

@@ -229,7 +229,7 @@ struct Situation {
     }
 
     static func name(of state: ButtonSession.State) -> String {
-        if case .ready(let ready) = state, ready.departureDeadline != nil { return "ready, leaving" }
+        if case .ready(let ready) = state, ready.disconnectDeadline != nil { return "ready, leaving" }
         return TransitionTests.caseName(state)
     }
 }

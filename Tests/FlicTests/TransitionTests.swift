@@ -60,7 +60,7 @@ struct TransitionTests {
             switch effect {
             case .send(let value):
                 (try? HostPacket(decoding: Array(value.dropFirst()))).map { "send \(caseName($0))" } ?? "send"
-            case .failed(let failure): "failed \(failure.detail ?? failure.word)"
+            case .failed(let failure): "failed \(failure.detail ?? failure.name)"
             case .firmwareUpdate(let progress): "firmwareUpdate \(caseName(progress))"
             case .unanswered(let name): "unanswered \(name)"
             default: caseName(effect)

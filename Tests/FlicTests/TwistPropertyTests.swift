@@ -79,7 +79,7 @@ struct TwistPropertyTests {
             var effects = button.handle(.received(channel.seal(packet), random: []), at: now)
             effects += button.handle(.turned(units: .random(in: Int.min...Int.max, using: &generator)), at: now)
             for case .send(let value) in effects { #expect(value.count <= 137) }
-            let positions = try #require(button.dialMemory?.positions)
+            let positions = try #require(button.dialSnapshot?.positions)
             #expect(positions.count == 13 && positions.values.allSatisfy { 0...Dial.unitsPerTurn ~= $0 })
         }
         #expect(button.handle(.linkDown, at: now).allSatisfy { if case .send = $0 { false } else { true } })

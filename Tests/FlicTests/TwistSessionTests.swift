@@ -70,7 +70,7 @@ struct TwistSessionTests {
         talk.when(
             .linkReady(attMTU: attMTU, TestButton.entropy), expect: .failed(.attMTUTooSmall(attMTU)), .disconnect)
         talk.when(.timerFired)
-        #expect(SessionFailure.attMTUTooSmall(attMTU).word == "att_mtu_too_small")
+        #expect(SessionFailure.attMTUTooSmall(attMTU).name == "att_mtu_too_small")
     }
 
     @Test("a link with the smallest MTU that is enough delivers stored events and a firmware image")

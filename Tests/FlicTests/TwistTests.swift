@@ -35,7 +35,7 @@ struct TwistTests {
             ])
         #expect(ends.events.map(\.counter) == [1, 3, 4, 5, 6, 7])
         #expect(ends.events.allSatisfy { $0.part == nil && !$0.wasQueued && $0.age == .zero })
-        #expect(ends.button.eventMemory.stored.isEmpty && ends.button.eventMemory.acknowledged == 7)
+        #expect(ends.button.eventSnapshot.stored.isEmpty && ends.button.eventSnapshot.acknowledged == 7)
 
         ends.tellButton(.turned(units: 4096))
         #expect(
@@ -61,7 +61,7 @@ struct TwistTests {
         }
         #expect(ends.hostEffects.contains(.battery(millivolts: 3000)))
         #expect(ends.hostEffects.contains(.firmware(version: 11)))
-        #expect(ends.button.dialMemory?.positions[.slot(1)] == 4096 && ends.button.eventMemory.stored.isEmpty)
+        #expect(ends.button.dialSnapshot?.positions[.slot(1)] == 4096 && ends.button.eventSnapshot.stored.isEmpty)
         #expect(ends.failures.isEmpty)
     }
 
@@ -109,7 +109,7 @@ struct TwistTests {
         #expect(ends.turns.map(\.units) == [100, 200, 193] && ends.movements.isEmpty)
         let pairing = try #require(ends.pairing)
         ends.reconnect(.reconnect(pairing, EventCursor(), advertisingConfigured: true), attMTU: 140, after: .seconds(1))
-        #expect(ends.button.dialMemory?.positions[.slot(1)] == 193)
+        #expect(ends.button.dialSnapshot?.positions[.slot(1)] == 193)
     }
 
     @Test("a dial turns without end, and its position stops at both ends of its range")
@@ -118,7 +118,7 @@ struct TwistTests {
         for units in [30_000, 30_000, -10_000, -60_000, 5000] { ends.tellButton(.turned(units: units)) }
         #expect(ends.movements.map(\.units) == [30_000, 49_152, 39_152, 0, 5000])
         #expect(ends.movements.map(\.position) == [61, 100, 80, 0, 10])
-        #expect(ends.button.dialMemory?.positions[.slot(1)] == 5000)
+        #expect(ends.button.dialSnapshot?.positions[.slot(1)] == 5000)
     }
 
     @Test("turning while pressed goes through the slots, and the release selects the slot")
@@ -128,7 +128,7 @@ struct TwistTests {
         for _ in 0..<3 { ends.tellButton(.turned(units: 4096)) }
         ends.tellButton(.released)
         #expect(ends.movements.map(\.slot) == [2, 3, 4] && ends.movements.allSatisfy { $0.dial == .free })
-        #expect(ends.button.dialMemory?.slot == 4)
+        #expect(ends.button.dialSnapshot?.slot == 4)
         ends.tellButton(.turned(units: -4096))
         ends.tellButton(.pressed)
         ends.tellButton(.turned(units: 49_152))
@@ -139,7 +139,7 @@ struct TwistTests {
         #expect(ends.movements.suffix(3).map(\.units) == [0, 49_152, 4096])
         // A press without a turn selects no slot.
         ends.press(for: .milliseconds(100))
-        #expect(ends.button.dialMemory?.slot == 12)
+        #expect(ends.button.dialSnapshot?.slot == 12)
     }
 
     @Test("a position set by the host is where the dial continues, also if turns are on their way")
@@ -147,7 +147,7 @@ struct TwistTests {
         var ends = Self.paired()
         ends.tellButton(.turned(units: 10_000))
         ends.tellHost(.perform(.setDial(.slot(1), units: 40_000)))
-        #expect(ends.button.dialMemory?.positions[.slot(1)] == 40_000)
+        #expect(ends.button.dialSnapshot?.positions[.slot(1)] == 40_000)
         ends.tellButton(.turned(units: 20_000))
         ends.tellButton(.turned(units: -1000))
         #expect(ends.movements.suffix(2).map(\.units) == [49_152, 48_152])
@@ -155,9 +155,9 @@ struct TwistTests {
         ends.holdsBack = true
         ends.tellHost(.perform(.setDial(.slot(1), units: 0)))
         for _ in 0..<8 { ends.tellButton(.turned(units: 500)) }
-        #expect(ends.button.dialMemory?.positions[.slot(1)] == 49_152)
+        #expect(ends.button.dialSnapshot?.positions[.slot(1)] == 49_152)
         ends.holdsBack = false
-        #expect(ends.button.dialMemory?.positions[.slot(1)] == 4000 && ends.movements.last?.units == 4000)
+        #expect(ends.button.dialSnapshot?.positions[.slot(1)] == 4000 && ends.movements.last?.units == 4000)
     }
 
     @Test("a set position carries the number of turns received before it, in any mode")
@@ -180,10 +180,10 @@ struct TwistTests {
         ends.tellHost(.perform(.setDial(.slot(1), units: 30_000)))
         for _ in 0..<9 { ends.tellButton(.turned(units: 500)) }
         ends.holdsBack = false
-        #expect(ends.button.dialMemory?.positions[.slot(1)] == 4500)
+        #expect(ends.button.dialSnapshot?.positions[.slot(1)] == 4500)
         ends.tellButton(.turned(units: 500))
         #expect(ends.movements.last?.units == 35_000)
-        #expect(ends.button.dialMemory?.positions[.slot(1)] == 35_000)
+        #expect(ends.button.dialSnapshot?.positions[.slot(1)] == 35_000)
     }
 
     @Test("each of several positions that the Twist refused is sent again")
@@ -195,9 +195,9 @@ struct TwistTests {
         ends.tellHost(.perform(.setDial(.slot(3), units: 8192)))
         for _ in 0..<9 { ends.tellButton(.turned(units: 500)) }
         ends.holdsBack = false
-        #expect(ends.button.dialMemory?.positions[.slot(3)] == 0)
+        #expect(ends.button.dialSnapshot?.positions[.slot(3)] == 0)
         ends.tellButton(.turned(units: 500))
-        let positions = ends.button.dialMemory?.positions
+        let positions = ends.button.dialSnapshot?.positions
         #expect(positions?[.slot(1)] == 35_000 && positions?[.free] == 4096 && positions?[.slot(3)] == 8192)
     }
 
@@ -209,7 +209,7 @@ struct TwistTests {
         ends.tellHost(.perform(.setDial(.part(.big), units: 7000)))
         ends.tellHost(.perform(.setLEDMode(.point)))
         ends.connect(attMTU: 140)
-        let memory = ends.button.dialMemory
+        let memory = ends.button.dialSnapshot
         #expect(memory?.positions[.slot(3)] == 7000 && memory?.positions.values.filter { $0 != 0 } == [7000])
         #expect(memory?.ledModes[.slot(1)] == .point && memory?.ledModes[.free] == .selector)
     }
@@ -221,14 +221,14 @@ struct TwistTests {
         ends.tellHost(.linkLost)
         let pairing = try #require(ends.pairing)
         ends.reconnect(.reconnect(pairing, EventCursor(), advertisingConfigured: true), attMTU: 140, after: .seconds(1))
-        #expect(ends.button.dialMemory?.ledModes[.slot(12)] == .fill)
+        #expect(ends.button.dialSnapshot?.ledModes[.slot(12)] == .fill)
         ends.holdsBack = true
         ends.tellHost(.perform(.setLEDMode(.none)))
         ends.tellHost(.perform(.setDial(.free, units: 8192)))
         ends.holdsBack = false
-        #expect(ends.button.dialMemory?.ledModes[.slot(12)] == LEDMode.none)
-        #expect(ends.button.dialMemory?.ledModes[.free] == .selector)
-        #expect(ends.button.dialMemory?.positions[.free] == 8192)
+        #expect(ends.button.dialSnapshot?.ledModes[.slot(12)] == LEDMode.none)
+        #expect(ends.button.dialSnapshot?.ledModes[.free] == .selector)
+        #expect(ends.button.dialSnapshot?.positions[.free] == 8192)
         ends.wait(.seconds(60))
         #expect(!ends.hostEffects.contains { if case .unanswered = $0 { true } else { false } })
     }
@@ -269,9 +269,9 @@ struct TwistTests {
             ends.press(for: .milliseconds(700))
             ends.wait(.seconds(1))
         }
-        #expect(ends.button.eventMemory.stored.count == 16)
+        #expect(ends.button.eventSnapshot.stored.count == 16)
         ends.connect(attMTU: 140)
-        #expect(ends.events.isEmpty && ends.button.eventMemory.stored.isEmpty)
+        #expect(ends.events.isEmpty && ends.button.eventSnapshot.stored.isEmpty)
         ends.press(for: .milliseconds(700))
         #expect(ends.events.map(\.step) == [.down, .up(.click)])
 

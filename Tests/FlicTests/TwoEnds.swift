@@ -62,7 +62,7 @@ struct TwoEnds {
     }
 
     init(_ purpose: ButtonSession.Purpose = .pair, button: FlicPeripheral = makeButton()) {
-        session = Self.makeSession(purpose, isTwist: button.dialMemory != nil)
+        session = Self.makeSession(purpose, isTwist: button.dialSnapshot != nil)
         self.button = button
     }
 
@@ -76,7 +76,7 @@ struct TwoEnds {
         tellButton(.linkDown)
         tellHost(.linkLost)
         wait(duration)
-        session = Self.makeSession(purpose, isTwist: button.dialMemory != nil, dials: dials)
+        session = Self.makeSession(purpose, isTwist: button.dialSnapshot != nil, dials: dials)
         hostEffects = []
         connect(attMTU: attMTU)
     }

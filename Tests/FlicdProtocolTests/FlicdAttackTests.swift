@@ -203,13 +203,13 @@ struct FlicdAttackTests {
         var talk = FlicdTalk(clients: 2)
         talk.given(2, .createConnectionChannel(id: 0, hall, FlicdChannelMode()))
         talk.given(.status(ButtonID(hall), .ready))
-        talk.wait(FlicdServer.modeRest)
+        talk.wait(FlicdServer.minimumModeInterval)
         let removed = FlicdEvent.connectionChannelRemoved(id: 0, .forceDisconnectedByOtherClient)
         let said = said(&talk, turns: 1000) { _ in [.forceDisconnect(hall), .forceDisconnect(attic)] }
         #expect(said == [.wants(ButtonID(hall), nil), .told(2, removed)])
         talk.when(
             2, .createConnectionChannel(id: 0, hall, FlicdChannelMode()), expect: told(.ready, client: 2, id: 0))
-        talk.wait(FlicdServer.modeRest, expect: .wants(ButtonID(hall), FlicdChannelMode()))
+        talk.wait(FlicdServer.minimumModeInterval, expect: .wants(ButtonID(hall), FlicdChannelMode()))
     }
 
     @Test(

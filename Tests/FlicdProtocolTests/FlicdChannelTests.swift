@@ -26,7 +26,7 @@ struct FlicdChannelTests {
         talk.when(
             .status(Self.button, .disconnected),
             expect: .told(1, .connectionStatusChanged(id: 7, .disconnected, reason: .timedOut)))
-        talk.wait(FlicdServer.modeRest)
+        talk.wait(FlicdServer.minimumModeInterval)
         talk.when(
             1, .removeConnectionChannel(id: 7),
             expect: .wants(Self.button, nil), .told(1, .connectionChannelRemoved(id: 7, .removedByThisClient)))
@@ -172,14 +172,14 @@ struct FlicdChannelTests {
         talk.when(
             1, .createConnectionChannel(id: 1, hall, mode(.high, 15)),
             expect: .wants(Self.button, mode(.high, 15)), made(1, 1))
-        talk.wait(FlicdServer.modeRest)
+        talk.wait(FlicdServer.minimumModeInterval)
         talk.when(
             2, .createConnectionChannel(id: 1, hall, mode(.normal, 60)),
             expect: .wants(Self.button, mode(.normal, 60)), made(2, 1))
-        talk.wait(FlicdServer.modeRest)
+        talk.wait(FlicdServer.minimumModeInterval)
         talk.when(2, .createConnectionChannel(id: 2, hall, mode(.high, 0)), expect: made(2, 2))
         talk.when(1, .changeModeParameters(id: 1, mode(.low, nil)), expect: .wants(Self.button, mode(.low, nil)))
-        talk.wait(FlicdServer.modeRest)
+        talk.wait(FlicdServer.minimumModeInterval)
         talk.when(.clientGone(id(1)), expect: .wants(Self.button, mode(.normal, 60)))
         // A channel that is created and removed within one input changes nothing.
         talk.when(
@@ -193,7 +193,7 @@ struct FlicdChannelTests {
         talk.given(1, .createConnectionChannel(id: 7, hall, Self.normal))
         talk.given(2, .createConnectionChannel(id: 9, hall, Self.normal))
         talk.given(.status(Self.button, .ready))
-        talk.wait(FlicdServer.modeRest)
+        talk.wait(FlicdServer.minimumModeInterval)
         talk.when(
             2, .forceDisconnect(hall),
             expect: .wants(Self.button, nil),

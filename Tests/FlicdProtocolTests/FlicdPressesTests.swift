@@ -168,8 +168,8 @@ struct FlicdPressesTests {
     func otherChannel() {
         var talk = FlicdSourceTests.ready()
         talk.given(.received(Self.octets([.down])))
-        talk.given(.wish(hall, FlicdWish(isConnectionWanted: false)))
-        talk.given(.wish(hall, FlicdWish()))
+        talk.given(.request(hall, FlicdButtonRequest(isConnectionWanted: false)))
+        talk.given(.request(hall, FlicdButtonRequest()))
         let words = Packets.steps.first { $0.step == .up(.doubleClick) }?.words ?? []
         let octets = words.flatMap {
             FlicdEvent.button(id: 3, $0.0, $0.1, wasQueued: false, timeDifference: 0).encoded()
@@ -181,7 +181,7 @@ struct FlicdPressesTests {
 
     /// Inputs that end the presses of a button, so that the rest of a press in progress never comes.
     private static let ends: [FlicdSource.Input] = [
-        .closed("reset"), .wish(hall, FlicdWish(isConnectionWanted: false)),
+        .closed("reset"), .request(hall, FlicdButtonRequest(isConnectionWanted: false)),
         .received(FlicdEvent.connectionChannelRemoved(id: 1, .forceDisconnectedByOtherClient).encoded()),
         .received(FlicdEvent.connectionChannelRemoved(id: 1, .deletedFromButton).encoded()),
     ]
@@ -226,8 +226,8 @@ struct FlicdPressesTests {
         talk.given(.received(Self.octets([.down, .up(.open)])))
         talk.given(.received(FlicdEvent.connectionChannelRemoved(id: 1, .forceDisconnectedByOtherClient).encoded()))
         let created =
-            talk.given(.wish(hall, FlicdWish(isConnectionWanted: false)))
-            + talk.given(.wish(hall, FlicdWish()))
+            talk.given(.request(hall, FlicdButtonRequest(isConnectionWanted: false)))
+            + talk.given(.request(hall, FlicdButtonRequest()))
         #expect(
             created.contains(.send(FlicdCommand.createConnectionChannel(id: 3, hall, FlicdChannelMode()).encoded())))
         let next = FlicdEvent.button(id: 3, .upOrDown, .buttonDown, wasQueued: false, timeDifference: 0).encoded()

@@ -12,7 +12,7 @@ struct FlicdSourceTests {
     static let bootID: UInt32 = 0xB007
 
     /// A source that has listed one button, whose channel is open.
-    static func ready(_ wish: FlicdWish = FlicdWish()) -> SourceTalk {
+    static func ready(_ wish: FlicdButtonRequest = FlicdButtonRequest()) -> SourceTalk {
         var talk = listening([hall: wish])
         talk.given(.received(FlicdEvent.getButtonInfoResponse(description(of: hall)).encoded()))
         talk.given(
@@ -20,7 +20,7 @@ struct FlicdSourceTests {
         return talk
     }
 
-    static func listening(_ wishes: [BluetoothAddress: FlicdWish] = [:]) -> SourceTalk {
+    static func listening(_ wishes: [BluetoothAddress: FlicdButtonRequest] = [:]) -> SourceTalk {
         var talk = SourceTalk(FlicdSource(), at: Instant(nanoseconds: 7_000_000_000))
         talk.given(.start(wishes))
         talk.given(.connected(bootID: bootID))
@@ -44,7 +44,7 @@ struct FlicdSourceTests {
     @Test("a source asks for the list of buttons, then for the description, channel and battery of each")
     func start() {
         var talk = SourceTalk(FlicdSource())
-        talk.when(.start([hall: FlicdWish(mode: FlicdChannelMode(latencyMode: .low))]), expect: .connect)
+        talk.when(.start([hall: FlicdButtonRequest(mode: FlicdChannelMode(latencyMode: .low))]), expect: .connect)
         talk.wait(.milliseconds(3))
         talk.when(
             .connected(bootID: 1), expect: .send(FlicdCommand.getInfo.encoded()),
@@ -426,14 +426,15 @@ struct FlicdSourceTests {
         var talk = Self.ready()
         let low = FlicdChannelMode(latencyMode: .low, autoDisconnectTime: 60)
         talk.when(
-            .wish(hall, FlicdWish(mode: low)), expect: .send(FlicdCommand.changeModeParameters(id: 1, low).encoded()))
-        talk.when(.wish(hall, FlicdWish(mode: low)))
+            .request(hall, FlicdButtonRequest(mode: low)),
+            expect: .send(FlicdCommand.changeModeParameters(id: 1, low).encoded()))
+        talk.when(.request(hall, FlicdButtonRequest(mode: low)))
         talk.when(
-            .wish(hall, FlicdWish(mode: low, isConnectionWanted: false)),
+            .request(hall, FlicdButtonRequest(mode: low, isConnectionWanted: false)),
             expect: .send(FlicdCommand.removeConnectionChannel(id: 1).encoded()), .state(hall, nil))
         talk.when(.received(FlicdEvent.connectionChannelRemoved(id: 1, .removedByThisClient).encoded()))
         talk.when(
-            .wish(hall, FlicdWish(mode: low)),
+            .request(hall, FlicdButtonRequest(mode: low)),
             expect: .send(FlicdCommand.createConnectionChannel(id: 3, hall, low).encoded()))
     }
 

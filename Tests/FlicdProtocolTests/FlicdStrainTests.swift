@@ -24,7 +24,7 @@ struct FlicdStrainTests {
     func longFrame() {
         var talk = FlicdTalk()
         talk.given(1, .createConnectionChannel(id: 7, hall, FlicdChannelMode()))
-        talk.wait(FlicdServer.modeRest)
+        talk.wait(FlicdServer.minimumModeInterval)
         talk.when(
             .received(id(1), [0x01, 0x10, 71]),
             expect: .closed(1, isWritten: false), .wants(ButtonID(hall), nil))
@@ -111,7 +111,7 @@ struct FlicdStrainTests {
             .told(1, .connectionStatusChanged(id: 7, .ready, reason: .unspecified)),
             .told(1, .connectionStatusChanged(id: 8, .ready, reason: .unspecified)))
 
-        talk.wait(FlicdServer.modeRest)
+        talk.wait(FlicdServer.minimumModeInterval)
         talk.given(.clientBlocked(id(1)))
         var presses = 0
         var said: [FlicdTalk.Said] = []
@@ -152,7 +152,7 @@ struct FlicdStrainTests {
     func halfClosed() {
         var talk = FlicdTalk()
         talk.given(1, .createConnectionChannel(id: 7, hall, FlicdChannelMode()))
-        talk.wait(FlicdServer.modeRest)
+        talk.wait(FlicdServer.minimumModeInterval)
         talk.when(.clientFinished(id(1)), expect: .wants(ButtonID(hall), nil), .closed(1, isWritten: true))
 
         var busy = FlicdTalk()

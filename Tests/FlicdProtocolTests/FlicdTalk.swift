@@ -42,7 +42,7 @@ struct FlicdTalk {
             case .pause(let client): said.append(.paused(Int(client.rawValue)))
             case .resume(let client): said.append(.resumed(Int(client.rawValue)))
             case .close(let client, let isWritten): said.append(.closed(Int(client.rawValue), isWritten: isWritten))
-            case .want(let button, let mode): said.append(.wants(button, mode))
+            case .requestMode(let button, let mode): said.append(.wants(button, mode))
             case .listen(let listening): said.append(.listens(listening))
             case .delete(let button): said.append(.deletes(button))
             case .setTimer(let deadline): timer = deadline

@@ -32,7 +32,7 @@ struct FlicdWizardTests {
             expect: .listens(FlicdListening()),
             .told(1, .scanWizardCompleted(id: 3, .success)), .told(1, .newVerifiedButton(attic)),
             .told(2, .newVerifiedButton(attic)))
-        talk.wait(FlicdServer.listeningRest)
+        talk.wait(FlicdServer.minimumListeningInterval)
         #expect(talk.timer == nil)
         talk.when(1, .cancelScanWizard(id: 3))
     }
@@ -76,7 +76,7 @@ struct FlicdWizardTests {
                 1, .cancelScanWizard(id: 3),
                 expect: .listens(FlicdListening()), .told(1, .scanWizardCompleted(id: 3, .cancelledByUser)))
             talk.when(1, .cancelScanWizard(id: 3))
-            talk.wait(FlicdServer.listeningRest)
+            talk.wait(FlicdServer.minimumListeningInterval)
             #expect(talk.timer == nil)
             talk.given(.pairing(.failed(attic, .failedTimeout, nil)))
         }

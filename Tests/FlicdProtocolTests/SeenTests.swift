@@ -54,7 +54,7 @@ struct SeenTests {
                 case .send(let client, let octets): heard[Int64(client.rawValue), default: []] += octets
                 case .setTimer(let deadline): timer = deadline
                 case .cancelTimer: timer = nil
-                case .pause, .resume, .close, .want, .listen, .delete, .log: break
+                case .pause, .resume, .close, .requestMode, .listen, .delete, .log: break
                 }
             }
         }

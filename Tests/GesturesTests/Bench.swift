@@ -21,10 +21,10 @@ extension Instant {
     var millisecondsSinceStart: Int64 { ((self - .start).nanoseconds + 500_000) / 1_000_000 }
 }
 
-extension Recognised {
+extension RecognisedEvent {
     /// A short name for the gesture: `click`, `sssl`, `hold 700`, `turn -3`.
     var word: String {
-        switch what {
+        switch kind {
         case .down: "down"
         case .up: "up"
         case .pattern(.click): "click"
@@ -39,7 +39,7 @@ extension Recognised {
         }
     }
 
-    var isRaw: Bool { what == .down || what == .up }
+    var isRaw: Bool { kind == .down || kind == .up }
 }
 
 /// A press; both times are ticks of a button's clock since the start.
@@ -107,12 +107,12 @@ struct Room {
     var recogniser: GestureRecogniser
     var now = Instant.start
     /// Everything the recogniser reported, with the moment of each report.
-    private(set) var log: [(at: Instant, Recognised)] = []
+    private(set) var log: [(at: Instant, RecognisedEvent)] = []
     /// How late the radio delivers each event, in nanoseconds.
     var delay: () -> Int64 = { 0 }
 
-    init(_ vocabulary: Vocabulary, chords: [Chord] = [], takesVerdicts: Bool = true) {
-        recogniser = GestureRecogniser(takesVerdicts: takesVerdicts)
+    init(_ vocabulary: Vocabulary, chords: [Chord] = [], usesButtonVerdicts: Bool = true) {
+        recogniser = GestureRecogniser(usesButtonVerdicts: usesButtonVerdicts)
         recogniser.configure([:], others: vocabulary, chords: chords, at: now)
     }
 
@@ -145,8 +145,8 @@ struct Room {
     /// Lets so much time pass that every timer has fired.
     mutating func rest() { wait(until: now + .seconds(100_000), isInclusive: true) }
 
-    var told: [Recognised] { log.map(\.1) }
-    var gestures: [Recognised] { told.filter { !$0.isRaw } }
+    var told: [RecognisedEvent] { log.map(\.1) }
+    var gestures: [RecognisedEvent] { told.filter { !$0.isRaw } }
 }
 
 extension Room {
@@ -166,7 +166,7 @@ extension Room {
     }
 }
 
-extension Array<Recognised> {
+extension Array<RecognisedEvent> {
     /// Gestures and the presses they are made of: `double_click 1-2`.
     var summary: [String] {
         map { recognised in

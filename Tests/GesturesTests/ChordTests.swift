@@ -164,7 +164,7 @@ struct ChordTests {
         var uses: [ButtonID: [UInt64: Int]] = [:]
         var owed: [ButtonID: Int] = [:]
         for told in room.told {
-            switch told.what {
+            switch told.kind {
             case .up, .holdRelease, .swipe, .rotation: break
             case .down: uses[told.button, default: [:]][told.presses?.lowerBound ?? 0] = 0
             case .pattern, .hold:

@@ -43,7 +43,7 @@ struct HoldEndTests {
         #expect(room.timed == ["hold@1000", "hold_release@9500"])
         #expect(end?.isLinkLost == true && end?.wasQueued == true && end?.age == .seconds(8))
         #expect(end?.heldFor == .milliseconds(1500))
-        #expect(end?.hold == Recognised.Lateness(wasQueued: false, age: .zero))
+        #expect(end?.hold == RecognisedEvent.Lateness(wasQueued: false, age: .zero))
         room.now = .start + .seconds(20)
         room.handle(.linkReturned(.kitchen))
         room.hear(Self.late(Self.events[2], age: .seconds(16)))
@@ -81,11 +81,11 @@ struct HoldEndTests {
         for (unheard, age) in [(Duration.seconds(8), Duration.milliseconds(500)), (.zero, .zero)] {
             var room = Self.held(Room(vocabulary))
             if unheard > .zero { room.handle(.linkLost(.kitchen)) }
-            room.handle(.holdLost(.kitchen, unheardFor: unheard))
+            room.handle(.holdEndMissed(.kitchen, silentFor: unheard))
             #expect(room.gestures.map(\.word) == ["hold", "hold_release"])
             // The button was held at least until its hold was reported.
             #expect(room.gestures.last?.age == age)
-            room.handle(.holdLost(.kitchen, unheardFor: unheard))
+            room.handle(.holdEndMissed(.kitchen, silentFor: unheard))
             room.rest()
             #expect(room.gestures.count == 2)
         }
@@ -119,7 +119,7 @@ struct HoldEndTests {
             after.rest()
             #expect(after.timed == ["hold_release@110000"])
             let hold = after.gestures.first?.hold
-            #expect(hold == Recognised.Lateness(wasQueued: isLate, age: isLate ? .seconds(3) : .zero))
+            #expect(hold == RecognisedEvent.Lateness(wasQueued: isLate, age: isLate ? .seconds(3) : .zero))
             after.recogniser.restore(.kitchen, saved, at: after.now)
         }
     }
@@ -132,7 +132,7 @@ struct HoldEndTests {
         room.now = .start + .seconds(3)
         room.hear(Self.late(Self.events[0], age: .seconds(3)))
         room.hear(Self.late(Self.events[1], age: .seconds(2)))
-        room.handle(.holdLost(.kitchen, unheardFor: .zero))
+        room.handle(.holdEndMissed(.kitchen, silentFor: .zero))
         #expect(room.gestures.map(\.word) == ["hold", "hold_release"])
         #expect(room.gestures.last?.age == .seconds(3))
     }
@@ -142,7 +142,7 @@ struct HoldEndTests {
         var room = Room(vocabulary)
         room.hear(Self.events[0])
         room.handle(.linkLost(.kitchen))
-        room.handle(.holdLost(.kitchen, unheardFor: .zero))
+        room.handle(.holdEndMissed(.kitchen, silentFor: .zero))
         room.rest()
         #expect(room.gestures.isEmpty)
     }

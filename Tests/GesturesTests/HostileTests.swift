@@ -84,7 +84,7 @@ struct HostileTests {
     @Test("a train that no button verdict ends keeps at most two presses")
     func silentButton() {
         var machine = PressMachine(button: .kitchen, part: nil, grammar: Grammar(Vocabulary()))
-        var output: [Recognised] = []
+        var output: [RecognisedEvent] = []
         for press in 0..<100 {
             machine.handle(Button().event(.down, at: press * 100_000), at: .start, into: &output)
             machine.handle(Button().event(.up(.open), at: press * 100_000 + 3000), at: .start, into: &output)
@@ -95,7 +95,7 @@ struct HostileTests {
     @Test("ends of presses whose beginnings were never reported keep at most two presses, too")
     func onlyEnds() {
         var machine = PressMachine(button: .kitchen, part: nil, grammar: Grammar(Vocabulary()))
-        var output: [Recognised] = []
+        var output: [RecognisedEvent] = []
         for press in 0..<100 {
             machine.handle(Button().event(.up(.open), at: press * 100), at: .start, into: &output)
             #expect(machine.train.count <= 2)

@@ -114,8 +114,8 @@ struct LongestMatchPropertyTests {
             room.press(presses)
             room.rest()
             #expect(room.gestures.summary == Oracle(vocabulary).gestures(of: presses), "\(vocabulary) \(presses)")
-            #expect(room.told.filter { $0.what == .down }.count == presses.count)
-            #expect(room.told.filter { $0.what == .up }.count == presses.count)
+            #expect(room.told.filter { $0.kind == .down }.count == presses.count)
+            #expect(room.told.filter { $0.kind == .up }.count == presses.count)
         }
     }
 
@@ -161,7 +161,7 @@ struct LongestMatchPropertyTests {
             room.rest()
             var uses = [Int](repeating: 0, count: presses.count)
             for gesture in room.gestures {
-                switch gesture.what {
+                switch gesture.kind {
                 case .hold(let after) where after != (vocabulary.holdStages.min() ?? after): continue
                 case .holdRelease: continue
                 default: for press in gesture.presses ?? 1...1 { uses[Int(press) - 1] += 1 }

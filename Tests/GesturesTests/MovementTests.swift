@@ -9,7 +9,7 @@ struct MovementTests {
         .moved(ButtonMovement(button: .sofa, part: part, kind: .rotation(steps: steps), position: position, slot: 3))
     }
 
-    private func room(_ collects: Set<Duration>) -> Room { Room(Vocabulary(collects: collects)) }
+    private func room(_ collects: Set<Duration>) -> Room { Room(Vocabulary(rotationDurations: collects)) }
 
     @Test("steps of a dial are summed from the first one on, for each collection time")
     func sums() {
@@ -22,7 +22,7 @@ struct MovementTests {
         #expect(room.timed == ["turn 5@100", "turn -1@220", "turn 4@500"])
         #expect(room.told.map(\.position) == [25, 20, 20])
         #expect(room.told.map(\.slot) == [3, 3, 3])
-        #expect(room.told[2].what == .rotation(steps: 4, collect: .milliseconds(500)))
+        #expect(room.told[2].kind == .rotation(steps: 4, collect: .milliseconds(500)))
         #expect(room.told.allSatisfy { $0.presses == nil })
         #expect(room.told[2].at == .start + .milliseconds(120))
     }
@@ -106,8 +106,8 @@ struct MovementTests {
                     age: .seconds(2))))
         #expect(
             room.told == [
-                Recognised(
-                    button: .sofa, part: .big, what: .swipe(.left), wasQueued: true, wasQueuedLast: true,
+                RecognisedEvent(
+                    button: .sofa, part: .big, kind: .swipe(.left), wasQueued: true, wasQueuedLast: true,
                     age: .seconds(2), at: .start - .seconds(2))
             ])
     }

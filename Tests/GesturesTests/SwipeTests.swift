@@ -6,11 +6,11 @@ import Testing
 @Suite("Presses that are swipes")
 struct SwipeTests {
     static let all = Vocabulary(
-        patterns: [.click, .doubleClick], holdStages: [.seconds(1)], usesHoldRelease: true, canBeMoved: true)
+        patterns: [.click, .doubleClick], holdStages: [.seconds(1)], usesHoldRelease: true, canSwipeOrTurn: true)
 
     /// Presses of which the last one ends as a swipe to the left.
     private func swiped(_ presses: String, _ vocabulary: Vocabulary = all, takesVerdicts: Bool = true) -> Room {
-        var room = Room(vocabulary, takesVerdicts: takesVerdicts)
+        var room = Room(vocabulary, usesButtonVerdicts: takesVerdicts)
         let button = Button()
         var events = button.events(of: Room.presses(presses))
         // A button sends a click timeout for a swipe, too, so the events after the swipe stay in the list.
@@ -41,7 +41,7 @@ struct SwipeTests {
     @Test("three clicks before a swipe are a triple click")
     func afterTrain() {
         let vocabulary = Vocabulary(
-            patterns: [.click, [.short, .short, .short], [.short, .short, .short, .short]], canBeMoved: true)
+            patterns: [.click, [.short, .short, .short], [.short, .short, .short, .short]], canSwipeOrTurn: true)
         let room = swiped("0-80 200-280 400-480 600-800", vocabulary)
         #expect(room.gestures.summary == ["sss 1-3", "swipe_left 4"])
     }
@@ -55,7 +55,7 @@ struct SwipeTests {
 
     @Test("a press soon after a swipe is a click, though the button reports a double click", arguments: [true, false])
     func soonAfter(takesVerdicts: Bool) {
-        var room = Room(Self.all, takesVerdicts: takesVerdicts)
+        var room = Room(Self.all, usesButtonVerdicts: takesVerdicts)
         let button = Button()
         var events = button.events(of: Room.presses("0-200 400-480"))
         #expect(events.last?.step == .up(.doubleClick))
@@ -76,7 +76,7 @@ struct SwipeTests {
 
     @Test("a click that could be reported on the down waits for the up if the button can be swiped")
     func clickAlone() {
-        let vocabulary = Vocabulary(patterns: [.click], canBeMoved: true)
+        let vocabulary = Vocabulary(patterns: [.click], canSwipeOrTurn: true)
         #expect(swiped("0-200", vocabulary).gestures.summary == ["swipe_left 1"])
         #expect(vocabulary.clickWait == nil)
         var room = Room(vocabulary)
@@ -134,7 +134,7 @@ struct SwipeTests {
     @Test("a press that ends as a swipe forms no chord, and a press held back for the chord is a click")
     func chord() {
         var room = Room(
-            Vocabulary(patterns: [.click], canBeMoved: true), chords: [Chord(members: [.kitchen, .hall])])
+            Vocabulary(patterns: [.click], canSwipeOrTurn: true), chords: [Chord(members: [.kitchen, .hall])])
         let (kitchen, hall) = (Button(), Button(id: .hall))
         room.hear(kitchen.event(.down, at: 0))
         room.now = Instant(ticks: 3000)
@@ -151,7 +151,7 @@ struct SwipeTests {
     @Test("a press that a chord has used is no swipe")
     func taken() {
         var room = Room(
-            Vocabulary(patterns: [.click], canBeMoved: true), chords: [Chord(members: [.kitchen, .hall])])
+            Vocabulary(patterns: [.click], canSwipeOrTurn: true), chords: [Chord(members: [.kitchen, .hall])])
         room.hear(Button().event(.down, at: 0))
         room.hear(Button(id: .hall).event(.down, at: 0))
         var up = Button().event(.up(.open), at: 3000)

@@ -149,7 +149,7 @@ struct TrainTests {
         #expect(release.at == hold.at)
         #expect(release.presses == 3...3)
         #expect(release.heldFor == .seconds(2))
-        #expect(room.told.last { $0.what == .up }?.heldFor == .seconds(2))
+        #expect(room.told.last { $0.kind == .up }?.heldFor == .seconds(2))
     }
 
     @Test("a radio delay shorter than the time that is left does not split a train")

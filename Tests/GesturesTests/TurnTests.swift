@@ -6,13 +6,13 @@ import Testing
 @Suite("Presses that are turned")
 struct TurnTests {
     static let all = Vocabulary(
-        patterns: [.click, .doubleClick], holdStages: [.seconds(1)], usesHoldRelease: true, canBeMoved: true)
+        patterns: [.click, .doubleClick], holdStages: [.seconds(1)], usesHoldRelease: true, canSwipeOrTurn: true)
 
     /// Presses of a Twist with turns: for each turn, its time in milliseconds and its steps.
     private func turned(
         _ presses: String, _ turns: [(at: Int, steps: Int)], _ vocabulary: Vocabulary = all, takesVerdicts: Bool = true
     ) -> Room {
-        var room = Room(vocabulary, takesVerdicts: takesVerdicts)
+        var room = Room(vocabulary, usesButtonVerdicts: takesVerdicts)
         let button = Button()
         var turns = turns
         func isDue(before moment: Instant) -> Bool {
@@ -76,7 +76,7 @@ struct TurnTests {
 
     @Test("a turn of the unpressed dial during a press does not cancel the click")
     func dial() {
-        var room = Room(Self.all, takesVerdicts: false)
+        var room = Room(Self.all, usesButtonVerdicts: false)
         room.hear(Button().event(.down, at: 0))
         room.handle(.moved(ButtonMovement(button: .kitchen, part: .dial, kind: .rotation(steps: 50), position: 0)))
         room.now = Instant(ticks: 3000)

@@ -7,7 +7,7 @@ import Testing
 /// A press machine and a clock for its timer. A step without an event stands for a lost link.
 private struct Lone {
     var machine: PressMachine
-    var log: [(at: Int64, Recognised)] = []
+    var log: [(at: Int64, RecognisedEvent)] = []
 
     init(_ vocabulary: Vocabulary, trustsButton: Bool) {
         machine = PressMachine(button: .kitchen, part: nil, grammar: Grammar(vocabulary))
@@ -15,7 +15,7 @@ private struct Lone {
     }
 
     mutating func run(_ steps: [(at: Instant, ButtonEvent?)]) {
-        var output: [Recognised] = []
+        var output: [RecognisedEvent] = []
         func note(_ now: Instant) {
             log += output.map { (now.nanoseconds, $0) }
             output = []
@@ -95,7 +95,7 @@ struct VerdictTests {
         let presses = generator.presses(upTo: 20)
         var judged = Room(Vocabulary(fixedMode: mode))
         judged.press(presses)
-        var room = Room(Vocabulary(fixedMode: mode), takesVerdicts: false)
+        var room = Room(Vocabulary(fixedMode: mode), usesButtonVerdicts: false)
         for press in presses {
             for (step, ticks) in [(.down, press.down), (.up(.open), press.up)] as [(PressStep, Int)] {
                 room.wait(until: Instant(ticks: ticks))

@@ -175,7 +175,8 @@ struct AudienceTests {
                 address: ReportingHouse.address, uuid: String(repeating: "0f", count: 16), serial: "BA00-H00002",
                 nickname: "", firmwareVersion: 11),
             pairing: Pairing(identifier: 1, key: PairingKey([UInt8](repeating: 1, count: 16))!), cursor: EventCursor(),
-            delivered: nil, advertisingConfigured: false, settings: ButtonSettings(isConnectionWanted: false),
+            deliveredBeforeStart: nil, advertisingConfigured: false,
+            settings: ButtonSettings(isConnectionWanted: false),
             dials: [:])
         house.request("button/disconnect", ["id": "BA00-H00002"], answeredBy: .known(known))
         #expect(house.changed?["is_connection_wanted"] == false)

@@ -30,7 +30,7 @@ struct BrokerQueueTests {
     }
 
     private static func step(_ number: Int) -> MessageOwner {
-        .step(StepID(run: run, index: number), rule: "light", topicName: "a")
+        .step(ActionID(run: run, index: number), rule: "light", topicName: "a")
     }
 
     private static func device(firmwareFile: Bool = false) -> ButtonDevice {
@@ -120,7 +120,7 @@ struct BrokerQueueTests {
         #expect(owner == Self.step(1))
         let atFirst = queue.messageEnded(of: Self.run)
         #expect(atFirst.isEmpty)
-        let changes = queue.cancel(StepID(run: Self.run, index: 2))
+        let changes = queue.cancel(ActionID(run: Self.run, index: 2))
         #expect(changes == [.rules(.waiting(Self.run, nil)), .runEnded(7)])
         #expect(queue.hasWritten(Self.run) && queue.waitingCount == 0 && queue.problems().isEmpty)
     }

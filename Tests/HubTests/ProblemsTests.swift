@@ -49,7 +49,7 @@
             ),
             (
                 { hub in
-                    let step = StepID(run: RunID(rawValue: 7), index: 1)
+                    let step = ActionID(run: RunID(rawValue: 7), index: 1)
                     _ = hub.broker.publish(
                         entry, for: .step(step, rule: "light", topicName: "a"), at: now)
                 }, "run 7 sends messages and has no record"

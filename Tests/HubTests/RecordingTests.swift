@@ -137,21 +137,24 @@ struct RecordingTests {
         case .firmware: [.firmware(button, version: .max)]
         case .model: [.model(button, .duo), .model(button, .twist)]
         case .nickname: [.nickname(button, "")]
-        case .sessionFailed: [.sessionFailed(button, word: "verify_timed_out", advice: "Try again.")]
+        case .sessionFailed: [.sessionFailed(button, name: "verify_timed_out", advice: "Try again.")]
         case .disconnected: [.disconnected(button, reason: "timeout")]
         case .firmwareUpdate:
-            [FirmwareProgress.waiting, .transferring(percentage: 7), .finished, .failed(word: "a", advice: "B.")].map {
+            [FirmwareProgress.waiting, .transferring(percentage: 7), .finished, .failed(name: "a", advice: "B.")].map {
                 .firmwareUpdate(button, $0)
             }
         case .allDisconnected: [.allDisconnected]
-        case .waitingForSpace: [.waitingForSpace([]), .waitingForSpace([button])]
+        case .waitingForSpace: [.buttonsWithoutLink([]), .buttonsWithoutLink([button])]
         case .abandoned: [.abandoned(address)]
         case .capacity: [.capacity(acceptListSize: 25, linkLimit: nil), .capacity(acceptListSize: 0, linkLimit: 5)]
         case .advertised:
             [
                 .advertised(
-                    HeardAdvertisement(address: address, name: "Flic å", rssi: -60, isPublic: true, isTaken: false)),
-                .advertised(HeardAdvertisement(address: address, name: "", rssi: nil, isPublic: false, isTaken: true)),
+                    ButtonAdvertisement(
+                        address: address, name: "Flic å", rssi: -60, isPublic: true, isConnectedElsewhere: false)),
+                .advertised(
+                    ButtonAdvertisement(
+                        address: address, name: "", rssi: nil, isPublic: false, isConnectedElsewhere: true)),
             ]
         case .anomaly: [.anomaly("it is odd")]
         }
@@ -283,7 +286,7 @@ struct RecordingTests {
             Cooldown(rule: "r", endsAt: UTCTime(milliseconds: 4)),
             Cooldown(rule: "s", button: button, endsAt: UTCTime(milliseconds: 5)),
         ],
-        waiting: [
+        waitingRuns: [
             WaitingRun(
                 run: RunID(rawValue: 8), rule: "r", fingerprint: "0123456789abcdef", cause: cause,
                 endsAt: UTCTime(milliseconds: 6), saved: "{}")

@@ -52,7 +52,7 @@ struct RuleHostTests {
         let waiting = WaitingRun(
             run: run, rule: "light", fingerprint: "", cause: cause, endsAt: Self.time, saved: "")
         let effects: [RuleEngine.Effect] = [
-            .started(run, rule: "light", cause), .keep(.waiting(run, waiting)), .keep(.enabled(rule: "light", nil)),
+            .started(run, rule: "light", cause), .store(.waiting(run, waiting)), .store(.enabled(rule: "light", nil)),
         ]
         func changes(hasWritten: Bool) -> [StoreChange] {
             var changes: [StoreChange] = []

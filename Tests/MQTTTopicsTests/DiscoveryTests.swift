@@ -89,7 +89,7 @@ struct DiscoveryTests {
     @Test("without requests over MQTT, no entity that can be set is announced")
     func withoutRequests() throws {
         var discovery = discovery
-        discovery.takesRequests = false
+        discovery.acceptsRequests = false
         for payload in [discovery.payload(Examples.button), discovery.bridgePayload()] {
             let components = try #require(try JSONValue(parsing: payload)["components"]?.objectValue)
             #expect(!components.isEmpty)

@@ -17,7 +17,7 @@ enum Examples {
         usedDials: [.free])
     static let discovery = Discovery(
         topics: Topics(base: "tryck"), prefix: "homeassistant", installationID: "5a1f", version: "0.1.0",
-        takesRequests: true, takesRestart: true)
+        acceptsRequests: true, acceptsRestart: true)
     static let name = "Nightstand \"left\" 🛏️"
     static let address = BluetoothAddress(rawValue: 0x80E4_DA01_0203)
     static let time = UTCTime(milliseconds: 1_795_228_200_123)

@@ -28,7 +28,7 @@ struct WithdrawnTests {
     @Test("the button for a restart is there only where a restart is taken")
     func restart() {
         var closed = discovery
-        closed.takesRestart = false
+        closed.acceptsRestart = false
         #expect(
             Discovery.withdrawn(from: discovery.bridgePayload(), to: closed.bridgePayload()) == ["restart": "button"])
     }
@@ -36,7 +36,7 @@ struct WithdrawnTests {
     @Test("every control is withdrawn when requests are no longer answered")
     func controls() throws {
         var closed = discovery
-        closed.takesRequests = false
+        closed.acceptsRequests = false
         #expect(
             Discovery.withdrawn(from: discovery.bridgePayload(), to: closed.bridgePayload())
                 == ["permit_join": "switch", "restart": "button", "log_level": "select"])

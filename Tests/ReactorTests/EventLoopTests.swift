@@ -78,7 +78,7 @@ import Testing
                 _ = write(pair.far, "x", 1)
             }
             watches.all.append(
-                run.loop.watch(radio.near, .read, isFirst: true) { _ in
+                run.loop.watch(radio.near, .read, isPriority: true) { _ in
                     read(radio.near)
                     seen.append("radio")
                 })
@@ -208,7 +208,7 @@ import Testing
 
     @Test("a descriptor that epoll refuses is reported as a hangup")
     func regularFile() async {
-        let interest: Interest? = await onReactor { run in
+        let interest: IOEvents? = await onReactor { run in
             let descriptor = open("/proc/self/status", O_RDONLY | O_CLOEXEC)
             _ = run.loop.watch(descriptor, .read) { run.finish($0) }
         }

@@ -43,7 +43,7 @@ struct ReactorRunTests {
                 fired.append("at once")
                 // By now the timerfd is armed for the next of them.
                 run.after(milliseconds: 5) {
-                    run.loop.wind(nanoseconds: 3_600_000_000_000)
+                    run.loop.advanceClock(nanoseconds: 3_600_000_000_000)
                     run.after(milliseconds: 1) { run.finish(fired) }
                 }
             }

@@ -40,8 +40,8 @@ struct ConditionTests {
         #expect(try conditions("variables.guest") == conditions("[variables.guest]"))
         let both = try conditions(
             "[not variables.guest, \"states.lamp == 'ON'\", {time: {before: 7:30}}]".replacing("7:30", with: "07:30"))
-        #expect(both.map(\.source) == ["not variables.guest", "states.lamp == 'ON'", "time: before 07:30"])
-        #expect(both.map(\.place.column) == [18, 39, 62])
+        #expect(both.map(\.text) == ["not variables.guest", "states.lamp == 'ON'", "time: before 07:30"])
+        #expect(both.map(\.location.column) == [18, 39, 62])
     }
 
     @Test("a window of the day has ends and days")
@@ -55,7 +55,7 @@ struct ConditionTests {
         #expect(try time("{weekday: [mon-wed, sat]}") == TimeCondition(weekdays: [.mon, .tue, .wed, .sat]))
         #expect(try time("{weekday: sat-mon}") == TimeCondition(weekdays: [.sat, .sun, .mon]))
         #expect(
-            try conditions("{time: {after: dusk, weekday: fri-sun}}").map(\.source) == ["time: after dusk, fri sat sun"]
+            try conditions("{time: {after: dusk, weekday: fri-sun}}").map(\.text) == ["time: after dusk, fri sat sun"]
         )
     }
 

@@ -24,7 +24,7 @@ struct ConfigurationChangesTests {
         let plain = text.replacing("\"\(value)\"", with: value)
         let ends = String(repeating: "}", count: names.count - 1)
         let loaded = [text, plain].map {
-            RuleLoader.configuration(SourceFile(name: "t.yaml", text: Array(($0 + ends).utf8)), in: LoadEnvironment())
+            FileLoader.configuration(SourceFile(name: "t.yaml", text: Array(($0 + ends).utf8)), in: LoadInputs())
         }
         return try #require(loaded.lazy.compactMap(\.value).first, "\(text)")
     }

@@ -6,10 +6,10 @@ import Testing
 
 @Suite("What tryck.yaml says")
 struct ConfigurationTests {
-    private func load(_ text: String, secrets: String? = nil) -> Loaded<Configuration> {
+    private func load(_ text: String, secrets: String? = nil) -> LoadResult<Configuration> {
         let secrets = secrets.map { SourceFile(name: "secrets.yaml", text: Array($0.utf8)) }
-        return RuleLoader.configuration(
-            SourceFile(name: "tryck.yaml", text: Array(text.utf8)), in: LoadEnvironment(secrets: secrets))
+        return FileLoader.configuration(
+            SourceFile(name: "tryck.yaml", text: Array(text.utf8)), in: LoadInputs(secrets: secrets))
     }
 
     @Test("an empty file is the configuration without a file", arguments: ["", "# nothing\n", "---\n", "{}"])
@@ -73,7 +73,7 @@ struct ConfigurationTests {
         expected.trustRoots = [Array(repeating: 0xAB, count: 32)]
         expected.maximumConnections = 7
         expected.mqttUsername = "hall"
-        expected.mqttPassword = Secret("hunter2")
+        expected.mqttPassword = Password("hunter2")
         expected.mqttClientIdentifier = "tryck_hall"
         expected.mqttKeepAlive = .seconds(90)
         expected.mqttVersion = .v311
@@ -88,8 +88,8 @@ struct ConfigurationTests {
         expected.rulesPath = "r.yaml"
         expected.stateDirectory = "state"
         expected.controlSocket = "c.sock"
-        expected.flicdListen = Endpoint(host: "127.0.0.1", port: 5551)
-        expected.sources = [Endpoint(host: "host", port: 5551)]
+        expected.flicdListen = HostAndPort(host: "127.0.0.1", port: 5551)
+        expected.sources = [HostAndPort(host: "host", port: 5551)]
         expected.forbiddenSteps = [.run, .shell, .http]
         expected.control = .all
         expected.logLevel = .debug
@@ -145,7 +145,7 @@ struct ConfigurationTests {
         ])
     func passwordLines(text: String) {
         let file = SourceFile(name: "tryck.yaml", text: Array(text.utf8))
-        let loaded = RuleLoader.configuration(file, in: LoadEnvironment())
+        let loaded = FileLoader.configuration(file, in: LoadInputs())
         #expect(!loaded.diagnostics.isEmpty)
         let shown = DiagnosticReport(loaded.diagnostics, sources: [file.name: file.text]).text()
         #expect(!shown.contains("hunter2"), "\(shown)")
@@ -155,7 +155,7 @@ struct ConfigurationTests {
     func linesBeside() {
         let text = "mqtt:\n  pasword: !secret mqtt\n  password: hunter2\n  brokker: none\n"
         let file = SourceFile(name: "tryck.yaml", text: Array(text.utf8))
-        let loaded = RuleLoader.configuration(file, in: LoadEnvironment())
+        let loaded = FileLoader.configuration(file, in: LoadInputs())
         let shown = DiagnosticReport(loaded.diagnostics, sources: [file.name: file.text]).text()
         #expect(shown.contains("2 |   pasword: !secret mqtt\n") && shown.contains("4 |   brokker: none\n"), "\(shown)")
     }
@@ -183,7 +183,7 @@ struct ConfigurationTests {
         let loaded = load(text)
         #expect(loaded.diagnostics == [])
         #expect(
-            loaded.value?.sources.map(\.sourceWord) == [
+            loaded.value?.sources.map(\.sourceURL) == [
                 "flicd://attic:5551", "flicd://[::1]:5551", "flicd://[fe80::1%eth0]:7", "flicd://10.0.0.1:5552",
             ])
         #expect(load("sources: flicd://attic").value?.sources.count == 1)
@@ -204,7 +204,7 @@ struct ConfigurationTests {
     @Test("a simulated button may leave out everything but its name")
     func simulator() {
         let text = "buttons:\n  a: {}\n  b: {model: flic2, firmware: 11, battery: 2950, nickname: B, public: false}\n"
-        let loaded = RuleLoader.simulator(SourceFile(name: "s.yaml", text: Array(text.utf8)))
+        let loaded = FileLoader.simulator(SourceFile(name: "s.yaml", text: Array(text.utf8)))
         #expect(loaded.diagnostics == [])
         #expect(loaded.value?.map(\.name) == ["a", "b"])
         #expect(loaded.value?.first?.isPublic == nil)

@@ -82,17 +82,17 @@ struct DeclarationTests {
             ("topic: a, value: /b/0", DeclaredState(name: "s", topicName: "a", pointer: "/b/0")),
             (
                 "topic: a, type: boolean, default: true",
-                DeclaredState(name: "s", topicName: "a", type: .boolean, fallback: .boolean(true))
+                DeclaredState(name: "s", topicName: "a", type: .boolean, defaultValue: .boolean(true))
             ),
             (
                 "topic: a, type: number, default: 2",
-                DeclaredState(name: "s", topicName: "a", type: .number, fallback: .number(2))
+                DeclaredState(name: "s", topicName: "a", type: .number, defaultValue: .number(2))
             ),
             (
                 "topic: a, type: integer, default: -2",
-                DeclaredState(name: "s", topicName: "a", type: .integer, fallback: .integer(-2))
+                DeclaredState(name: "s", topicName: "a", type: .integer, defaultValue: .integer(-2))
             ),
-            ("topic: a, default: on", DeclaredState(name: "s", topicName: "a", fallback: .string("on"))),
+            ("topic: a, default: on", DeclaredState(name: "s", topicName: "a", defaultValue: .string("on"))),
             ("topic: a, max_age: 1h", DeclaredState(name: "s", topicName: "a", maximumAge: .seconds(3600))),
         ])
     func state(line: String, state: DeclaredState) throws {
@@ -121,7 +121,7 @@ struct DeclarationTests {
             ("!literal '{{'", .string, .string("{{")), ("!env_var PLACE", .string, .string("home")),
         ])
     func variable(text: String, type: ExpressionType.Scalar, initial: Value) throws {
-        let environment = LoadEnvironment(variables: ["PLACE": "home"])
+        let environment = LoadInputs(variables: ["PLACE": "home"])
         let variable = DeclaredVariable(name: "v", type: type, initial: initial)
         #expect(try LoadedText.good("variables: {v: \(text)}", in: environment).variables == [variable])
         #expect(try LoadedText.good("variables: {v: {initial: \(text)}}", in: environment).variables == [variable])
@@ -177,8 +177,8 @@ struct DeclarationTests {
         let script = try #require(set.scripts.first)
         #expect(
             script.inputs == [
-                .init(name: "lamp", type: .string), .init(name: "level", type: .integer, fallback: .integer(254)),
-                .init(name: "dim", type: .number, fallback: .number(1)),
+                .init(name: "lamp", type: .string), .init(name: "level", type: .integer, defaultValue: .integer(254)),
+                .init(name: "dim", type: .number, defaultValue: .number(1)),
             ])
         #expect(script.steps.count == 1)
     }
@@ -187,12 +187,12 @@ struct DeclarationTests {
 
     @Test("a location is a place, a zone, or both")
     func location() throws {
-        let environment = LoadEnvironment(timeZones: ["Europe/Amsterdam": try Project.zone("Europe/Amsterdam")])
+        let environment = LoadInputs(timeZones: ["Europe/Amsterdam": try Project.zone("Europe/Amsterdam")])
         let place = try LoadedText.good("location: {latitude: 52.09, longitude: -5}")
-        #expect(place.location == Location(latitude: 52.09, longitude: -5))
+        #expect(place.coordinates == Location(latitude: 52.09, longitude: -5))
         #expect(place.timeZone == .utc)
         let zone = try LoadedText.good("location: {timezone: Europe/Amsterdam}", in: environment)
-        #expect(zone.location == nil)
+        #expect(zone.coordinates == nil)
         #expect(zone.timeZone.name == "Europe/Amsterdam")
         #expect(try LoadedText.good("location: {timezone: UTC}").timeZone == .utc)
     }
@@ -200,14 +200,14 @@ struct DeclarationTests {
     @Test("without a zone in the file the system's holds")
     func systemZone() throws {
         let octets = try Project.zone("Europe/Amsterdam")
-        let environment = LoadEnvironment(systemTimeZone: .init(name: "Europe/Amsterdam", octets: octets))
+        let environment = LoadInputs(systemTimeZone: .init(name: "Europe/Amsterdam", octets: octets))
         #expect(try LoadedText.good("x-a: 1", in: environment).timeZone.name == "Europe/Amsterdam")
         #expect(try LoadedText.good("location: {timezone: UTC}", in: environment).timeZone == .utc)
     }
 
     @Test("a zone that is not at hand, or whose data are none, is unknown")
     func unknownZone() throws {
-        let environment = LoadEnvironment(timeZones: [
+        let environment = LoadInputs(timeZones: [
             "Broken": [1, 2, 3], "Europe/Oslo": try Project.zone("Europe/Oslo"),
         ])
         let complaint = { (name: String) in LoadedText.complaints("location: {timezone: \(name)}", in: environment) }
@@ -244,7 +244,7 @@ struct DeclarationTests {
         let rule = try #require(set.rules.first)
         #expect(set.queued == .drop)
         #expect(rule.queued == nil)
-        #expect(rule.mode == .queued && rule.maximum == 10)
+        #expect(rule.mode == .queued && rule.maximumRuns == 10)
         #expect(rule.cooldown == .seconds(2))
         #expect(rule.rateLimit == .init(count: 5, per: .seconds(1)))
         let step = try #require(rule.steps.first)
@@ -257,7 +257,7 @@ struct DeclarationTests {
                 "mode: single\n    cooldown: 0s\n    rate_limit: 1/1h\n    queued: accept",
                 ", qos: 0, retain: false, max_age: 0s"))
         let own = try #require(written.rules.first)
-        #expect(own.mode == .single && own.maximum == 1 && own.cooldown == .zero && own.queued == .accept)
+        #expect(own.mode == .single && own.maximumRuns == 1 && own.cooldown == .zero && own.queued == .accept)
         #expect(own.rateLimit == .init(count: 1, per: .seconds(3600)))
         let bare = PublishStep(topicName: Template(literal: "a"), maximumAge: .zero)
         #expect(own.steps.first?.action == .publish(bare))
@@ -327,14 +327,14 @@ struct DeclarationTests {
             groups: {both: [kitchen, hall]}
             buttons: {kitchen: BF12-C34567, hall: BF12-C34568}
             """)
-        #expect(set.rules.first?.triggers.first?.source == .buttons([.declared(0), .declared(1)], [.click], parts: []))
+        #expect(set.rules.first?.triggers.first?.origin == .buttons([.declared(0), .declared(1)], [.click], parts: []))
         #expect(set.rules.first?.steps.first?.action == .enable([1], true))
     }
 }
 
 @Suite("What tags bring in, among declarations")
 struct ConfidentialDeclarationTests {
-    private let environment = LoadEnvironment(
+    private let environment = LoadInputs(
         secrets: SourceFile(name: "secrets.yaml", text: Array("code: hunter2\nserial: BF12-C34567\n".utf8)))
 
     @Test(

@@ -10,7 +10,7 @@ import Testing
 struct ExampleTests {
     @Test("the rules of the demo load without a word")
     func rules() throws {
-        let loaded = RuleLoader.rules(try Project.file("rules/home.yaml"), in: LoadEnvironment())
+        let loaded = FileLoader.rules(try Project.file("rules/home.yaml"), in: LoadInputs())
         #expect(loaded.diagnostics == [])
         let set = try #require(loaded.value)
         #expect(set.buttons.map(\.name) == ["kitchen", "hall", "sofa", "desk"])
@@ -19,9 +19,9 @@ struct ExampleTests {
 
     @Test("the simulated buttons of the demo are the buttons of its rules")
     func simulator() throws {
-        let simulated = RuleLoader.simulator(try Project.file("rules/simulator.yaml"))
+        let simulated = FileLoader.simulator(try Project.file("rules/simulator.yaml"))
         #expect(simulated.diagnostics == [])
-        let rules = try #require(RuleLoader.rules(try Project.file("rules/home.yaml"), in: LoadEnvironment()).value)
+        let rules = try #require(FileLoader.rules(try Project.file("rules/home.yaml"), in: LoadInputs()).value)
         let addresses = try #require(simulated.value).compactMap(\.address).map {
             DeclaredButton.Hardware.address(.init($0))
         }
@@ -31,10 +31,10 @@ struct ExampleTests {
     @Test("a whole house that uses all of the language loads without a word")
     func house() throws {
         let file = try Project.file("Tests/RuleLoaderTests/Examples/house.yaml")
-        let environment = LoadEnvironment(
+        let environment = LoadInputs(
             secrets: SourceFile(name: "secrets.yaml", text: Array("ntfy_token: Bearer abc\n".utf8)),
             timeZones: ["Europe/Amsterdam": try Project.zone("Europe/Amsterdam")])
-        let loaded = RuleLoader.rules(file, in: environment)
+        let loaded = FileLoader.rules(file, in: environment)
         let report = DiagnosticReport(loaded.diagnostics, sources: [file.name: file.text])
         #expect(report.text() == "")
         let set = try #require(loaded.value)

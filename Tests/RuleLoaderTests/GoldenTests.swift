@@ -40,13 +40,13 @@ struct GoldenTests {
     private static let zones = (try? Project.zone("Europe/Amsterdam")).map { ["Europe/Amsterdam": $0] } ?? [:]
 
     private static func diagnostics(for source: SourceFile, in path: String) -> [Diagnostic] {
-        let environment = LoadEnvironment(
+        let environment = LoadInputs(
             secrets: SourceFile(name: "secrets.yaml", text: secrets, isReadableByOthers: path.contains("W703")),
             variables: ["HOME": "/root"], forbiddenSteps: path.contains("forbidden") ? [.shell, .http] : [],
             timeZones: zones)
-        if path.hasPrefix("configuration/") { return RuleLoader.configuration(source, in: environment).diagnostics }
-        if path.hasPrefix("simulator/") { return RuleLoader.simulator(source).diagnostics }
-        var loaded = RuleLoader.rules(source, in: environment)
+        if path.hasPrefix("configuration/") { return FileLoader.configuration(source, in: environment).diagnostics }
+        if path.hasPrefix("simulator/") { return FileLoader.simulator(source).diagnostics }
+        var loaded = FileLoader.rules(source, in: environment)
         if path.contains("W702") { loaded.report(missing: loaded.programs.subtracting(["mpc"])) }
         return loaded.diagnostics
     }

@@ -18,10 +18,10 @@ struct HostileFileTests {
     /// All three readers, and the rendering of what they say.
     private static func loadEverything(_ text: [UInt8]) -> [Diagnostic] {
         let file = SourceFile(name: "a.yaml", text: text)
-        let environment = LoadEnvironment(secrets: file)
+        let environment = LoadInputs(secrets: file)
         let all =
-            RuleLoader.rules(file, in: environment).diagnostics
-            + RuleLoader.configuration(file, in: environment).diagnostics + RuleLoader.simulator(file).diagnostics
+            FileLoader.rules(file, in: environment).diagnostics
+            + FileLoader.configuration(file, in: environment).diagnostics + FileLoader.simulator(file).diagnostics
         _ = DiagnosticReport(all, sources: ["a.yaml": text]).text()
         return all
     }
@@ -113,7 +113,7 @@ struct HostileFileTests {
         let write = try #require(Self.large[name])
         let octets = Array(write().utf8)
         let time = processorTime {
-            let loaded = RuleLoader.rules(SourceFile(name: "a.yaml", text: octets), in: LoadEnvironment())
+            let loaded = FileLoader.rules(SourceFile(name: "a.yaml", text: octets), in: LoadInputs())
             #expect(loaded.value == nil)
         }
         // Generous for a debug build: what is quadratic takes minutes.
@@ -123,8 +123,8 @@ struct HostileFileTests {
     @Test("16 MiB are read, one more byte is not")
     func size() {
         let file = { SourceFile(name: "a.yaml", text: Array(repeating: UInt8(ascii: "#"), count: $0)) }
-        #expect(RuleLoader.configuration(file(16 << 20), in: LoadEnvironment()).diagnostics == [])
+        #expect(FileLoader.configuration(file(16 << 20), in: LoadInputs()).diagnostics == [])
         #expect(
-            RuleLoader.configuration(file((16 << 20) + 1), in: LoadEnvironment()).diagnostics.map(\.code) == ["E112"])
+            FileLoader.configuration(file((16 << 20) + 1), in: LoadInputs()).diagnostics.map(\.code) == ["E112"])
     }
 }

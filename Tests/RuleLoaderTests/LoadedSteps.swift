@@ -42,7 +42,7 @@ enum LoadedSteps {
 
     /// The steps of the first rule.
     static func steps(_ steps: String, _ location: Testing.SourceLocation = #_sourceLocation) throws -> [Step] {
-        let set = try LoadedText.good(text(steps), in: LoadEnvironment(), location)
+        let set = try LoadedText.good(text(steps), in: LoadInputs(), location)
         return try #require(set.rules.first, sourceLocation: location).steps
     }
 

@@ -5,13 +5,13 @@ import Testing
 
 /// A rules file from its text alone.
 enum LoadedText {
-    static func set(_ text: String, in environment: LoadEnvironment = LoadEnvironment()) -> Loaded<RuleSet> {
-        RuleLoader.rules(SourceFile(name: "home.yaml", text: Array("version: 1\n\(text)\n".utf8)), in: environment)
+    static func set(_ text: String, in environment: LoadInputs = LoadInputs()) -> LoadResult<RuleSet> {
+        FileLoader.rules(SourceFile(name: "home.yaml", text: Array("version: 1\n\(text)\n".utf8)), in: environment)
     }
 
     /// The set of a text without errors.
     static func good(
-        _ text: String, in environment: LoadEnvironment = LoadEnvironment(),
+        _ text: String, in environment: LoadInputs = LoadInputs(),
         _ location: Testing.SourceLocation = #_sourceLocation
     ) throws -> RuleSet {
         let loaded = set(text, in: environment)
@@ -21,7 +21,7 @@ enum LoadedText {
 
     /// A rule on the click of a button, with these lines beside.
     static func rule(_ lines: String, _ location: Testing.SourceLocation = #_sourceLocation) throws -> Rule {
-        let set = try good(rules(with: lines), in: LoadEnvironment(), location)
+        let set = try good(rules(with: lines), in: LoadInputs(), location)
         return try #require(set.rules.first, sourceLocation: location)
     }
 
@@ -38,7 +38,7 @@ enum LoadedText {
 
     /// A trigger of a rule in a house with buttons of every model.
     static func trigger(_ text: String, _ location: Testing.SourceLocation = #_sourceLocation) throws -> Trigger {
-        let set = try good(triggers(text), in: LoadEnvironment(), location)
+        let set = try good(triggers(text), in: LoadInputs(), location)
         return try #require(set.rules.first?.triggers.first, sourceLocation: location)
     }
 
@@ -58,7 +58,7 @@ enum LoadedText {
     }
 
     /// The diagnostics, in the form `E204 message; hint`.
-    static func complaints(_ text: String, in environment: LoadEnvironment = LoadEnvironment()) -> [String] {
+    static func complaints(_ text: String, in environment: LoadInputs = LoadInputs()) -> [String] {
         set(text, in: environment).diagnostics.filter { $0.code != "W704" }.map { diagnostic in
             let hint = diagnostic.hint.map { "; \($0)" } ?? ""
             return "\(diagnostic.code) \(diagnostic.message)\(hint)"

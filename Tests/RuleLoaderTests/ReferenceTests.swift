@@ -15,8 +15,8 @@ struct ReferenceTests {
 
     private var blocks: [String] { text.components(separatedBy: "```") }
 
-    private static func load(_ text: String) -> Loaded<RuleSet> {
-        RuleLoader.rules(SourceFile(name: "rules/home.yaml", text: Array(text.utf8)), in: SchemaCorpus.environment)
+    private static func load(_ text: String) -> LoadResult<RuleSet> {
+        FileLoader.rules(SourceFile(name: "rules/home.yaml", text: Array(text.utf8)), in: SchemaCorpus.environment)
     }
 
     @Test("its tables are those of the loader; UPDATE_GOLDEN=1 writes them anew")

@@ -15,17 +15,17 @@ struct RuleSetLoaderTests {
 
     private static let head = "version: 1\nbuttons: {a: BF12-C34567}\n"
 
-    private func load(_ entry: String, _ files: [String: String], name: String = "home.yaml") -> Loaded<RuleSet> {
+    private func load(_ entry: String, _ files: [String: String], name: String = "home.yaml") -> LoadResult<RuleSet> {
         let files = Dictionary(uniqueKeysWithValues: files.map { ($0, Self.file($0, $1)) })
-        return RuleLoader.rules(Self.file(name, Self.head + entry), in: LoadEnvironment(files: files))
+        return FileLoader.rules(Self.file(name, Self.head + entry), in: LoadInputs(files: files))
     }
 
-    private func ids(_ loaded: Loaded<RuleSet>) -> [String]? { loaded.value?.rules.map(\.id) }
+    private func ids(_ loaded: LoadResult<RuleSet>) -> [String]? { loaded.value?.rules.map(\.id) }
 
     @Test("a set of one file wants nothing")
     func alone() {
-        let loader = RuleSetLoader(Self.file("home.yaml", Self.head + Self.rule("one")), in: LoadEnvironment())
-        #expect(loader.want == nil)
+        let loader = RuleSetLoader(Self.file("home.yaml", Self.head + Self.rule("one")), in: LoadInputs())
+        #expect(loader.nextRequest == nil)
         #expect(ids(loader.loaded()) == ["one"])
     }
 
@@ -33,14 +33,14 @@ struct RuleSetLoaderTests {
     func wants() {
         var loader = RuleSetLoader(
             Self.file("rules/home.yaml", Self.head + "include: [b.yaml, rooms/*.yaml]\n" + Self.rule("one")),
-            in: LoadEnvironment())
-        #expect(loader.want == .files(PathPattern("b.yaml"), from: "rules/home.yaml"))
+            in: LoadInputs())
+        #expect(loader.nextRequest == .files(PathPattern("b.yaml"), from: "rules/home.yaml"))
         loader.answer(.files([Self.file("rules/b.yaml", "include: c.yaml\n" + Self.rule("two"))]))
-        #expect(loader.want == .files(PathPattern("rooms/*.yaml"), from: "rules/home.yaml"))
+        #expect(loader.nextRequest == .files(PathPattern("rooms/*.yaml"), from: "rules/home.yaml"))
         loader.answer(.files([Self.file("rules/rooms/d.yaml", Self.rule("four"))]))
-        #expect(loader.want == .files(PathPattern("c.yaml"), from: "rules/b.yaml"))
+        #expect(loader.nextRequest == .files(PathPattern("c.yaml"), from: "rules/b.yaml"))
         loader.answer(.files([Self.file("rules/c.yaml", Self.rule("three"))]))
-        #expect(loader.want == nil)
+        #expect(loader.nextRequest == nil)
         #expect(ids(loader.loaded()) == ["one", "two", "three", "four"])
     }
 
@@ -59,7 +59,7 @@ struct RuleSetLoaderTests {
     @Test("a file that two files include is read once, whatever names lead to it")
     func twice() {
         var loader = RuleSetLoader(
-            Self.file("home.yaml", Self.head + "include: [a.yaml, link.yaml]\n"), in: LoadEnvironment())
+            Self.file("home.yaml", Self.head + "include: [a.yaml, link.yaml]\n"), in: LoadInputs())
         loader.answer(.files([Self.file("a.yaml", Self.rule("one"), identity: "/etc/a.yaml")]))
         loader.answer(.files([Self.file("link.yaml", Self.rule("one"), identity: "/etc/a.yaml")]))
         let loaded = loader.loaded()
@@ -70,23 +70,23 @@ struct RuleSetLoaderTests {
     @Test("what two files of a directory ask for is asked for once")
     func asksOnce() {
         var loader = RuleSetLoader(
-            Self.file("home.yaml", Self.head + "include: [a.yaml, b.yaml]\n"), in: LoadEnvironment())
+            Self.file("home.yaml", Self.head + "include: [a.yaml, b.yaml]\n"), in: LoadInputs())
         loader.answer(.files([Self.file("a.yaml", "include: c.yaml\n")]))
         loader.answer(.files([Self.file("b.yaml", "include: c.yaml\n" + Self.rule("b"))]))
-        #expect(loader.want == .files(PathPattern("c.yaml"), from: "a.yaml"))
+        #expect(loader.nextRequest == .files(PathPattern("c.yaml"), from: "a.yaml"))
         loader.answer(.files([Self.file("c.yaml", Self.rule("c"))]))
-        #expect(loader.want == nil)
+        #expect(loader.nextRequest == nil)
         #expect(ids(loader.loaded()) == ["c", "b"])
     }
 
     @Test("a glob passes over the files that led to it, and over the secrets")
     func glob() {
         let secrets = Self.file("secrets.yaml", "token: x\n")
-        var environment = LoadEnvironment(secrets: secrets)
+        var environment = LoadInputs(secrets: secrets)
         environment.files = [
             "secrets.yaml": secrets, "b.yaml": Self.file("b.yaml", "include: '*.yaml'\n" + Self.rule("b")),
         ]
-        let loaded = RuleLoader.rules(Self.file("home.yaml", Self.head + "include: '*.yaml'\n"), in: environment)
+        let loaded = FileLoader.rules(Self.file("home.yaml", Self.head + "include: '*.yaml'\n"), in: environment)
         #expect(loaded.diagnostics == [])
         #expect(ids(loaded) == ["b"])
     }
@@ -99,9 +99,9 @@ struct RuleSetLoaderTests {
             (.files([]), "E308"), (.tooManyFiles, "E112"),
         ])
     func refused(answer: RuleSetLoader.Answer, code: String) {
-        var loader = RuleSetLoader(Self.file("home.yaml", Self.head + "include: b.yaml\n"), in: LoadEnvironment())
+        var loader = RuleSetLoader(Self.file("home.yaml", Self.head + "include: b.yaml\n"), in: LoadInputs())
         loader.answer(answer)
-        #expect(loader.want == nil)
+        #expect(loader.nextRequest == nil)
         let loaded = loader.loaded()
         #expect(loaded.value == nil)
         #expect(loaded.diagnostics.map(\.code) == [code])
@@ -130,9 +130,9 @@ struct RuleSetLoaderTests {
     @Test("the zone of the location is asked for once all files are there, unless it is at hand")
     func zone() {
         let entry = Self.file("home.yaml", Self.head + "location: {timezone: Europe/Amsterdam}\n" + Self.rule("one"))
-        #expect(RuleSetLoader(entry, in: LoadEnvironment()).want == .timeZone("Europe/Amsterdam"))
-        let known = LoadEnvironment(timeZones: ["Europe/Amsterdam": []])
-        #expect(RuleSetLoader(entry, in: known).want == nil)
+        #expect(RuleSetLoader(entry, in: LoadInputs()).nextRequest == .timeZone("Europe/Amsterdam"))
+        let known = LoadInputs(timeZones: ["Europe/Amsterdam": []])
+        #expect(RuleSetLoader(entry, in: known).nextRequest == nil)
     }
 
     @Test(
@@ -140,7 +140,7 @@ struct RuleSetLoaderTests {
         arguments: ["../passwd", "/etc/passwd", "Europe//Amsterdam", "a/../b", ".hidden", "\"\"", "[a]"])
     func wrongZone(name: String) {
         let entry = Self.file("home.yaml", Self.head + "location: {timezone: \(name)}\n" + Self.rule("one"))
-        #expect(RuleSetLoader(entry, in: LoadEnvironment()).want == nil)
+        #expect(RuleSetLoader(entry, in: LoadInputs()).nextRequest == nil)
     }
 
     private static let reloading = """
@@ -202,6 +202,6 @@ struct RuleSetLoaderTests {
             ("/etc/b.yaml", "r/a.yaml", "/etc/b.yaml"),
         ])
     func path(path: String, file: String, found: String) {
-        #expect(PathPattern.path(path, besides: file) == found)
+        #expect(PathPattern.path(path, relativeTo: file) == found)
     }
 }

@@ -10,7 +10,7 @@ import Testing
 @Suite("What a test of rules says")
 struct RuleTestTests {
     private func test(
-        _ lines: String, in environment: LoadEnvironment = LoadEnvironment(),
+        _ lines: String, in environment: LoadInputs = LoadInputs(),
         _ location: Testing.SourceLocation = #_sourceLocation
     ) throws -> RuleTest {
         let set = try LoadedText.good(RuleTestTests.text(lines), in: environment, location)
@@ -25,7 +25,7 @@ struct RuleTestTests {
     private static let zones = (try? Project.zone("Europe/Amsterdam")).map { ["Europe/Amsterdam": $0] } ?? [:]
 
     private func step(_ step: String, _ location: Testing.SourceLocation = #_sourceLocation) throws -> TestStep.Kind {
-        let environment = LoadEnvironment(timeZones: RuleTestTests.zones)
+        let environment = LoadInputs(timeZones: RuleTestTests.zones)
         let test = try test("name: a\nsteps:\n  - \(step)", in: environment, location)
         return try #require(test.steps.first, sourceLocation: location).kind
     }
@@ -44,9 +44,9 @@ struct RuleTestTests {
 
     @Test("what is not given is as it always is")
     func standard() throws {
-        let test = try test("name: a\nsteps: [{advance: 1s}]", in: LoadEnvironment(timeZones: Self.zones))
+        let test = try test("name: a\nsteps: [{advance: 1s}]", in: LoadInputs(timeZones: Self.zones))
         #expect(test == RuleTest(name: "a", given: RuleTest.Given(), steps: [TestStep(.advance(.seconds(1)))]))
-        #expect(test.place.line > 1)
+        #expect(test.location.line > 1)
     }
 
     @Test(
@@ -57,7 +57,7 @@ struct RuleTestTests {
             ("2026-10-25 02:30, fold: 1", "2026-10-25T01:30:00.000Z"),
         ])
     func now(written: String, time: String) throws {
-        let environment = LoadEnvironment(timeZones: Self.zones)
+        let environment = LoadInputs(timeZones: Self.zones)
         let test = try test("name: a\ngiven: {now: \(written)}\nsteps: [{advance: 1s}]", in: environment)
         #expect(test.given.now?.description == time)
     }
@@ -73,7 +73,7 @@ struct RuleTestTests {
               broker: offline
               disabled: [one, two]
             steps: [{advance: 1s}]
-            """, in: LoadEnvironment(timeZones: Self.zones))
+            """, in: LoadInputs(timeZones: Self.zones))
         #expect(
             test.given.states == [
                 .init("lux", .string("3.50")), .init("lamp", .string("ON")), .init("open", .string("OFF")),
@@ -98,7 +98,7 @@ struct RuleTestTests {
                 - {shell: "echo {{"}
                 - {http: "https://a", status: 404, body: c}
             steps: [{advance: 1s}]
-            """, in: LoadEnvironment(timeZones: Self.zones))
+            """, in: LoadInputs(timeZones: Self.zones))
         #expect(
             test.given.results == [
                 .init(kind: .run, prefix: "mpc next", exit: 3, stdout: "a", stderr: "b", takes: .seconds(2)),
@@ -216,7 +216,7 @@ struct RuleTestTests {
 
     @Test("a secret is compared by its value and kept to oneself")
     func secret() throws {
-        let environment = LoadEnvironment(
+        let environment = LoadInputs(
             secrets: SourceFile(name: "secrets.yaml", text: Array("pin: '4711'\n".utf8)), timeZones: Self.zones)
         let set = try LoadedText.good(
             RuleTestTests.text("name: a\nsteps: [{expect: [{publish: {payload: !secret pin}}]}]"), in: environment)
@@ -301,7 +301,7 @@ struct RuleTestTests {
             "steps: [{expect: [{run: T}, {run: [T]}, {http: T}, {publish: {qos: T, json: T}}, {log: {level: T}}]}]",
         ])
     func secrets(lines: String) {
-        let environment = LoadEnvironment(
+        let environment = LoadInputs(
             secrets: SourceFile(name: "secrets.yaml", text: Array("token: hunter+2\n".utf8)), timeZones: Self.zones)
         let text = RuleTestTests.text("name: a\n\(lines.replacing("T", with: "!secret token"))")
         for diagnostic in LoadedText.set(text, in: environment).diagnostics {
@@ -329,6 +329,6 @@ struct RuleTestTests {
     }
 
     private func codes(_ lines: String) -> [String] {
-        LoadedText.set(RuleTestTests.text(lines), in: LoadEnvironment(timeZones: Self.zones)).diagnostics.map(\.code)
+        LoadedText.set(RuleTestTests.text(lines), in: LoadInputs(timeZones: Self.zones)).diagnostics.map(\.code)
     }
 }

@@ -37,7 +37,7 @@ struct RuleTests {
     func mode(lines: String, mode: Rule.Mode, maximum: Int) throws {
         let rule = try LoadedText.rule(lines)
         #expect(rule.mode == mode)
-        #expect(rule.maximum == maximum)
+        #expect(rule.maximumRuns == maximum)
     }
 
     @Test(
@@ -110,15 +110,15 @@ struct RuleTests {
 
     @Test("a rule is where its id stands")
     func place() throws {
-        #expect(try LoadedText.rule("").place.description == "home.yaml:4:9")
+        #expect(try LoadedText.rule("").location.description == "home.yaml:4:9")
     }
 
     @Test("line ends and a byte order mark change nothing")
     func lineEnds() throws {
         let text = "version: 1\n\(LoadedText.rules(with: ""))\n"
         let windows = [0xEF, 0xBB, 0xBF] + Array(text.replacing("\n", with: "\r\n").utf8)
-        let plain = RuleLoader.rules(SourceFile(name: "a", text: Array(text.utf8)), in: LoadEnvironment())
-        let other = RuleLoader.rules(SourceFile(name: "a", text: windows), in: LoadEnvironment())
+        let plain = FileLoader.rules(SourceFile(name: "a", text: Array(text.utf8)), in: LoadInputs())
+        let other = FileLoader.rules(SourceFile(name: "a", text: windows), in: LoadInputs())
         #expect(plain.value != nil)
         #expect(plain.value == other.value)
     }

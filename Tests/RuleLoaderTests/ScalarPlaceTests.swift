@@ -7,12 +7,12 @@ import Testing
 struct ScalarPlaceTests {
     /// - Returns: the place of `piece` in the scalar under `a`, as `2:5-8`, the last column being the one behind it.
     private func place(of piece: String, in yaml: String) throws -> String {
-        let document = Document(SourceFile(name: "a.yaml", text: Array(yaml.utf8)), in: LoadEnvironment())
+        let document = Document(SourceFile(name: "a.yaml", text: Array(yaml.utf8)), in: LoadInputs())
         let node = try #require(document.root?["a"])
         let text = Array(try #require(node.scalar).utf8)
         let piece = Array(piece.utf8)
         let start = try #require((0...text.count - piece.count).first { text[$0...].starts(with: piece) })
-        let (from, to) = document.checker.source.place(of: start..<start + piece.count, in: node)
+        let (from, to) = document.checker.source.positions(of: start..<start + piece.count, in: node)
         return "\(from.line):\(from.column)-" + (from.line == to.line ? "" : "\(to.line):") + "\(to.column)"
     }
 
@@ -58,19 +58,19 @@ struct ScalarPlaceTests {
 
     @Test("what is empty stands just behind what is before it")
     func empty() throws {
-        let document = Document(SourceFile(name: "a.yaml", text: Array("a: 'x +'".utf8)), in: LoadEnvironment())
+        let document = Document(SourceFile(name: "a.yaml", text: Array("a: 'x +'".utf8)), in: LoadInputs())
         let node = try #require(document.root?["a"])
-        let (start, end) = document.checker.source.place(of: 3..<3, in: node)
+        let (start, end) = document.checker.source.positions(of: 3..<3, in: node)
         #expect(start == SourcePosition(line: 1, column: 8))
         #expect(end == SourcePosition(line: 1, column: 9))
     }
 
     @Test("what is out of range, or no text, is the whole node")
     func outOfRange() throws {
-        let document = Document(SourceFile(name: "a.yaml", text: Array("a: ''\nb: [c]".utf8)), in: LoadEnvironment())
+        let document = Document(SourceFile(name: "a.yaml", text: Array("a: ''\nb: [c]".utf8)), in: LoadInputs())
         for key in ["a", "b"] {
             let node = try #require(document.root?[key])
-            let (start, end) = document.checker.source.place(of: 7..<9, in: node)
+            let (start, end) = document.checker.source.positions(of: 7..<9, in: node)
             #expect(start == node.start)
             #expect(end == node.end)
         }

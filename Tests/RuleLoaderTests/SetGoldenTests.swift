@@ -13,7 +13,7 @@ struct SetGoldenTests {
         let entry = try #require(
             files.values.filter { $0.name.hasSuffix("home.yaml") }.min { $0.name.utf8.count < $1.name.utf8.count })
         let secrets = files.values.first { $0.name.hasSuffix("secrets.yaml") }
-        let loaded = RuleLoader.rules(entry, in: LoadEnvironment(secrets: secrets, files: files))
+        let loaded = FileLoader.rules(entry, in: LoadInputs(secrets: secrets, files: files))
         let text = DiagnosticReport(loaded.diagnostics, sources: files.mapValues(\.text)).text()
         let goldenURL = SetGoldenTests.folder.appending(path: set + ".txt")
         if ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] != nil {

@@ -16,7 +16,7 @@ struct SplitSetTests {
 
     private let head: String
     private let sections: [Section]
-    private let environment: LoadEnvironment
+    private let environment: LoadInputs
 
     init() throws {
         let file = try Project.file("Tests/RuleLoaderTests/Examples/house.yaml")
@@ -43,7 +43,7 @@ struct SplitSetTests {
         head += sections.filter { $0.key == "defaults" }.map { SplitSetTests.text(of: $0) }
         self.head = head.joined(separator: "\n")
         self.sections = sections.filter { $0.key != "defaults" && !$0.key.hasPrefix("x-") }
-        environment = LoadEnvironment(
+        environment = LoadInputs(
             secrets: SourceFile(name: "secrets.yaml", text: Array("ntfy_token: Bearer abc\n".utf8)),
             timeZones: ["Europe/Amsterdam": try Project.zone("Europe/Amsterdam")])
     }
@@ -52,7 +52,7 @@ struct SplitSetTests {
         ([section.key + ":"] + section.entries).joined(separator: "\n")
     }
 
-    private func load(_ files: [[Section]]) -> Loaded<RuleSet> {
+    private func load(_ files: [[Section]]) -> LoadResult<RuleSet> {
         var environment = environment
         let texts = files.map { $0.filter { !$0.entries.isEmpty }.map(SplitSetTests.text).joined(separator: "\n") }
         for (number, text) in texts.enumerated().dropFirst() {
@@ -61,7 +61,7 @@ struct SplitSetTests {
         }
         let include = files.count > 1 ? "include: rooms/*.yaml\n" : ""
         let entry = "\(head)\n\(include)\(texts[0])\n"
-        return RuleLoader.rules(SourceFile(name: "house.yaml", text: Array(entry.utf8)), in: environment)
+        return FileLoader.rules(SourceFile(name: "house.yaml", text: Array(entry.utf8)), in: environment)
     }
 
     @Test("it does not matter how a set is cut into files", arguments: 0..<40 as Range<UInt64>)

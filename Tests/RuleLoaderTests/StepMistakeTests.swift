@@ -108,7 +108,7 @@ struct StepMistakeTests {
             "run: [a]\n  alias: T\n  enabled: T\n  timeout: T\n  retry: T\n  continue_on_error: T\n  save_as: T",
         ])
     func secrets(step: String) {
-        let environment = LoadEnvironment(
+        let environment = LoadInputs(
             secrets: SourceFile(name: "secrets.yaml", text: Array("token: hunter+2\n".utf8)))
         let steps = "- \(step.replacing("T", with: "!secret token"))"
         var loaded = LoadedText.set(LoadedSteps.text(steps), in: environment)

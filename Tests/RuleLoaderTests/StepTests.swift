@@ -250,7 +250,7 @@ struct StepTests {
             Issue.record("not an if")
             return
         }
-        #expect(branches.map { $0.conditions.map(\.source) } == [["variables.guest", "time: after sunset"]])
+        #expect(branches.map { $0.conditions.map(\.text) } == [["variables.guest", "time: after sunset"]])
         #expect(branches.first?.steps.map(\.path) == ["actions[0].if.then[0].log"])
         #expect(otherwise.map(\.path) == ["actions[0].if.else[0].log"])
 
@@ -299,7 +299,7 @@ struct StepTests {
         #expect(step.continuesOnError)
         #expect(step.savesAs == 0)
         #expect(step.path == "actions[0].run")
-        #expect(step.place.line > 1 && step.place.file == "home.yaml")
+        #expect(step.location.line > 1 && step.location.file == "home.yaml")
     }
 
     @Test("what can wait has a time of its own, everything else has none")
@@ -313,7 +313,7 @@ struct StepTests {
 
     @Test("secrets and variables of the environment are literal, whatever they hold")
     func tags() throws {
-        let environment = LoadEnvironment(
+        let environment = LoadInputs(
             secrets: SourceFile(name: "secrets.yaml", text: Array("pin: 0123\nmark: '{{'\n".utf8)),
             variables: ["WHERE": "home/door"])
         let text = LoadedSteps.text(

@@ -28,7 +28,7 @@ struct TriggerTests {
         ])
     func event(line: String, event: TriggerEvent) throws {
         let trigger = try LoadedText.trigger("{button: sofa, \(line)}")
-        #expect(trigger.source == .buttons([.declared(2)], [event], parts: []))
+        #expect(trigger.origin == .buttons([.declared(2)], [event], parts: []))
     }
 
     @Test(
@@ -41,27 +41,27 @@ struct TriggerTests {
     func buttons(text: String, selectors: [ButtonSelector]) throws {
         let house = LoadedText.triggers("{button: \(text), event: click}")
         let set = try LoadedText.good(house)
-        #expect(set.rules.first?.triggers.first?.source == .buttons(selectors, [.click], parts: []))
+        #expect(set.rules.first?.triggers.first?.origin == .buttons(selectors, [.click], parts: []))
     }
 
     @Test("parts and a name go with a trigger")
     func parts() throws {
         let trigger = try LoadedText.trigger("{button: sofa, event: [click, swipe_up], part: [big, small], id: upper}")
-        #expect(trigger.source == .buttons([.declared(2)], [.click, .swipe(.up)], parts: [.big, .small]))
+        #expect(trigger.origin == .buttons([.declared(2)], [.click, .swipe(.up)], parts: [.big, .small]))
         #expect(trigger.id == "upper")
         let push = try LoadedText.trigger("{button: desk, event: rotate_clockwise, part: push}")
         #expect(
-            push.source == .buttons([.declared(3)], [.rotate(.clockwise, collect: .milliseconds(100))], parts: [.push]))
+            push.origin == .buttons([.declared(3)], [.rotate(.clockwise, collect: .milliseconds(100))], parts: [.push]))
     }
 
     @Test("a chord has its members, its time and its event")
     func chord() throws {
         #expect(
-            try LoadedText.trigger("{chord: [kitchen, hall]}").source
+            try LoadedText.trigger("{chord: [kitchen, hall]}").origin
                 == .chord([0, 1], within: .milliseconds(300), .down))
         #expect(
             try LoadedText.trigger("{chord: [desk, hall, sofa, kitchen], within: 1s, event: hold, id: both}")
-                == Trigger(source: .chord([3, 1, 2, 0], within: .seconds(1), .hold), id: "both"))
+                == Trigger(origin: .chord([3, 1, 2, 0], within: .seconds(1), .hold), id: "both"))
     }
 
     @Test(

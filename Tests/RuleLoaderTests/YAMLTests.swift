@@ -126,7 +126,7 @@ struct YAMLTests {
     func manyMistakes() throws {
         #expect(try composed("{" + String(repeating: "a: b, ", count: 20_000) + "}").diagnostics.count == 10_000)
         let text = "version: 1\nrules: []\n" + (0..<20_000).map { "k\($0): v\n" }.joined()
-        let loaded = RuleLoader.rules(SourceFile(name: "a", text: Array(text.utf8)), in: LoadEnvironment())
+        let loaded = FileLoader.rules(SourceFile(name: "a", text: Array(text.utf8)), in: LoadInputs())
         #expect(loaded.value == nil)
         #expect(loaded.diagnostics.count == 10_000)
     }

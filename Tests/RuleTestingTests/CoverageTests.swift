@@ -8,7 +8,7 @@ struct CoverageTests {
     private func gaps(_ rules: String, _ steps: String) throws -> [String] {
         let report = try Tested.report(Tested.text(rules, given: "{}", steps: steps))
         #expect(report.failures.isEmpty)
-        return report.unreached.map { "\($0.place) \($0.text)" }
+        return report.unreached.map { "\($0.location) \($0.text)" }
     }
 
     private static let rules = """

@@ -15,9 +15,9 @@ struct ShippedRulesTests {
         let zones = ["Europe/Amsterdam": "Europe-Amsterdam", "Etc/UTC": "UTC"].mapValues {
             Tested.root.appending(path: "Tests/AlmanacTests/Zones/\($0)")
         }
-        let loaded = RuleLoader.rules(
+        let loaded = FileLoader.rules(
             SourceFile(name: path, text: text),
-            in: LoadEnvironment(
+            in: LoadInputs(
                 secrets: SourceFile(name: "secrets.yaml", text: Array("ntfy_token: Bearer abc\n".utf8)),
                 timeZones: try zones.mapValues { [UInt8](try Data(contentsOf: $0)) }))
         #expect(loaded.diagnostics == [])

@@ -23,10 +23,10 @@ enum Tested {
         _ text: String, files: [String: String] = [:], secrets: String = "",
         _ location: Testing.SourceLocation = #_sourceLocation
     ) throws -> RuleSet {
-        var environment = LoadEnvironment(files: files.mapValues { SourceFile(name: "", text: Array($0.utf8)) })
+        var environment = LoadInputs(files: files.mapValues { SourceFile(name: "", text: Array($0.utf8)) })
         for name in environment.files.keys { environment.files[name]?.name = name }
         if !secrets.isEmpty { environment.secrets = SourceFile(name: "secrets.yaml", text: Array(secrets.utf8)) }
-        let loaded = RuleLoader.rules(
+        let loaded = FileLoader.rules(
             SourceFile(name: "home.yaml", text: Array("version: 1\n\(buttons)\(text)\n".utf8)), in: environment)
         #expect(loaded.diagnostics.filter { $0.severity == .error } == [], sourceLocation: location)
         return try #require(loaded.value, sourceLocation: location)

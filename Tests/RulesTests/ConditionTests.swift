@@ -15,19 +15,20 @@ struct ConditionTests {
         location: Location? = nil
     ) throws -> (holds: Bool, reason: String) {
         var set = RuleSet()
-        set.location = location
+        set.coordinates = location
         let window = TimeCondition(
-            after: try after.map { try Clock($0) }, before: try before.map { try Clock($0) }, weekdays: weekdays)
+            after: try after.map { try TimeOfDay($0) }, before: try before.map { try TimeOfDay($0) }, weekdays: weekdays
+        )
         set.rules = [Rule(id: "rule", triggers: [], conditions: [Condition(.time(window))], steps: [])]
         var world = World(set)
         let now = Instant(nanoseconds: 0)
-        let clock = try Clock(time)
+        let clock = try TimeOfDay(time)
         let utc =
             UTCTime(milliseconds: House.noon.milliseconds + Int64(day - 15) * 86_400_000 - 43_200_000)
             + .milliseconds(clock.millisecondOfDay(SunFacts()))
         world.clock = (utc, now)
         let environment = world.environment(for: TriggerFacts(), time: utc, at: now)
-        let verdict = world.verdict(on: Condition(.time(window)), in: environment, time: utc)
+        let verdict = world.evaluate(on: Condition(.time(window)), in: environment, time: utc)
         #expect(!verdict.isError)
         return (verdict.holds, verdict.reason)
     }
@@ -88,7 +89,7 @@ struct ConditionTests {
 
     @Test("with an implausible clock every time condition is false and says why")
     func unbelievable() throws {
-        let day = Condition(.time(TimeCondition(after: try Clock("00:00"))))
+        let day = Condition(.time(TimeCondition(after: try TimeOfDay("00:00"))))
         var talk = House.talk(
             .on(.click, id: "time", if: [day], do: .say("time")),
             .on(.click, id: "in_time", if: [try .that("in_time('00:00', '23:59:59')")], do: .say("in_time")),
@@ -107,7 +108,7 @@ struct ConditionTests {
 
     @Test("before the time is known every time condition is false")
     func unknown() throws {
-        let day = Condition(.time(TimeCondition(after: try Clock("00:00"))))
+        let day = Condition(.time(TimeCondition(after: try TimeOfDay("00:00"))))
         var talk = Transcript(RuleEngine(House.set([.on(.click, of: .any, if: [day], do: .say("time"))])))
         #expect(talk.click() == ["stopped rule, dropped_conditions: time: false, the time is not known yet"])
     }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Names of events")
 struct EventNameTests {
-    private static let recognised: [(what: Recognised.What, event: TriggerEvent)] =
+    private static let recognised: [(what: RecognisedEvent.Kind, event: TriggerEvent)] =
         [
             (.down, .down), (.up, .up), (.hold(after: .seconds(2)), .hold(after: nil)), (.holdRelease, .holdRelease),
             (.rotation(steps: 3, collect: .zero), .rotate(.clockwise, collect: TriggerEvent.standardCollect)),
@@ -18,7 +18,7 @@ struct EventNameTests {
         }
 
     @Test("what the recogniser reports, topics and rules have the same name", arguments: recognised)
-    func same(what: Recognised.What, event: TriggerEvent) {
+    func same(what: RecognisedEvent.Kind, event: TriggerEvent) {
         #expect(what.name == event.name)
         #expect(what.publishedName == event.name)
         #expect(TriggerEvent(name: event.name) == event)
@@ -26,11 +26,11 @@ struct EventNameTests {
 
     @Test("a pattern with a long press and a chord have names in rules, and none in topics")
     func unpublished() {
-        #expect(Recognised.What.pattern([.short, .long]).name == "pattern")
-        #expect(Recognised.What.pattern([.short, .long]).publishedName == nil)
-        #expect(Recognised.What.pattern([]).publishedName == nil)
-        #expect(Recognised.What.chord(0).name == "chord")
-        #expect(Recognised.What.chord(0).publishedName == nil)
+        #expect(RecognisedEvent.Kind.pattern([.short, .long]).name == "pattern")
+        #expect(RecognisedEvent.Kind.pattern([.short, .long]).publishedName == nil)
+        #expect(RecognisedEvent.Kind.pattern([]).publishedName == nil)
+        #expect(RecognisedEvent.Kind.chord(0).name == "chord")
+        #expect(RecognisedEvent.Kind.chord(0).publishedName == nil)
     }
 
     @Test("a rule file writes numbers of clicks and patterns with keys of their own")
@@ -48,7 +48,7 @@ struct EventNameTests {
         #expect(FlicModel.flic2.movementNames == [])
         #expect(FlicModel.twist.movementNames == RotationDirection.allCases.map(\.rawValue))
         #expect(FlicModel.duo.movementNames.count == 6)
-        #expect(!FlicModel.twist.gives(.swipe(.left)))
-        #expect(FlicModel.duo.gives(.swipe(.left)))
+        #expect(!FlicModel.twist.supports(.swipe(.left)))
+        #expect(FlicModel.duo.supports(.swipe(.left)))
     }
 }

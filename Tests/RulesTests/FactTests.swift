@@ -96,15 +96,15 @@ struct FactTests {
             "{{ trigger.button }} {{ trigger.uuid }} {{ trigger.serial }} {{ trigger.address }} {{ trigger.nickname }} "
             + "{{ trigger.part }} {{ trigger.steps }} {{ trigger.position }} {{ trigger.slot }}"
         var talk = House.talk(.on(.rotate(.clockwise, collect: .milliseconds(100)), of: .any, do: try .tell(text)))
-        let turned = Recognised(
-            button: House.desk, part: .dial, what: .rotation(steps: 4, collect: .milliseconds(100)), at: talk.now,
+        let turned = RecognisedEvent(
+            button: House.desk, part: .dial, kind: .rotation(steps: 4, collect: .milliseconds(100)), at: talk.now,
             position: 40, slot: 7)
         #expect(
             talk.tell(.given(.recognised(turned)))[1]
                 == "1 says desk \(String(repeating: "3", count: 32)) BA00-A00003 80:E4:DA:00:00:03 Button 3 dial 4 40 7"
         )
-        let stranger = Recognised(
-            button: House.stranger, what: .rotation(steps: 1, collect: .milliseconds(100)), at: talk.now)
+        let stranger = RecognisedEvent(
+            button: House.stranger, kind: .rotation(steps: 1, collect: .milliseconds(100)), at: talk.now)
         #expect(
             talk.tell(.given(.recognised(stranger)))[1].hasPrefix("2 says \(String(repeating: "9", count: 32)) "))
     }
@@ -176,11 +176,11 @@ struct PressTests {
         #expect(talk.tell(button.down(at: talk.now)) == [])
         talk.wait(.milliseconds(80))
         let up = talk.given(button.up(at: talk.now))
-        #expect(up.contains { if case .recognised(let seen) = $0 { seen.what == .up } else { false } })
+        #expect(up.contains { if case .recognised(let seen) = $0 { seen.kind == .up } else { false } })
         talk.wait(.milliseconds(420))
         let effects = talk.given(button.clickTimeout(at: talk.now))
         #expect(
-            effects.contains { if case .recognised(let seen) = $0 { seen.what == .pattern([.short]) } else { false } })
+            effects.contains { if case .recognised(let seen) = $0 { seen.kind == .pattern([.short]) } else { false } })
         #expect(effects.compactMap(\.words) == ["started 1 click", "1 says click", "completed 1"])
     }
 

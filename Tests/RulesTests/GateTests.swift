@@ -13,7 +13,7 @@ struct GateTests {
         var talk = House.talk(
             .on(.click, id: "a", do: .say("a")), .on(.doubleClick, id: "b", do: .say("b")),
             .on(.click, id: "c", do: .say("c")))
-        let recognised = Recognised(button: House.kitchen, what: .pattern([.short]), at: talk.now)
+        let recognised = RecognisedEvent(button: House.kitchen, kind: .pattern([.short]), at: talk.now)
         let effects = talk.given(.given(.recognised(recognised)))
         #expect(effects.first == .recognised(recognised))
         #expect(

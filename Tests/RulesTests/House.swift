@@ -34,7 +34,7 @@ enum House {
         DeclaredButton(name: "desk", hardware: .uuid(String(repeating: "3", count: 32)), model: .twist),
     ]
     static let states = [
-        DeclaredState(name: "lux", topicName: "sensor", pointer: "/lux", type: .integer, fallback: .integer(30)),
+        DeclaredState(name: "lux", topicName: "sensor", pointer: "/lux", type: .integer, defaultValue: .integer(30)),
         DeclaredState(name: "door", topicName: "door"),
     ]
     static let variables = [
@@ -70,7 +70,7 @@ enum House {
         var scope = Scope()
         scope.absent = [:]
         for (place, state) in states.enumerated() {
-            let type = ExpressionType(.scalar(state.type), isOptional: state.fallback == nil)
+            let type = ExpressionType(.scalar(state.type), isOptional: state.defaultValue == nil)
             scope.states[state.name] = Scope.Declared(slot: place, type: type)
         }
         for (place, variable) in variables.enumerated() {
@@ -88,7 +88,7 @@ enum House {
 
 extension Condition {
     static func that(_ text: String, rules: [String] = []) throws -> Condition {
-        Condition(.expression(try House.expression(text, rules: rules)), source: text)
+        Condition(.expression(try House.expression(text, rules: rules)), text: text)
     }
 }
 
@@ -98,13 +98,13 @@ extension Rule {
     /// A rule for the kitchen's button, unless another is given.
     static func on(
         _ events: TriggerEvent..., of button: ButtonSelector = .declared(0), id: String = "rule",
-        if conditions: [Condition] = [], mode: Mode = .single, max: Int = 1, scope: Scope = .rule,
+        if conditions: [Condition] = [], mode: Mode = .single, max: Int = 1, scope: LimitScope = .rule,
         queued: QueuedPolicy? = nil, cooldown: Duration = .zero, rate: Rate = .standard, fallback: Bool = false,
         onRestart: AfterRestart = .drop, isDryRun: Bool = false, isEnabled: Bool = true, do steps: Step...
     ) -> Rule {
         Rule(
             id: id, isEnabled: isEnabled, triggers: [Trigger(buttons: [button], events: events)],
-            conditions: conditions, steps: steps.placed, mode: mode, maximum: max, scope: scope, queued: queued,
+            conditions: conditions, steps: steps.placed, mode: mode, maximumRuns: max, scope: scope, queued: queued,
             cooldown: cooldown, rateLimit: rate, isFallback: fallback, onRestart: onRestart, isDryRun: isDryRun)
     }
 }
@@ -151,13 +151,13 @@ extension Step {
 extension RuleEngine.Input {
     /// - Parameter age: `nil` for a live event.
     static func event(
-        _ what: Recognised.What, of button: ButtonID = House.kitchen, part: ButtonPart? = nil,
+        _ what: RecognisedEvent.Kind, of button: ButtonID = House.kitchen, part: ButtonPart? = nil,
         press: UInt64? = nil, age: Duration? = nil, isLast: Bool = false, slot: Int = 0, at now: Instant
     ) -> RuleEngine.Input {
         .given(
             .recognised(
-                Recognised(
-                    button: button, part: part, what: what, presses: press.map { $0...$0 }, wasQueued: age != nil,
+                RecognisedEvent(
+                    button: button, part: part, kind: what, presses: press.map { $0...$0 }, wasQueued: age != nil,
                     wasQueuedLast: isLast, age: age ?? .zero, at: now - (age ?? .zero), slot: slot)))
     }
 }
@@ -165,7 +165,7 @@ extension RuleEngine.Input {
 extension Transcript<RuleEngine> {
     /// Gives the engine an event and returns its effects in words.
     mutating func event(
-        _ what: Recognised.What, of button: ButtonID = House.kitchen, part: ButtonPart? = nil,
+        _ what: RecognisedEvent.Kind, of button: ButtonID = House.kitchen, part: ButtonPart? = nil,
         press: UInt64? = nil, age: Duration? = nil, isLast: Bool = false
     ) -> [String] {
         tell(.event(what, of: button, part: part, press: press, age: age, isLast: isLast, at: now))
@@ -179,8 +179,8 @@ extension Transcript<RuleEngine> {
     mutating func tell(_ input: RuleEngine.Input) -> [String] { given(input).compactMap(\.words) }
 
     /// Ends the step of that run and returns the effects in words.
-    mutating func done(_ run: UInt64, step: Int = 0, _ outcome: StepOutcome = .completed(nil)) -> [String] {
-        tell(.stepFinished(StepID(run: RunID(rawValue: run), index: step), outcome))
+    mutating func done(_ run: UInt64, step: Int = 0, _ outcome: ActionResult = .completed(nil)) -> [String] {
+        tell(.actionFinished(ActionID(run: RunID(rawValue: run), index: step), outcome))
     }
 
     /// Lets time pass, fires each timer at its deadline, and returns the effects in words.
@@ -209,7 +209,7 @@ extension RuleEngine.Effect {
             "\(run.rawValue) failed in \(step): \(code) \(message)"
         case .finished(let run, _, let result): "\(result.rawValue) \(run.rawValue)"
         case .interrupted(let run, let rule, _): "interrupted \(run.rawValue) \(rule)"
-        case .keep(let change): "keep " + change.words
+        case .store(let change): "keep " + change.words
         case .variableChanged(let name, let value): "\(name) = \(value.shown)"
         case .enabledChanged(let rule, let isEnabled): "\(rule) \(isEnabled ? "enabled" : "disabled")"
         case .triggerModeDropped(let button): "mode of \(button) dropped"

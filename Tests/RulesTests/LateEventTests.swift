@@ -52,10 +52,12 @@ struct LateEventTests {
     func holdEnd() {
         for (policy, isKept) in [(QueuedPolicy.drop, false), (.limited(maximumAge: .seconds(1), keepLast: true), true)]
         {
-            for hold in [Recognised.Lateness(wasQueued: false, age: .zero), .init(wasQueued: true, age: .seconds(20))] {
+            for hold in [
+                RecognisedEvent.Lateness(wasQueued: false, age: .zero), .init(wasQueued: true, age: .seconds(20)),
+            ] {
                 var talk = House.talk(.on(.holdRelease, queued: policy, do: .say("stop")))
-                let end = Recognised(
-                    button: House.kitchen, what: .holdRelease, wasQueued: true, age: .seconds(20), at: talk.now,
+                let end = RecognisedEvent(
+                    button: House.kitchen, kind: .holdRelease, wasQueued: true, age: .seconds(20), at: talk.now,
                     hold: hold)
                 let told = talk.tell(.given(.recognised(end)))
                 if hold.wasQueued {

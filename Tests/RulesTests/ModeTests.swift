@@ -97,7 +97,7 @@ struct ModeTests {
 
 @Suite("Rotation while the rule runs")
 struct TurnTests {
-    static func turn(_ steps: Int) -> Recognised.What { .rotation(steps: steps, collect: .milliseconds(100)) }
+    static func turn(_ steps: Int) -> RecognisedEvent.Kind { .rotation(steps: steps, collect: .milliseconds(100)) }
 
     static func talk(mode: Rule.Mode = .single, id: String = "turn") throws -> Transcript<RuleEngine> {
         let collect = Duration.milliseconds(100)
@@ -110,7 +110,7 @@ struct TurnTests {
                         buttons: [.declared(2)], events: [.rotate(.counterClockwise, collect: collect)], id: "down"),
                 ],
                 steps: [try .tell("{{ trigger.event }} {{ trigger.id }} {{ trigger.steps }}"), .work], mode: mode,
-                maximum: 10))
+                maximumRuns: 10))
     }
 
     @Test(

@@ -24,14 +24,14 @@ enum RandomHouse {
             id: id,
             triggers: [
                 Trigger(buttons: [selectors.randomElement(using: &random) ?? .any], events: events),
-                Trigger(source: .chord([0, 1], within: .milliseconds(300), .down)),
+                Trigger(origin: .chord([0, 1], within: .milliseconds(300), .down)),
             ],
             steps: try (0..<Int.random(in: 0...3, using: &random)).map { place in
                 var step = try step(&random)
                 step.path = "actions[\(place)].\(step.action.kind.rawValue)"
                 return step
             },
-            mode: mode, maximum: mode == .queued || mode == .parallel ? Int.random(in: 1...3, using: &random) : 1)
+            mode: mode, maximumRuns: mode == .queued || mode == .parallel ? Int.random(in: 1...3, using: &random) : 1)
         if Int.random(in: 0..<3, using: &random) == 0 {
             rule.conditions = [try .that(conditions.randomElement(using: &random) ?? "true")]
         }
@@ -73,8 +73,8 @@ enum RandomHouse {
         }
     }
 
-    static func recognised(_ random: inout SeededGenerator, at now: Instant) -> Recognised {
-        let whats: [Recognised.What] = [
+    static func recognised(_ random: inout SeededGenerator, at now: Instant) -> RecognisedEvent {
+        let whats: [RecognisedEvent.Kind] = [
             .down, .up, .pattern([.short]), .pattern([.short, .short]), .pattern([.short, .long]), .pattern([]),
             .hold(after: .seconds(1)), .hold(after: .seconds(2)), .holdRelease, .chord(0), .chord(-1), .chord(99),
             .swipe(.left), .rotation(steps: 3, collect: .milliseconds(100)),
@@ -83,10 +83,10 @@ enum RandomHouse {
         let wasQueued = Int.random(in: 0..<3, using: &random) == 0
         let age = Duration.milliseconds(wasQueued ? Int.random(in: 0...9000, using: &random) : 0)
         let press = UInt64.random(in: 0...20, using: &random)
-        return Recognised(
+        return RecognisedEvent(
             button: [House.kitchen, House.hall, House.desk, House.stranger].randomElement(using: &random)
                 ?? House.kitchen, part: Bool.random(using: &random) ? nil : .dial,
-            what: whats.randomElement(using: &random) ?? .down, presses: press...press + 1, wasQueued: wasQueued,
+            kind: whats.randomElement(using: &random) ?? .down, presses: press...press + 1, wasQueued: wasQueued,
             wasQueuedLast: wasQueued && Bool.random(using: &random), age: age, at: now - age)
     }
 }

@@ -113,7 +113,7 @@ struct ReloadTests {
         #expect(talk.machine.isEnabled(rule: "rule") == false)
         talk.when(
             .reloaded(House.set([.on(.click, isEnabled: false, do: .say("changed"))])),
-            expect: .keep(.enabled(rule: "rule", nil)))
+            expect: .store(.enabled(rule: "rule", nil)))
         #expect(
             talk.tell(.reloaded(House.set([.on(.click, do: .say("changed"))]))) == ["rule enabled"])
         #expect(talk.machine.isEnabled(rule: "rule") == true)

@@ -106,24 +106,24 @@ struct RequestTests {
 
 @Suite("Trigger modes that rules need")
 struct ListeningTests {
-    static func listening(_ events: TriggerEvent..., times: DeclaredButton? = nil) -> Listening {
+    static func listening(_ events: TriggerEvent..., times: DeclaredButton? = nil) -> ClickTiming {
         let rules = events.enumerated().map { place, event in Rule.on(event, id: "rule_\(place)", do: .say("hello")) }
-        return House.talk(House.set(rules, buttons: [times ?? House.buttons[0]])).machine.listening(to: House.kitchen)
+        return House.talk(House.set(rules, buttons: [times ?? House.buttons[0]])).machine.clickTiming(of: House.kitchen)
     }
 
     @Test("a button gets the smallest trigger mode for its rules, and clicks wait no longer than they need")
     func modes() {
         let click = TriggerEvent.click, double = TriggerEvent.doubleClick, hold = TriggerEvent.hold(after: nil)
-        #expect(ListeningTests.listening() == Listening())
+        #expect(ListeningTests.listening() == ClickTiming())
         #expect(
             ListeningTests.listening(click, .down)
-                == Listening(mode: .click, clickWait: .zero, gestures: [[.short]]))
+                == ClickTiming(mode: .click, clickWait: .zero, gestures: [[.short]]))
         #expect(
             ListeningTests.listening(click, hold)
-                == Listening(mode: .clickAndHold, clickWait: nil, cause: "rule_1", gestures: [[.short]]))
+                == ClickTiming(mode: .clickAndHold, clickWait: nil, cause: "rule_1", gestures: [[.short]]))
         #expect(
             ListeningTests.listening(double, click)
-                == Listening(
+                == ClickTiming(
                     mode: .clickAndDoubleClick, clickWait: .milliseconds(500), cause: "rule_0",
                     gestures: [[.short], [.short, .short]]))
         #expect(ListeningTests.listening(click, hold, double).mode == .clickAndDoubleClickAndHold)
@@ -145,11 +145,11 @@ struct ListeningTests {
     @Test("a chord makes clicks wait on its buttons and on no others")
     func chord() {
         let chord = Rule(
-            id: "both", triggers: [Trigger(source: .chord([0, 1], within: .milliseconds(250), .down))], steps: [])
+            id: "both", triggers: [Trigger(origin: .chord([0, 1], within: .milliseconds(250), .down))], steps: [])
         let talk = House.talk(.on(.click, of: .any, do: .say("hello")), chord)
-        #expect(talk.machine.listening(to: House.hall).clickWait == .milliseconds(250))
-        #expect(talk.machine.listening(to: House.hall).cause == "both")
-        #expect(talk.machine.listening(to: House.desk).clickWait == .zero)
+        #expect(talk.machine.clickTiming(of: House.hall).clickWait == .milliseconds(250))
+        #expect(talk.machine.clickTiming(of: House.hall).cause == "both")
+        #expect(talk.machine.clickTiming(of: House.desk).clickWait == .zero)
     }
 
     @Test("rules for any button and disabled rules count for the trigger mode")
@@ -157,8 +157,8 @@ struct ListeningTests {
         let talk = House.talk(
             .on(.click, id: "click", do: .say("hello")),
             .on(.doubleClick, of: .any, id: "any", isEnabled: false, do: .say("hello")))
-        #expect(talk.machine.listening(to: House.kitchen).cause == "any")
-        #expect(talk.machine.listening(to: House.stranger).mode == .clickAndDoubleClick)
+        #expect(talk.machine.clickTiming(of: House.kitchen).cause == "any")
+        #expect(talk.machine.clickTiming(of: House.stranger).mode == .clickAndDoubleClick)
     }
 
     @Test("a trigger mode set at run time is refused if a rule needs an event it does not give")
@@ -175,17 +175,17 @@ struct ListeningTests {
                 "mode of 80e4da000001 dropped",
             ])
         #expect(talk.tell(.requested(.setTriggerMode(House.kitchen, .clickAndDoubleClickAndHold))) == [])
-        #expect(talk.machine.listening(to: House.kitchen).clickWait == .milliseconds(500))
+        #expect(talk.machine.clickTiming(of: House.kitchen).clickWait == .milliseconds(500))
         #expect(talk.tell(.requested(.setTriggerMode(House.kitchen, nil))) == [])
-        #expect(talk.machine.listening(to: House.kitchen).clickWait == nil)
+        #expect(talk.machine.clickTiming(of: House.kitchen).clickWait == nil)
     }
 
     @Test("a trigger mode that the rules file fixes cannot be changed at run time")
     func fixed() {
         let button = DeclaredButton(name: "kitchen", hardware: .address(House.kitchen), triggerMode: .clickAndHold)
         let talk = House.talk(House.set([.on(.click, do: .say("hello"))], buttons: [button]))
-        #expect(talk.machine.listening(to: House.kitchen).mode == .clickAndHold)
-        #expect(talk.machine.listening(to: House.kitchen).isFixed)
+        #expect(talk.machine.clickTiming(of: House.kitchen).mode == .clickAndHold)
+        #expect(talk.machine.clickTiming(of: House.kitchen).isFixed)
         #expect(talk.machine.refusal(of: .click, for: House.kitchen) == "the rules set it to click_and_hold")
         #expect(talk.machine.refusal(of: .clickAndHold, for: House.kitchen) == nil)
     }
@@ -204,7 +204,7 @@ struct ListeningTests {
                     "warning: trigger mode of kitchen is auto again, not click: rule three uses clicks_3, which click does not report",
                     "mode of 80e4da000001 dropped",
                 ])
-        #expect(talk.machine.listening(to: House.kitchen).mode == nil)
+        #expect(talk.machine.clickTiming(of: House.kitchen).mode == nil)
     }
 
     @Test("a new nickname that makes rules need more sets the trigger mode back to auto")
@@ -214,7 +214,7 @@ struct ListeningTests {
         var talk = House.talk(.on(.doubleClick, of: .hardware(.nickname("bell")), id: "bell", do: .say("bell")))
         talk.given(.requested(.setTriggerMode(House.stranger, .click)))
         #expect(talk.tell(.buttonsChanged(identities)).last == "mode of 80e4da000009 dropped")
-        #expect(talk.machine.listening(to: House.stranger).mode == .clickAndDoubleClick)
+        #expect(talk.machine.clickTiming(of: House.stranger).mode == .clickAndDoubleClick)
     }
 
     @Test("a trigger mode set at run time applies to the next press")

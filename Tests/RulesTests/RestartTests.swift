@@ -18,12 +18,12 @@ struct RestartTests {
     static func waiting() -> WaitingRun? {
         var talk = House.talk(stairs)
         let effects = talk.given(.event(.pattern([.short]), at: talk.now))
-        for case .keep(.waiting(_, let waiting?)) in effects { return waiting }
+        for case .store(.waiting(_, let waiting?)) in effects { return waiting }
         return nil
     }
 
     static func restarted(after pause: Duration, _ rules: Rule...) throws -> (Transcript<RuleEngine>, [String]) {
-        let state = RuleState(waiting: [try #require(waiting())])
+        let state = RuleState(waitingRuns: [try #require(waiting())])
         var talk = Transcript(RuleEngine(House.set(rules), state: state))
         talk.given(.buttonsChanged(House.identities))
         let told = talk.tell(.wallClock(House.noon + pause, isBelievable: true))
@@ -82,7 +82,7 @@ struct RestartTests {
 
     @Test("stored runs are restored only when the clock is plausible")
     func clock() throws {
-        let state = RuleState(waiting: [try #require(RestartTests.waiting())])
+        let state = RuleState(waitingRuns: [try #require(RestartTests.waiting())])
         var talk = Transcript(RuleEngine(House.set([RestartTests.stairs]), state: state))
         talk.when(.wallClock(UTCTime(milliseconds: 5), isBelievable: false))
         #expect(talk.tell(.wallClock(House.noon, isBelievable: true)) == ["info: run 1 of stairs goes on"])
@@ -92,7 +92,7 @@ struct RestartTests {
     func damaged() throws {
         var waiting = try #require(RestartTests.waiting())
         waiting.saved = "{"
-        var talk = Transcript(RuleEngine(House.set([RestartTests.stairs]), state: RuleState(waiting: [waiting])))
+        var talk = Transcript(RuleEngine(House.set([RestartTests.stairs]), state: RuleState(waitingRuns: [waiting])))
         #expect(
             talk.tell(.wallClock(House.noon, isBelievable: true)).first
                 == "warning: run 1 of stairs is not resumed: its stored state cannot be read")

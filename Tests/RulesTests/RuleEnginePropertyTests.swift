@@ -13,8 +13,8 @@ struct RuleEnginePropertyTests {
     private struct Ledger {
         var open: [RunID: String] = [:]
         var ended: Set<RunID> = []
-        var performed: Set<StepID> = []
-        var unanswered: [StepID] = []
+        var performed: Set<ActionID> = []
+        var unanswered: [ActionID] = []
         var waiting: [RunID: WaitingRun] = [:]
         var timer: Instant?
 
@@ -35,7 +35,7 @@ struct RuleEnginePropertyTests {
                 #expect(open.removeValue(forKey: run) == rule)
                 #expect(waiting[run] == nil)
                 ended.insert(run)
-            case .keep(.waiting(let run, let kept)):
+            case .store(.waiting(let run, let kept)):
                 #expect(open[run] != nil)
                 waiting[run] = kept
             case .setTimer(let deadline):
@@ -43,7 +43,7 @@ struct RuleEnginePropertyTests {
             case .cancelTimer:
                 #expect(timer != nil)
                 timer = nil
-            case .recognised, .stopped, .interrupted, .keep, .variableChanged, .enabledChanged, .triggerModeDropped,
+            case .recognised, .stopped, .interrupted, .store, .variableChanged, .enabledChanged, .triggerModeDropped,
                 .subscribe, .unsubscribe, .log, .oversizedState:
                 break
             }
@@ -59,7 +59,7 @@ struct RuleEnginePropertyTests {
         for _ in 0..<250 {
             let input = try RuleEnginePropertyTests.input(&random, &talk, ledger)
             if input == .timerFired { ledger.timer = nil }
-            if case .stepFinished(let step, _) = input { ledger.unanswered.removeAll { $0 == step } }
+            if case .actionFinished(let step, _) = input { ledger.unanswered.removeAll { $0 == step } }
             let effects = talk.given(input)
             for effect in effects { ledger.read(effect, at: talk.now) }
             #expect(ledger.timer == talk.machine.timer)
@@ -94,12 +94,12 @@ struct RuleEnginePropertyTests {
         switch Int.random(in: 0..<24, using: &random) {
         case 0..<9: return .given(.recognised(RandomHouse.recognised(&random, at: talk.now)))
         case 9..<12:
-            let step = ledger.unanswered.randomElement(using: &random) ?? StepID(run: RunID(rawValue: 1), index: 3)
-            return .stepFinished(
+            let step = ledger.unanswered.randomElement(using: &random) ?? ActionID(run: RunID(rawValue: 1), index: 3)
+            return .actionFinished(
                 step, Bool.random(using: &random) ? .completed(nil) : .failed(code: "R822", message: "exit status 1"))
         case 12:
             return .handedOver(
-                ledger.unanswered.randomElement(using: &random) ?? StepID(run: RunID(rawValue: 1), index: 0))
+                ledger.unanswered.randomElement(using: &random) ?? ActionID(run: RunID(rawValue: 1), index: 0))
         case 13:
             let inputs: [RuleEngine.Input] = [
                 .linkTimedOut(button), .rebooted(button), .linkChanged(button, isConnected: true),
@@ -151,7 +151,7 @@ struct RuleEnginePropertyTests {
             for effect in talk.given(.given(.recognised(event))) { ledger.read(effect, at: talk.now) }
         }
         let waiting = Array(ledger.waiting.values)
-        var after = Transcript(RuleEngine(set, state: RuleState(waiting: waiting)))
+        var after = Transcript(RuleEngine(set, state: RuleState(waitingRuns: waiting)))
         let time = talk.machine.world.wallClock(at: talk.now)
         let told = after.tell(.wallClock(time, isBelievable: true))
         #expect(told.count { $0.hasSuffix("goes on") } == waiting.count)

@@ -73,7 +73,7 @@ struct RuleIndexTests {
     @Test("each event starts the rule for it, and no other")
     func events() throws {
         let collect = Duration.milliseconds(100)
-        let cases: [(TriggerEvent, Recognised.What, String)] = [
+        let cases: [(TriggerEvent, RecognisedEvent.Kind, String)] = [
             (.down, .down, "down"), (.up, .up, "up"), (.click, .pattern([.short]), "click"),
             (.doubleClick, .pattern([.short, .short]), "double_click"),
             (.pattern([.short, .short, .short]), .pattern([.short, .short, .short]), "clicks_3"),
@@ -122,7 +122,7 @@ struct RuleIndexTests {
     func chords() {
         func chord(_ id: String, _ members: [Int], _ event: ChordEvent = .down) -> Rule {
             Rule(
-                id: id, triggers: [Trigger(source: .chord(members, within: .milliseconds(300), event))],
+                id: id, triggers: [Trigger(origin: .chord(members, within: .milliseconds(300), event))],
                 steps: [.say(id)])
         }
         var talk = House.talk(

@@ -72,7 +72,7 @@ struct StateTests {
     func fallback() {
         var talk = StateTests.engine(
             DeclaredState(
-                name: "lux", topicName: "lux", type: .integer, fallback: .integer(30), maximumAge: .seconds(60)))
+                name: "lux", topicName: "lux", type: .integer, defaultValue: .integer(30), maximumAge: .seconds(60)))
         #expect(talk.machine.value(ofState: "lux") == .integer(30))
         talk.given(.message(topicName: "lux", payload: Array("7".utf8)))
         #expect(talk.machine.timer == talk.now + .seconds(60))

@@ -43,7 +43,7 @@ struct TraceTests {
         for number in 0..<UInt64(120) {
             talk.given(.event(.pattern([.short]), at: talk.now))
             talk.wait(.milliseconds(Int(number)))
-            talk.given(.stepFinished(StepID(run: RunID(rawValue: number + 1), index: 0), .completed(nil)))
+            talk.given(.actionFinished(ActionID(run: RunID(rawValue: number + 1), index: 0), .completed(nil)))
         }
         let statistics = try #require(talk.machine.statistics(of: "rule"))
         #expect(statistics.counts == [.started: 120, .completed: 120])
@@ -56,7 +56,7 @@ struct TraceTests {
 
 @Suite("Explanations of an event")
 struct ExplanationTests {
-    static let click = Recognised.What.pattern([.short])
+    static let click = RecognisedEvent.Kind.pattern([.short])
 
     @Test("an explanation lists each rule's gates up to the one that refuses, and changes nothing")
     func gates() throws {
@@ -67,23 +67,23 @@ struct ExplanationTests {
             .on(.click, id: "off", isEnabled: false, do: .say("off")), .on(.up, id: "other", do: .say("other")))
         talk.given(.event(.pattern([.short]), at: talk.now))
         talk.wait(.seconds(5))
-        let event = Recognised(button: House.kitchen, what: ExplanationTests.click, at: talk.now)
+        let event = RecognisedEvent(button: House.kitchen, kind: ExplanationTests.click, at: talk.now)
         let explanation = talk.machine.explain(event, at: talk.now)
         #expect(
             explanation.verdicts == [
-                Explanation.RuleVerdict(
+                Explanation.RuleExplanation(
                     rule: "dark", stoppedBy: .conditions,
                     reasons: [
                         "enabled: enabled", "queued: not stored by the button",
                         "conditions: states.lux < 20 is false (states.lux = 30)",
                     ]),
-                Explanation.RuleVerdict(
+                Explanation.RuleExplanation(
                     rule: "slow", stoppedBy: .cooldown,
                     reasons: [
                         "enabled: enabled", "queued: not stored by the button", "conditions: none",
                         "cooldown: for another 4s",
                     ]),
-                Explanation.RuleVerdict(rule: "off", stoppedBy: .enabled, reasons: ["enabled: disabled"]),
+                Explanation.RuleExplanation(rule: "off", stoppedBy: .enabled, reasons: ["enabled: disabled"]),
             ])
         #expect(explanation.notConsidered == ["nothing"])
         #expect(talk.machine.statistics(of: "dark")?.counts == [.droppedConditions: 1])
@@ -92,11 +92,11 @@ struct ExplanationTests {
     @Test("an explanation of a rule that would start lists all its gates")
     func runs() {
         let talk = House.talk(.on(.click, do: .say("hello")))
-        let event = Recognised(
-            button: House.kitchen, what: ExplanationTests.click, wasQueued: true, age: .seconds(2), at: talk.now)
+        let event = RecognisedEvent(
+            button: House.kitchen, kind: ExplanationTests.click, wasQueued: true, age: .seconds(2), at: talk.now)
         #expect(
             talk.machine.explain(event, at: talk.now).verdicts == [
-                Explanation.RuleVerdict(
+                Explanation.RuleExplanation(
                     rule: "rule", stoppedBy: nil,
                     reasons: [
                         "enabled: enabled", "queued: stored by the button for 2s, at most 3s", "conditions: none",
@@ -111,8 +111,8 @@ struct ExplanationTests {
             .on(
                 .click, if: [try .that("states.lux < 20")], queued: .limited(maximumAge: .seconds(9), keepLast: true),
                 do: .say("hello")))
-        let event = Recognised(
-            button: House.kitchen, what: ExplanationTests.click, wasQueued: true, age: .seconds(2), at: talk.now)
+        let event = RecognisedEvent(
+            button: House.kitchen, kind: ExplanationTests.click, wasQueued: true, age: .seconds(2), at: talk.now)
         let verdict = try #require(talk.machine.explain(event, at: talk.now).verdicts.first)
         #expect(verdict.stoppedBy == .conditions)
         #expect(

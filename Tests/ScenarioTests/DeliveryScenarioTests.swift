@@ -41,7 +41,7 @@ struct DeliveryScenarioTests {
     }
 
     private static func kept(_ button: SimulatedButtonDescription, in house: Household) -> Int {
-        let memory = house.world.eventMemory(of: button.name)
+        let memory = house.world.eventSnapshot(of: button.name)
         return (memory?.stored.count ?? 0) + (memory?.smallStored.count ?? 0)
     }
 

@@ -173,7 +173,7 @@ struct FlicdScenarioTests {
     @Test("a wizard for a button that is connected elsewhere fails, after it has run for two seconds")
     func taken() {
         var taken = Household.kitchen
-        taken.isTaken = true
+        taken.isConnectedElsewhere = true
         var house = Self.house(isPaired: false, [taken])
         ask(&house, 1, .createScanWizard(id: 3))
         house.wait(.milliseconds(1999))

@@ -88,17 +88,17 @@ struct HandOverScenarioTests {
             house.writesAreSlow = true
             house.press("kitchen", .click)
             house.wait(.seconds(2))
-            #expect(house.store.state.rules.waiting.isEmpty)
+            #expect(house.store.state.rules.waitingRuns.isEmpty)
             house.writesAreSlow = false
             if isWritten {
                 house.acknowledge()
-                #expect(house.store.state.rules.waiting.count == 1)
+                #expect(house.store.state.rules.waitingRuns.count == 1)
             }
             house.crash()
             house.wait(.seconds(20))
             #expect(house.interruptedRuns.count == (isWritten ? 0 : 1))
             #expect(house.payloads(on: "two").count == (isWritten ? 1 : 0))
-            #expect(house.store.state.runs.isEmpty && house.store.state.rules.waiting.isEmpty)
+            #expect(house.store.state.runs.isEmpty && house.store.state.rules.waitingRuns.isEmpty)
         }
     }
 

@@ -12,10 +12,10 @@ struct HouseRules: Sendable, ExpressibleByStringLiteral {
     var set: RuleSet
 
     /// A text with errors fails the test, and gives no rules.
-    init(_ text: String, in environment: LoadEnvironment = LoadEnvironment()) {
+    init(_ text: String, in environment: LoadInputs = LoadInputs()) {
         self.text = text
         let file = SourceFile(name: "test.yaml", text: Array(text.utf8))
-        let loaded = RuleLoader.rules(file, in: environment)
+        let loaded = FileLoader.rules(file, in: environment)
         set = loaded.value ?? RuleSet()
         if loaded.value == nil {
             Issue.record("\(DiagnosticReport(loaded.diagnostics, sources: [file.name: file.text]).text())")

@@ -90,7 +90,7 @@ struct Household {
     private var slowLoads: [JobID] = []
     private(set) var unacknowledged: [MessageID] = []
     private var running: [JobID] = []
-    private var memories: [String: EventMemory] = [:]
+    private var memories: [String: EventSnapshot] = [:]
     private var isDead = false
     /// The changes that are added to the next record.
     private var unrecorded: [StoreChange] = []
@@ -538,7 +538,7 @@ struct Household {
         guard isWitnessed else { return }
         for description in descriptions {
             let name = description.name
-            guard let memory = world.eventMemory(of: name), memory != memories[name] else { continue }
+            guard let memory = world.eventSnapshot(of: name), memory != memories[name] else { continue }
             let former = memories.updateValue(memory, forKey: name)
             var disk = synced
             disk.apply(syncedReserve)

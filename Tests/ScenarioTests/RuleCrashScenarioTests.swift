@@ -51,7 +51,7 @@ struct RuleCrashScenarioTests {
             #expect(house.payloads(on: "two").count <= 1)
             #expect(house.started.count + told == 1)
             #expect(house.started.count == 1 || !resumes && !wasOver)
-            #expect(house.store.state.runs.isEmpty && house.store.state.rules.waiting.isEmpty)
+            #expect(house.store.state.runs.isEmpty && house.store.state.rules.waitingRuns.isEmpty)
         }
     }
 
@@ -198,6 +198,6 @@ struct RuleCrashScenarioTests {
         house.wait(.seconds(5))
         #expect(!house.interruptedRuns.isEmpty)
         #expect(house.payloads(on: "tryck/rules/stairs/last_run") == [])
-        #expect(house.store.state.runs.isEmpty && house.store.state.rules.waiting.isEmpty)
+        #expect(house.store.state.runs.isEmpty && house.store.state.rules.waitingRuns.isEmpty)
     }
 }

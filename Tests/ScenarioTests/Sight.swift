@@ -17,5 +17,5 @@ enum Sight {
     /// A hand swiped or turned.
     case hand(SimulatedWorld.Input)
     /// A button's memory has changed. `onDisk`: its event cursor that would be left after a power cut now.
-    case remembered(String, from: EventMemory?, to: EventMemory, onDisk: EventCursor?)
+    case remembered(String, from: EventSnapshot?, to: EventSnapshot, onDisk: EventCursor?)
 }

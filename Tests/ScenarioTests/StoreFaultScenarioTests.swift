@@ -167,7 +167,7 @@ struct StoreFaultScenarioTests {
         """
 
     private static func unacknowledged(_ house: Household) -> Int {
-        house.world.eventMemory(of: "kitchen")?.stored.count ?? 0
+        house.world.eventSnapshot(of: "kitchen")?.stored.count ?? 0
     }
 
     @Test(

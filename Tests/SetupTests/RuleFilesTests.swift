@@ -60,7 +60,7 @@ struct RuleFilesTests {
     func sibling() {
         let tree = Tree(["rules/home.yaml": "", "rules-old/home.yaml": ""])
         let answer = RuleFiles.files(
-            matching: "../rules-old/home.yaml", besides: tree.path + "/rules/home.yaml",
+            matching: "../rules-old/home.yaml", relativeTo: tree.path + "/rules/home.yaml",
             entry: tree.path + "/rules/home.yaml", matches: fits)
         #expect(answer == .isOutside)
     }
@@ -204,9 +204,9 @@ private final class Tree {
         }
     }
 
-    func answer(_ pattern: String, besides file: String = "home.yaml") -> RuleFiles.Answer {
+    func answer(_ pattern: String, besides file: String = "home.yaml") -> RuleFiles.FileResult {
         RuleFiles.files(
-            matching: pattern, besides: "\(path)/\(file)", entry: path + "/home.yaml", matches: fits)
+            matching: pattern, relativeTo: "\(path)/\(file)", entry: path + "/home.yaml", matches: fits)
     }
 
     func files(_ pattern: String, besides file: String = "home.yaml") -> [RuleFiles.File] {

@@ -155,7 +155,9 @@ struct FaultTests {
 
     @Test("a button that another device has says so in public")
     func taken() throws {
-        var bench = Bench([SimulatedButtonDescription(name: "kitchen", address: peripheralAddress, isTaken: true)])
+        var bench = Bench([
+            SimulatedButtonDescription(name: "kitchen", address: peripheralAddress, isConnectedElsewhere: true)
+        ])
         bench.tell(.transportOpened)
         bench.run(atMost: .seconds(1))
         #expect(try scanResponse(&bench).hex == "08ff" + "0f03" + "01" + "dae480" + "02")

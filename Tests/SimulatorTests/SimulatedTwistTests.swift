@@ -29,7 +29,7 @@ struct SimulatedTwistTests {
         var world = SimulatedWorld([.init(name: "hall")], seed: 1, at: Instant(sinceBoot: .zero))
         let effects = world.handle(.turn(button: "hall", hundredths: 1), at: Instant(sinceBoot: .zero))
         #expect(effects.contains(.note(button: "hall", "it has no dial to turn")))
-        #expect(world.dialMemory(of: "hall") == nil && world.dialMemory(of: "attic") == nil)
+        #expect(world.dialSnapshot(of: "hall") == nil && world.dialSnapshot(of: "attic") == nil)
         let unknown = world.handle(.turn(button: "attic", hundredths: 1), at: Instant(sinceBoot: .zero))
         #expect(unknown.contains(.unknownButton("attic")))
     }

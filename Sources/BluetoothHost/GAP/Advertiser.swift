@@ -33,7 +33,7 @@ struct Advertiser: Hashable, Sendable {
 
     var isOn: Bool { state != .off }
 
-    mutating func want(_ advertisement: Advertisement?) -> [Effect] {
+    mutating func setWanted(_ advertisement: Advertisement?) -> [Effect] {
         wanted = advertisement
         return settle()
     }

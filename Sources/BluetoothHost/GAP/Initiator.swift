@@ -3,7 +3,7 @@ import ButtonModel
 /// Keeps one connection pending at the controller as long as peers are wanted.
 ///
 /// The controller's filter accept list holds the wanted peers that are not connected. If they do not all fit,
-/// `AcceptListTurns` chooses; the end of a turn is a change of the list like any other. The list may be changed only
+/// `AcceptListRotation` chooses; the end of a turn is a change of the list like any other. The list may be changed only
 /// while no connection is pending; only the differences are sent. On a controller without such a list, each LE Create
 /// Connection names one peer.
 ///
@@ -66,7 +66,7 @@ struct Initiator: Hashable, Sendable {
     private let maximumLinks: Int?
     private var state = State.idle
     /// All wanted peers, and the order in which they enter the list.
-    private var turns = AcceptListTurns()
+    private var turns = AcceptListRotation()
     private var turnEnd: Instant?
     /// The peers last reported by `turned`.
     private var waiting: [BluetoothAddress] = []
@@ -106,15 +106,15 @@ struct Initiator: Hashable, Sendable {
     }
 
     /// Whether there are peers to connect to.
-    var isWanting: Bool { !placed.isEmpty }
+    var isWanting: Bool { !intendedList.isEmpty }
     /// Whether a connection is pending, or about to be.
     var isBusy: Bool { state != .idle }
 
     // MARK: Inputs
 
     /// - Parameter peers: the most important first; duplicates are ignored.
-    mutating func want(_ peers: [BluetoothAddress], at now: Instant) -> [Effect] {
-        turns.want(peers)
+    mutating func setWanted(_ peers: [BluetoothAddress], at now: Instant) -> [Effect] {
+        turns.setWanted(peers)
         unblock()
         return settle(at: now)
     }
@@ -224,7 +224,7 @@ struct Initiator: Hashable, Sendable {
             return effects
         case .pending(let peers):
             guard peers == target else { return effects + cancel(at: now) }
-            turnEnd = waiting.isEmpty ? nil : turnEnd ?? now + AcceptListTurns.length
+            turnEnd = waiting.isEmpty ? nil : turnEnd ?? now + AcceptListRotation.length
             return effects
         case .idle:
             guard !isPaused else { return effects + [.radioFree] }
@@ -239,15 +239,15 @@ struct Initiator: Hashable, Sendable {
     }
 
     private var usesList: Bool { listSize ?? 0 > 0 }
-    private var places: Int { max(1, listSize ?? 1) }
+    private var entryCount: Int { max(1, listSize ?? 1) }
 
     /// The peers that the list should hold, if nothing prevents a connection.
-    private var placed: Set<BluetoothAddress> {
-        listSize == nil ? [] : turns.placed(places, without: connected)
+    private var intendedList: Set<BluetoothAddress> {
+        listSize == nil ? [] : turns.listed(entryCount, without: connected)
     }
 
     /// The peers for which a connection should be pending now.
-    private var target: Set<BluetoothAddress> { isPaused || isFull ? [] : placed }
+    private var target: Set<BluetoothAddress> { isPaused || isFull ? [] : intendedList }
 
     private var isFull: Bool {
         isBlocked || maximumLinks.map { connected.count - centrals.count >= $0 } ?? false
@@ -258,7 +258,7 @@ struct Initiator: Hashable, Sendable {
         guard let end = turnEnd, now >= end, !isPaused, !isFull else { return }
         switch state {
         case .idle, .pending:
-            turns.turn(places, without: connected)
+            turns.turn(entryCount, without: connected)
             turnEnd = nil
         case .changingList, .creating, .cancelling:
             break
@@ -269,12 +269,12 @@ struct Initiator: Hashable, Sendable {
     private mutating func reportChanges() -> [Effect] {
         guard listSize != nil else { return [] }
         var effects: [Effect] = []
-        let waiting = turns.waiting(places, without: connected)
+        let waiting = turns.waiting(entryCount, without: connected)
         if waiting != self.waiting {
             self.waiting = waiting
             effects.append(.turned(waiting: waiting))
         }
-        if isFull, !placed.isEmpty, reportedLimit != connected.count {
+        if isFull, !intendedList.isEmpty, reportedLimit != connected.count {
             reportedLimit = connected.count
             effects.append(.limitReached(links: connected.count))
         }

@@ -5,12 +5,12 @@ import Bytes
 extension LEHost {
     mutating func open(at now: Instant) -> [Effect] {
         let setup = ControllerSetup()
-        let effects = lose(becoming: .settingUp(setup))
+        let effects = reset(to: .settingUp(setup))
         return effects + send(setup.command, at: now)
     }
 
     /// Ends all links and resets all state that depends on the controller.
-    mutating func lose(becoming next: State) -> [Effect] {
+    mutating func reset(to next: State) -> [Effect] {
         var effects: [Effect] = []
         for (_, link) in links.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             var link = link
@@ -31,7 +31,7 @@ extension LEHost {
     }
 
     private mutating func fail(_ failure: ControllerFailure) -> [Effect] {
-        lose(becoming: .failed) + [.event(.failed(failure))]
+        reset(to: .failed) + [.event(.failed(failure))]
     }
 
     // MARK: Packets
@@ -41,7 +41,7 @@ extension LEHost {
         case .closed, .failed: return []
         case .settingUp, .ready: break
         }
-        watch.heard(at: now)
+        watch.packetReceived(at: now)
         var reader = ByteReader(octets)
         do throws(Truncated) {
             switch H4Indicator(rawValue: try reader.uint8()) {
@@ -156,7 +156,7 @@ extension LEHost {
 
     mutating func send(_ command: HCICommand, at now: Instant) -> [Effect] {
         if case .disconnect(let handle, _) = command {
-            watch.ending(handle, within: flow.patience(with: handle), at: now)
+            watch.disconnectRequested(handle, timeout: flow.disconnectTimeout(of: handle), at: now)
         }
         switch state {
         case .closed, .failed: return []
@@ -204,7 +204,7 @@ extension LEHost {
         var effects: [Effect] = [.event(.ready(info))]
         effects += carryOut(initiator.controllerReady(listSize: info.acceptListSize, at: now), at: now)
         effects += carryOut(
-            scanner.controllerReady(isRadioForOne: !info.scansWhileInitiating, at: now), at: now)
+            scanner.controllerReady(isRadioExclusive: !info.scansWhileInitiating, at: now), at: now)
         effects += carryOut(advertiser.controllerReady(), at: now)
         return effects
     }
@@ -255,7 +255,7 @@ extension LEHost {
         var effects: [Effect] = []
         for fault in flow.timerFired(at: now) {
             switch fault {
-            case .forgotten(let handle, let count):
+            case .completionsLost(let handle, let count):
                 let text = "\(count) packets of link \(handle.rawValue) were never completed"
                 effects.append(.event(.anomaly(text)))
             case .stuck(let handle):
@@ -303,9 +303,9 @@ extension LEHost {
             switch effect {
             case .command(let command): result += send(command, at: now)
             case .radioFree: result += carryOut(scanner.radioFree(at: now), at: now)
-            case .waitsForScanner: scanner.learnRadioIsForOne(at: now)
+            case .waitsForScanner: scanner.radioIsExclusive(at: now)
             case .failed(let status): result.append(.event(.connectionFailed(status)))
-            case .turned(let waiting): result.append(.event(.acceptListTurned(waiting: waiting)))
+            case .turned(let waiting): result.append(.event(.acceptListRotated(waiting: waiting)))
             case .limitReached(let links): result.append(.event(.linkLimitReached(links: links)))
             }
         }

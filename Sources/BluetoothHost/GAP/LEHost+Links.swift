@@ -6,13 +6,13 @@ extension LEHost {
     mutating func perform(_ command: Command, at now: Instant) -> [Effect] {
         switch command {
         case .startScanning(let isActive):
-            return carryOut(scanner.want(isActive ? .active : .passive, at: now), at: now)
+            return carryOut(scanner.setWanted(isActive ? .active : .passive, at: now), at: now)
         case .startBackgroundScanning:
-            return carryOut(scanner.want(.background, at: now), at: now)
+            return carryOut(scanner.setWanted(.background, at: now), at: now)
         case .stopScanning:
-            return carryOut(scanner.want(nil, at: now), at: now)
+            return carryOut(scanner.setWanted(nil, at: now), at: now)
         case .setAcceptList(let peers):
-            return carryOut(initiator.want(peers, at: now), at: now)
+            return carryOut(initiator.setWanted(peers, at: now), at: now)
         case .disconnect(let handle, let reason):
             return links[handle] == nil ? [] : send(.disconnect(handle, reason: reason), at: now)
         case .updateConnection(let handle, let parameters):
@@ -49,9 +49,9 @@ extension LEHost {
             return onLink(handle, at: now) { $0.indicate(attribute, value, at: now) }
                 ?? [.event(.indicationFailed(handle, attribute, .linkLost))]
         case .startAdvertising(let advertisement):
-            return carryOut(advertiser.want(advertisement), at: now)
+            return carryOut(advertiser.setWanted(advertisement), at: now)
         case .stopAdvertising:
-            return carryOut(advertiser.want(nil), at: now)
+            return carryOut(advertiser.setWanted(nil), at: now)
         case .notify(let handle, let attribute, let value):
             return onLink(handle, at: now) { $0.send(.handleValueNotification(attribute.rawValue, value)) } ?? []
         case .requestParameters(let handle, let parameters):

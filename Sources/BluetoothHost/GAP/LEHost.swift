@@ -19,7 +19,7 @@ import Bytes
 /// The host is composed of values, none of which calls the layers above it: `CommandQueue`, `ControllerSetup`,
 /// `ControllerWatch`, `ACLFlow` and `EarlyData` for the controller; a `LELink` for each connection, with
 /// `L2CAPReassembler`, `SignallingChannel`, `ChannelTable`, `GATTClient`, `GATTServer` and `IndicationQueue`;
-/// `Initiator` with its `AcceptListTurns`, `Scanner` and `Advertiser` for the radio. Their deadlines share the host's
+/// `Initiator` with its `AcceptListRotation`, `Scanner` and `Advertiser` for the radio. Their deadlines share the host's
 /// one timer.
 public struct LEHost: Sendable {
     public struct Configuration: Hashable, Sendable {
@@ -65,7 +65,7 @@ public struct LEHost: Sendable {
         /// Replaces the list of peers to connect to whenever they advertise. While the list is not empty, one
         /// connection that uses the filter accept list is pending; it is cancelled and created again on each change,
         /// and after each connection. A connected peer stays in the list and is skipped. If the controller's list is
-        /// too short, the first peer keeps its place and the others take turns (`acceptListTurned`).
+        /// too short, the first peer keeps its place and the others take turns (`acceptListRotated`).
         case setAcceptList([BluetoothAddress])
         case disconnect(ConnectionHandle, reason: HCIStatus)
         case updateConnection(ConnectionHandle, ConnectionParameters)
@@ -142,7 +142,7 @@ public struct LEHost: Sendable {
         case connectionFailed(HCIStatus)
         /// The wanted peers that wait for a turn in the controller's filter accept list, which is too short for all.
         /// Sent on each change; empty when no peer waits any more.
-        case acceptListTurned(waiting: [BluetoothAddress])
+        case acceptListRotated(waiting: [BluetoothAddress])
         /// The controller, or `Configuration.maximumLinks`, allows no more than these links. No connection is pending
         /// until one of them ends.
         case linkLimitReached(links: Int)
@@ -255,7 +255,7 @@ public struct LEHost: Sendable {
             case .perform(let command): perform(command, at: now)
             case .timerFired: timerFired(at: now)
             case .transportOpened: open(at: now)
-            case .transportClosed: lose(becoming: .closed)
+            case .transportClosed: reset(to: .closed)
             }
         updateTimer(&effects, at: now)
         return effects

@@ -42,7 +42,7 @@ struct Scanner: Hashable, Sendable {
     static let backgroundInterval: UInt16 = 0x03C0
     /// With an exclusive radio: the duration of a scanner's turn, and of a pending connection's turn.
     static let turn: Duration = .seconds(3)
-    static let othersTurn: Duration = .seconds(2)
+    static let connectionTurn: Duration = .seconds(2)
 
     private enum State: Hashable, Sendable {
         case off
@@ -58,7 +58,7 @@ struct Scanner: Hashable, Sendable {
     private var wanted: Mode?
     private var isControllerReady = false
     /// Whether the controller cannot scan and initiate at the same time.
-    private var isRadioForOne = false
+    private var isRadioExclusive = false
     /// Whether the initiator has paused for us.
     private var hasRadio = false
     private(set) var deadline: Instant?
@@ -71,14 +71,14 @@ struct Scanner: Hashable, Sendable {
         }
     }
 
-    mutating func want(_ mode: Mode?, at now: Instant) -> [Effect] {
+    mutating func setWanted(_ mode: Mode?, at now: Instant) -> [Effect] {
         wanted = mode
         return settle(at: now)
     }
 
-    mutating func controllerReady(isRadioForOne: Bool, at now: Instant) -> [Effect] {
+    mutating func controllerReady(isRadioExclusive: Bool, at now: Instant) -> [Effect] {
         isControllerReady = true
-        self.isRadioForOne = isRadioForOne
+        self.isRadioExclusive = isRadioExclusive
         return settle(at: now)
     }
 
@@ -97,8 +97,8 @@ struct Scanner: Hashable, Sendable {
     }
 
     /// Handles the initiator's report that the controller refuses to initiate while it scans.
-    mutating func learnRadioIsForOne(at now: Instant) {
-        isRadioForOne = true
+    mutating func radioIsExclusive(at now: Instant) {
+        isRadioExclusive = true
         if case .on = state { deadline = now + Self.turn }
     }
 
@@ -138,7 +138,7 @@ struct Scanner: Hashable, Sendable {
                 return wanted == nil ? end() : settle(at: now)
             }
             state = .yielding
-            deadline = now + Self.othersTurn
+            deadline = now + Self.connectionTurn
             return [.stopped]
         case (.off, _), (.starting, _), (.waitingForRadio, _), (.on, _), (.stopping, _), (.yielding, _):
             return []
@@ -149,10 +149,10 @@ struct Scanner: Hashable, Sendable {
         switch status {
         case .success:
             state = .on(mode)
-            deadline = isRadioForOne ? now + Self.turn : nil
+            deadline = isRadioExclusive ? now + Self.turn : nil
             return settle(at: now)
         case .commandDisallowed where !hasRadio:
-            isRadioForOne = true
+            isRadioExclusive = true
             state = .waitingForRadio
             return [.radioNeeded]
         default:
@@ -182,7 +182,7 @@ struct Scanner: Hashable, Sendable {
             return [.command(.leSetScanEnable(false, filterDuplicates: false))]
         case .off:
             guard isControllerReady, let wanted else { return [] }
-            guard hasRadio || !isRadioForOne else {
+            guard hasRadio || !isRadioExclusive else {
                 state = .waitingForRadio
                 return [.radioNeeded]
             }

@@ -27,14 +27,14 @@ struct ACLFlow: Sendable {
         /// How long packets may remain without a completion.
         var completionTimeout = ACLFlow.longestSupervisionTimeout + ACLFlow.margin
         /// Whether buffers were considered free after a time-out, and no packet was completed since.
-        var hasForgotten = false
+        var hadLostCompletions = false
 
         var isEmpty: Bool { waiting.isEmpty && current == nil }
     }
 
     enum Fault: Hashable, Sendable {
         /// No packet was completed in time; the link's buffers are considered free.
-        case forgotten(ConnectionHandle, packets: Int)
+        case completionsLost(ConnectionHandle, packets: Int)
         /// No packet was completed in time for the second time in a row.
         case stuck(ConnectionHandle)
     }
@@ -81,7 +81,7 @@ struct ACLFlow: Sendable {
     }
 
     /// How long a disconnection may take after it was requested.
-    func patience(with handle: ConnectionHandle) -> Duration {
+    func disconnectTimeout(of handle: ConnectionHandle) -> Duration {
         queues[handle]?.completionTimeout ?? Self.longestSupervisionTimeout + Self.margin
     }
 
@@ -97,8 +97,9 @@ struct ACLFlow: Sendable {
         for handle in busyLinks {
             guard var queue = queues[handle] else { continue }
             if now >= queue.movedAt + queue.completionTimeout {
-                faults.append(queue.hasForgotten ? .stuck(handle) : .forgotten(handle, packets: queue.inFlight))
-                queue.hasForgotten = true
+                faults.append(
+                    queue.hadLostCompletions ? .stuck(handle) : .completionsLost(handle, packets: queue.inFlight))
+                queue.hadLostCompletions = true
                 queue.movedAt = now
                 freeBuffers += queue.inFlight
                 queue.inFlight = 0
@@ -162,7 +163,7 @@ struct ACLFlow: Sendable {
         let count = min(inFlight, Int(completed.count))
         queues[completed.handle]?.inFlight = inFlight - count
         queues[completed.handle]?.movedAt = now
-        queues[completed.handle]?.hasForgotten = false
+        queues[completed.handle]?.hadLostCompletions = false
         freeBuffers += count
         return count == Int(completed.count)
     }

@@ -26,7 +26,7 @@ struct ControllerWatch: Hashable, Sendable {
     private var silenceEnd: Instant?
     private var endings: [ConnectionHandle: Instant] = [:]
 
-    mutating func heard(at now: Instant) { lastHeard = now }
+    mutating func packetReceived(at now: Instant) { lastHeard = now }
 
     /// - Parameter isBusy: whether there are links, or the controller scans, initiates or advertises.
     mutating func setBusy(_ isBusy: Bool, at now: Instant) {
@@ -34,9 +34,9 @@ struct ControllerWatch: Hashable, Sendable {
         silenceEnd = isBusy ? now + Self.silenceLimit : nil
     }
 
-    mutating func ending(_ handle: ConnectionHandle, within patience: Duration, at now: Instant) {
+    mutating func disconnectRequested(_ handle: ConnectionHandle, timeout: Duration, at now: Instant) {
         // A second HCI_Disconnect does not extend the time.
-        if endings[handle] == nil { endings[handle] = now + patience }
+        if endings[handle] == nil { endings[handle] = now + timeout }
     }
 
     func isEnding(_ handle: ConnectionHandle) -> Bool { endings[handle] != nil }

@@ -8,7 +8,7 @@ import Bytes
 /// Nothing is kept for that handle until late data cannot arrive any more.
 struct EarlyData: Sendable {
     /// The maximum delay between data and events.
-    static let patience: Duration = .seconds(1)
+    static let maximumDelay: Duration = .seconds(1)
     /// The maximum number of packets, of all links together.
     static let maximumPackets = 16
 
@@ -44,7 +44,7 @@ struct EarlyData: Sendable {
     }
 
     private mutating func prune(at now: Instant) {
-        packets.removeAll { now > $0.arrival + Self.patience }
-        ends = ends.filter { now <= $0.value + Self.patience }
+        packets.removeAll { now > $0.arrival + Self.maximumDelay }
+        ends = ends.filter { now <= $0.value + Self.maximumDelay }
     }
 }

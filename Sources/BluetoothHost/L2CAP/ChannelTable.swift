@@ -170,7 +170,7 @@ struct ChannelTable: Sendable {
     private func refusal(of spsm: SPSM, _ offer: ChannelOffer, listening: Set<SPSM>) -> UInt16? {
         guard listening.contains(spsm) else { return Result.spsmNotSupported }
         guard L2CAPChannelID.dynamic.contains(offer.id) else { return Result.invalidSourceChannel }
-        guard !isTaken(offer.id) else { return Result.sourceChannelTaken }
+        guard !isInUse(offer.id) else { return Result.sourceChannelTaken }
         return offer.isValid ? nil : Result.unacceptableParameters
     }
 
@@ -185,7 +185,7 @@ struct ChannelTable: Sendable {
             entries[id] = nil
             return [.openFailed(spsm, .refused(result: result))]
         }
-        guard offer.isValid, L2CAPChannelID.dynamic.contains(offer.id), !isTaken(offer.id) else {
+        guard offer.isValid, L2CAPChannelID.dynamic.contains(offer.id), !isInUse(offer.id) else {
             entries[id] = nil
             return [.openFailed(spsm, .malformedResponse)]
         }
@@ -289,9 +289,9 @@ extension ChannelTable {
         entries.first(where: { if case .open = $0.value { $0.value.peer == peer } else { false } })?.key
     }
 
-    private func isTaken(_ peer: L2CAPChannelID) -> Bool { entries.values.contains { $0.peer == peer } }
+    private func isInUse(_ peer: L2CAPChannelID) -> Bool { entries.values.contains { $0.peer == peer } }
 
-    private func isClosing(withPeer peer: L2CAPChannelID) -> Bool { openEntry(withPeer: peer) == nil && isTaken(peer) }
+    private func isClosing(withPeer peer: L2CAPChannelID) -> Bool { openEntry(withPeer: peer) == nil && isInUse(peer) }
 
     private mutating func withChannel<Outcome>(
         _ id: L2CAPChannelID, _ body: (inout CreditBasedChannel) -> Outcome

@@ -27,7 +27,7 @@ struct Certificate: Hashable, Sendable {
 
     var message: [UInt8] { addressOctets + [addressKind] + publicKey }
 
-    func names(_ address: BluetoothAddress) -> Bool {
+    func isIssued(to address: BluetoothAddress) -> Bool {
         addressOctets == address.wireOctets && addressKind == address.kind.rawValue
     }
 

@@ -32,7 +32,7 @@ extension HostPacket {
         case 11: self = .getNameRequest
         case 12:
             self = .setConnectionParameters(
-                ConnectionParameters(
+                ButtonConnectionParameters(
                     intervalMinimum: try reader.uint16(), intervalMaximum: try reader.uint16(),
                     latency: try reader.uint16(), supervisionTimeout: try reader.uint16()))
         case 13: self = .startAPITimer(timeout: try reader.uint32(), message: try reader.uint32())

@@ -14,7 +14,7 @@ enum HostPacket: Hashable, Sendable {
     case disconnectVerifiedLink
     case setNameRequest(SetNameRequest)
     case getNameRequest
-    case setConnectionParameters(ConnectionParameters)
+    case setConnectionParameters(ButtonConnectionParameters)
     /// Makes the button send `message` back after `timeout`, in units of 1/32768 s; 0 cancels the timer.
     case startAPITimer(timeout: UInt32, message: UInt32)
     case pingResponse
@@ -113,7 +113,7 @@ enum HostPacket: Hashable, Sendable {
 }
 
 /// The connection parameters that the button shall request from the central.
-struct ConnectionParameters: Hashable, Sendable {
+struct ButtonConnectionParameters: Hashable, Sendable {
     /// In units of 1.25 ms.
     var intervalMinimum, intervalMaximum: UInt16
     /// The number of connection events that the button may skip.

@@ -8,7 +8,7 @@ import ButtonModel
 /// - Source: protocol notes, 8.1.
 extension FlicPeripheral {
     /// The additional state of a session with a host that supports Duo.
-    struct DuoTalk: Sendable {
+    struct DuoSessionState: Sendable {
         /// `nil` before init.
         var stream: DuoEventStream?
         /// The buttons for which the host has enabled reports of rotation.
@@ -32,7 +32,7 @@ extension FlicPeripheral {
             eventCount: wanted.countBefore(.big) ?? press.counter,
             smallEventCount: wanted.countBefore(.small) ?? smallPress.counter, bootID: isKnownBoot ? nil : bootID)
         connections[id]?.duo?.stream = DuoEventStream(response)
-        turnSurplus = [:]
+        excessRotation = [:]
         sendSigned(.initButtonEventsDuoResponse(response), on: id, &effects)
         effects.append(.sessionReady)
         sendDuoEvents(wanted.duoEvents, on: id, &effects)
@@ -63,8 +63,8 @@ extension FlicPeripheral {
             pressed.insert(part)
             if now - downSince >= Self.longPress { long.insert(part) }
         }
-        let first = pressed.subtracting(toldTurns)
-        toldTurns.formUnion(pressed)
+        let first = pressed.subtracting(reportedRotation)
+        reportedRotation.formUnion(pressed)
         for (id, session) in connections.sessions where session.isPastInit {
             guard let wanted = session.duo?.pushTwist, !wanted.isDisjoint(with: pressed) else { continue }
             sendSigned(
@@ -79,9 +79,9 @@ extension FlicPeripheral {
     /// subtracted from the next rotation.
     private mutating func angle(of units: Int) -> Int32 {
         guard let part = turnedPart else { return 0 }
-        let thirds = 4 * min(max(units, -Self.maximumTurn), Self.maximumTurn) - turnSurplus[part, default: 0]
+        let thirds = 4 * min(max(units, -Self.maximumTurn), Self.maximumTurn) - excessRotation[part, default: 0]
         let angle = (thirds + 2 * thirds.signum()) / 3
-        turnSurplus[part] = 3 * angle - thirds
+        excessRotation[part] = 3 * angle - thirds
         return Int32(clamping: angle)
     }
 

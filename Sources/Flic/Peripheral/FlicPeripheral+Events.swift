@@ -52,7 +52,7 @@ extension FlicPeripheral {
         lastActivity = now
         if part == .big { dial.pressed() }
         gestures[part] = nil
-        toldTurns.remove(part == .small ? .small : .big)
+        reportedRotation.remove(part == .small ? .small : .big)
         let step = part == .small ? smallPress.pressed(at: now) : press.pressed(at: now)
         if let step { report(step, of: part, &effects) }
     }

@@ -13,10 +13,10 @@ extension FlicPeripheral {
     }
 
     /// The state of a Twist's dial; `nil` for other models.
-    public var dialMemory: DialMemory? {
+    public var dialSnapshot: DialSnapshot? {
         guard dialect == .twist else { return nil }
         let modes = dial.configurations.indices
-        return DialMemory(
+        return DialSnapshot(
             slot: dial.activeMode + 1,
             positions: Dictionary(uniqueKeysWithValues: zip(modes.map(Dial.init(mode:)), dial.positions)),
             ledModes: Dictionary(

@@ -61,7 +61,7 @@ extension FlicPeripheral {
         pairingTable.store(pairing)
         connections[id] = .init(SignedChannel(key, as: .button), pairingIdentifier: pairing.identifier)
         let isDuo = knowsDuo(request.flags & HostPacket.FullVerifyRequest2.supportsDuo)
-        if isDuo { connections[id]?.duo = DuoTalk() }
+        if isDuo { connections[id]?.duo = DuoSessionState() }
         sendSigned(
             .fullVerifyResponse2(
                 .init(
@@ -87,7 +87,7 @@ extension FlicPeripheral {
         var session = LogicalConnections.Session(
             SignedChannel(key, as: .button), pairingIdentifier: pairing.identifier)
         let isDuo = knowsDuo(request.flags & HostPacket.QuickVerifyRequest.supportsDuo)
-        if isDuo { session.duo = DuoTalk() }
+        if isDuo { session.duo = DuoSessionState() }
         let response = ButtonPacket.quickVerifyResponse(
             .init(random: random, temporaryID: request.temporaryID, isDuo: isDuo))
         guard let sealed = response.octets(in: dialect).map({ session.channel.seal($0) }),

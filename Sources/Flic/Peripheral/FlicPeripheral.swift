@@ -29,7 +29,7 @@ public import ButtonModel
 /// Presses are counted and stored in every state; after init each step is also sent at once. Events that are neither
 /// acknowledged nor covered by the next init request are sent again after it, marked as queued.
 ///
-/// The button ends a link that has had no session for `sessionPatience`, and a link without presses for the longest
+/// The button ends a link that has had no session for `sessionTimeout`, and a link without presses for the longest
 /// auto disconnect time of its sessions. With a verified firmware image it reboots when the link ends, and its version
 /// increases by one.
 ///
@@ -135,7 +135,7 @@ public struct FlicPeripheral: Sendable {
     /// The auto disconnect time that means never.
     static let never: UInt16 = 511
     /// How long a link may be without a session, as known from a Twist (protocol notes, 6.9).
-    static let sessionPatience = Duration.seconds(40)
+    static let sessionTimeout = Duration.seconds(40)
 
     struct Link: Sendable {
         var attMTU: Int
@@ -164,11 +164,11 @@ public struct FlicPeripheral: Sendable {
     /// rotation was reported during the current press.
     var smallPress = PressEncoder()
     var gestures: [ButtonPart: DuoEvent.Gesture] = [:]
-    var toldTurns: ButtonPacket.PushTwistNotification.Parts = []
+    var reportedRotation: ButtonPacket.PushTwistNotification.Parts = []
     /// The rotation that was reported in excess, because of rounding, in thirds of a Duo's unit.
-    var turnSurplus: [ButtonPart: Int] = [:]
+    var excessRotation: [ButtonPart: Int] = [:]
     var queue = EventQueue()
-    var dial = TwistDial()
+    var dial = SimulatedTwistDial()
     var lastActivity: Instant
     var link: Link?
     var connections: LogicalConnections
@@ -267,9 +267,9 @@ public struct FlicPeripheral: Sendable {
         press = PressEncoder()
         smallPress = PressEncoder()
         gestures = [:]
-        toldTurns = []
+        reportedRotation = []
         queue = EventQueue()
-        dial = TwistDial()
+        dial = SimulatedTwistDial()
         advertising = AdvertisingMemory()
         boot = now
         lastActivity = now
@@ -289,7 +289,7 @@ public struct FlicPeripheral: Sendable {
     /// When the button ends the link by itself.
     private var linkDeadline: Instant? {
         guard let link, !link.isEnding else { return nil }
-        if let idleSince = link.idleSince { return idleSince + Self.sessionPatience }
+        if let idleSince = link.idleSince { return idleSince + Self.sessionTimeout }
         let times = connections.sessions.map(\.session).map { $0.isPastInit ? $0.autoDisconnectSeconds : Self.never }
         guard let longest = times.max(), longest != Self.never else { return nil }
         return lastActivity + .seconds(Int64(longest))

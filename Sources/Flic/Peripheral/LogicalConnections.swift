@@ -18,7 +18,7 @@ struct LogicalConnections: Sendable {
         var nextPing: Instant?
         var awaitsPingResponse = false
         /// The state of the Duo's stream; `nil` unless the button is a Duo and the host supports it.
-        var duo: FlicPeripheral.DuoTalk?
+        var duo: FlicPeripheral.DuoSessionState?
         /// The timer of opcode 13, and the message to send when it expires.
         var apiTimer: (deadline: Instant, message: UInt32)?
 

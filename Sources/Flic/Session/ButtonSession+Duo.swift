@@ -34,10 +34,10 @@ extension ButtonSession {
         ready.duoStream = stream
         state = .ready(ready)
         guard !steps.isEmpty else { return effects.append(.ignored(reason: "truncated events")) }
-        let events = intake.take(steps, at: now)
-        pushTwist.take(events, at: now)
+        let events = intake.receive(steps, at: now)
+        duoDials.receive(events, at: now)
         // The counters of `stream` begin with the init response and may be above those of all events that arrived.
-        tell(
+        report(
             events, upTo: intake.cursor, needsAcknowledgement: steps.contains(where: \.kind.code.needsAcknowledgement),
             endsQueue: stream.isDrained, at: now, &effects)
     }
@@ -49,18 +49,18 @@ extension ButtonSession {
             effects.append(.ignored(reason: "a rotation before the init response"))
             return
         }
-        let movements = pushTwist.take(notification, at: now)
+        let movements = duoDials.receive(notification, at: now)
         if !movements.isEmpty { effects.append(.moved(movements)) }
     }
 }
 
 extension EventIntake {
     /// The new events of a Duo's notification, in order.
-    mutating func take(_ steps: [DuoEvent], at now: Instant) -> [ButtonEvent] {
+    mutating func receive(_ steps: [DuoEvent], at now: Instant) -> [ButtonEvent] {
         steps.compactMap { step in
             let code = step.kind.code
             let swipe: SwipeDirection? = if case .up = code.step { step.gesture.swipe } else { nil }
-            return admit(
+            return accept(
                 ButtonEvent(
                     button: button, bootID: cursor.bootID, counter: step.counter, step: code.step,
                     ticks: UInt64(ticksOfMilliseconds: step.milliseconds), wasQueued: step.storage != .live,

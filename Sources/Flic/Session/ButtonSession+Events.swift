@@ -78,15 +78,15 @@ extension ButtonSession {
         state = .ready(
             Ready(
                 channel: channel, afterPairing: afterPairing, hasStoredEvents: response.hasQueuedEvents,
-                followUpDeadline: now + Self.followUpPatience, nextBatteryRequest: now + Self.batteryPeriod,
+                followUpDeadline: now + Self.followUpTimeout, nextBatteryRequest: now + Self.batteryPeriod,
                 duoStream: duo.map { DuoEventStream($0) }))
         effects.append(
             .ready(
                 intake.cursor, rebooted: rebooted, clock: response.ticks, hasQueuedEvents: response.hasQueuedEvents))
         if !response.hasQueuedEvents { effects.append(.queueDrained) }
-        if let advertiseAgain = wishes.disconnect {
-            wishes.disconnect = nil
-            depart(advertiseAgain: advertiseAgain, at: now, &effects)
+        if let advertiseAgain = pendingCommands.disconnect {
+            pendingCommands.disconnect = nil
+            disconnectGracefully(advertiseAgain: advertiseAgain, at: now, &effects)
         }
         followUpIfSettled(at: now, &effects)
     }
@@ -98,17 +98,17 @@ extension ButtonSession {
             effects.append(.ignored(reason: "events before the init response"))
             return
         }
-        var events = intake.take(notification, at: now)
+        var events = intake.receive(notification, at: now)
         // The init request of a Twist cannot exclude the events that it stored before the pairing.
         if configuration.isTwist, ready.afterPairing, ready.hasStoredEvents { events.removeAll(where: \.wasQueued) }
-        tell(
+        report(
             events, upTo: EventCursor(bootID: intake.cursor.bootID, eventCount: notification.eventCount),
             needsAcknowledgement: notification.needsAcknowledgement,
             endsQueue: notification.items.contains(where: \.wasQueuedLast), at: now, &effects)
     }
 
     /// Reports the new events of a notification, whose acknowledgement contains the cursor `last`.
-    mutating func tell(
+    mutating func report(
         _ events: [ButtonEvent], upTo last: EventCursor, needsAcknowledgement: Bool, endsQueue: Bool, at now: Instant,
         _ effects: inout [Effect]
     ) {

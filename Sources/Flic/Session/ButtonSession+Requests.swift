@@ -12,7 +12,7 @@ extension ButtonSession {
             if isSettled { send(.setConnectionParameters(mode.connectionParameters), &effects) }
         case .setAutoDisconnectTime(let seconds):
             autoDisconnectTime = Self.autoDisconnectTime(seconds)
-            if isSettled { tellAutoDisconnectTime(&effects) }
+            if isSettled { sendAutoDisconnectTime(&effects) }
         case .updateFirmware(let image):
             if case .closed = state {
                 effects.append(.firmwareUpdate(.failed(.interrupted)))
@@ -33,18 +33,18 @@ extension ButtonSession {
         case .abortLEDPattern:
             light(.abortLEDPattern, &effects)
         case .factoryReset:
-            wishes.factoryReset = !isSettled
+            pendingCommands.factoryReset = !isSettled
             request(.factoryReset, at: now, &effects)
         case .setDial(let dial, let units):
-            pushTwist.set(dial, units: units)
+            duoDials.set(dial, units: units)
             dials.show(units, on: dial)
-            tellDials(&effects)
+            sendDialUpdates(&effects)
         case .setLEDMode(let mode): setLEDMode(mode, at: now, &effects)
         case .disconnect(let advertiseAgain):
             if case .ready = state {
-                depart(advertiseAgain: advertiseAgain, at: now, &effects)
+                disconnectGracefully(advertiseAgain: advertiseAgain, at: now, &effects)
             } else {
-                wishes.disconnect = advertiseAgain
+                pendingCommands.disconnect = advertiseAgain
             }
         }
     }
@@ -52,11 +52,11 @@ extension ButtonSession {
     /// Whether the requests after init were sent and the link is not being ended.
     var isSettled: Bool {
         guard case .ready(let ready) = state else { return false }
-        return ready.followUpDeadline == nil && ready.departureDeadline == nil
+        return ready.followUpDeadline == nil && ready.disconnectDeadline == nil
     }
 
-    var isLeaving: Bool {
-        if case .ready(let ready) = state { ready.departureDeadline != nil } else { false }
+    var isDisconnecting: Bool {
+        if case .ready(let ready) = state { ready.disconnectDeadline != nil } else { false }
     }
 
     mutating func followUpIfSettled(at now: Instant, _ effects: inout [Effect]) {
@@ -73,10 +73,10 @@ extension ButtonSession {
         state = .ready(ready)
         guard isSettled else { return }
         send(.setConnectionParameters(latencyMode.connectionParameters), &effects)
-        if autoDisconnectTime != toldAutoDisconnectTime { tellAutoDisconnectTime(&effects) }
+        if autoDisconnectTime != sentAutoDisconnectTime { sendAutoDisconnectTime(&effects) }
         if isDuo { send(.enablePushTwist([.big, .small]), &effects) }
-        if let packet = wishes.light { send(packet, &effects) }
-        tellDials(&effects)
+        if let packet = pendingCommands.light { send(packet, &effects) }
+        sendDialUpdates(&effects)
         addAdvertisingRequest()
         // FullVerifyResponse2 has reported battery and firmware version.
         if !ready.afterPairing { add(.getBatteryLevel) }
@@ -84,8 +84,8 @@ extension ButtonSession {
         if !ready.afterPairing { add(.getFirmwareVersion) }
         if transfer != nil { add(.startFirmwareUpdate) }
         addConfigurationRequest()
-        if wishes.factoryReset { add(.factoryReset) }
-        wishes = Wishes()
+        if pendingCommands.factoryReset { add(.factoryReset) }
+        pendingCommands = PendingCommands()
         sendRequests(at: now, &effects)
     }
 
@@ -150,16 +150,16 @@ extension ButtonSession {
             case .send(let packet): send(packet, &effects)
             case .progress(let progress):
                 // The button installs the firmware when the link ends, and must advertise to be connected again.
-                if progress == .finished { depart(advertiseAgain: true, at: now, &effects) }
+                if progress == .finished { disconnectGracefully(advertiseAgain: true, at: now, &effects) }
                 effects.append(.firmwareUpdate(progress))
             }
         }
     }
 
     /// Asks the button to end the link. Until it does, its packets are still handled.
-    mutating func depart(advertiseAgain: Bool, at now: Instant, _ effects: inout [Effect]) {
-        guard case .ready(var ready) = state, ready.departureDeadline == nil else { return }
-        ready.departureDeadline = now + Self.departurePatience
+    mutating func disconnectGracefully(advertiseAgain: Bool, at now: Instant, _ effects: inout [Effect]) {
+        guard case .ready(var ready) = state, ready.disconnectDeadline == nil else { return }
+        ready.disconnectDeadline = now + Self.disconnectTimeout
         state = .ready(ready)
         send(.forceDisconnect(advertiseAgain: advertiseAgain), &effects)
     }
@@ -179,11 +179,11 @@ extension ButtonSession {
     }
 
     private mutating func light(_ packet: HostPacket, _ effects: inout [Effect]) {
-        if isSettled { send(packet, &effects) } else { wishes.light = packet }
+        if isSettled { send(packet, &effects) } else { pendingCommands.light = packet }
     }
 
-    private mutating func tellAutoDisconnectTime(_ effects: inout [Effect]) {
-        toldAutoDisconnectTime = autoDisconnectTime
+    private mutating func sendAutoDisconnectTime(_ effects: inout [Effect]) {
+        sentAutoDisconnectTime = autoDisconnectTime
         send(.setAutoDisconnectTime(seconds: autoDisconnectTime), &effects)
     }
 

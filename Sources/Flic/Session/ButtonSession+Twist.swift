@@ -19,7 +19,7 @@ extension ButtonSession {
             if let movement = dials.turned(rotation, of: ButtonID(configuration.address)) {
                 effects.append(.moved([movement]))
             }
-            tellDials(&effects)
+            sendDialUpdates(&effects)
         case .changeConfigurationResponse:
             guard isAnswer(to: .changeConfiguration, &effects) else { break }
             sendRequests(at: now, &effects)
@@ -27,7 +27,7 @@ extension ButtonSession {
     }
 
     mutating func askTwistForEvents(_ effects: inout [Effect]) {
-        toldLEDMode = dials.ledMode
+        sentLEDMode = dials.ledMode
         send(
             .twist(
                 .initButtonEventsRequest(
@@ -37,7 +37,7 @@ extension ButtonSession {
     }
 
     /// Sends changed positions of the dials. Before the session is settled the init request or `followUp` sends them.
-    mutating func tellDials(_ effects: inout [Effect]) {
+    mutating func sendDialUpdates(_ effects: inout [Effect]) {
         guard configuration.isTwist, isSettled else { return }
         for update in dials.updates() { send(.twist(.updatePosition(update)), &effects) }
     }
@@ -51,12 +51,12 @@ extension ButtonSession {
     }
 
     mutating func addConfigurationRequest() {
-        guard configuration.isTwist, dials.ledMode != toldLEDMode else { return }
+        guard configuration.isTwist, dials.ledMode != sentLEDMode else { return }
         add(.changeConfiguration)
     }
 
     mutating func sendConfiguration(_ effects: inout [Effect]) {
-        toldLEDMode = dials.ledMode
+        sentLEDMode = dials.ledMode
         send(.twist(.changeConfigurationRequest(dials.configurations)), &effects)
     }
 }

@@ -8,7 +8,7 @@ extension ButtonSession {
             return giveUp(.attMTUTooSmall(attMTU), &effects)
         }
         if let pairing {
-            state = .awaitingQuickVerifyResponse(entropy, pairing, deadline: now + Self.verifyPatience)
+            state = .awaitingQuickVerifyResponse(entropy, pairing, deadline: now + Self.verifyTimeout)
             send(
                 .quickVerifyRequest(
                     .init(
@@ -29,7 +29,7 @@ extension ButtonSession {
         )
         where frame.header.isNewlyAssigned && response.temporaryID == entropy.temporaryID:
             connectionID = frame.header.connectionID
-            let next = doubted == nil ? deadline : now + Self.verifyPatience
+            let next = doubted == nil ? deadline : now + Self.verifyTimeout
             answer(response, entropy, doubted: doubted, deadline: next, &effects)
 
         case (.awaitingFullVerifyResponse2(let master, let deadline), .fullVerifyResponse2(let response))
@@ -55,7 +55,7 @@ extension ButtonSession {
             }
             isDuo = response.isDuo && offersDuo
             if model != .flic2 { effects.append(.model(model)) }
-            askForEvents(channel, afterPairing: false, deadline: now + Self.verifyPatience, &effects)
+            askForEvents(channel, afterPairing: false, deadline: now + Self.verifyTimeout, &effects)
 
         case (
             .awaitingQuickVerifyResponse(let entropy, let pairing, _),
@@ -63,7 +63,7 @@ extension ButtonSession {
         )
         where temporaryID == entropy.temporaryID:
             state = .awaitingFullVerifyResponse1(
-                entropy, doubted: pairing, deadline: now + Self.verifyPatience)
+                entropy, doubted: pairing, deadline: now + Self.verifyTimeout)
             send(.fullVerifyRequest1(temporaryID: temporaryID), &effects)
 
         case (.awaitingUnpairedResponse(let proof, _), .testIfReallyUnpairedResponse(let result))
@@ -95,7 +95,9 @@ extension ButtonSession {
         _ response: ButtonPacket.FullVerifyResponse1, _ entropy: SessionEntropy, doubted: Pairing?, deadline: Instant,
         _ effects: inout [Effect]
     ) {
-        guard response.certificate.names(configuration.address) else { return giveUp(.unexpectedAddress, &effects) }
+        guard response.certificate.isIssued(to: configuration.address) else {
+            return giveUp(.unexpectedAddress, &effects)
+        }
         // The test uses flags 0, even if the host supports Duo.
         let flags = doubted == nil ? pairingFlags : 0
         guard let variant = response.certificate.variant(signedBy: configuration.trustRoots),
@@ -164,7 +166,7 @@ extension ButtonSession {
         _ channel: SignedChannel, afterPairing: Bool, deadline: Instant, _ effects: inout [Effect]
     ) {
         state = .awaitingInitResponse(channel, afterPairing: afterPairing, deadline: deadline)
-        toldAutoDisconnectTime = autoDisconnectTime
+        sentAutoDisconnectTime = autoDisconnectTime
         guard !configuration.isTwist else { return askTwistForEvents(&effects) }
         send(
             initRequest(

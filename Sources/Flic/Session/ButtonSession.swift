@@ -36,7 +36,7 @@ public import ButtonModel
 /// by packet.
 ///
 /// After init the session first receives and acknowledges the stored events, and then sends the requests of 6.5, at the
-/// latest after `followUpPatience`. The button deletes the events that an acknowledgement or an init request covers.
+/// latest after `followUpTimeout`. The button deletes the events that an acknowledgement or an init request covers.
 /// Therefore acknowledgements wait for `.synced`, and the init request contains the synced cursor, not the delivered
 /// one. Events that were delivered and not synced are repeated by the button after the next init; the session does not
 /// deliver them again, and acknowledges them when they are synced. So a press is neither lost nor handled twice.
@@ -134,7 +134,7 @@ public struct ButtonSession: Sendable {
     static let pairingTimeout = Duration.seconds(31)
     /// The time limit for each response in the verification of a known pairing (protocol notes, 6.3). A button normally
     /// responds within a few connection intervals.
-    static let verifyPatience = Duration.seconds(5)
+    static let verifyTimeout = Duration.seconds(5)
     /// The smallest ATT_MTU for a Twist: its `FullVerifyResponse1` is a GATT value of 117 octets (protocol notes, 8.2).
     static let minimumTwistMTU = 120
     static let pauseAfterSessionEnd = Duration.seconds(1)
@@ -143,11 +143,11 @@ public struct ButtonSession: Sendable {
     /// The number of wrong signatures on a link at which the link is ended.
     static let maximumWrongSignatures = 2
     /// How long the requests after init wait at most for the stored events and their acknowledgement.
-    static let followUpPatience = Duration.seconds(5)
+    static let followUpTimeout = Duration.seconds(5)
     static let batteryPeriod = Duration.seconds(3 * 60 * 60)
 
     /// The time limit for a button that was asked to end the link.
-    static let departurePatience = Duration.seconds(15)
+    static let disconnectTimeout = Duration.seconds(15)
 
     enum State: Sendable {
         case idle
@@ -178,10 +178,10 @@ public struct ButtonSession: Sendable {
         /// The decoder of the events of a Duo; `nil` for other models.
         var duoStream: DuoEventStream?
         /// When the link is ended although the button, which was asked to, has not ended it; `nil` if it was not asked.
-        var departureDeadline: Instant?
+        var disconnectDeadline: Instant?
 
         var deadline: Instant {
-            [followUpDeadline, requests.deadline, departureDeadline].compactMap(\.self)
+            [followUpDeadline, requests.deadline, disconnectDeadline].compactMap(\.self)
                 .reduce(nextBatteryRequest, min)
         }
     }
@@ -204,16 +204,16 @@ public struct ButtonSession: Sendable {
     var firmwareVersion: UInt32?
     var latencyMode: LatencyMode
     /// The auto disconnect time as in a packet, and the time that was last sent to the button.
-    var autoDisconnectTime, toldAutoDisconnectTime: UInt16
+    var autoDisconnectTime, sentAutoDisconnectTime: UInt16
     var names: NameExchange
-    var wishes = Wishes()
+    var pendingCommands = PendingCommands()
     var transfer: FirmwareTransfer?
     /// Whether the button has declared itself a Duo.
     var isDuo = false
-    var pushTwist: PushTwist
+    var duoDials: DuoDials
     /// The dials of a Twist; unused for other models.
     var dials: TwistDials
-    var toldLEDMode: LEDMode
+    var sentLEDMode: LEDMode
     private var wrongSignatureCount = 0
 
     public init(_ configuration: Configuration) {
@@ -221,10 +221,10 @@ public struct ButtonSession: Sendable {
         firmwareVersion = configuration.firmwareVersion
         latencyMode = configuration.latencyMode
         autoDisconnectTime = Self.autoDisconnectTime(configuration.autoDisconnectTime)
-        toldAutoDisconnectTime = autoDisconnectTime
+        sentAutoDisconnectTime = autoDisconnectTime
         names = NameExchange(pending: configuration.pendingNickname)
         dials = TwistDials(configuration.dials, ledMode: configuration.ledMode)
-        toldLEDMode = configuration.ledMode
+        sentLEDMode = configuration.ledMode
         let delivered: EventCursor?
         switch configuration.purpose {
         case .pair:
@@ -239,7 +239,7 @@ public struct ButtonSession: Sendable {
         }
         let button = ButtonID(configuration.address)
         intake = EventIntake(button: button, cursor: delivered ?? syncedCursor)
-        pushTwist = PushTwist(button: button, dials: configuration.dials)
+        duoDials = DuoDials(button: button, dials: configuration.dials)
     }
 
     public mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
@@ -296,7 +296,7 @@ public struct ButtonSession: Sendable {
             state = .awaitingEntropy
             effects.append(.needsEntropy)
         case .ready(let ready):
-            if let departureDeadline = ready.departureDeadline, now >= departureDeadline {
+            if let disconnectDeadline = ready.disconnectDeadline, now >= disconnectDeadline {
                 close(&effects)
                 return effects.append(.disconnect)
             }
@@ -326,7 +326,7 @@ extension ButtonSession {
     mutating func pause(
         _ duration: Duration, _ failure: SessionFailure, at now: Instant, _ effects: inout [Effect]
     ) {
-        guard !isLeaving else {
+        guard !isDisconnecting else {
             close(&effects)
             return effects.append(.disconnect)
         }
@@ -346,7 +346,7 @@ extension ButtonSession {
     private mutating func end(in next: State, _ effects: inout [Effect]) {
         state = next
         names.sessionEnded()
-        pushTwist.sessionEnded()
+        duoDials.sessionEnded()
         guard transfer != nil else { return }
         transfer = nil
         effects.append(.firmwareUpdate(.failed(.interrupted)))

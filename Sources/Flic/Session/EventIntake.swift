@@ -20,7 +20,7 @@ struct EventIntake: Sendable {
     private var reference: (ticks: UInt64, at: Instant)?
 
     /// The delay above which a live event is reported as queued.
-    static let longestWay: Duration = .seconds(1)
+    static let maximumLiveDelay: Duration = .seconds(1)
     /// The reciprocal of the permitted drift between the two clocks: 500 ppm, the most that Bluetooth allows (Core 5.3,
     /// Vol 6, Part B, 4.2.2).
     private static let drift = 2000
@@ -53,9 +53,9 @@ struct EventIntake: Sendable {
     }
 
     /// The new events of a notification, in order.
-    mutating func take(_ notification: EventNotification, at now: Instant) -> [ButtonEvent] {
+    mutating func receive(_ notification: EventNotification, at now: Instant) -> [ButtonEvent] {
         notification.countedItems.compactMap { counter, item in
-            admit(
+            accept(
                 ButtonEvent(
                     button: button, bootID: cursor.bootID, counter: counter, step: item.code.step, ticks: item.ticks,
                     wasQueued: item.wasQueued, wasQueuedLast: item.wasQueuedLast), at: now)
@@ -63,7 +63,7 @@ struct EventIntake: Sendable {
     }
 
     /// Adds the age to an event from a notification; `nil` if the event is not new.
-    mutating func admit(_ reported: ButtonEvent, at now: Instant) -> ButtonEvent? {
+    mutating func accept(_ reported: ButtonEvent, at now: Instant) -> ButtonEvent? {
         if reported.part == .small {
             guard reported.counter > processedSmallCount else { return nil }
             processedSmallCount = reported.counter
@@ -81,13 +81,13 @@ struct EventIntake: Sendable {
         return event
     }
 
-    /// The minimum delay of a live event on the link; zero unless it exceeds `longestWay`.
+    /// The minimum delay of a live event on the link; zero unless it exceeds `maximumLiveDelay`.
     private mutating func delay(of ticks: UInt64, at now: Instant) -> Duration {
         guard let reference, ticks >= reference.ticks, now > reference.at else { return .zero }
         let elapsed = now - reference.at
         let delay = elapsed - Duration(ticks: ticks - reference.ticks) - elapsed / Self.drift
         if delay <= .zero { self.reference = (ticks, now) }
-        return delay > Self.longestWay ? delay : .zero
+        return delay > Self.maximumLiveDelay ? delay : .zero
     }
 }
 

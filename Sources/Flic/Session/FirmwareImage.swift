@@ -15,7 +15,7 @@ public import ButtonModel
 ///
 /// - Source: protocol notes, 9.
 public struct FirmwareImage: Hashable, Sendable {
-    public enum Fault: Error, Hashable, Sendable {
+    public enum InvalidImage: Error, Hashable, Sendable {
         /// The image is shorter than its header and one unit.
         case tooShort
         /// The length of the data is not a multiple of four octets, which a Flic 2 requires.
@@ -33,7 +33,7 @@ public struct FirmwareImage: Hashable, Sendable {
     /// The length of the data in 32-bit words for a Flic 2, else in octets; at least 1.
     public var unitCount: Int { data.count / format.unitLength }
 
-    public init(_ octets: [UInt8], for model: FlicModel = .flic2) throws(Fault) {
+    public init(_ octets: [UInt8], for model: FlicModel = .flic2) throws(InvalidImage) {
         let format = FirmwareFormat(model)
         guard octets.count >= format.headerLength + format.unitLength else { throw .tooShort }
         let dataCount = octets.count - format.headerLength
@@ -71,7 +71,7 @@ public enum FirmwareUpdateFailure: Error, Hashable, Sendable {
     case unknown(Int32)
 
     /// The name in MQTT messages and on the command line, such as `signature_invalid`.
-    public var word: String {
+    public var name: String {
         switch self {
         case .invalidParameters: "invalid_parameters"
         case .busy: "busy"

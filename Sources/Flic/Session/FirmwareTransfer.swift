@@ -37,7 +37,7 @@ struct FirmwareTransfer: Sendable {
     }
 
     /// The transfer fails if the button does not report new units for this long.
-    static let patience = Duration.seconds(30)
+    static let progressTimeout = Duration.seconds(30)
 
     private enum State: Sendable {
         case waiting
@@ -118,7 +118,7 @@ struct FirmwareTransfer: Sendable {
             effects.append(.send(image.packet(sent..<sent + count)))
             sent += count
         }
-        state = .sending(sent: sent, received: received, deadline: now + Self.patience)
+        state = .sending(sent: sent, received: received, deadline: now + Self.progressTimeout)
         return effects
     }
 }

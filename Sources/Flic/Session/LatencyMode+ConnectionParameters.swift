@@ -5,14 +5,14 @@ extension LatencyMode {
     /// button within about two seconds; a press is not delayed by peripheral latency.
     ///
     /// - Source: protocol notes, 2 ("Connection parameters").
-    var connectionParameters: ConnectionParameters {
+    var connectionParameters: ButtonConnectionParameters {
         switch self {
         case .low:
-            ConnectionParameters(intervalMinimum: 12, intervalMaximum: 14, latency: 99, supervisionTimeout: 800)
+            ButtonConnectionParameters(intervalMinimum: 12, intervalMaximum: 14, latency: 99, supervisionTimeout: 800)
         case .normal:
-            ConnectionParameters(intervalMinimum: 80, intervalMaximum: 90, latency: 17, supervisionTimeout: 800)
+            ButtonConnectionParameters(intervalMinimum: 80, intervalMaximum: 90, latency: 17, supervisionTimeout: 800)
         case .high:
-            ConnectionParameters(intervalMinimum: 200, intervalMaximum: 220, latency: 6, supervisionTimeout: 800)
+            ButtonConnectionParameters(intervalMinimum: 200, intervalMaximum: 220, latency: 6, supervisionTimeout: 800)
         }
     }
 }

@@ -20,7 +20,7 @@ struct RequestQueue: Sendable {
 
         /// The time limit for the response. An idle button may need two seconds before it receives a request, and it
         /// may have to erase an older image before it accepts a new one.
-        var patience: Duration {
+        var timeout: Duration {
             switch self {
             case .setAdvertisingParameters, .getBatteryLevel, .name, .getFirmwareVersion, .factoryReset,
                 .changeConfiguration:
@@ -59,7 +59,7 @@ struct RequestQueue: Sendable {
             let index = waiting.firstIndex(where: { request in !outstanding.contains { $0.request == request } })
         else { return nil }
         let request = waiting.remove(at: index)
-        outstanding.append((request, now + request.patience))
+        outstanding.append((request, now + request.timeout))
         return request
     }
 

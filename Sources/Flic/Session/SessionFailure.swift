@@ -19,7 +19,7 @@ public enum SessionFailure: Error, Hashable, Sendable {
     case sessionEnded(reason: UInt8)
 
     /// The name in MQTT messages and on the command line, such as `not_in_public_mode`.
-    public var word: String {
+    public var name: String {
         switch self {
         case .verifyTimedOut: "verify_timed_out"
         case .attMTUTooSmall: "att_mtu_too_small"
@@ -36,7 +36,7 @@ public enum SessionFailure: Error, Hashable, Sendable {
         }
     }
 
-    /// The cause, for logs and bug reports, if several causes have the same `word`.
+    /// The cause, for logs and bug reports, if several causes have the same `name`.
     public var detail: String? {
         switch self {
         case .unexpectedAddress: "unexpected_address"

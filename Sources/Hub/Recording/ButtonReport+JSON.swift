@@ -102,12 +102,12 @@ extension ButtonManager.Effect {
             (.nickname, ["button": JSONValue(button), "nickname": .string(redaction(nickname))])
         case .firmwareUpdate(let button, let progress):
             (.firmwareUpdate, ["button": JSONValue(button), "progress": progress.json])
-        case .waitingForSpace(let buttons):
+        case .buttonsWithoutLink(let buttons):
             (.waitingForSpace, ["buttons": .array(buttons.sorted().map { JSONValue($0) })])
         case .disconnected(let button, let reason):
             (.disconnected, ["button": JSONValue(button), "reason": .string(redaction(reason))])
-        case .sessionFailed(let button, let word, let advice):
-            (.sessionFailed, ["button": JSONValue(button), "word": .string(word), "advice": .string(advice)])
+        case .sessionFailed(let button, let name, let advice):
+            (.sessionFailed, ["button": JSONValue(button), "word": .string(name), "advice": .string(advice)])
         case .allDisconnected: (.allDisconnected, [:])
         case .abandoned(let address): (.abandoned, ["address": JSONValue(address)])
         case .capacity(let acceptListSize, let linkLimit):
@@ -124,7 +124,7 @@ extension ButtonManager.Effect {
                 [
                     "address": JSONValue(heard.address), "name": .string(redaction(heard.name)),
                     "rssi": heard.rssi.map { JSONValue($0) } ?? .null, "is_public": .bool(heard.isPublic),
-                    "is_taken": .bool(heard.isTaken),
+                    "is_taken": .bool(heard.isConnectedElsewhere),
                 ]
             )
         case .anomaly(let text): (.anomaly, ["text": .string(redaction(text))])
@@ -173,14 +173,14 @@ extension ButtonManager.Effect {
             .firmwareUpdate(
                 try report.button("button"), try FirmwareProgress(recorded: try report.member("progress") { $0 }))
         case .waitingForSpace:
-            .waitingForSpace(
+            .buttonsWithoutLink(
                 try report.member("buttons") { value in
                     value.arrayValue.map { Set($0.compactMap { $0.stringValue.flatMap { ButtonID($0) } }) }
                 })
         case .disconnected: .disconnected(try report.button("button"), reason: try report.string("reason"))
         case .sessionFailed:
             .sessionFailed(
-                try report.button("button"), word: try report.string("word"), advice: try report.string("advice"))
+                try report.button("button"), name: try report.string("word"), advice: try report.string("advice"))
         case .allDisconnected: .allDisconnected
         case .abandoned: .abandoned(try report.member("address", \.addressValue))
         case .capacity:
@@ -189,10 +189,10 @@ extension ButtonManager.Effect {
                 linkLimit: try report.optional("link_limit") { $0.integerValue.flatMap(Int.init(exactly:)) })
         case .advertised:
             .advertised(
-                HeardAdvertisement(
+                ButtonAdvertisement(
                     address: try report.member("address", \.addressValue), name: try report.string("name"),
                     rssi: try report.optional("rssi") { $0.integerValue.flatMap(Int8.init(exactly:)) },
-                    isPublic: try report.bool("is_public"), isTaken: try report.bool("is_taken")))
+                    isPublic: try report.bool("is_public"), isConnectedElsewhere: try report.bool("is_taken")))
         case .anomaly: .anomaly(try report.string("text"))
         }
     }
@@ -241,8 +241,8 @@ extension FirmwareProgress {
         case .waiting: ["state": "waiting"]
         case .transferring(let percentage): ["state": "transferring", "percentage": JSONValue(percentage)]
         case .finished: ["state": "finished"]
-        case .failed(let word, let advice):
-            ["state": "failed", "word": .string(word), "advice": .string(advice)]
+        case .failed(let name, let advice):
+            ["state": "failed", "word": .string(name), "advice": .string(advice)]
         }
     }
 
@@ -251,7 +251,7 @@ extension FirmwareProgress {
         case "waiting": self = .waiting
         case "transferring": self = .transferring(percentage: try progress.integer("percentage"))
         case "finished": self = .finished
-        case "failed": self = .failed(word: try progress.string("word"), advice: try progress.string("advice"))
+        case "failed": self = .failed(name: try progress.string("word"), advice: try progress.string("advice"))
         default: throw .badMember("state")
         }
     }
@@ -260,14 +260,14 @@ extension FirmwareProgress {
 extension PairingProgress {
     fileprivate func json(hiding redaction: Redaction) -> JSONValue {
         switch self {
-        case .searching, .ended: ["step": .string(word)]
+        case .searching, .ended: ["step": .string(name)]
         case .foundPrivate(let address), .foundPublic(let address), .alreadyPaired(let address),
             .connecting(let address), .connected(let address), .verifying(let address):
-            ["step": .string(word), "address": JSONValue(address)]
-        case .paired(let identity): ["step": .string(word), "identity": identity.json(hiding: redaction)]
+            ["step": .string(name), "address": JSONValue(address)]
+        case .paired(let identity): ["step": .string(name), "identity": identity.json(hiding: redaction)]
         case .failed(let failure, let address):
             [
-                "step": .string(word), "failure": .string(failure.notation),
+                "step": .string(name), "failure": .string(failure.notation),
                 "address": address.map { JSONValue($0) } ?? .null,
             ]
         }
@@ -328,7 +328,7 @@ extension ButtonMovement {
             }
         return [
             "kind": .string(word), "steps": JSONValue(steps), "part": .string(part.rawValue),
-            "position": JSONValue(position), "slot": JSONValue(slot), "dial": dial.map { .string($0.word) } ?? .null,
+            "position": JSONValue(position), "slot": JSONValue(slot), "dial": dial.map { .string($0.name) } ?? .null,
             "units": JSONValue(units), "queued": .bool(wasQueued), "queued_last": .bool(wasQueuedLast),
             "age_ns": JSONValue(exactly: age),
         ]
@@ -344,7 +344,7 @@ extension ButtonMovement {
                 }
             },
             position: try movement.integer("position"), slot: try movement.integer("slot"),
-            dial: try movement.optional("dial") { $0.stringValue.flatMap(Dial.init(word:)) },
+            dial: try movement.optional("dial") { $0.stringValue.flatMap(Dial.init(name:)) },
             units: try movement.integer("units"), wasQueued: try movement.bool("queued"),
             wasQueuedLast: try movement.bool("queued_last"), age: try movement.duration("age_ns"))
     }

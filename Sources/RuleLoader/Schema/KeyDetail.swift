@@ -5,25 +5,25 @@ struct KeyDetail: Sendable {
     /// The shape of the value; `nil`: that of the key's type.
     var shape: SchemaShape?
     /// The default, which applies when the key is left out.
-    var fallback: Fallback?
+    var defaultValue: DefaultValue?
     /// Examples of values. None are needed where all values can be listed.
     var examples: [JSONValue]
 
-    enum Fallback: Sendable {
+    enum DefaultValue: Sendable {
         case value(JSONValue)
         /// A description, such as "the button's".
         case said(String)
     }
 
-    init(_ shape: SchemaShape, else fallback: Fallback? = nil, _ examples: JSONValue...) {
+    init(_ shape: SchemaShape, else fallback: DefaultValue? = nil, _ examples: JSONValue...) {
         self.shape = shape
-        self.fallback = fallback
+        self.defaultValue = fallback
         self.examples = examples
     }
 
     /// A detail of a key whose shape follows from its type.
-    init(else fallback: Fallback? = nil, _ examples: JSONValue...) {
-        self.fallback = fallback
+    init(else fallback: DefaultValue? = nil, _ examples: JSONValue...) {
+        self.defaultValue = fallback
         self.examples = examples
     }
 }

@@ -29,7 +29,7 @@ extension RulesSchema {
             ["anyOf": [["type": "integer", "minimum": 100, "maximum": 599], RulesSchema.reference(to: "status")]]
         case .json: ["type": ["object", "array", "string", "number", "boolean"]]
         case .empty: ["type": "null"]
-        case .word(let words): ["enum": .array(words.map(JSONValue.string))]
+        case .oneOf(let words): ["enum": .array(words.map(JSONValue.string))]
         case .exactly(let number): ["const": .integer(Int64(number))]
         case .name: RulesSchema.reference(to: "name")
         case .reference(let kind): RulesSchema.reference(to: names[kind] == nil ? "name" : kind.definition)

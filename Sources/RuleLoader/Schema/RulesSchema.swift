@@ -22,7 +22,7 @@ package struct RulesSchema {
         .object(
             [
                 .init("$schema", "http://json-schema.org/draft-07/schema#"),
-                .init("title", .string("Rules of Tryck, version \(RuleReader.languageVersion)")),
+                .init("title", .string("Rules of Tryck, version \(RuleSetReader.languageVersion)")),
             ] + members(of: .file) + [.init("definitions", .object(definitions))])
     }
 
@@ -66,7 +66,7 @@ package struct RulesSchema {
     /// The definition of a mapping. A mapping of several kinds has a definition for each of its keys, too, which the
     /// kinds share.
     private func definitions(_ mapping: SchemaMapping) -> [JSONValue.Member] {
-        guard !mapping.kinds.isEmpty else { return [.init(mapping.rawValue, .object(members(of: mapping)))] }
+        guard !mapping.variants.isEmpty else { return [.init(mapping.rawValue, .object(members(of: mapping)))] }
         return mapping.table.keys.map { .init("\(mapping.rawValue).\($0.name)", property($0, of: mapping)) }
             + [.init(mapping.rawValue, .object(members(of: mapping)))]
     }
@@ -74,8 +74,8 @@ package struct RulesSchema {
     // MARK: Mappings
 
     private func members(of mapping: SchemaMapping) -> [JSONValue.Member] {
-        guard mapping.kinds.isEmpty else {
-            return [.init("type", "object"), .init("oneOf", .array(mapping.kinds.map { kind($0, of: mapping) }))]
+        guard mapping.variants.isEmpty else {
+            return [.init("type", "object"), .init("oneOf", .array(mapping.variants.map { kind($0, of: mapping) }))]
         }
         let table = mapping.table
         let required = table.keys.filter(\.isRequired).map { JSONValue.string($0.name) }
@@ -86,10 +86,10 @@ package struct RulesSchema {
         if let prefix = table.ignoredPrefix { members.append(.init("patternProperties", ["^\(prefix)": [:]])) }
         members.append(.init("additionalProperties", false))
         if !required.isEmpty { members.append(.init("required", .array(required))) }
-        return members + mapping.together.map(constraint)
+        return members + mapping.constraints.map(constraint)
     }
 
-    private func constraint(_ together: SchemaMapping.Together) -> JSONValue.Member {
+    private func constraint(_ together: SchemaMapping.KeyConstraint) -> JSONValue.Member {
         switch together {
         case .some: .init("minProperties", 1)
         case .exactlyOne(let keys): .init("oneOf", .array(keys.map { ["required": [.string($0)]] }))
@@ -101,11 +101,11 @@ package struct RulesSchema {
         }
     }
 
-    private func kind(_ kind: SchemaMapping.Kind, of mapping: SchemaMapping) -> JSONValue {
+    private func kind(_ kind: SchemaMapping.Variant, of mapping: SchemaMapping) -> JSONValue {
         let keys = kind.required + kind.optional
         let properties = keys.map { key in
             JSONValue.Member(
-                key, kind.others[key].map(schema) ?? RulesSchema.reference(to: "\(mapping.rawValue).\(key)"))
+                key, kind.overrides[key].map(schema) ?? RulesSchema.reference(to: "\(mapping.rawValue).\(key)"))
         }
         return [
             "required": .array(kind.required.map(JSONValue.string)), "properties": .object(properties),
@@ -116,9 +116,9 @@ package struct RulesSchema {
     private func property(_ key: MappingTable.Key, of mapping: SchemaMapping) -> JSONValue {
         let detail = mapping.details[key.name] ?? KeyDetail()
         let shape = detail.shape ?? SchemaShape(key.type) ?? .json
-        let text = "\(key.text) (\(shape.words))".filter { $0 != "`" }
+        let text = "\(key.summary) (\(shape.description))".filter { $0 != "`" }
         var members: [JSONValue.Member] = [.init("description", .string(text))] + besideOthers(schema(shape))
-        if case .value(let value)? = detail.fallback { members.append(.init("default", value)) }
+        if case .value(let value)? = detail.defaultValue { members.append(.init("default", value)) }
         let examples = detail.examples.isEmpty ? shape.allValues : detail.examples
         members.append(.init("examples", .array(examples)))
         return .object(members)

@@ -12,7 +12,7 @@ extension SchemaMapping {
         "broker": KeyDetail(else: .value("online")),
         "disabled": KeyDetail(.oneOrMany(.reference(.rule)), else: .said("none"), "guest_light"),
         "results": KeyDetail(
-            .list(.mapping(.outsideResult), 0...Int.max), else: .said("everything succeeds at once"),
+            .list(.mapping(.simulatedResult), 0...Int.max), else: .said("everything succeeds at once"),
             [["run": "mpc", "exit": 1], ["http": "https://example.net", "status": 503]]),
     ]
 
@@ -44,14 +44,14 @@ extension SchemaMapping {
             .list(.mapping(.expectedEffect), 0...Int.max), [["publish": ["payload": "open"], "at": "400ms"]], []),
         "expect_variables": KeyDetail(.keyed(.variable, .scalar), ["doses": 2]),
         "expect_rules": KeyDetail(
-            .keyed(.rule, .word(Outcome.allCases.map(\.rawValue))), ["garage_open": "started"]),
+            .keyed(.rule, .oneOf(Outcome.allCases.map(\.rawValue))), ["garage_open": "started"]),
     ]
 
     static let eventDetails: [String: KeyDetail] = [
         "button": KeyDetail(.reference(.button), "hall"),
-        "event": KeyDetail(.oneOrMany(.word(TriggerEvent.fileNames), atMost: 1), "click"),
+        "event": KeyDetail(.oneOrMany(.oneOf(TriggerEvent.fileNames), atMost: 1), "click"),
         "clicks": KeyDetail(3),
-        "pattern": KeyDetail(.list(.word(PressLength.allCases.map(\.rawValue)), 2...8), ["short", "long"]),
+        "pattern": KeyDetail(.list(.oneOf(PressLength.allCases.map(\.rawValue)), 2...8), ["short", "long"]),
         "part": KeyDetail(),
         "steps": KeyDetail(else: .value(1), 3),
         "position": KeyDetail(else: .value(0), 40),

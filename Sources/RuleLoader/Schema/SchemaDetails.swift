@@ -5,7 +5,7 @@ import Rules
 
 extension SchemaMapping {
     static let fileDetails: [String: KeyDetail] = [
-        "version": KeyDetail(.exactly(RuleReader.languageVersion), 1),
+        "version": KeyDetail(.exactly(RuleSetReader.languageVersion), 1),
         "include": KeyDetail(.oneOrMany(.text), "rooms/*.yaml", ["upstairs.yaml", "garden.yaml"]),
         "location": KeyDetail(
             .mapping(.location), else: .said("the system's time zone, and no sun"),
@@ -120,12 +120,12 @@ extension SchemaMapping {
     static let triggerDetails: [String: KeyDetail] = [
         "button": KeyDetail(
             .oneOrMany(.either([.reference(.source), .mapping(.hardware)])), "kitchen", ["kitchen", "hall"], "any"),
-        "event": KeyDetail(.oneOrMany(.word(TriggerEvent.fileNames)), "click", ["click", "hold"]),
+        "event": KeyDetail(.oneOrMany(.oneOf(TriggerEvent.fileNames)), "click", ["click", "hold"]),
         "clicks": KeyDetail(3),
-        "pattern": KeyDetail(.list(.word(PressLength.allCases.map(\.rawValue)), 2...8), ["short", "short", "long"]),
+        "pattern": KeyDetail(.list(.oneOf(PressLength.allCases.map(\.rawValue)), 2...8), ["short", "short", "long"]),
         "for": KeyDetail(else: .said("the button's `hold_after`"), "3s"),
         "part": KeyDetail(
-            .oneOrMany(.word(ButtonPart.allCases.map(\.rawValue))), else: .said("any"), "dial", ["big", "small"]),
+            .oneOrMany(.oneOf(ButtonPart.allCases.map(\.rawValue))), else: .said("any"), "dial", ["big", "small"]),
         "collect": KeyDetail(else: .value("100ms"), "250ms"),
         "chord": KeyDetail(.list(.reference(.button), 2...4), ["bed_left", "bed_right"]),
         "within": KeyDetail(else: .value("300ms"), "500ms"),

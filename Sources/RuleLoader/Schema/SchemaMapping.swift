@@ -11,7 +11,7 @@ enum SchemaMapping: String, CaseIterable, Sendable {
     case rule, trigger, time, condition
     case step, publish, run, shell, http, wait, cycle, `repeat`, branch, log, retry
     case test, given
-    case outsideResult = "result"
+    case simulatedResult = "result"
     case testStep = "test_step"
     case simulatedEvent = "event"
     case press
@@ -51,7 +51,7 @@ enum SchemaMapping: String, CaseIterable, Sendable {
         case .retry: .retry
         case .test: .test
         case .given: .given
-        case .outsideResult: .outsideResult
+        case .simulatedResult: .simulatedResult
         case .testStep: .testStep
         case .simulatedEvent: .simulatedEvent
         case .press: .press
@@ -118,11 +118,11 @@ enum SchemaMapping: String, CaseIterable, Sendable {
                 "name": KeyDetail("a click at night gives a dim light"),
                 "given": KeyDetail(.mapping(.given), ["now": "2026-01-10 23:15", "states": ["lux": 3]]),
                 "steps": KeyDetail(
-                    .list(.either([.mapping(.testStep), .word(["reload", "restart"])]), 1...Int.max),
+                    .list(.either([.mapping(.testStep), .oneOf(["reload", "restart"])]), 1...Int.max),
                     [["event": ["button": "hall", "event": "click"]], ["expect": []]]),
             ]
         case .given: SchemaMapping.givenDetails
-        case .outsideResult: SchemaMapping.resultDetails
+        case .simulatedResult: SchemaMapping.resultDetails
         case .testStep: SchemaMapping.testStepDetails
         case .simulatedEvent: SchemaMapping.eventDetails
         case .press:
@@ -157,7 +157,7 @@ enum SchemaMapping: String, CaseIterable, Sendable {
     }
 
     /// A constraint between the keys of a mapping, besides required keys.
-    enum Together: Sendable {
+    enum KeyConstraint: Sendable {
         /// At least one key of the table.
         case some
         case exactlyOne(of: [String])
@@ -168,20 +168,20 @@ enum SchemaMapping: String, CaseIterable, Sendable {
 
     /// A variant of a mapping, with keys of its own: a trigger with `clicks`, for example. Variants differ in their
     /// required keys.
-    struct Kind: Sendable {
+    struct Variant: Sendable {
         var required: [String]
         var optional: [String]
         /// Keys whose shape differs from that in the other variants.
-        var others: [String: SchemaShape]
+        var overrides: [String: SchemaShape]
 
-        init(_ required: String..., with optional: [String] = [], others: [String: SchemaShape] = [:]) {
+        init(_ required: String..., with optional: [String] = [], overrides: [String: SchemaShape] = [:]) {
             self.required = required
             self.optional = optional
-            self.others = others
+            self.overrides = overrides
         }
     }
 
-    var together: [Together] {
+    var constraints: [KeyConstraint] {
         switch self {
         case .location: [.some, .all(["latitude", "longitude"])]
         case .button, .hardware: [.exactlyOne(of: MappingTable.hardware.keys.map(\.name))]
@@ -191,20 +191,20 @@ enum SchemaMapping: String, CaseIterable, Sendable {
         case .repeat: [.exactlyOne(of: ["while", "count"])]
         case .simulatedEvent: [.exactlyOne(of: ["event", "clicks", "pattern"])]
         case .file, .defaults, .queued, .state, .variable, .script, .scriptInput, .rule, .trigger, .step, .run, .shell,
-            .wait, .cycle, .branch, .log, .retry, .test, .given, .outsideResult, .testStep, .press, .expectedEffect,
+            .wait, .cycle, .branch, .log, .retry, .test, .given, .simulatedResult, .testStep, .press, .expectedEffect,
             .expectedRun, .expectedShell, .expectedLog:
             []
         }
     }
 
     /// The variants of a mapping; empty for a mapping that has only one.
-    var kinds: [Kind] {
+    var variants: [Variant] {
         switch self {
         case .trigger: SchemaMapping.triggers
         case .step: SchemaMapping.steps
-        case .outsideResult: SchemaMapping.results
-        case .testStep: table.keys.map { Kind($0.name) }
-        case .expectedEffect: StepKind.expected.map { Kind($0.rawValue, with: ["at"]) }
+        case .simulatedResult: SchemaMapping.results
+        case .testStep: table.keys.map { Variant($0.name) }
+        case .expectedEffect: StepKind.expected.map { Variant($0.rawValue, with: ["at"]) }
         case .file, .location, .defaults, .button, .hardware, .queued, .state, .variable, .script, .scriptInput, .rule,
             .time, .condition, .publish, .run, .shell, .http, .wait, .cycle, .repeat, .branch, .log, .retry, .test,
             .given, .simulatedEvent, .press, .expectedPublish, .expectedRun, .expectedShell, .expectedHTTP,
@@ -214,18 +214,19 @@ enum SchemaMapping: String, CaseIterable, Sendable {
     }
 
     private static let triggers = [
-        Kind("button", "event", with: ["for", "collect", "part", "id"]),
-        Kind("button", "clicks", with: ["part", "id"]),
-        Kind("button", "pattern", with: ["part", "id"]),
-        Kind("chord", with: ["event", "within", "id"], others: ["event": .word(ChordEvent.allCases.map(\.rawValue))]),
+        Variant("button", "event", with: ["for", "collect", "part", "id"]),
+        Variant("button", "clicks", with: ["part", "id"]),
+        Variant("button", "pattern", with: ["part", "id"]),
+        Variant(
+            "chord", with: ["event", "within", "id"], overrides: ["event": .oneOf(ChordEvent.allCases.map(\.rawValue))]),
     ]
 
     /// The variants of a step. Those with companion keys come last.
-    private static let steps: [Kind] = {
+    private static let steps: [Variant] = {
         let kinds =
             StepKind.allCases.filter { $0.companions.isEmpty } + StepKind.allCases.filter { !$0.companions.isEmpty }
         return kinds.map { kind in
-            var step = Kind(kind.rawValue, with: kind.companions.filter { !$0.isRequired }.map(\.key.name))
+            var step = Variant(kind.rawValue, with: kind.companions.filter { !$0.isRequired }.map(\.key.name))
             step.required += kind.companions.filter(\.isRequired).map(\.key.name)
             step.optional += ["alias", "enabled", "continue_on_error"]
             if kind.timeLimit != nil { step.optional += ["timeout", "retry"] }
@@ -235,8 +236,8 @@ enum SchemaMapping: String, CaseIterable, Sendable {
     }()
 
     private static let results = [
-        Kind("run", with: ["exit", "stdout", "stderr", "takes"]),
-        Kind("shell", with: ["exit", "stdout", "stderr", "takes"]),
-        Kind("http", with: ["status", "body", "takes"]),
+        Variant("run", with: ["exit", "stdout", "stderr", "takes"]),
+        Variant("shell", with: ["exit", "stdout", "stderr", "takes"]),
+        Variant("http", with: ["status", "body", "takes"]),
     ]
 }

@@ -25,7 +25,7 @@ indirect enum SchemaShape: Sendable {
     case json
     /// No value, for a key that needs none.
     case empty
-    case word([String])
+    case oneOf([String])
     /// This number and no other.
     case exactly(Int)
     /// The name of something that is declared elsewhere.
@@ -53,9 +53,9 @@ indirect enum SchemaShape: Sendable {
         case state, variable, script, input, rule
     }
 
-    static let steps = oneOrMany(.mapping(.step), atMost: RuleReader.maximumSteps)
+    static let steps = oneOrMany(.mapping(.step), atMost: RuleSetReader.maximumSteps)
     static let conditions = oneOrMany(.either([.expression, .mapping(.condition)]))
-    static let queued = either([.word(["drop", "accept"]), .mapping(.queued)])
+    static let queued = either([.oneOf(["drop", "accept"]), .mapping(.queued)])
     static let arguments = list(.template, 1...Int.max)
     static let environment = matching(.environmentVariable, .template)
     static let headers = matching(.header, .template)
@@ -71,7 +71,7 @@ indirect enum SchemaShape: Sendable {
         case .integer(let range): self = .integer(range)
         case .number(let range): self = .number(range)
         case .duration(let range): self = .duration(range)
-        case .word(let words, _): self = .word(words)
+        case .oneOf(let words, _): self = .oneOf(words)
         case .anything: return nil
         }
     }

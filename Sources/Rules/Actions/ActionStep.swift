@@ -36,18 +36,18 @@ package enum ActionStep: Hashable, Sendable {
     }
 
     /// The failure of the step if it does not accept this result of a completed action; else `nil`.
-    func objection(to facts: ResultFacts) -> StepFailure? {
+    func failure(for facts: ResultFacts) -> StepFailure? {
         switch self {
-        case .http(let step): step.objection(to: facts)
+        case .http(let step): step.failure(for: facts)
         case .publish, .process: nil
         }
     }
 
     /// The result as shown in traces.
-    func remark(on facts: ResultFacts) -> String {
+    func traceSuffix(for facts: ResultFacts) -> String {
         switch self {
-        case .process(let step): step.remark(on: facts)
-        case .http(let step): step.remark(on: facts)
+        case .process(let step): step.traceSuffix(for: facts)
+        case .http(let step): step.traceSuffix(for: facts)
         case .publish: ""
         }
     }
@@ -80,7 +80,7 @@ package enum Action: Hashable, Sendable {
         case .message(.publish(let message)): message.summary
         case .external(.process(let process)): process.summary
         case .external(.http(let request)): request.summary
-        case .log(let level, let text): "\(level.rawValue): \(Run.shown(text))"
+        case .log(let level, let text): "\(level.rawValue): \(Run.traceText(text))"
         }
     }
 }

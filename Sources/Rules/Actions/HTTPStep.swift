@@ -7,11 +7,11 @@ package struct HTTPStep: Hashable, Sendable {
     /// The method, such as `GET` or `POST`.
     package var method: String
     package var headers: [ProcessStep.Variable]
-    package var body: Content
+    package var body: PayloadTemplate
     package var expectation: [ExpectedStatus]
 
     package init(
-        url: Template, method: String = "GET", headers: [ProcessStep.Variable] = [], body: Content = .nothing,
+        url: Template, method: String = "GET", headers: [ProcessStep.Variable] = [], body: PayloadTemplate = .nothing,
         expectation: [ExpectedStatus] = [.family(2)]
     ) {
         self.url = url
@@ -63,7 +63,7 @@ extension HTTPStep {
     }
 
     /// The failure of the step if the status is not an expected one; else `nil`.
-    func objection(to facts: ResultFacts) -> StepFailure? {
+    func failure(for facts: ResultFacts) -> StepFailure? {
         let status = Int(truncatingIfNeeded: facts.status)
         guard !expectation.contains(where: { $0.admits(status) }) else { return nil }
         let wanted = expectation.map {
@@ -76,12 +76,12 @@ extension HTTPStep {
     }
 
     /// The result as shown in traces.
-    func remark(on facts: ResultFacts) -> String { facts.status == 0 ? "" : ": status \(facts.status)" }
+    func traceSuffix(for facts: ResultFacts) -> String { facts.status == 0 ? "" : ": status \(facts.status)" }
 }
 
 extension HTTPAction {
     /// The request as shown in traces, without its headers and body.
-    var summary: String { "http \(method) \(Run.shown(url))" }
+    var summary: String { "http \(method) \(Run.traceText(url))" }
 }
 
 extension StepValues {

@@ -67,9 +67,9 @@ extension ProcessStep {
     }
 
     /// The result as shown in traces: the first line of the program's error output.
-    func remark(on facts: ResultFacts) -> String {
+    func traceSuffix(for facts: ResultFacts) -> String {
         let line = Run.firstLine(of: facts.stderr)
-        return line.isEmpty ? "" : ": \(Run.shown(line))"
+        return line.isEmpty ? "" : ": \(Run.traceText(line))"
     }
 }
 
@@ -77,7 +77,7 @@ extension ProcessAction {
     /// The program as shown in traces, without its environment and standard input.
     var summary: String {
         let arguments = isShell ? Array(arguments.dropFirst(2)) : arguments
-        return "\(isShell ? "shell" : "run") \(Run.shown(arguments.joined(separator: " ")))"
+        return "\(isShell ? "shell" : "run") \(Run.traceText(arguments.joined(separator: " ")))"
     }
 }
 

@@ -3,7 +3,7 @@ package import Expressions
 /// A `publish` step.
 package struct PublishStep: Hashable, Sendable {
     package var topicName: Template
-    package var payload: Content
+    package var payload: PayloadTemplate
     /// The quality of service, 0…2.
     package var qos: Int
     package var retain: Bool
@@ -11,7 +11,7 @@ package struct PublishStep: Hashable, Sendable {
     package var maximumAge: Duration
 
     package init(
-        topicName: Template, payload: Content = .nothing, qos: Int = 0, retain: Bool = false,
+        topicName: Template, payload: PayloadTemplate = .nothing, qos: Int = 0, retain: Bool = false,
         maximumAge: Duration = .seconds(5)
     ) {
         self.topicName = topicName
@@ -57,7 +57,7 @@ extension PublishAction {
     /// The message as shown in traces.
     var summary: String {
         let payload = String(decoding: payload, as: UTF8.self)
-        return "publish \(Run.shown(topicName))" + (payload.isEmpty ? "" : " \(Run.shown(payload))")
+        return "publish \(Run.traceText(topicName))" + (payload.isEmpty ? "" : " \(Run.traceText(payload))")
     }
 }
 

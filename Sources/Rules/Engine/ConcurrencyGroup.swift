@@ -26,7 +26,7 @@ struct TurnSource: Hashable, Sendable {
 /// The runs of a rule in progress, the queue of waiting runs, and the limits for the next run.
 struct ConcurrencyGroup: Sendable {
     /// The rotation of a dial while the rule was running.
-    struct Turned: Sendable {
+    struct AccumulatedRotation: Sendable {
         /// The latest event, with the steps of all events added up.
         var event: Event
         var match: RuleIndex.Match
@@ -34,10 +34,10 @@ struct ConcurrencyGroup: Sendable {
 
     /// In the order in which they started.
     var running: [RunID] = []
-    /// The queue of `mode: queued`. Together, `running` and `queued` have at most `Rule.maximum` elements.
+    /// The queue of `mode: queued`. Together, `running` and `queued` have at most `Rule.maximumRuns` elements.
     var queued: [RunScheduler.Start] = []
     var cooldownEnd: Instant?
     var rate = RateWindow()
     /// The rotation of each dial.
-    var turned: [TurnSource: Turned] = [:]
+    var rotations: [TurnSource: AccumulatedRotation] = [:]
 }

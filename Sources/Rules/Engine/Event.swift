@@ -14,7 +14,7 @@ struct Event: Sendable {
     /// Whether this is a `down` or `up`, which precedes the gesture that it completes.
     var isRawPress = false
     /// For the end of a hold: how late the hold was reported.
-    var hold: Recognised.Lateness?
+    var hold: RecognisedEvent.Lateness?
 
     var part: ButtonPart? { cause.facts.part }
 
@@ -26,7 +26,7 @@ struct Event: Sendable {
     }
 }
 
-extension Recognised.What {
+extension RecognisedEvent.Kind {
     /// The value of `trigger.clicks`.
     fileprivate var clicks: Int64 {
         if case .pattern(let presses) = self, !presses.contains(.long) { Int64(presses.count) } else { 0 }
@@ -34,16 +34,16 @@ extension Recognised.What {
 }
 
 extension RuleEngine {
-    func event(_ recognised: Recognised, at now: Instant) -> Event {
+    func event(_ recognised: RecognisedEvent, at now: Instant) -> Event {
         let time = world.wallClock(at: recognised.at)
-        var facts = facts(of: recognised.button, recognised.what.name, at: time)
+        var facts = facts(of: recognised.button, recognised.kind.name, at: time)
         facts.press = recognised.facts
-        facts.clicks = recognised.what.clicks
-        if case .rotation(let steps, _) = recognised.what { facts.steps = Int64(steps) }
+        facts.clicks = recognised.kind.clicks
+        if case .rotation(let steps, _) = recognised.kind { facts.steps = Int64(steps) }
         var event = Event(
             cause: RunCause(button: recognised.button, facts: facts, at: time), at: recognised.at,
             presses: recognised.presses, hold: recognised.hold)
-        switch recognised.what {
+        switch recognised.kind {
         case .down, .up: event.isRawPress = true
         case .rotation: event.isRotation = true
         case .pattern, .hold, .holdRelease, .chord, .swipe: break

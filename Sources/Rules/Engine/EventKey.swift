@@ -34,7 +34,7 @@ enum EventKey: Hashable, Sendable {
             }
     }
 
-    init(_ what: Recognised.What) {
+    init(_ what: RecognisedEvent.Kind) {
         self =
             switch what {
             case .down: .down

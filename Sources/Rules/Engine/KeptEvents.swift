@@ -1,10 +1,10 @@
 import ButtonModel
 
 /// The queue of `keep: last`: the last stored event for each rule and button. It is decided when the button has sent
-/// its last stored event or a live event, or has sent no stored event for `silence`.
+/// its last stored event or a live event, or has sent no stored event for `storedEventGap`.
 struct KeptEvents: Sendable {
     /// The time without a stored event after which a button has sent all its stored events.
-    static let silence = Duration.milliseconds(500)
+    static let storedEventGap = Duration.milliseconds(500)
 
     struct Kept: Sendable {
         var match: RuleIndex.Match
@@ -31,7 +31,7 @@ struct KeptEvents: Sendable {
 
     /// Restarts the time without events, after the button has sent another stored event.
     mutating func extend(_ button: ButtonID, at now: Instant) {
-        if !waiting.isEmpty { waiting[button]?.deadline = now + KeptEvents.silence }
+        if !waiting.isEmpty { waiting[button]?.deadline = now + KeptEvents.storedEventGap }
     }
 
     /// - Returns: the earlier event for this rule and button, which is now superseded.
@@ -39,7 +39,7 @@ struct KeptEvents: Sendable {
         _ event: Event, of button: ButtonID, number: UInt64, for match: RuleIndex.Match, at now: Instant
     ) -> Kept? {
         var entry = waiting[button] ?? Waiting(deadline: now)
-        entry.deadline = now + KeptEvents.silence
+        entry.deadline = now + KeptEvents.storedEventGap
         defer { waiting[button] = entry }
         let earlier = entry.kept.firstIndex { $0.match.rule == match.rule }.map { entry.kept.remove(at: $0) }
         entry.kept.append(Kept(match: match, event: event, number: number))

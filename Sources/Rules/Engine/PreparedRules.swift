@@ -7,7 +7,7 @@ import Expressions
 package struct PreparedRules: Hashable, Sendable {
     package let set: RuleSet
     let names: RuleEngine.Names
-    let interests: TriggerTable
+    let triggerTable: TriggerTable
     /// The buttons and rules whose ages are read by expressions.
     let agedButtons, agedRules: [Int]
     /// Whether expressions read the time or the position of the sun. Otherwise these are not computed.
@@ -16,7 +16,7 @@ package struct PreparedRules: Hashable, Sendable {
     package init(_ set: RuleSet) {
         self.set = set
         names = RuleEngine.Names(set)
-        interests = TriggerTable(set)
+        triggerTable = TriggerTable(set)
         var agedButtons: Set<Int> = []
         var agedRules: Set<Int> = []
         var (readsTime, readsSun) = (false, false)

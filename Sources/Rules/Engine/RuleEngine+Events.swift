@@ -4,11 +4,11 @@ import Gestures
 
 // Events of buttons, and the rules that they trigger.
 extension RuleEngine {
-    mutating func recognised(_ recognised: [Recognised], at now: Instant, _ effects: inout [Effect]) {
+    mutating func recognised(_ recognised: [RecognisedEvent], at now: Instant, _ effects: inout [Effect]) {
         for event in recognised { self.recognised(event, at: now, &effects) }
     }
 
-    mutating func recognised(_ recognised: Recognised, at now: Instant, _ effects: inout [Effect]) {
+    mutating func recognised(_ recognised: RecognisedEvent, at now: Instant, _ effects: inout [Effect]) {
         effects.append(.recognised(recognised))
         let wasLetGo = follow(recognised)
         let matches = index.matches(recognised)
@@ -16,7 +16,7 @@ extension RuleEngine {
         if !matches.isEmpty || isKept {
             let event = event(recognised, at: now)
             if isKept { decideBefore(event, at: now, &effects) }
-            meet(event, matches, .all, at: now, &effects)
+            judgeAndStart(event, matches, .all, at: now, &effects)
             if isKept || recognised.wasQueued { decideAfter(event, at: now, &effects) }
         }
         note(recognised)
@@ -29,7 +29,7 @@ extension RuleEngine {
         _ what: TriggerEvent, of button: ButtonID, at now: Instant, _ effects: inout [Effect]
     ) {
         let matches = index.matches(EventKey(what), of: button)
-        if !matches.isEmpty { meet(event(what.name, of: button, at: now), matches, .all, at: now, &effects) }
+        if !matches.isEmpty { judgeAndStart(event(what.name, of: button, at: now), matches, .all, at: now, &effects) }
         advance(at: now, &effects)
     }
 }
@@ -39,18 +39,18 @@ extension RuleEngine {
 extension RuleEngine {
     /// Judges the matching rules, then starts or stops each. Rules with `fallback` are judged only if no ordinary rule
     /// passed its conditions, now or earlier in the same press.
-    mutating func meet(
-        _ event: Event, _ matches: [RuleIndex.Match], _ gates: GatesToAsk, at now: Instant, _ effects: inout [Effect]
+    mutating func judgeAndStart(
+        _ event: Event, _ matches: [RuleIndex.Match], _ gates: GateSet, at now: Instant, _ effects: inout [Effect]
     ) {
         let verdicts = judgeAll(event, matches, gates, at: now)
         for verdict in verdicts { carryOut(verdict, event, at: now, &effects) }
         guard let presses = event.presses, let button = event.cause.button else { return }
-        if verdicts.contains(where: { !set.rules[$0.match.rule].isFallback && $0.judgement.takesPress }) {
-            taken[PressSource(button: button, part: event.part), default: HandledPresses()].insert(presses)
+        if verdicts.contains(where: { !set.rules[$0.match.rule].isFallback && $0.judgement.handlesPress }) {
+            handledPresses[PressSource(button: button, part: event.part), default: HandledPresses()].insert(presses)
         }
     }
 
-    struct Verdict {
+    struct Judged {
         var match: RuleIndex.Match
         var cause: RunCause
         var judgement: Judgement
@@ -58,34 +58,34 @@ extension RuleEngine {
 
     /// Judges the matching rules in document order, fallback rules after the others.
     func judgeAll(
-        _ event: Event, _ matches: [RuleIndex.Match], _ gates: GatesToAsk, isExplaining: Bool = false,
+        _ event: Event, _ matches: [RuleIndex.Match], _ gates: GateSet, isExplaining: Bool = false,
         at now: Instant
-    ) -> [Verdict] {
+    ) -> [Judged] {
         let hasConditions = matches.contains { !set.rules[$0.rule].conditions.isEmpty }
-        var snapshot = hasConditions ? snapshot(for: event, at: now) : Environment()
-        var verdicts: [Verdict] = []
+        var snapshot = hasConditions ? snapshot(for: event, at: now) : EvaluationContext()
+        var verdicts: [Judged] = []
         func judge(_ match: RuleIndex.Match) {
             let triggers = set.rules[match.rule].triggers
             let trigger = triggers.indices.contains(match.trigger) ? triggers[match.trigger] : nil
             let cause = event.cause(for: trigger)
             let judgement = self.judge(
                 match.rule, cause, gates, endOf: event.hold, in: &snapshot, isExplaining: isExplaining, at: now)
-            verdicts.append(Verdict(match: match, cause: cause, judgement: judgement))
+            verdicts.append(Judged(match: match, cause: cause, judgement: judgement))
         }
         for match in matches where !set.rules[match.rule].isFallback { judge(match) }
-        if !verdicts.contains(where: { $0.judgement.takesPress }), !isTaken(event) {
+        if !verdicts.contains(where: { $0.judgement.handlesPress }), !isHandled(event) {
             for match in matches where set.rules[match.rule].isFallback { judge(match) }
         }
         return verdicts
     }
 
-    private func isTaken(_ event: Event) -> Bool {
+    private func isHandled(_ event: Event) -> Bool {
         guard let presses = event.presses, let button = event.cause.button else { return false }
-        return taken[PressSource(button: button, part: event.part)]?.contains(presses) ?? false
+        return handledPresses[PressSource(button: button, part: event.part)]?.contains(presses) ?? false
     }
 
     private mutating func carryOut(
-        _ verdict: Verdict, _ event: Event, at now: Instant, _ effects: inout [Effect]
+        _ verdict: Judged, _ event: Event, at now: Instant, _ effects: inout [Effect]
     ) {
         let (match, cause, judgement) = (verdict.match, verdict.cause, verdict.judgement)
         if judgement.hasConditionError { records[match.rule].statistics.conditionErrors += 1 }
@@ -112,7 +112,7 @@ extension RuleEngine {
 
 extension Judgement {
     /// Whether fallback rules do not apply any more, even if the rule cannot run now. A kept event is judged later.
-    fileprivate var takesPress: Bool { conditionsHold || isKept }
+    fileprivate var handlesPress: Bool { conditionsHold || isKept }
 }
 
 // MARK: - Stored events with `keep: last`
@@ -154,7 +154,7 @@ extension RuleEngine {
             let together = remaining.prefix { $0.number == first.number }
             remaining = remaining.dropFirst(together.count)
             let matches = together.map(\.match).sorted(by: RuleIndex.Match.comesFirst)
-            meet(first.event, matches, .ofKept, at: now, &effects)
+            judgeAndStart(first.event, matches, .forKeptEvent, at: now, &effects)
             advance(at: now, &effects)
         }
     }
@@ -170,7 +170,7 @@ extension Rule {
     /// Whether a trigger of the rule waits for more than `down` or `up`.
     fileprivate var waitsForGestures: Bool {
         triggers.contains { trigger in
-            switch trigger.source {
+            switch trigger.origin {
             case .chord: true
             case .buttons(_, let events, _): events.contains { $0 != .down && $0 != .up }
             }
@@ -184,9 +184,9 @@ extension RuleEngine {
     /// Updates which buttons are down.
     ///
     /// - Returns: whether a button was released.
-    private mutating func follow(_ recognised: Recognised) -> Bool {
+    private mutating func follow(_ recognised: RecognisedEvent) -> Bool {
         let source = PressSource(button: recognised.button, part: recognised.part)
-        switch recognised.what {
+        switch recognised.kind {
         case .down, .hold:
             guard world.held.insert(source).inserted else { return false }
         case .up, .holdRelease:
@@ -195,18 +195,18 @@ extension RuleEngine {
         }
         let isHeld = world.isHeld(recognised.button)
         for place in declarations(of: recognised.button) { world.buttons[place].isHeld = isHeld }
-        worldMoved = true
-        return recognised.what == .up || recognised.what == .holdRelease
+        worldHasChanged = true
+        return recognised.kind == .up || recognised.kind == .holdRelease
     }
 
     /// Updates `last_event` of a button. `down` and `up` do not count, because they are parts of gestures.
-    private mutating func note(_ recognised: Recognised) {
-        guard recognised.what != .down, recognised.what != .up, index.place(of: recognised.button) != nil else {
+    private mutating func note(_ recognised: RecognisedEvent) {
+        guard recognised.kind != .down, recognised.kind != .up, index.entryIndex(of: recognised.button) != nil else {
             return
         }
-        devices[recognised.button, default: Device()].lastEvent = recognised.what.name
+        devices[recognised.button, default: Device()].lastEvent = recognised.kind.name
         devices[recognised.button, default: Device()].lastEventAt = recognised.at
-        showDevice(recognised.button)
+        updateButtonFacts(recognised.button)
     }
 
     /// Ends `repeat: while: held` in the runs that this button caused.

@@ -3,9 +3,9 @@ package import Gestures
 
 extension RuleEngine {
     /// Which rules would run for this event now. Performs nothing.
-    package func explain(_ event: Recognised, at now: Instant) -> Explanation {
+    package func explain(_ event: RecognisedEvent, at now: Instant) -> Explanation {
         var matches = index.matches(event)
-        if case .rotation(let steps, _) = event.what {
+        if case .rotation(let steps, _) = event.kind {
             matches = index.matches(turnedClockwise: steps > 0, of: event.button, part: event.part)
         }
         return explain(self.event(event, at: now), matches, at: now)
@@ -32,19 +32,19 @@ extension RuleEngine {
             notConsidered: matches.filter { !judgedRules.contains($0.rule) }.map { set.rules[$0.rule].id })
     }
 
-    private func ruleVerdict(_ verdict: Verdict, _ event: Event, at now: Instant) -> Explanation.RuleVerdict {
+    private func ruleVerdict(_ verdict: Judged, _ event: Event, at now: Instant) -> Explanation.RuleExplanation {
         let rule = set.rules[verdict.match.rule]
         var judgement = verdict.judgement
         if judgement.isKept {
             // The rule runs if this event is the last stored one, and passes the remaining gates.
             var snapshot = snapshot(for: event, at: now)
             let remaining = judge(
-                verdict.match.rule, verdict.cause, .ofKept, in: &snapshot, isExplaining: true, at: now)
+                verdict.match.rule, verdict.cause, .forKeptEvent, in: &snapshot, isExplaining: true, at: now)
             judgement.stoppedBy = remaining.stoppedBy
             judgement.reasons += remaining.reasons.filter { $0.gate != .enabled }
         }
-        return Explanation.RuleVerdict(
+        return Explanation.RuleExplanation(
             rule: rule.id, stoppedBy: judgement.stoppedBy,
-            reasons: judgement.reasons.map { "\($0.gate.name): \($0.text)" }, place: rule.place)
+            reasons: judgement.reasons.map { "\($0.gate.name): \($0.text)" }, location: rule.location)
     }
 }

@@ -18,20 +18,20 @@ struct Judgement: Sendable {
 }
 
 /// The gates to check. Requested runs and kept events skip some of them.
-struct GatesToAsk: OptionSet, Sendable {
+struct GateSet: OptionSet, Sendable {
     let rawValue: UInt8
 
-    static let enabled = GatesToAsk(rawValue: 1)
-    static let queued = GatesToAsk(rawValue: 2)
-    static let conditions = GatesToAsk(rawValue: 4)
+    static let enabled = GateSet(rawValue: 1)
+    static let queued = GateSet(rawValue: 2)
+    static let conditions = GateSet(rawValue: 4)
     /// `cooldown` and `rate_limit`.
-    static let pace = GatesToAsk(rawValue: 8)
-    static let mode = GatesToAsk(rawValue: 16)
+    static let pace = GateSet(rawValue: 8)
+    static let mode = GateSet(rawValue: 16)
 
-    static let all: GatesToAsk = [.enabled, .queued, .conditions, .pace, .mode]
+    static let all: GateSet = [.enabled, .queued, .conditions, .pace, .mode]
     /// For a kept event, which has already passed `queued`.
-    static let ofKept: GatesToAsk = all.subtracting(.queued)
-    static let ofManualRun: GatesToAsk = [.conditions, .mode]
+    static let forKeptEvent: GateSet = all.subtracting(.queued)
+    static let forManualRun: GateSet = [.conditions, .mode]
 }
 
 extension RuleEngine {
@@ -40,7 +40,7 @@ extension RuleEngine {
     }
 
     /// The values that conditions read, computed once for all rules that an event triggers.
-    func snapshot(for event: Event, at now: Instant) -> Environment {
+    func snapshot(for event: Event, at now: Instant) -> EvaluationContext {
         world.environment(for: event.cause.facts, time: event.cause.at, at: now)
     }
 
@@ -50,8 +50,8 @@ extension RuleEngine {
     ///   - hold: for the end of a hold, how late the hold was. If the hold was accepted, its end is accepted, too.
     ///   - isExplaining: whether to include the reasons of gates that are passed. This takes too long for every press.
     func judge(
-        _ rule: Int, _ cause: RunCause, _ gates: GatesToAsk, endOf hold: Recognised.Lateness? = nil,
-        in snapshot: inout Environment, isExplaining: Bool, at now: Instant
+        _ rule: Int, _ cause: RunCause, _ gates: GateSet, endOf hold: RecognisedEvent.Lateness? = nil,
+        in snapshot: inout EvaluationContext, isExplaining: Bool, at now: Instant
     ) -> Judgement {
         var judgement = Judgement()
         func pass(_ gate: Gate, _ holds: Bool, _ text: @autoclosure () -> String) -> Bool {
@@ -86,7 +86,7 @@ extension RuleEngine {
         }
         if gates.contains(.conditions) {
             snapshot.trigger.id = cause.facts.id
-            let verdict = world.verdict(
+            let verdict = world.evaluate(
                 on: declared.conditions, in: snapshot, time: cause.at, isExplaining: isExplaining)
             judgement.hasConditionError = verdict.hasErrors
             let reasons = verdict.reasons
@@ -126,11 +126,11 @@ extension RuleEngine {
 
 extension QueuedPolicy {
     /// Whether an event is accepted. The end of an accepted hold is always accepted.
-    package func admits(_ recognised: Recognised) -> Bool {
+    package func admits(_ recognised: RecognisedEvent) -> Bool {
         admits(queued: recognised.wasQueued, age: recognised.age) || admits(recognised.hold)
     }
 
-    fileprivate func admits(_ hold: Recognised.Lateness?) -> Bool {
+    fileprivate func admits(_ hold: RecognisedEvent.Lateness?) -> Bool {
         hold.map { admits(queued: $0.wasQueued, age: $0.age) } ?? false
     }
 

@@ -25,7 +25,7 @@ extension RuleEngine {
             return nil
         }
         return "\"\(button.name)\" is a \(model.rawValue), but the rules declare it as a \(button.model.rawValue); "
-            + "write model: \(model.rawValue) at \(button.place)"
+            + "write model: \(model.rawValue) at \(button.location)"
     }
 
     /// How the rules contradict the models of buttons: a sentence for each button, which says what to change.
@@ -36,7 +36,7 @@ extension RuleIndex.Entry {
     /// The first rule that waits for an event or a part that the button's model does not have.
     fileprivate var impossible: (rule: Int, name: String)? {
         let (movements, parts) = (Set(identity.model.movementNames), identity.model.parts)
-        let all = interest.table.flatMap { key, matches -> [(rule: Int, name: String)] in
+        let all = triggers.table.flatMap { key, matches -> [(rule: Int, name: String)] in
             if let movement = key.movement, !movements.contains(movement) { return matches.map { ($0.rule, movement) } }
             return matches.compactMap { match in
                 guard let part = match.parts.map(\.rawValue).min(), parts.isDisjoint(with: match.parts) else {

@@ -17,7 +17,7 @@
             if let timer, let timerFiredAt {
                 expect(timer >= timerFiredAt, "what was due when the timer fired is still due")
             }
-            expect(!worldMoved, "runs have not looked at a change")
+            expect(!worldHasChanged, "runs have not looked at a change")
             expect(world.changed.isEmpty, "a change is not carried out")
             expect(records.count == set.rules.count && world.rules.count == set.rules.count, "a rule has no record")
             expect(world.variables.count == set.variables.count, "a variable has no value")
@@ -31,7 +31,7 @@
             }
             for (index, variable) in set.variables.enumerated() where assigned.contains(variable.name) {
                 let value = world.variables[index]
-                expect(variable.fitting(value) == value, "variable \(variable.name) has a value that it cannot have")
+                expect(variable.permitted(value) == value, "variable \(variable.name) has a value that it cannot have")
             }
             for (index, state) in set.states.enumerated() {
                 expect(world.states[index] == states.value(at: index), "rules see an old value of state \(state.name)")
@@ -40,7 +40,7 @@
                 expect(
                     world.buttons[index].isHeld == world.isHeld(button), "\(button) is held, and rules do not see it")
             }
-            for id in keptWaits.keys {
+            for id in storedWaits.keys {
                 guard let run = scheduler.runs[id] else {
                     expect(false, "run \(id.rawValue) is stored and has ended")
                     continue
@@ -48,7 +48,7 @@
                 expect(set.rules[run.rule].onRestart == .resume, "run \(id.rawValue) is stored and not resumed")
                 switch run.waiting {
                 case .delay, .condition: break
-                case .answer, .retry, .tick, nil: expect(false, "run \(id.rawValue) is stored where it does not wait")
+                case .result, .retry, .tick, nil: expect(false, "run \(id.rawValue) is stored where it does not wait")
                 }
             }
             expect(orphanedValues.count <= RuleEngine.maximumOrphanedValues, "too many values of undeclared variables")

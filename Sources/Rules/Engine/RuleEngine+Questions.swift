@@ -30,7 +30,9 @@ extension RuleEngine {
     package func declaredName(of button: ButtonID) -> String? { declaration(of: button)?.name }
 
     func declaration(of button: ButtonID) -> DeclaredButton? {
-        guard let place = index.place(of: button), let first = index.entries[place].declared.first else { return nil }
+        guard let place = index.entryIndex(of: button), let first = index.entries[place].declared.first else {
+            return nil
+        }
         return set.buttons[first]
     }
 
@@ -53,12 +55,12 @@ extension RuleEngine {
 
     /// The encoded state of a button's undecided press train, to be stored with its events.
     package func savedTrain(of button: ButtonID) -> String {
-        recogniser.saved(button, by: world.believableClock.map { (instant: $0.at, time: $0.utc) })
+        recogniser.saved(button, by: world.plausibleClock.map { (instant: $0.at, time: $0.utc) })
     }
 
     /// Restores an undecided press train. Must be called before the first event, and after the wall clock is set.
     package mutating func restoreTrain(of button: ButtonID, _ saved: String, at now: Instant) {
-        recogniser.restore(button, saved, at: now, time: world.believableClock.map { _ in world.wallClock(at: now) })
+        recogniser.restore(button, saved, at: now, time: world.plausibleClock.map { _ in world.wallClock(at: now) })
     }
 
     /// The durations after which `hold` fires for rules of this button, in ascending order.

@@ -22,14 +22,14 @@ extension RuleEngine {
         world.brokerIsConnected = old.brokerIsConnected
         world.held = old.held
         world.clock = old.clock
-        world.clockIsBelievable = old.clockIsBelievable
-        index = RuleIndex(rules.interests)
+        world.clockIsPlausible = old.clockIsPlausible
+        index = RuleIndex(rules.triggerTable)
         configure(at: now)
         reportModels(&effects)
         dropModesThatCannotServe(at: now, &effects)
-        for identity in identities { showDevice(identity.id) }
+        for identity in identities { updateButtonFacts(identity.id) }
         world.refreshAges(at: now)
-        worldMoved = true
+        worldHasChanged = true
     }
 
     /// Ends the runs of changed rules. This happens with the old set, which contains the steps of these runs.
@@ -47,7 +47,7 @@ extension RuleEngine {
             guard let end = group.cooldownEnd, end > now else { continue }
             // The cooldown ends now, because it belonged to the old rule.
             effects.append(
-                .keep(
+                .store(
                     .cooldown(
                         Cooldown(rule: set.rules[id.rule].id, button: id.button, endsAt: world.wallClock(at: now)))))
         }
@@ -60,7 +60,7 @@ extension RuleEngine {
     /// Removes the positions of cycles in rules and scripts that were changed or removed.
     private mutating func forgetCycles(of new: RuleSet, _ moves: RuleIndexMap, _ effects: inout [Effect]) {
         guard !world.cycles.isEmpty else { return }
-        let kept = Set(moves.kept.map { set.rules[$0.before].id })
+        let kept = Set(moves.unchanged.map { set.rules[$0.before].id })
         let scripts = Set(new.scripts)
         let keptScripts = Set(set.scripts.filter(scripts.contains).map(\.name))
         for key in world.cycles.keys.sorted() {
@@ -72,7 +72,7 @@ extension RuleEngine {
                 }
             guard !isKept else { continue }
             world.cycles[key] = nil
-            effects.append(.keep(.cycle(key, nil)))
+            effects.append(.store(.cycle(key, nil)))
         }
     }
 }
@@ -84,7 +84,7 @@ extension RuleEngine {
         world.cycles = old.cycles
         let oldRecords = records
         records = Array(repeating: RuleRecord(), count: set.rules.count)
-        for (before, place) in moves.kept {
+        for (before, place) in moves.unchanged {
             world.rules[place] = old.rules[before]
             world.ruleStarts[place] = old.ruleStarts[before]
             records[place] = oldRecords[before]
@@ -100,7 +100,7 @@ extension RuleEngine {
             let isInForce = names.rules[id].map { set.rules[$0].isEnabled == overrides[id]?.inFile } ?? false
             guard !isInForce else { continue }
             overrides[id] = nil
-            effects.append(.keep(.enabled(rule: id, nil)))
+            effects.append(.store(.enabled(rule: id, nil)))
         }
         for place in moves.begun {
             let id = set.rules[place].id
@@ -121,10 +121,10 @@ extension RuleEngine {
         for (place, variable) in set.variables.enumerated() {
             let was = before.variables[variable.name]
             if let was, assigned.contains(variable.name) {
-                take(old.variables[was], for: place, &effects)
+                adopt(old.variables[was], for: place, &effects)
                 noteInitial(of: variable, old.set.variables[was], place, &effects)
             } else if let stored = orphanedValues.removeValue(forKey: variable.name) {
-                take(stored, for: place, &effects)
+                adopt(stored, for: place, &effects)
             }
             guard let was, old.variables[was] != world.variables[place] else { continue }
             effects.append(.variableChanged(variable.name, world.variables[place]))
@@ -148,7 +148,7 @@ extension RuleEngine {
         let before = states
         states = StateTable(set.states)
         let missing = states.takeOver(before, at: now)
-        show(Array(set.states.indices))
+        copyStates(Array(set.states.indices))
         let wanted = Set(states.topics)
         let unwanted = before.topics.filter { !wanted.contains($0) }
         if !unwanted.isEmpty { effects.append(.unsubscribe(unwanted)) }

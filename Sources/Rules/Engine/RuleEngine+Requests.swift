@@ -34,7 +34,7 @@ extension RuleEngine {
         var facts = TriggerFacts()
         facts.isManual = true
         let event = Event(cause: RunCause(facts: facts, at: world.wallClock(at: now)), at: now)
-        var gates = GatesToAsk.ofManualRun
+        var gates = GateSet.forManualRun
         if ignoringConditions { gates.remove(.conditions) }
         if isDryRun { gates.remove(.mode) }
         let judgement = judgeManual(rule, event, gates, at: now)
@@ -48,7 +48,7 @@ extension RuleEngine {
         }
     }
 
-    private func judgeManual(_ rule: Int, _ event: Event, _ gates: GatesToAsk, at now: Instant) -> Judgement {
+    private func judgeManual(_ rule: Int, _ event: Event, _ gates: GateSet, at now: Instant) -> Judgement {
         var snapshot = snapshot(for: event, at: now)
         return judge(rule, event.cause, gates, in: &snapshot, isExplaining: false, at: now)
     }
@@ -99,8 +99,8 @@ extension RuleEngine {
         if let declared = declaration(of: button), let fixed = declared.triggerMode, fixed != mode {
             return "the rules set it to \(fixed.rawValue)"
         }
-        let unserved = index.events(of: button).filter { !mode.gives($0.event) }.min { $0.rule < $1.rule }
+        let unserved = index.events(of: button).filter { !mode.supports($0.event) }.min { $0.rule < $1.rule }
         guard let (event, rule) = unserved else { return nil }
-        return "rule \(set.rules[rule].id) uses \(event.sentenceName), which \(mode.rawValue) does not report"
+        return "rule \(set.rules[rule].id) uses \(event.messageName), which \(mode.rawValue) does not report"
     }
 }

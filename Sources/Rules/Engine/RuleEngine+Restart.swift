@@ -5,24 +5,24 @@ import Gestures
 // Persistence: restoring the state at the start, storing changes, and stopping.
 extension RuleEngine {
     /// A run that is overdue for longer is not resumed.
-    static let longestDelayOfResumption = Duration.seconds(600)
+    static let maximumOverdue = Duration.seconds(600)
     /// The maximum number of stored values of undeclared variables.
     static let maximumOrphanedValues = 1000
 
     /// Stored state that can be restored only when the wall clock is known.
-    struct Restored: Sendable {
+    struct PendingRestoration: Sendable {
         var cooldowns: [Cooldown] = []
         /// Ordered by id.
-        var waiting: [WaitingRun] = []
+        var waitingRuns: [WaitingRun] = []
     }
 
     /// The part of a stored `WaitingRun` that shows whether the wait has changed.
-    struct KeptWait: Sendable {
+    struct StoredWait: Sendable {
         var frames: [Frame]
         var endsAt: UTCTime
 
         /// Whether it is the same wait. The end may differ slightly, because it is converted between two clocks.
-        func isSame(as other: KeptWait) -> Bool {
+        func isSame(as other: StoredWait) -> Bool {
             frames == other.frames && abs((other.endsAt.milliseconds).addingSaturating(-endsAt.milliseconds)) < 1000
         }
     }
@@ -34,7 +34,7 @@ extension RuleEngine {
                 overrides[id] = override
                 world.rules[place].isEnabled = override.isEnabled
             } else {
-                greetings.append(.keep(.enabled(rule: id, nil)))
+                initialEffects.append(.store(.enabled(rule: id, nil)))
             }
         }
         for (key, position) in state.cycles.sorted(by: { $0.key < $1.key }) {
@@ -43,7 +43,7 @@ extension RuleEngine {
             if !key.contains("/") || names.rules[owner] != nil {
                 world.cycles[key] = position
             } else {
-                greetings.append(.keep(.cycle(key, nil)))
+                initialEffects.append(.store(.cycle(key, nil)))
             }
         }
     }
@@ -57,29 +57,29 @@ extension RuleEngine {
             }
             let variable = set.variables[place]
             guard variable.isPersisted else {
-                effects.append(.keep(.variable(name, nil)))
+                effects.append(.store(.variable(name, nil)))
                 continue
             }
-            take(value, for: place, &effects)
+            adopt(value, for: place, &effects)
         }
-        greetings += effects
+        initialEffects += effects
     }
 
     /// Assigns an earlier value to a variable, if its declaration still permits the value.
-    mutating func take(_ value: Value, for place: Int, _ effects: inout [Effect]) {
+    mutating func adopt(_ value: Value, for place: Int, _ effects: inout [Effect]) {
         let variable = set.variables[place]
-        guard let fitting = variable.fitting(value) else {
+        guard let fitting = variable.permitted(value) else {
             let was = value.text ?? "unknown"
             let initial = variable.initial.text ?? ""
             effects.append(
                 .log(.warning, "variable \(variable.name) cannot be \(was) any more and is reset to \(initial)"))
             assigned.remove(variable.name)
-            if variable.isPersisted { effects.append(.keep(.variable(variable.name, nil))) }
+            if variable.isPersisted { effects.append(.store(.variable(variable.name, nil))) }
             return
         }
         world.variables[place] = fitting
         assigned.insert(variable.name)
-        if fitting != value, variable.isPersisted { effects.append(.keep(.variable(variable.name, fitting))) }
+        if fitting != value, variable.isPersisted { effects.append(.store(.variable(variable.name, fitting))) }
     }
 }
 
@@ -89,19 +89,19 @@ extension RuleEngine {
     mutating func clockWasSet(to time: UTCTime, isBelievable: Bool, at now: Instant, _ effects: inout [Effect]) {
         let before = world.clock.map { _ in world.wallClock(at: now) }
         world.clock = (time, now)
-        world.clockIsBelievable = isBelievable
-        worldMoved = true
+        world.clockIsPlausible = isBelievable
+        worldHasChanged = true
         if before == nil { resumeCooldowns(at: now) }
         if isBelievable { resumeRuns(at: now, &effects) }
         guard let before, abs(time.milliseconds.addingSaturating(-before.milliseconds)) >= 1000 else { return }
         // Waits and cooldowns are stored with the wall clock time of their end, which has changed.
         for id in scheduler.ids {
-            if let run = scheduler.runs[id] { keepWait(of: run, at: now, &effects) }
+            if let run = scheduler.runs[id] { storeWait(of: run, at: now, &effects) }
         }
         for (id, group) in scheduler.groups.sorted(by: { $0.key < $1.key }) {
             guard let end = group.cooldownEnd, end > now else { continue }
             effects.append(
-                .keep(.cooldown(Cooldown(rule: set.rules[id.rule].id, button: id.button, endsAt: time + (end - now)))))
+                .store(.cooldown(Cooldown(rule: set.rules[id.rule].id, button: id.button, endsAt: time + (end - now)))))
         }
     }
 
@@ -120,13 +120,13 @@ extension RuleEngine {
     }
 
     private mutating func resumeRuns(at now: Instant, _ effects: inout [Effect]) {
-        let waiting = restored.waiting
-        restored.waiting = []
+        let waiting = restored.waitingRuns
+        restored.waitingRuns = []
         for waiting in waiting {
             if let reason = resume(waiting, at: now) {
                 effects.append(
                     .log(.warning, "run \(waiting.run.rawValue) of \(waiting.rule) is not resumed: \(reason)"))
-                effects.append(.keep(.waiting(waiting.run, nil)))
+                effects.append(.store(.waiting(waiting.run, nil)))
                 effects.append(.interrupted(waiting.run, rule: waiting.rule, waiting.cause))
                 guard let place = names.rules[waiting.rule] else { continue }
                 records[place].note(.interrupted)
@@ -144,7 +144,7 @@ extension RuleEngine {
         guard set.rules[place].onRestart == .resume else { return "its rule does not resume" }
         let left = Duration.milliseconds(
             waiting.endsAt.milliseconds.addingSaturating(-world.wallClock(at: now).milliseconds))
-        guard left >= .zero - RuleEngine.longestDelayOfResumption else {
+        guard left >= .zero - RuleEngine.maximumOverdue else {
             return "it should have continued \((.zero - left).text) ago"
         }
         guard runCount < RuleEngine.maximumRuns else { return "\(RuleEngine.maximumRuns) runs are in progress" }
@@ -155,7 +155,7 @@ extension RuleEngine {
         world.rules[place].running += 1
         world.ruleStarts[place] = run.startedAt
         records[place].latest = .started
-        keptWaits[run.id] = KeptWait(frames: run.frames, endsAt: waiting.endsAt)
+        storedWaits[run.id] = StoredWait(frames: run.frames, endsAt: waiting.endsAt)
         return nil
     }
 }
@@ -165,27 +165,27 @@ extension RuleEngine {
 extension RuleEngine {
     /// Stores a run when it begins to wait, and removes it when it continues. A process can end at any time, so this
     /// does not wait for `stop`.
-    mutating func keepWait(of run: Run, at now: Instant, _ effects: inout [Effect]) {
+    mutating func storeWait(of run: Run, at now: Instant, _ effects: inout [Effect]) {
         // A requested dry run has no concurrency group, and is not stored.
         guard set.rules[run.rule].onRestart == .resume, scheduler.isInGroup(run.id) else { return }
-        let before = keptWaits[run.id]
+        let before = storedWaits[run.id]
         guard let waiting = run.saved(in: world, at: now) else {
             guard before != nil else { return }
-            keptWaits[run.id] = nil
-            effects.append(.keep(.waiting(run.id, nil)))
+            storedWaits[run.id] = nil
+            effects.append(.store(.waiting(run.id, nil)))
             return
         }
-        let wait = KeptWait(frames: run.frames, endsAt: waiting.endsAt)
+        let wait = StoredWait(frames: run.frames, endsAt: waiting.endsAt)
         if let before, before.isSame(as: wait) { return }
-        keptWaits[run.id] = wait
-        effects.append(.keep(.waiting(run.id, waiting)))
+        storedWaits[run.id] = wait
+        effects.append(.store(.waiting(run.id, waiting)))
     }
 
     /// Ends all runs except those that are stored for a resumption.
     mutating func stop(at now: Instant, _ effects: inout [Effect]) {
         isStopped = true
         for group in scheduler.groups.keys.sorted() { endQueued(in: group, as: .interrupted, &effects) }
-        for id in scheduler.ids where keptWaits[id] == nil {
+        for id in scheduler.ids where storedWaits[id] == nil {
             resume(id, at: now, &effects) { run, world, effects in
                 run.cancel(in: &world, at: now, &effects)
                 run.result = .interrupted
@@ -196,7 +196,7 @@ extension RuleEngine {
             stop(kept.match.rule, .queued, cause(of: kept), "the daemon stops", &effects)
         }
         scheduler.removeAll()
-        worldMoved = false
+        worldHasChanged = false
         recogniser = GestureRecogniser()
         states = StateTable([])
     }

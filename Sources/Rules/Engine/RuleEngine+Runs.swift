@@ -5,8 +5,8 @@ import Gestures
 // Starting, resuming and ending runs.
 extension RuleEngine {
     /// Whether a run waits for the result of this action.
-    package func awaits(_ step: StepID) -> Bool {
-        guard case .answer(let attempt, _) = scheduler.runs[step.run]?.waiting else { return false }
+    package func awaits(_ step: ActionID) -> Bool {
+        guard case .result(let attempt, _) = scheduler.runs[step.run]?.waiting else { return false }
         return attempt.step == step
     }
 
@@ -31,7 +31,7 @@ extension RuleEngine {
         effects.append(.started(run, rule: declared.id, cause))
         guard declared.cooldown > .zero else { return }
         let end = world.wallClock(at: now) + declared.cooldown
-        effects.append(.keep(.cooldown(Cooldown(rule: declared.id, button: group.button, endsAt: end))))
+        effects.append(.store(.cooldown(Cooldown(rule: declared.id, button: group.button, endsAt: end))))
     }
 
     /// Starts a requested dry run, which is independent of all other runs.
@@ -50,8 +50,8 @@ extension RuleEngine {
                 begin(start, at: now, &effects)
             } else if let (group, turned) = scheduler.takeTurns() {
                 deliver(turned, to: group, at: now, &effects)
-            } else if worldMoved {
-                worldMoved = false
+            } else if worldHasChanged {
+                worldHasChanged = false
                 for id in scheduler.runsWaitingForWorld.sorted() {
                     resume(id, at: now, &effects) { $0.worldChanged(in: &$1, at: now, &$2) }
                 }
@@ -68,7 +68,7 @@ extension RuleEngine {
             world.rules[start.rule].running += 1
             world.rules[start.rule].lastRunAge = .zero
             world.ruleStarts[start.rule] = now
-            worldMoved = true
+            worldHasChanged = true
         }
         resume(run.id, at: now, &effects) { $0.begin(in: &$1, at: now, &$2) }
     }
@@ -90,11 +90,11 @@ extension RuleEngine {
         guard let run = scheduler.runs[id] else { return }
         if let result = run.result { return finish(run, result, &effects) }
         scheduler.reschedule(id)
-        keepWait(of: run, at: now, &effects)
+        storeWait(of: run, at: now, &effects)
     }
 
     private mutating func finish(_ run: Run, _ result: RunResult, _ effects: inout [Effect]) {
-        if keptWaits.removeValue(forKey: run.id) != nil { effects.append(.keep(.waiting(run.id, nil))) }
+        if storedWaits.removeValue(forKey: run.id) != nil { effects.append(.store(.waiting(run.id, nil))) }
         records[run.rule].note(result.outcome)
         records[run.rule].statistics.add(duration: run.trace.duration)
         archive.add(run.trace)
@@ -102,7 +102,7 @@ extension RuleEngine {
         guard scheduler.remove(run.id, startsNext: !isStopped) else { return }
         world.rules[run.rule].running -= 1
         world.rules[run.rule].lastResult = result.rawValue
-        worldMoved = true
+        worldHasChanged = true
     }
 
     /// Cancels a run, whether it has begun or not.
@@ -149,7 +149,8 @@ extension RuleEngine {
     }
 
     private mutating func deliver(
-        _ turned: [ConcurrencyGroup.Turned], to group: ConcurrencyGroupID, at now: Instant, _ effects: inout [Effect]
+        _ turned: [ConcurrencyGroup.AccumulatedRotation], to group: ConcurrencyGroupID, at now: Instant,
+        _ effects: inout [Effect]
     ) {
         // Rotations back and forth by the same steps cancel each other out.
         let sums = turned.filter { $0.event.cause.facts.steps != 0 }.sorted { left, right in
@@ -165,7 +166,7 @@ extension RuleEngine {
                 index.matches(turnedClockwise: steps > 0, of: $0, part: event.part)
             }
             let match = matches?.first { $0.rule == group.rule } ?? sum.match
-            meet(event, [match], .ofKept, at: now, &effects)
+            judgeAndStart(event, [match], .forKeptEvent, at: now, &effects)
         }
     }
 }

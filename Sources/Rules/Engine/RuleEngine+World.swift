@@ -17,12 +17,12 @@ extension RuleEngine {
 
     /// The indices of the declarations whose facts are those of this button.
     func declarations(of button: ButtonID) -> [Int] {
-        guard let place = index.place(of: button) else { return [] }
+        guard let place = index.entryIndex(of: button) else { return [] }
         return index.entries[place].declared.filter { index.meant[$0] == button }
     }
 
     /// Copies the state of a button to the facts of its declarations.
-    mutating func showDevice(_ button: ButtonID) {
+    mutating func updateButtonFacts(_ button: ButtonID) {
         let declarations = declarations(of: button)
         guard !declarations.isEmpty else { return }
         let device = devices[button] ?? Device()
@@ -33,14 +33,14 @@ extension RuleEngine {
             world.buttons[place].lastEvent = device.lastEvent
             world.buttonEvents[place] = device.lastEventAt
         }
-        worldMoved = true
+        worldHasChanged = true
     }
 
     mutating func linkChanged(
-        _ button: ButtonID, isConnected: Bool, isAlwaysTold: Bool, at now: Instant, _ effects: inout [Effect]
+        _ button: ButtonID, isConnected: Bool, reportsUnchanged: Bool, at now: Instant, _ effects: inout [Effect]
     ) {
         let device = devices[button] ?? Device()
-        guard isAlwaysTold || device.isConnected != isConnected else { return }
+        guard reportsUnchanged || device.isConnected != isConnected else { return }
         devices[button, default: Device()].isConnected = isConnected
         if isConnected {
             devices[button, default: Device()].wasConnected = true
@@ -49,33 +49,33 @@ extension RuleEngine {
             recognised(recogniser.handle(.linkLost(button), at: now), at: now, &effects)
             world.held = world.held.filter { $0.button != button }
         }
-        showDevice(button)
+        updateButtonFacts(button)
         if !isConnected { release(button, at: now, &effects) }
-        guard isAlwaysTold || !isConnected || device.wasConnected else { return advance(at: now, &effects) }
+        guard reportsUnchanged || !isConnected || device.wasConnected else { return advance(at: now, &effects) }
         occurred(isConnected ? .connected : .disconnected, of: button, at: now, &effects)
     }
 
     /// Ends a reported hold of a button, because its `up` will not arrive, or not in time.
     mutating func loseHold(
-        _ button: ButtonID, unheardFor duration: Duration, at now: Instant, _ effects: inout [Effect]
+        _ button: ButtonID, silentFor duration: Duration, at now: Instant, _ effects: inout [Effect]
     ) {
-        recognised(recogniser.handle(.holdLost(button, unheardFor: duration), at: now), at: now, &effects)
+        recognised(recogniser.handle(.holdEndMissed(button, silentFor: duration), at: now), at: now, &effects)
     }
 
     mutating func received(_ payload: [UInt8], on topicName: String, at now: Instant, _ effects: inout [Effect]) {
         if states.refusesFirst(payload, on: topicName) {
             effects.append(.oversizedState(topicName: topicName, count: payload.count))
         }
-        show(states.receive(payload, on: topicName, at: now))
+        copyStates(states.receive(payload, on: topicName, at: now))
     }
 
     /// Copies the values of states.
-    mutating func show(_ places: [Int]) {
+    mutating func copyStates(_ places: [Int]) {
         for place in places {
             let value = states.value(at: place)
             guard world.states[place] != value else { continue }
             world.states[place] = value
-            worldMoved = true
+            worldHasChanged = true
         }
     }
 }
@@ -88,17 +88,17 @@ extension RuleEngine {
         guard !world.changed.isEmpty else { return }
         let changes = world.changed.sorted(by: World.Change.comesFirst)
         world.changed = []
-        worldMoved = true
+        worldHasChanged = true
         for change in changes {
             switch change {
             case .variable(let place):
                 guard set.variables.indices.contains(place) else { continue }
                 let variable = set.variables[place]
                 assigned.insert(variable.name)
-                if variable.isPersisted { effects.append(.keep(.variable(variable.name, world.variables[place]))) }
+                if variable.isPersisted { effects.append(.store(.variable(variable.name, world.variables[place]))) }
                 effects.append(.variableChanged(variable.name, world.variables[place]))
             case .cycle(let key):
-                effects.append(.keep(.cycle(key, world.cycles[key])))
+                effects.append(.store(.cycle(key, world.cycles[key])))
             case .enable(let place, let isEnabled):
                 setEnabled(place, isEnabled, at: now, &effects)
             }
@@ -114,11 +114,11 @@ extension RuleEngine {
             isEnabled == rule.isEnabled ? nil : EnabledOverride(isEnabled: isEnabled, inFile: rule.isEnabled)
         if overrides[rule.id] != override {
             overrides[rule.id] = override
-            effects.append(.keep(.enabled(rule: rule.id, override)))
+            effects.append(.store(.enabled(rule: rule.id, override)))
         }
         guard world.rules[place].isEnabled != isEnabled else { return }
         world.rules[place].isEnabled = isEnabled
-        worldMoved = true
+        worldHasChanged = true
         effects.append(.enabledChanged(rule: rule.id, isEnabled))
         guard !isEnabled else { return }
         for group in scheduler.groups(ofRule: place) { endQueued(in: group, as: .cancelled, &effects) }

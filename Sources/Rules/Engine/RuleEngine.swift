@@ -65,8 +65,8 @@ package struct RuleEngine: Sendable {
         /// A message on a topic of `subscriptions`.
         case message(topicName: String, payload: [UInt8])
         /// A message was handed over to the broker. Its time limit begins now.
-        case handedOver(StepID)
-        case stepFinished(StepID, StepOutcome)
+        case handedOver(ActionID)
+        case actionFinished(ActionID, ActionResult)
         /// Replaces the rule set, between two events.
         case reloaded(PreparedRules)
         case requested(Request)
@@ -89,7 +89,7 @@ package struct RuleEngine: Sendable {
 
     /// Events of rule tests and of `explain`, which have no underlying packets and messages.
     package enum Given: Hashable, Sendable {
-        case recognised(Recognised)
+        case recognised(RecognisedEvent)
         /// This is an event even if the state does not change.
         case linkChanged(ButtonID, isConnected: Bool)
         /// A state and its value, as if received in a message; `.unknown` removes the value.
@@ -98,21 +98,21 @@ package struct RuleEngine: Sendable {
 
     package enum Effect: Hashable, Sendable {
         /// A recognised event, to be published. It precedes the effects of the rules that it triggers.
-        case recognised(Recognised)
+        case recognised(RecognisedEvent)
         /// A run has begun or, with `mode: queued`, was queued.
         case started(RunID, rule: String, RunCause)
         case stopped(rule: String, Gate, RunCause, reason: String)
-        /// Perform an action, and answer with `stepFinished` if `awaits` is true. It is false for `log`, and for a
+        /// Perform an action, and answer with `actionFinished` if `awaits` is true. It is false for `log`, and for a
         /// message with QoS 0 while the broker is connected.
-        case perform(StepID, Action, rule: String, RunCause)
+        case perform(ActionID, Action, rule: String, RunCause)
         /// Cancel an action. If its result still arrives, it is ignored.
-        case cancel(StepID)
+        case cancel(ActionID)
         /// - Parameter step: the alias or path of the step. The location is that of the step.
         case stepFailed(RunID, rule: String, step: String, SourceLocation, code: String, message: String, isFinal: Bool)
         case finished(RunID, rule: String, RunResult)
         /// A stored run of an earlier process is not resumed.
         case interrupted(RunID, rule: String, RunCause)
-        case keep(RuleStateChange)
+        case store(RuleStateChange)
         case variableChanged(String, Value)
         case enabledChanged(rule: String, Bool)
         /// A trigger mode that was set at run time is reset, because rules need other gestures.
@@ -152,7 +152,7 @@ package struct RuleEngine: Sendable {
     var contradictions: [ButtonID: String] = [:]
     /// The trigger modes that were set at run time.
     var modes: [ButtonID: TriggerMode] = [:]
-    var taken: [PressSource: HandledPresses] = [:]
+    var handledPresses: [PressSource: HandledPresses] = [:]
     var kept = KeptEvents()
     /// The serial number of the next kept event.
     var keptCount: UInt64 = 0
@@ -162,7 +162,7 @@ package struct RuleEngine: Sendable {
     var records: [RuleRecord]
     var archive = TraceArchive()
     /// Whether a value has changed since the runs in a `wait` were last resumed.
-    var worldMoved = false
+    var worldHasChanged = false
 
     /// By rule id.
     var overrides: [String: EnabledOverride] = [:]
@@ -171,11 +171,11 @@ package struct RuleEngine: Sendable {
     /// The values of variables that are not declared now, in case a reload declares them again.
     var orphanedValues: [String: Value] = [:]
     /// The waits of runs that are stored now.
-    var keptWaits: [RunID: KeptWait] = [:]
+    var storedWaits: [RunID: StoredWait] = [:]
     /// State of an earlier process, until the wall clock is known.
-    var restored: Restored
+    var restored: PendingRestoration
     /// Effects of `init`, which are returned with the first input.
-    var greetings: [Effect] = []
+    var initialEffects: [Effect] = []
     var timer: Instant?
     /// When the timer last fired.
     var timerFiredAt: Instant?
@@ -184,18 +184,20 @@ package struct RuleEngine: Sendable {
     /// - Parameters:
     ///   - state: the stored state. Parts that no longer fit the set are discarded, with effects at the first input.
     ///   - nextRun: the id of the first run.
-    ///   - takesVerdicts: as in `GestureRecogniser.init`; `false` for tests of rules.
+    ///   - usesButtonVerdicts: as in `GestureRecogniser.init`; `false` for tests of rules.
     package init(
-        _ set: RuleSet, state: RuleState = RuleState(), nextRun: RunID = RunID(rawValue: 1), takesVerdicts: Bool = true
+        _ set: RuleSet, state: RuleState = RuleState(), nextRun: RunID = RunID(rawValue: 1),
+        usesButtonVerdicts: Bool = true
     ) {
-        recogniser = GestureRecogniser(takesVerdicts: takesVerdicts)
+        recogniser = GestureRecogniser(usesButtonVerdicts: usesButtonVerdicts)
         prepared = PreparedRules(set)
         world = World(prepared)
         states = StateTable(set.states)
-        index = RuleIndex(prepared.interests)
+        index = RuleIndex(prepared.triggerTable)
         records = Array(repeating: RuleRecord(), count: set.rules.count)
-        restored = Restored(cooldowns: state.cooldowns, waiting: state.waiting.sorted { $0.run < $1.run })
-        let afterRestored = restored.waiting.last.map { RunID(rawValue: $0.run.rawValue &+ 1) } ?? nextRun
+        restored = PendingRestoration(
+            cooldowns: state.cooldowns, waitingRuns: state.waitingRuns.sorted { $0.run < $1.run })
+        let afterRestored = restored.waitingRuns.last.map { RunID(rawValue: $0.run.rawValue &+ 1) } ?? nextRun
         scheduler = RunScheduler(nextRun: max(nextRun, afterRestored))
         restore(state)
         configure(at: Instant(nanoseconds: 0))
@@ -203,8 +205,8 @@ package struct RuleEngine: Sendable {
 
     package mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
         guard !isStopped else { return [] }
-        var effects = greetings
-        greetings = []
+        var effects = initialEffects
+        initialEffects = []
         world.refreshAges(at: now)
         switch input {
         case .wallClock(let time, let isBelievable):
@@ -214,22 +216,22 @@ package struct RuleEngine: Sendable {
             for event in events { recognised(recogniser.handle(.event(event), at: now), at: now, &effects) }
         case .moved(let movement): recognised(recogniser.handle(.moved(movement), at: now), at: now, &effects)
         case .linkChanged(let button, let isConnected):
-            linkChanged(button, isConnected: isConnected, isAlwaysTold: false, at: now, &effects)
+            linkChanged(button, isConnected: isConnected, reportsUnchanged: false, at: now, &effects)
         case .linkTimedOut(let button):
-            loseHold(button, unheardFor: GestureRecogniser.supervisionTimeout, at: now, &effects)
-        case .rebooted(let button): loseHold(button, unheardFor: .zero, at: now, &effects)
+            loseHold(button, silentFor: GestureRecogniser.supervisionTimeout, at: now, &effects)
+        case .rebooted(let button): loseHold(button, silentFor: .zero, at: now, &effects)
         case .battery(let button, let percent):
             devices[button, default: Device()].battery = percent
-            showDevice(button)
+            updateButtonFacts(button)
         case .batteryLow(let button): occurred(.batteryLow, of: button, at: now, &effects)
         case .brokerChanged(let isConnected):
-            worldMoved = worldMoved || world.brokerIsConnected != isConnected
+            worldHasChanged = worldHasChanged || world.brokerIsConnected != isConnected
             world.brokerIsConnected = isConnected
         case .message(let topicName, let payload): received(payload, on: topicName, at: now, &effects)
         case .handedOver(let step):
             resume(step.run, at: now, &effects) { $0.handedOver(step, in: &$1, at: now, &$2) }
-        case .stepFinished(let step, let outcome):
-            resume(step.run, at: now, &effects) { $0.stepFinished(step, outcome, in: &$1, at: now, &$2) }
+        case .actionFinished(let step, let outcome):
+            resume(step.run, at: now, &effects) { $0.actionFinished(step, outcome, in: &$1, at: now, &$2) }
         case .reloaded(let rules): reload(rules, at: now, &effects)
         case .requested(let request): requested(request, at: now, &effects)
         case .given(let given): self.given(given, at: now, &effects)
@@ -248,11 +250,11 @@ package struct RuleEngine: Sendable {
         switch given {
         case .recognised(let recognised): self.recognised(recognised, at: now, &effects)
         case .linkChanged(let button, let isConnected):
-            linkChanged(button, isConnected: isConnected, isAlwaysTold: true, at: now, &effects)
+            linkChanged(button, isConnected: isConnected, reportsUnchanged: true, at: now, &effects)
         case .state(let name, let value):
             guard let place = names.states[name] else { return }
             states.set(value, place, now)
-            show([place])
+            copyStates([place])
         }
     }
 
@@ -261,19 +263,19 @@ package struct RuleEngine: Sendable {
     ) {
         let existing = Set(identities.map(\.id))
         for button in self.identities.map(\.id) where !existing.contains(button) {
-            loseHold(button, unheardFor: .zero, at: now, &effects)
+            loseHold(button, silentFor: .zero, at: now, &effects)
         }
         self.identities = identities
         devices = devices.filter { existing.contains($0.key) }
-        taken = taken.filter { existing.contains($0.key.button) }
+        handledPresses = handledPresses.filter { existing.contains($0.key.button) }
         modes = modes.filter { existing.contains($0.key) }
         world.held = world.held.filter { existing.contains($0.button) }
         configure(at: now)
         reportModels(&effects)
         dropModesThatCannotServe(at: now, &effects)
         for place in world.buttons.indices where index.meant[place] == nil { world.buttons[place] = ButtonFacts() }
-        for button in existing { showDevice(button) }
-        worldMoved = true
+        for button in existing { updateButtonFacts(button) }
+        worldHasChanged = true
     }
 }
 
@@ -283,7 +285,7 @@ extension RuleEngine {
     /// Expires states first. Then it resumes runs, before gestures are recognised, so that a run that ends now does not
     /// stop a rule as busy.
     private mutating func timerFired(at now: Instant, _ effects: inout [Effect]) {
-        show(states.expire(at: now))
+        copyStates(states.expire(at: now))
         for id in scheduler.due(at: now) {
             resume(id, at: now, &effects) { $0.timerFired(in: &$1, at: now, &$2) }
         }

@@ -25,11 +25,11 @@ struct RuleIndex: Sendable {
         var identity: ButtonIdentity
         /// The indices in `RuleSet.buttons` of the declarations that apply to the button. The first gives its name.
         var declared: [Int] = []
-        var interest: TriggerTable.Interest
+        var triggers: TriggerTable.Triggers
         var vocabulary: Vocabulary
     }
 
-    private let interests: TriggerTable
+    private let triggerTable: TriggerTable
     private(set) var entries: [Entry] = []
     private var entryIndices: [ButtonID: Int] = [:]
     /// By index in `RuleSet.buttons`: the first button to which the declaration applies.
@@ -37,19 +37,19 @@ struct RuleIndex: Sendable {
     private(set) var chords: [Chord] = []
     private var rulesOfChords: [[Match]] = []
 
-    init(_ interests: TriggerTable) { self.interests = interests }
+    init(_ triggerTable: TriggerTable) { self.triggerTable = triggerTable }
 
     subscript(button: ButtonID) -> Entry? { entryIndices[button].map { entries[$0] } }
 
-    func place(of button: ButtonID) -> Int? { entryIndices[button] }
+    func entryIndex(of button: ButtonID) -> Int? { entryIndices[button] }
 }
 
 // MARK: - Look-up
 
 extension RuleIndex {
     /// The rules that this event triggers, in document order, each with its first matching trigger.
-    func matches(_ event: Recognised) -> [Match] {
-        let key = EventKey(event.what)
+    func matches(_ event: RecognisedEvent) -> [Match] {
+        let key = EventKey(event.kind)
         if case .chord(let chord) = key { return rulesOfChords.indices.contains(chord) ? rulesOfChords[chord] : [] }
         let index = entryIndices[event.button]
         guard case .hold(let nanoseconds) = key, nanoseconds == holdAfter(index).nanoseconds else {
@@ -65,7 +65,8 @@ extension RuleIndex {
 
     /// The rules that wait for rotation in this direction, for any duration of `collect`.
     func matches(turnedClockwise isClockwise: Bool, of button: ButtonID, part: ButtonPart?) -> [Match] {
-        let tables = [entryIndices[button].map { entries[$0].interest.table }, interests.any.table].compactMap(\.self)
+        let tables = [entryIndices[button].map { entries[$0].triggers.table }, triggerTable.any.table].compactMap(
+            \.self)
         let keys = Set(
             tables.joined().map(\.key).filter { if case .rotate(isClockwise, _) = $0 { true } else { false } })
         return matches(Array(keys), entryIndices[button], part)
@@ -80,8 +81,8 @@ extension RuleIndex {
             found += list.lazy.filter { $0.parts.isEmpty || part.map($0.parts.contains) ?? false }
         }
         for key in keys {
-            if let index { add(entries[index].interest.table[key]) }
-            add(interests.any.table[key])
+            if let index { add(entries[index].triggers.table[key]) }
+            add(triggerTable.any.table[key])
         }
         guard found.count > 1 else { return found }
         if lists > 1 { found.sort(by: Match.comesFirst) }
@@ -95,11 +96,12 @@ extension RuleIndex {
     /// All events of a button for which rules wait, each with its first rule among those for this button, and among
     /// those for any button. Chords are not included.
     func events(of button: ButtonID) -> [(event: TriggerEvent, rule: Int)] {
-        (entryIndices[button].map { entries[$0].interest.uses } ?? []) + interests.any.uses
+        (entryIndices[button].map { entries[$0].triggers.uses } ?? []) + triggerTable.any.uses
     }
 
     func turnedParts(of button: ButtonID) -> Set<ButtonPart> {
-        let tables = [entryIndices[button].map { entries[$0].interest.table }, interests.any.table].compactMap(\.self)
+        let tables = [entryIndices[button].map { entries[$0].triggers.table }, triggerTable.any.table].compactMap(
+            \.self)
         var parts: Set<ButtonPart> = []
         for (key, matches) in tables.joined() {
             guard case .rotate = key else { continue }
@@ -137,14 +139,14 @@ extension RuleIndex {
             if entry.vocabulary.fixedMode == nil { entry.vocabulary.fixedMode = modes[identity.id] }
             entryIndices[identity.id] = entries.count
             entries.append(entry)
-            entries[entries.count - 1].vocabulary.canBeMoved = canBeMoved(identity)
+            entries[entries.count - 1].vocabulary.canSwipeOrTurn = canSwipeOrTurn(identity)
         }
         addChords()
     }
 
     /// Whether a press can become a swipe or a turn: always on a Duo, and on a Twist if a rule waits for rotation while
     /// it is pressed.
-    private func canBeMoved(_ identity: ButtonIdentity) -> Bool {
+    private func canSwipeOrTurn(_ identity: ButtonIdentity) -> Bool {
         !identity.model.swipes.isEmpty
             || identity.model.parts.contains(.push) && turnedParts(of: identity.id).contains(.push)
     }
@@ -153,21 +155,21 @@ extension RuleIndex {
         let descriptions: [DeclaredButton.Hardware] = [
             .uuid(identity.uuid), .serial(identity.serial), .address(identity.id), .nickname(identity.nickname),
         ]
-        let declared = descriptions.flatMap { interests.declarations[$0] ?? [] }.sorted()
+        let declared = descriptions.flatMap { triggerTable.declarations[$0] ?? [] }.sorted()
         let described =
-            interests.described.isEmpty ? [] : descriptions.compactMap { interests.described[$0] }
+            triggerTable.described.isEmpty ? [] : descriptions.compactMap { triggerTable.described[$0] }
         // Fast path: almost always exactly one declaration applies to a button.
         if let only = declared.first, declared.count == 1, described.isEmpty {
             return Entry(
-                identity: identity, declared: declared, interest: interests.declared[only],
-                vocabulary: interests.vocabularies[only])
+                identity: identity, declared: declared, triggers: triggerTable.declared[only],
+                vocabulary: triggerTable.vocabularies[only])
         }
-        var interest = TriggerTable.Interest()
-        for index in declared { interest.merge(interests.declared[index]) }
+        var interest = TriggerTable.Triggers()
+        for index in declared { interest.merge(triggerTable.declared[index]) }
         for other in described { interest.merge(other) }
         return Entry(
-            identity: identity, declared: declared, interest: interest,
-            vocabulary: interests.vocabulary(of: interest, declared.first.map { set.buttons[$0] }))
+            identity: identity, declared: declared, triggers: interest,
+            vocabulary: triggerTable.vocabulary(of: interest, declared.first.map { set.buttons[$0] }))
     }
 
     /// Resolves the chords. Equal chords of several rules are merged. Chords with missing buttons, or with two names of
@@ -176,7 +178,7 @@ extension RuleIndex {
         chords = []
         rulesOfChords = []
         var known: [Chord: Int] = [:]
-        for trigger in interests.chords {
+        for trigger in triggerTable.chords {
             let members = trigger.members.compactMap { meant[$0] }
             guard members.count == trigger.members.count, Set(members).count == members.count else { continue }
             let chord = Chord(
@@ -195,5 +197,5 @@ extension RuleIndex {
     /// By button. Other buttons have `vocabularyOfOthers`.
     var vocabularies: [ButtonID: Vocabulary] { entryIndices.mapValues { entries[$0].vocabulary } }
 
-    var vocabularyOfOthers: Vocabulary { interests.vocabulary(of: TriggerTable.Interest()) }
+    var vocabularyOfOthers: Vocabulary { triggerTable.vocabulary(of: TriggerTable.Triggers()) }
 }

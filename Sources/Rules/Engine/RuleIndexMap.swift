@@ -30,7 +30,7 @@ struct RuleIndexMap: Sendable {
         newIndices.indices.contains(before) && newIndices[before] >= 0 ? newIndices[before] : nil
     }
 
-    var kept: some Sequence<(before: Int, place: Int)> {
-        newIndices.lazy.enumerated().lazy.filter { $0.element >= 0 }.map { (before: $0.offset, place: $0.element) }
+    var unchanged: some Sequence<(before: Int, after: Int)> {
+        newIndices.lazy.enumerated().lazy.filter { $0.element >= 0 }.map { (before: $0.offset, after: $0.element) }
     }
 }

@@ -9,9 +9,9 @@ extension RuleState {
             cooldowns.removeAll { $0.rule == cooldown.rule && $0.button == cooldown.button }
             cooldowns.append(cooldown)
         case .waiting(let run, let waitingRun):
-            waiting.removeAll { $0.run == run }
-            if let waitingRun { waiting.append(waitingRun) }
-            waiting.sort { $0.run < $1.run }
+            waitingRuns.removeAll { $0.run == run }
+            if let waitingRun { waitingRuns.append(waitingRun) }
+            waitingRuns.sort { $0.run < $1.run }
         }
     }
 }

@@ -11,17 +11,17 @@ package struct RuleState: Hashable, Sendable {
     package var enabled: [String: EnabledOverride]
     package var cooldowns: [Cooldown]
     /// Runs of rules with `on_restart: resume` that waited in a `delay` or `wait`, ordered by id.
-    package var waiting: [WaitingRun]
+    package var waitingRuns: [WaitingRun]
 
     package init(
         variables: [String: Value] = [:], cycles: [String: CyclePosition] = [:],
-        enabled: [String: EnabledOverride] = [:], cooldowns: [Cooldown] = [], waiting: [WaitingRun] = []
+        enabled: [String: EnabledOverride] = [:], cooldowns: [Cooldown] = [], waitingRuns: [WaitingRun] = []
     ) {
         self.variables = variables
         self.cycles = cycles
         self.enabled = enabled
         self.cooldowns = cooldowns
-        self.waiting = waiting
+        self.waitingRuns = waitingRuns
     }
 }
 

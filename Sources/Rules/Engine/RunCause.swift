@@ -25,7 +25,7 @@ package struct RunID: RawRepresentable, Hashable, Comparable, Sendable {
 }
 
 /// The id of an action of a run.
-package struct StepID: Hashable, Sendable {
+package struct ActionID: Hashable, Sendable {
     package var run: RunID
     /// The number of earlier attempts of steps in this run.
     package var index: Int
@@ -36,7 +36,7 @@ package struct StepID: Hashable, Sendable {
 }
 
 /// The result of an action.
-package enum StepOutcome: Hashable, Sendable {
+package enum ActionResult: Hashable, Sendable {
     /// The message was sent or acknowledged, the program ended with status 0, or the server responded with any status.
     case completed(ResultFacts? = nil)
     /// An error code such as `R822`, and a message.

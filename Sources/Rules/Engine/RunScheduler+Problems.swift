@@ -44,7 +44,8 @@
                 expect(
                     group.running.allSatisfy { groupOfRun[$0] == id }, "\(rule.id) counts a run that has ended")
                 expect(group.queued.isEmpty || !group.running.isEmpty, "\(rule.id) has queued runs, and none goes on")
-                expect(group.turned.isEmpty || !group.running.isEmpty, "\(rule.id) keeps rotations, and no run goes on")
+                expect(
+                    group.rotations.isEmpty || !group.running.isEmpty, "\(rule.id) keeps rotations, and no run goes on")
                 expect(
                     group.queued.allSatisfy { $0.rule == id.rule && $0.group == id },
                     "\(rule.id) has queued a run of another group")
@@ -53,11 +54,11 @@
                     expect(group.running.count <= 1 && group.queued.isEmpty, "\(rule.id) has several runs")
                 case .queued:
                     expect(
-                        group.running.count <= 1 && group.running.count + group.queued.count <= rule.maximum,
+                        group.running.count <= 1 && group.running.count + group.queued.count <= rule.maximumRuns,
                         "\(rule.id) has more runs than it queues")
                 case .parallel:
                     expect(
-                        group.running.count <= rule.maximum && group.queued.isEmpty,
+                        group.running.count <= rule.maximumRuns && group.queued.isEmpty,
                         "\(rule.id) has more parallel runs than it may")
                 }
             }
@@ -74,7 +75,7 @@
             expect(result == nil, "has ended and is kept")
             switch waiting {
             case nil: expect(false, "waits for nothing")
-            case .answer(let attempt, let deadline):
+            case .result(let attempt, let deadline):
                 expect(attempt.step.run == id && attempt.step.index < nextStep, "waits for an action of another run")
                 // The time limit of a message begins when the message is handed over.
                 expect(deadline != nil || attempt.action.isMessage, "waits without a time limit")

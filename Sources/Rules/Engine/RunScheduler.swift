@@ -63,9 +63,9 @@ extension RunScheduler {
         let queued = groups[group]?.queued.count ?? 0
         switch rule.mode {
         case .single where running > 0: return "single: a run is in progress"
-        case .queued where running + queued >= rule.maximum:
-            return "queued: \(rule.maximum) runs are in progress or wait"
-        case .parallel where running >= rule.maximum: return "parallel: \(rule.maximum) runs are in progress"
+        case .queued where running + queued >= rule.maximumRuns:
+            return "queued: \(rule.maximumRuns) runs are in progress or wait"
+        case .parallel where running >= rule.maximumRuns: return "parallel: \(rule.maximumRuns) runs are in progress"
         case .restart where running > 0: return nil
         case .single, .restart, .queued, .parallel: return busyReason
         }
@@ -173,7 +173,7 @@ extension RunScheduler {
             starts.append(next)
         }
         groups[id] = group
-        if group.running.isEmpty, !group.turned.isEmpty, !turnedGroups.contains(id) { turnedGroups.append(id) }
+        if group.running.isEmpty, !group.rotations.isEmpty, !turnedGroups.contains(id) { turnedGroups.append(id) }
     }
 
     /// Removes and returns the queued runs of a group, and discards its rotations.
@@ -181,7 +181,7 @@ extension RunScheduler {
         guard var group = groups[id] else { return [] }
         let dropped = group.queued.map(\.run)
         group.queued = []
-        group.turned = [:]
+        group.rotations = [:]
         groups[id] = group
         queuedCount -= dropped.count
         return dropped
@@ -202,7 +202,7 @@ extension RunScheduler {
         var movedGroups: [ConcurrencyGroupID: ConcurrencyGroup] = [:]
         for (id, var group) in groups {
             guard let new = moved(id) else { continue }
-            group.turned = group.turned.mapValues { turned in
+            group.rotations = group.rotations.mapValues { turned in
                 var turned = turned
                 turned.match.rule = new.rule
                 return turned
@@ -233,19 +233,19 @@ extension RunScheduler {
     ) -> Bool {
         guard let group = groups[id], !group.running.isEmpty else { return false }
         var event = event
-        let before = group.turned[source]?.event.cause.facts.steps ?? 0
+        let before = group.rotations[source]?.event.cause.facts.steps ?? 0
         event.cause.facts.steps = event.cause.facts.steps.addingSaturating(before)
-        groups[id]?.turned[source] = ConcurrencyGroup.Turned(event: event, match: match)
+        groups[id]?.rotations[source] = ConcurrencyGroup.AccumulatedRotation(event: event, match: match)
         return true
     }
 
     /// Removes and returns the rotations that were added up for a group whose runs have ended; `nil` if there is no such
     /// group. Rotations of a group that has a run again stay until that has ended.
-    mutating func takeTurns() -> (group: ConcurrencyGroupID, turned: [ConcurrencyGroup.Turned])? {
+    mutating func takeTurns() -> (group: ConcurrencyGroupID, turned: [ConcurrencyGroup.AccumulatedRotation])? {
         guard !turnedGroups.isEmpty else { return nil }
         let id = turnedGroups.removeFirst()
         guard let group = groups[id], group.running.isEmpty else { return (id, []) }
-        groups[id]?.turned = [:]
-        return (id, Array(group.turned.values))
+        groups[id]?.rotations = [:]
+        return (id, Array(group.rotations.values))
     }
 }

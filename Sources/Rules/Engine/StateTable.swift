@@ -31,7 +31,7 @@ struct StateTable: Sendable {
     /// The received value, or else the fallback.
     func value(at index: Int) -> Value {
         guard declared.indices.contains(index) else { return .unknown }
-        return received[index] ?? declared[index].fallback ?? .unknown
+        return received[index] ?? declared[index].defaultValue ?? .unknown
     }
 
     var nextDeadline: Instant? { expiries.earliest }
@@ -136,8 +136,8 @@ extension Value {
         guard let text, text.utf8.count <= StateTable.maximumLength else { return nil }
         return switch type {
         case .string: .string(text)
-        case .integer: wholeNumber.map(Value.integer)
-        case .number: anyNumber.flatMap { $0.isFinite ? .number($0) : nil }
+        case .integer: integerValue.map(Value.integer)
+        case .number: numericValue.flatMap { $0.isFinite ? .number($0) : nil }
         case .boolean:
             switch text {
             case "true", "ON", "on", "1": .boolean(true)

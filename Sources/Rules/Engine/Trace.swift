@@ -10,13 +10,13 @@ package struct RunTrace: Hashable, Sendable {
         /// The result, such as `completed in 12ms`, `branch 1 false (states.lux = 31)` or `R821 did not finish within
         /// 30s`.
         package var text: String
-        package var place: SourceLocation
+        package var location: SourceLocation
 
-        package init(after: Duration, step: String, text: String, place: SourceLocation = SourceLocation()) {
+        package init(after: Duration, step: String, text: String, location: SourceLocation = SourceLocation()) {
             self.after = after
             self.step = step
             self.text = text
-            self.place = place
+            self.location = location
         }
     }
 
@@ -33,7 +33,7 @@ package struct RunTrace: Hashable, Sendable {
     package var lines: [Line]
     package var omitted: Int
     /// The locations of the steps whose lines were omitted.
-    package var omittedPlaces: Set<String>
+    package var omittedLocations: Set<String>
 
     package init(run: RunID, rule: String, cause: RunCause, startedAt: UTCTime) {
         self.run = run
@@ -44,34 +44,34 @@ package struct RunTrace: Hashable, Sendable {
         duration = .zero
         lines = []
         omitted = 0
-        omittedPlaces = []
+        omittedLocations = []
     }
 }
 
 /// The rules that an event triggers, with the result of each gate.
 package struct Explanation: Hashable, Sendable {
-    package struct RuleVerdict: Hashable, Sendable {
+    package struct RuleExplanation: Hashable, Sendable {
         package var rule: String
         /// The gate that stopped the rule; `nil` if it runs.
         package var stoppedBy: Gate?
         /// A reason for each gate that was checked, such as `conditions: states.lux < 20 is false (states.lux = 31)`.
         package var reasons: [String]
-        package var place: SourceLocation
+        package var location: SourceLocation
 
-        package init(rule: String, stoppedBy: Gate?, reasons: [String], place: SourceLocation = SourceLocation()) {
+        package init(rule: String, stoppedBy: Gate?, reasons: [String], location: SourceLocation = SourceLocation()) {
             self.rule = rule
             self.stoppedBy = stoppedBy
             self.reasons = reasons
-            self.place = place
+            self.location = location
         }
     }
 
     /// In document order, fallback rules after the others.
-    package var verdicts: [RuleVerdict]
+    package var verdicts: [RuleExplanation]
     /// Fallback rules that were not checked, because another rule handled the event.
     package var notConsidered: [String]
 
-    package init(verdicts: [RuleVerdict] = [], notConsidered: [String] = []) {
+    package init(verdicts: [RuleExplanation] = [], notConsidered: [String] = []) {
         self.verdicts = verdicts
         self.notConsidered = notConsidered
     }

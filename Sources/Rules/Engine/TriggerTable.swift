@@ -5,7 +5,7 @@ import Gestures
 /// and not on the buttons that exist.
 struct TriggerTable: Sendable {
     /// The rules for a button, or for all buttons that match a description.
-    struct Interest: Sendable {
+    struct Triggers: Sendable {
         /// The triggers by event, without those for `any`. The same applies to `uses`.
         var table: RuleIndex.Table = [:]
         /// The events for which rules wait, each with the first of these rules.
@@ -17,7 +17,7 @@ struct TriggerTable: Sendable {
         }
 
         /// Adds the rules of another interest, in document order.
-        mutating func merge(_ other: Interest) {
+        mutating func merge(_ other: Triggers) {
             for (key, matches) in other.table {
                 let all = (table[key, default: []] + matches).sorted(by: RuleIndex.Match.comesFirst)
                 table[key] = all.enumerated().filter { index, match in
@@ -44,29 +44,29 @@ struct TriggerTable: Sendable {
     }
 
     /// By index in `RuleSet.buttons`.
-    private(set) var declared: [Interest]
+    private(set) var declared: [Triggers]
     /// By index in `RuleSet.buttons`: the vocabulary for a button to which only this declaration applies.
     private(set) var vocabularies: [Vocabulary] = []
     /// The indices of all declarations with a description of hardware.
     private(set) var declarations: [DeclaredButton.Hardware: [Int]]
     /// The interests of triggers that describe the hardware themselves.
-    private(set) var described: [DeclaredButton.Hardware: Interest] = [:]
+    private(set) var described: [DeclaredButton.Hardware: Triggers] = [:]
     /// The interest of rules for `any`, which apply to undeclared buttons, too.
-    private(set) var any = Interest()
+    private(set) var any = Triggers()
     private(set) var chords: [ChordTrigger] = []
 
     init(_ set: RuleSet) {
-        declared = Array(repeating: Interest(), count: set.buttons.count)
+        declared = Array(repeating: Triggers(), count: set.buttons.count)
         declarations = Dictionary(grouping: set.buttons.indices) { set.buttons[$0].hardware }
         for number in set.rules.indices {
             for (index, trigger) in set.rules[number].triggers.enumerated() {
-                add(trigger.source, RuleIndex.Match(rule: number, trigger: index), of: set)
+                add(trigger.origin, RuleIndex.Match(rule: number, trigger: index), of: set)
             }
         }
         vocabularies = set.buttons.indices.map { vocabulary(of: declared[$0], set.buttons[$0]) }
     }
 
-    private mutating func add(_ source: Trigger.Source, _ match: RuleIndex.Match, of set: RuleSet) {
+    private mutating func add(_ source: Trigger.Origin, _ match: RuleIndex.Match, of set: RuleSet) {
         switch source {
         case .buttons(let selectors, let events, let parts):
             var match = match
@@ -76,7 +76,7 @@ struct TriggerTable: Sendable {
                 case .any: any.add(match, for: events)
                 case .declared(let index):
                     if declared.indices.contains(index) { declared[index].add(match, for: events) }
-                case .hardware(let description): described[description, default: Interest()].add(match, for: events)
+                case .hardware(let description): described[description, default: Triggers()].add(match, for: events)
                 }
             }
         case .chord(let members, let within, let event):
@@ -88,10 +88,10 @@ struct TriggerTable: Sendable {
     }
 
     /// - Parameter button: the declaration that determines the times.
-    func vocabulary(of interest: Interest, _ button: DeclaredButton? = nil) -> Vocabulary {
+    func vocabulary(of interest: Triggers, _ button: DeclaredButton? = nil) -> Vocabulary {
         // Rotation is always reported outside the rules, for example over MQTT, with this `collect`, whatever the rules
         // wait for.
-        var vocabulary = Vocabulary(collects: [TriggerEvent.standardCollect])
+        var vocabulary = Vocabulary(rotationDurations: [TriggerEvent.standardCollect])
         if let button {
             vocabulary.holdAfter = button.holdAfter
             vocabulary.clickGap = button.clickGap
@@ -124,7 +124,7 @@ extension Vocabulary {
         case .pattern(let presses): patterns.insert(presses)
         case .hold(let after): holdStages.insert(after ?? holdAfter)
         case .holdRelease: usesHoldRelease = true
-        case .rotate(_, let collect): collects.insert(collect)
+        case .rotate(_, let collect): rotationDurations.insert(collect)
         case .down, .up, .swipe, .connected, .disconnected, .batteryLow: break
         }
     }

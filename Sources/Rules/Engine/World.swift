@@ -19,7 +19,7 @@ struct World: Sendable {
     var cycles: [String: CyclePosition] = [:]
     /// The wall clock time at an instant; `nil` until it is set.
     var clock: (utc: UTCTime, at: Instant)?
-    var clockIsBelievable = true
+    var clockIsPlausible = true
     /// The changes that the engine has not yet stored and reported.
     var changed: Set<Change> = []
     /// The buttons and parts that are down now, including undeclared buttons.
@@ -45,7 +45,7 @@ struct World: Sendable {
     init(_ rules: PreparedRules) {
         let set = rules.set
         self.set = set
-        states = set.states.map { $0.fallback ?? .unknown }
+        states = set.states.map { $0.defaultValue ?? .unknown }
         variables = set.variables.map(\.initial)
         buttons = Array(repeating: ButtonFacts(), count: set.buttons.count)
         self.rules = set.rules.map { rule in
@@ -81,7 +81,7 @@ struct World: Sendable {
 
 extension World {
     /// The wall clock time at an instant; `nil` if the clock is implausible.
-    var believableClock: (utc: UTCTime, at: Instant)? { clockIsBelievable ? clock : nil }
+    var plausibleClock: (utc: UTCTime, at: Instant)? { clockIsPlausible ? clock : nil }
 
     func wallClock(at now: Instant) -> UTCTime {
         guard let clock else { return UTCTime(milliseconds: 0) }
@@ -94,16 +94,16 @@ extension World {
     /// The values that an expression reads now.
     ///
     /// - Parameter time: the time for `now` and `sun`; for a rule's conditions, the time of the press.
-    func environment(for facts: TriggerFacts, time: UTCTime, at now: Instant) -> Environment {
-        var environment = Environment()
+    func environment(for facts: TriggerFacts, time: UTCTime, at now: Instant) -> EvaluationContext {
+        var environment = EvaluationContext()
         environment.trigger = facts
         environment.states = states
         environment.variables = variables
         environment.buttons = buttons
         environment.rules = rules
         if readsTime { environment.now = set.timeZone.localTime(at: time) }
-        environment.clockIsBelievable = clock != nil && clockIsBelievable
-        if readsSun, let location = set.location { environment.sun = location.sun(at: time, in: set.timeZone) }
+        environment.clockIsPlausible = clock != nil && clockIsPlausible
+        if readsSun, let coordinates = set.coordinates { environment.sun = coordinates.sun(at: time, in: set.timeZone) }
         environment.brokerIsConnected = brokerIsConnected
         return environment
     }
@@ -118,7 +118,7 @@ extension World {
     mutating func assign(_ value: Value, to variable: Int) throws(EvaluationFailure) {
         guard set.variables.indices.contains(variable), variables.indices.contains(variable) else { return }
         let declared = set.variables[variable]
-        guard let fitting = declared.fitting(value) else {
+        guard let fitting = declared.permitted(value) else {
             let written = value.text ?? "an unknown value"
             throw EvaluationFailure(
                 .conversion, 0..<0, "\(declared.name) cannot be \(written): \(declared.expectation)")
@@ -131,10 +131,10 @@ extension World {
 
 extension DeclaredVariable {
     /// The value converted to the variable's type and clamped; `nil` if it is not permitted.
-    func fitting(_ value: Value) -> Value? {
+    func permitted(_ value: Value) -> Value? {
         guard let converted = value.converted(to: type) else { return nil }
         let clamped = clamped(converted)
-        guard values.isEmpty || values.contains(where: { $0.isSame(as: clamped) }) else { return nil }
+        guard values.isEmpty || values.contains(where: { $0.isEqual(to: clamped) }) else { return nil }
         return clamped
     }
 

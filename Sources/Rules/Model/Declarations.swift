@@ -8,22 +8,22 @@ package struct DeclaredState: Hashable, Sendable {
     package var pointer: String
     package var type: ExpressionType.Scalar
     /// The value while the received value is unknown.
-    package var fallback: Value?
+    package var defaultValue: Value?
     /// The time after the last message at which the value becomes unknown.
     package var maximumAge: Duration?
-    package var place: SourceLocation
+    package var location: SourceLocation
 
     package init(
         name: String, topicName: String, pointer: String = "", type: ExpressionType.Scalar = .string,
-        fallback: Value? = nil, maximumAge: Duration? = nil, place: SourceLocation = SourceLocation()
+        defaultValue: Value? = nil, maximumAge: Duration? = nil, location: SourceLocation = SourceLocation()
     ) {
         self.name = name
         self.topicName = topicName
         self.pointer = pointer
         self.type = type
-        self.fallback = fallback
+        self.defaultValue = defaultValue
         self.maximumAge = maximumAge
-        self.place = place
+        self.location = location
     }
 }
 
@@ -37,11 +37,11 @@ package struct DeclaredVariable: Hashable, Sendable {
     /// The range to which `set` clamps the value, for numbers only.
     package var minimum, maximum: Double?
     package var isPersisted: Bool
-    package var place: SourceLocation
+    package var location: SourceLocation
 
     package init(
         name: String, type: ExpressionType.Scalar, initial: Value, values: [Value] = [], minimum: Double? = nil,
-        maximum: Double? = nil, isPersisted: Bool = true, place: SourceLocation = SourceLocation()
+        maximum: Double? = nil, isPersisted: Bool = true, location: SourceLocation = SourceLocation()
     ) {
         self.name = name
         self.type = type
@@ -50,7 +50,7 @@ package struct DeclaredVariable: Hashable, Sendable {
         self.minimum = minimum
         self.maximum = maximum
         self.isPersisted = isPersisted
-        self.place = place
+        self.location = location
     }
 }
 
@@ -60,12 +60,12 @@ package struct Script: Hashable, Sendable {
         package var name: String
         package var type: ExpressionType.Scalar
         /// The default value; if `nil`, the call must provide a value.
-        package var fallback: Value?
+        package var defaultValue: Value?
 
-        package init(name: String, type: ExpressionType.Scalar, fallback: Value? = nil) {
+        package init(name: String, type: ExpressionType.Scalar, defaultValue: Value? = nil) {
             self.name = name
             self.type = type
-            self.fallback = fallback
+            self.defaultValue = defaultValue
         }
     }
 
@@ -74,16 +74,16 @@ package struct Script: Hashable, Sendable {
     package var steps: [Step]
     /// The number of results that its own steps save, in slots from 0.
     package var resultCount: Int
-    package var place: SourceLocation
+    package var location: SourceLocation
 
     package init(
         name: String, inputs: [Input] = [], steps: [Step] = [], resultCount: Int = 0,
-        place: SourceLocation = SourceLocation()
+        location: SourceLocation = SourceLocation()
     ) {
         self.name = name
         self.inputs = inputs
         self.steps = steps
         self.resultCount = resultCount
-        self.place = place
+        self.location = location
     }
 }

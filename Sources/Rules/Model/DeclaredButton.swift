@@ -55,12 +55,12 @@ package struct DeclaredButton: Hashable, Sendable {
     package var clickGap: Duration
     /// If `nil`, the policy of the set.
     package var queued: QueuedPolicy?
-    package var place: SourceLocation
+    package var location: SourceLocation
 
     package init(
         name: String, hardware: Hardware, model: Model = .flic2, triggerMode: TriggerMode? = nil,
         holdAfter: Duration = standardHoldAfter, clickGap: Duration = standardClickGap, queued: QueuedPolicy? = nil,
-        place: SourceLocation = SourceLocation()
+        location: SourceLocation = SourceLocation()
     ) {
         self.name = name
         self.hardware = hardware
@@ -69,7 +69,7 @@ package struct DeclaredButton: Hashable, Sendable {
         self.holdAfter = holdAfter
         self.clickGap = clickGap
         self.queued = queued
-        self.place = place
+        self.location = location
     }
 }
 

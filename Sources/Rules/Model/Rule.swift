@@ -12,7 +12,7 @@ package struct Rule: Hashable, Sendable {
     }
 
     /// Whether `mode`, `cooldown` and `rate_limit` apply to the rule, or to each of its buttons separately.
-    package enum Scope: String, CaseIterable, Hashable, Sendable {
+    package enum LimitScope: String, CaseIterable, Hashable, Sendable {
         case rule, button
     }
 
@@ -45,8 +45,8 @@ package struct Rule: Hashable, Sendable {
     package var steps: [Step]
     package var mode: Mode
     /// The maximum number of runs in progress and waiting, 1…100; 1 for `single` and `restart`.
-    package var maximum: Int
-    package var scope: Scope
+    package var maximumRuns: Int
+    package var scope: LimitScope
     /// The policy for queued events; if `nil`, that of the button, or else of the set.
     package var queued: QueuedPolicy?
     package var cooldown: Duration
@@ -59,14 +59,15 @@ package struct Rule: Hashable, Sendable {
     package var resultCount: Int
     /// A hash of the rule's content, including the scripts that it calls, regardless of its location.
     package var fingerprint: String
-    package var place: SourceLocation
+    package var location: SourceLocation
 
     package init(
         id: String, alias: String? = nil, isEnabled: Bool = true, triggers: [Trigger], conditions: [Condition] = [],
-        steps: [Step], mode: Mode = .single, maximum: Int = 1, scope: Scope = .rule, queued: QueuedPolicy? = nil,
+        steps: [Step], mode: Mode = .single, maximumRuns: Int = 1, scope: LimitScope = .rule,
+        queued: QueuedPolicy? = nil,
         cooldown: Duration = .zero, rateLimit: Rate = .standard, isFallback: Bool = false, onError: [Step] = [],
         onRestart: AfterRestart = .drop, isDryRun: Bool = false, resultCount: Int = 0, fingerprint: String = "",
-        place: SourceLocation = SourceLocation()
+        location: SourceLocation = SourceLocation()
     ) {
         self.id = id
         self.alias = alias
@@ -75,7 +76,7 @@ package struct Rule: Hashable, Sendable {
         self.conditions = conditions
         self.steps = steps
         self.mode = mode
-        self.maximum = maximum
+        self.maximumRuns = maximumRuns
         self.scope = scope
         self.queued = queued
         self.cooldown = cooldown
@@ -86,6 +87,6 @@ package struct Rule: Hashable, Sendable {
         self.isDryRun = isDryRun
         self.resultCount = resultCount
         self.fingerprint = fingerprint
-        self.place = place
+        self.location = location
     }
 }

@@ -3,7 +3,7 @@ package import Expressions
 /// Enumerates the slots that the expressions of a set read, so that unused values are not computed.
 extension RuleSet {
     /// Calls `body` with each slot that a condition or a step of a rule or a script reads, possibly several times.
-    package func forEachRead(_ body: (Slot) -> Void) {
+    package func forEachRead(_ body: (ValueReference) -> Void) {
         for rule in rules {
             for condition in rule.conditions { condition.forEachRead(body) }
             rule.steps.forEachRead(body)
@@ -14,17 +14,17 @@ extension RuleSet {
 }
 
 /// The slots that a time window reads.
-private let timeAndSun: [Slot] = [.now(.hour), .sun(.isUp)]
+private let timeAndSun: [ValueReference] = [.now(.hour), .sun(.isUp)]
 
 extension Expression {
-    fileprivate func forEachRead(_ body: (Slot) -> Void) {
+    fileprivate func forEachRead(_ body: (ValueReference) -> Void) {
         reads.forEach(body)
         if hasTimeWindow { timeAndSun.forEach(body) }
     }
 }
 
 extension Condition {
-    fileprivate func forEachRead(_ body: (Slot) -> Void) {
+    fileprivate func forEachRead(_ body: (ValueReference) -> Void) {
         switch test {
         case .expression(let expression): expression.forEachRead(body)
         case .time: timeAndSun.forEach(body)
@@ -33,23 +33,23 @@ extension Condition {
 }
 
 extension Template {
-    fileprivate func forEachRead(_ body: (Slot) -> Void) {
+    fileprivate func forEachRead(_ body: (ValueReference) -> Void) {
         for case .expression(let expression, _) in parts { expression.forEachRead(body) }
     }
 }
 
 extension ValueTemplate {
-    fileprivate func forEachRead(_ body: (Slot) -> Void) {
+    fileprivate func forEachRead(_ body: (ValueReference) -> Void) {
         if case .template(let template) = self { template.forEachRead(body) }
     }
 }
 
 extension [Step] {
-    fileprivate func forEachRead(_ body: (Slot) -> Void) { for step in self { step.forEachRead(body) } }
+    fileprivate func forEachRead(_ body: (ValueReference) -> Void) { for step in self { step.forEachRead(body) } }
 }
 
 extension Step {
-    fileprivate func forEachRead(_ body: (Slot) -> Void) {
+    fileprivate func forEachRead(_ body: (ValueReference) -> Void) {
         switch action {
         case .perform(let action): action.forEachTemplate { $0.forEachRead(body) }
         case .delay(let template), .log(_, let template), .stop(let template): template.forEachRead(body)

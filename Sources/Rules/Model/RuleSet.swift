@@ -7,7 +7,7 @@ import Expressions
 /// Declarations are referenced by their indices in these arrays. The slots of expressions are the same indices: of
 /// `states`, `variables`, `buttons` and `rules` here, of `Script.inputs` in a script, and of `results` within a rule.
 package struct RuleSet: Hashable, Sendable {
-    package var location: Location?
+    package var coordinates: Location?
     /// The time zone of `location`, or else of the system.
     package var timeZone: TimeZone
     package var buttons: [DeclaredButton]
@@ -28,12 +28,12 @@ package struct RuleSet: Hashable, Sendable {
     package var fingerprint: String
 
     package init(
-        location: Location? = nil, timeZone: TimeZone = .utc, buttons: [DeclaredButton] = [],
+        coordinates: Location? = nil, timeZone: TimeZone = .utc, buttons: [DeclaredButton] = [],
         groups: [String: [Int]] = [:], states: [DeclaredState] = [], variables: [DeclaredVariable] = [],
         scripts: [Script] = [], rules: [Rule] = [], tests: [RuleTest] = [], queued: QueuedPolicy = .standard,
         confidential: Set<String> = [], fingerprint: String = ""
     ) {
-        self.location = location
+        self.coordinates = coordinates
         self.timeZone = timeZone
         self.buttons = buttons
         self.groups = groups

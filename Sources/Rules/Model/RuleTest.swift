@@ -65,13 +65,13 @@ package struct RuleTest: Hashable, Sendable {
     package var name: String
     package var given: Given
     package var steps: [TestStep]
-    package var place: SourceLocation
+    package var location: SourceLocation
 
-    package init(name: String, given: Given = Given(), steps: [TestStep], place: SourceLocation = SourceLocation()) {
+    package init(name: String, given: Given = Given(), steps: [TestStep], location: SourceLocation = SourceLocation()) {
         self.name = name
         self.given = given
         self.steps = steps
-        self.place = place
+        self.location = location
     }
 }
 
@@ -91,7 +91,7 @@ package struct TestStep: Hashable, Sendable {
         case run(String)
         /// If `nil`, reloads the same files. Otherwise loads the set of another entry file, which was read with this
         /// one.
-        case reload(ReloadedSet?)
+        case reload(ReloadResult?)
         case restart(stoppedFor: Duration)
 
         case expect([ExpectedEffect])
@@ -101,16 +101,16 @@ package struct TestStep: Hashable, Sendable {
 
     package var kind: Kind
     /// The location of the step's key.
-    package var place: SourceLocation
+    package var location: SourceLocation
 
-    package init(_ kind: Kind, place: SourceLocation = SourceLocation()) {
+    package init(_ kind: Kind, location: SourceLocation = SourceLocation()) {
         self.kind = kind
-        self.place = place
+        self.location = location
     }
 }
 
 /// The set of the file in `reload: FILE`, or the fact that it has errors, so that the old set stays in use.
-package indirect enum ReloadedSet: Hashable, Sendable {
+package indirect enum ReloadResult: Hashable, Sendable {
     case set(RuleSet)
     case hasErrors(file: String)
 }
@@ -166,12 +166,12 @@ package struct ExpectedEffect: Hashable, Sendable {
     package var kind: Kind
     /// The time since the previous `expect`.
     package var at: Duration?
-    package var place: SourceLocation
+    package var location: SourceLocation
 
-    package init(_ kind: Kind, at: Duration? = nil, place: SourceLocation = SourceLocation()) {
+    package init(_ kind: Kind, at: Duration? = nil, location: SourceLocation = SourceLocation()) {
         self.kind = kind
         self.at = at
-        self.place = place
+        self.location = location
     }
 }
 

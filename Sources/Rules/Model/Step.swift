@@ -16,12 +16,12 @@ package struct Step: Hashable, Sendable {
     /// The path of the step with indices from 0, such as `actions[2].publish`, or `all_off.actions[0].publish` in a
     /// script. Together with the rule's id it is unique in a set, and identifies the stored position of a `cycle`.
     package var path: String
-    package var place: SourceLocation
+    package var location: SourceLocation
 
     package init(
         _ action: StepAction, alias: String? = nil, isEnabled: Bool = true, timeout: Duration? = nil,
         retry: Retry? = nil, continuesOnError: Bool = false, savesAs: Int? = nil, path: String = "",
-        place: SourceLocation = SourceLocation()
+        location: SourceLocation = SourceLocation()
     ) {
         self.action = action
         self.alias = alias
@@ -31,7 +31,7 @@ package struct Step: Hashable, Sendable {
         self.continuesOnError = continuesOnError
         self.savesAs = savesAs
         self.path = path
-        self.place = place
+        self.location = location
     }
 }
 
@@ -148,11 +148,11 @@ package struct RepeatStep: Hashable, Sendable {
 package struct Branch: Hashable, Sendable {
     package var conditions: [Condition]
     package var steps: [Step]
-    package var place: SourceLocation
+    package var location: SourceLocation
 
-    package init(conditions: [Condition], steps: [Step], place: SourceLocation = SourceLocation()) {
+    package init(conditions: [Condition], steps: [Step], location: SourceLocation = SourceLocation()) {
         self.conditions = conditions
         self.steps = steps
-        self.place = place
+        self.location = location
     }
 }

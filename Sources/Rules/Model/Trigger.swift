@@ -3,26 +3,26 @@ package import Gestures
 
 /// A trigger of a rule.
 package struct Trigger: Hashable, Sendable {
-    package enum Source: Hashable, Sendable {
+    package enum Origin: Hashable, Sendable {
         /// Any of the events of any of the buttons.
         case buttons([ButtonSelector], [TriggerEvent], parts: Set<ButtonPart>)
         /// Two to four indices in `RuleSet.buttons`, for buttons that are pressed within a time.
         case chord([Int], within: Duration, ChordEvent)
     }
 
-    package var source: Source
+    package var origin: Origin
     /// The id that expressions read as `trigger.id`.
     package var id: String?
-    package var place: SourceLocation
+    package var location: SourceLocation
 
-    package init(source: Source, id: String? = nil, place: SourceLocation = SourceLocation()) {
-        self.source = source
+    package init(origin: Origin, id: String? = nil, location: SourceLocation = SourceLocation()) {
+        self.origin = origin
         self.id = id
-        self.place = place
+        self.location = location
     }
 
     package init(buttons: [ButtonSelector], events: [TriggerEvent], parts: Set<ButtonPart> = [], id: String? = nil) {
-        self.init(source: .buttons(buttons, events, parts: parts), id: id)
+        self.init(origin: .buttons(buttons, events, parts: parts), id: id)
     }
 }
 

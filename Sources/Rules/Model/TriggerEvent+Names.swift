@@ -25,15 +25,15 @@ extension TriggerEvent {
 
     package static let fileNames = byName.keys.sorted()
 
-    /// The name of the event, the same as `Recognised.What.name`. It does not include the presses of a pattern with a
+    /// The name of the event, the same as `RecognisedEvent.Kind.name`. It does not include the presses of a pattern with a
     /// long press, nor the times of a hold or a rotation.
     package var name: String {
         switch self {
-        case .down: Recognised.What.down.name
-        case .up: Recognised.What.up.name
-        case .pattern(let presses): Recognised.What.pattern(presses).name
+        case .down: RecognisedEvent.Kind.down.name
+        case .up: RecognisedEvent.Kind.up.name
+        case .pattern(let presses): RecognisedEvent.Kind.pattern(presses).name
         case .hold: Gesture.hold.rawValue
-        case .holdRelease: Recognised.What.holdRelease.name
+        case .holdRelease: RecognisedEvent.Kind.holdRelease.name
         case .swipe(let direction): direction.rawValue
         case .rotate(let direction, _): direction.rawValue
         case .connected: EventName.connected
@@ -49,7 +49,7 @@ extension TriggerEvent {
     }
 
     /// The event as named in messages about a rule: `clicks_3`, `pattern [short, long]`, `hold for 2s`.
-    var sentenceName: String {
+    var messageName: String {
         switch self {
         case .pattern(let presses) where presses.contains(.long): "pattern " + TriggerEvent.list(presses)
         case .hold(let after?): "hold for \(after.text)"
@@ -64,7 +64,7 @@ extension TriggerEvent {
 
 extension TriggerMode {
     /// Whether the event can occur in this trigger mode. The times and stages of a hold are ignored.
-    package func gives(_ event: TriggerEvent) -> Bool {
+    package func supports(_ event: TriggerEvent) -> Bool {
         switch event {
         case .click: true
         case .doubleClick: hasDoubleClick
@@ -77,7 +77,7 @@ extension TriggerMode {
 
 extension FlicModel {
     /// Whether buttons of this model report the event.
-    package func gives(_ event: TriggerEvent) -> Bool {
+    package func supports(_ event: TriggerEvent) -> Bool {
         switch event {
         case .swipe(let direction): swipes.contains(direction)
         case .rotate(let direction, _): rotations.contains(direction)

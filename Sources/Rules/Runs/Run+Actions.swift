@@ -28,14 +28,14 @@ extension Run {
         switch action {
         case .message(let message) where message.qos == 0 && world.brokerIsConnected && handsOver():
             waiting = nil
-            return answered(attempt, .completed(), in: world, at: now, &effects)
+            return attemptFinished(attempt, .completed(), in: world, at: now, &effects)
         case .message:
             // The time limit of a message begins when it is handed over. Until then, `max_age` applies.
             break
         case .external, .log:
             deadline = currentStep(in: world).map { now + timeout(of: $0) }
         }
-        waiting = .answer(attempt, deadline: deadline)
+        waiting = .result(attempt, deadline: deadline)
     }
 
     /// Whether one more message may be handed over without waiting for the network to take it.
@@ -44,14 +44,14 @@ extension Run {
         return handedOverCount <= Run.maximumHandedOverAtOnce
     }
 
-    mutating func answered(
-        _ attempt: Attempt, _ outcome: StepOutcome, in world: World, at now: Instant, _ effects: inout [Effect]
+    mutating func attemptFinished(
+        _ attempt: Attempt, _ outcome: ActionResult, in world: World, at now: Instant, _ effects: inout [Effect]
     ) {
         guard let step = currentStep(in: world) else { return }
         switch outcome {
         case .completed(let facts):
             var facts = facts ?? ResultFacts()
-            if let failure = step.objection(to: facts) {
+            if let failure = step.failure(for: facts) {
                 return attemptFailed(attempt, failure, of: step, in: world, at: now, &effects)
             }
             facts.isOK = true
@@ -107,7 +107,7 @@ extension Run {
     ) {
         if let step = currentStep(in: world) {
             let time = duration.map { " in \(DurationText.text(milliseconds: $0.milliseconds))" } ?? ""
-            note(step, "completed" + time + step.remark(on: facts), at: now)
+            note(step, "completed" + time + step.traceSuffix(for: facts), at: now)
         }
         advance()
     }
@@ -122,7 +122,8 @@ extension Run {
         save(facts, of: step)
         let messageHasRemark = failure.message.contains(Run.firstLine(of: facts.stderr))
         note(
-            step, "\(failure.code) \(failure.message)" + (messageHasRemark ? "" : step.remark(on: facts)), at: now)
+            step, "\(failure.code) \(failure.message)" + (messageHasRemark ? "" : step.traceSuffix(for: facts)), at: now
+        )
 
         let continuing = frames.indices.reversed().first { depth in
             world.set.step(in: rule, at: frames[...depth])?.continuesOnError ?? false
@@ -143,7 +144,7 @@ extension Run {
     func report(_ failure: StepFailure, of step: Step, isFinal: Bool, _ effects: inout [Effect]) {
         effects.append(
             .stepFailed(
-                id, rule: trace.rule, step: step.name, step.place, code: failure.code, message: failure.message,
+                id, rule: trace.rule, step: step.name, step.location, code: failure.code, message: failure.message,
                 isFinal: isFinal))
     }
 
@@ -167,7 +168,7 @@ extension Run {
     func currentStep(in world: World) -> Step? { world.set.step(in: rule, at: frames) }
 
     /// The values that expressions of the next step read.
-    func environment(in world: inout World, at now: Instant) -> Environment {
+    func environment(in world: inout World, at now: Instant) -> EvaluationContext {
         world.refreshAges(at: now)
         var environment = world.environment(for: cause.facts, time: world.wallClock(at: now), at: now)
         if let locals = locals.last {
@@ -191,9 +192,9 @@ extension Run {
         locals[index].results[slot] = facts
     }
 
-    mutating func takeStepID() -> StepID {
+    mutating func takeStepID() -> ActionID {
         defer { nextStep += 1 }
-        return StepID(run: id, index: nextStep)
+        return ActionID(run: id, index: nextStep)
     }
 
     /// The step's time limit. Steps that were not created by the loader may have no `timeout`.

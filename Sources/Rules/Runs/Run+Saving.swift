@@ -20,7 +20,7 @@ extension Run {
         switch waiting {
         case .delay(let instant): (kind, until) = ("delay", instant)
         case .condition(_, let instant, _): (kind, until) = ("wait", instant)
-        case nil, .answer, .retry, .tick: return nil
+        case nil, .result, .retry, .tick: return nil
         }
         guard world.set.rules.indices.contains(rule) else { return nil }
         var members: [JSONValue.Member] = [
@@ -84,7 +84,7 @@ extension Run {
         let until = now + remaining
         switch (saved["wait"]?.stringValue, step.action) {
         case ("delay", .delay): self.waiting = .delay(until: until)
-        case ("wait", .wait): self.waiting = .condition(since: now, until: until, looksAt: now)
+        case ("wait", .wait): self.waiting = .condition(since: now, until: until, nextEvaluation: now)
         default: return nil
         }
         let time = DurationText.text(milliseconds: remaining.milliseconds)

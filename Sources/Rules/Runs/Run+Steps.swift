@@ -38,7 +38,7 @@ extension Run {
         _ step: Step, in world: inout World, at now: Instant, _ effects: inout [Effect]
     ) throws(StepFailure) {
         // Fast path: computing the environment takes longer than sending a message without expressions.
-        let environment = step.action.isLiteral ? Environment() : environment(in: &world, at: now)
+        let environment = step.action.isLiteral ? EvaluationContext() : environment(in: &world, at: now)
         let values = StepValues(environment: environment, rule: trace.rule)
         switch step.action {
         case .perform(let action): try attempt(action.action(values), of: step, in: world, at: now, &effects)
@@ -49,9 +49,9 @@ extension Run {
             waiting = .delay(until: deadline)
         case .wait(let until, let timeout):
             note(step, "waits until \(until.source)", at: now)
-            let looksAt = until.readsTheTime ? now + Run.lookInterval : nil
-            waiting = .condition(since: now, until: now + timeout, looksAt: looksAt)
-            look(in: &world, at: now, &effects)
+            let looksAt = until.readsTheTime ? now + Run.evaluationInterval : nil
+            waiting = .condition(since: now, until: now + timeout, nextEvaluation: looksAt)
+            evaluateWait(in: &world, at: now, &effects)
         case .set(let assignments):
             try set(assignments, of: step, values, in: &world, at: now)
         case .cycle(let entries, let resetAfter):
@@ -66,14 +66,14 @@ extension Run {
             enable(rules, isEnabling, of: step, in: &world, at: now)
         case .log(let level, let template):
             let text = try values.text(template)
-            note(step, "\(level.rawValue): \(Run.shown(text))", at: now)
+            note(step, "\(level.rawValue): \(Run.traceText(text))", at: now)
             if !isDryRun {
                 effects.append(.perform(takeStepID(), .log(level, text), rule: trace.rule, cause))
             }
             advance()
         case .stop(let template):
             let text = try values.text(template)
-            note(step, text.isEmpty ? "stops the run" : "stops the run: \(Run.shown(text))", at: now)
+            note(step, text.isEmpty ? "stops the run" : "stops the run: \(Run.traceText(text))", at: now)
             end(endOfSteps, at: now)
         }
     }
@@ -97,7 +97,7 @@ extension Run {
         }
         for assignment in assignments where world.set.variables.indices.contains(assignment.variable) {
             let value = world.variables[assignment.variable].text ?? ""
-            let text = "\(world.set.variables[assignment.variable].name) = \(Run.shown(value))"
+            let text = "\(world.set.variables[assignment.variable].name) = \(Run.traceText(value))"
             note(step, isDryRun ? "\(text), not assigned" : text, at: now)
         }
         if isDryRun { (world.variables, world.changed) = (variables, changed) }
@@ -146,7 +146,7 @@ extension Run {
         at now: Instant
     ) {
         for (index, branch) in branches.enumerated() {
-            let verdict = world.verdict(
+            let verdict = world.evaluate(
                 on: branch.conditions, in: values.environment, time: world.wallClock(at: now), isExplaining: true)
             let name = isIf ? "if" : "branch \(index + 1)"
             let reasons = verdict.reasons.joined(separator: "; ")
@@ -171,7 +171,7 @@ extension Run {
             if given.indices.contains(index), let template = given[index] {
                 inputs.append(try values.value(template))
             } else {
-                inputs.append(input.fallback ?? .unknown)
+                inputs.append(input.defaultValue ?? .unknown)
             }
         }
         note(step, "script \(script.name)", at: now)

@@ -6,13 +6,13 @@ extension Step {
     var name: String { alias ?? path }
 
     /// The result as shown in traces.
-    func remark(on facts: ResultFacts) -> String {
-        if case .perform(let action) = action { action.remark(on: facts) } else { "" }
+    func traceSuffix(for facts: ResultFacts) -> String {
+        if case .perform(let action) = action { action.traceSuffix(for: facts) } else { "" }
     }
 
     /// The failure of the step if it does not accept this result of a completed action; else `nil`.
-    func objection(to facts: ResultFacts) -> StepFailure? {
-        if case .perform(let action) = action { action.objection(to: facts) } else { nil }
+    func failure(for facts: ResultFacts) -> StepFailure? {
+        if case .perform(let action) = action { action.failure(for: facts) } else { nil }
     }
 }
 
@@ -24,13 +24,13 @@ extension Run {
     mutating func note(_ step: Step, _ text: String, at now: Instant) {
         guard trace.lines.count < RunTrace.maximumLines else {
             trace.omitted += 1
-            trace.omittedPlaces.insert(step.place.description)
+            trace.omittedLocations.insert(step.location.description)
             return
         }
-        trace.lines.append(RunTrace.Line(after: now - startedAt, step: step.name, text: text, place: step.place))
+        trace.lines.append(RunTrace.Line(after: now - startedAt, step: step.name, text: text, location: step.location))
     }
 
-    static func shown(_ text: String) -> String {
+    static func traceText(_ text: String) -> String {
         let length = text.utf8.count
         guard length <= longestShown else { return "(\(length) octets)" }
         // Fast path: iterating over characters would take longer than the rest of the step.

@@ -5,20 +5,20 @@ import Expressions
 
 extension Run {
     /// How often a `wait` whose expression reads the time is evaluated, because no event announces the passing of time.
-    static let lookInterval = Duration.seconds(1)
+    static let evaluationInterval = Duration.seconds(1)
 
     /// Evaluates the condition of a `wait`: continues if it is true, and fails after the timeout. An evaluation error
     /// counts as false.
-    mutating func look(in world: inout World, at now: Instant, _ effects: inout [Effect]) {
-        guard case .condition(let since, let until, let looksAt) = waiting, let step = currentStep(in: world),
+    mutating func evaluateWait(in world: inout World, at now: Instant, _ effects: inout [Effect]) {
+        guard case .condition(let since, let until, let nextEvaluation) = waiting, let step = currentStep(in: world),
             case .wait(let expression, let timeout) = step.action
         else {
             waiting = nil
             return
         }
         let environment = environment(in: &world, at: now)
-        let condition = Condition(.expression(expression), source: expression.source, place: step.place)
-        let verdict = world.verdict(on: condition, in: environment, time: world.wallClock(at: now))
+        let condition = Condition(.expression(expression), text: expression.source, location: step.location)
+        let verdict = world.evaluate(on: condition, in: environment, time: world.wallClock(at: now))
         if verdict.holds {
             waiting = nil
             note(step, verdict.reason, at: now)
@@ -31,9 +31,10 @@ extension Run {
                 step, StepFailure("R821", "\(expression.source) did not become true within \(time)"), in: world,
                 at: now,
                 &effects)
-        } else if let looksAt, looksAt <= now {
+        } else if let nextEvaluation, nextEvaluation <= now {
             waiting = .condition(
-                since: since, until: until, looksAt: expression.readsTheTime ? now + Run.lookInterval : nil)
+                since: since, until: until, nextEvaluation: expression.readsTheTime ? now + Run.evaluationInterval : nil
+            )
         }
     }
 }

@@ -56,7 +56,7 @@ struct Run: Sendable {
     /// The locals of the rule, followed by those of each script call in progress.
     var locals: [Locals]
     var waiting: Waiting?
-    /// The index of the next action in its `StepID`.
+    /// The index of the next action in its `ActionID`.
     var nextStep = 0
     /// The sum of all delays of the run until now.
     var delayed = Duration.zero
@@ -67,17 +67,17 @@ struct Run: Sendable {
 
     enum Waiting: Hashable, Sendable {
         /// The deadline of a message is `nil` until the message is handed over.
-        case answer(Attempt, deadline: Instant?)
+        case result(Attempt, deadline: Instant?)
         case retry(Attempt, at: Instant)
         case delay(until: Instant)
-        /// - Parameter looksAt: when to evaluate the condition again, if it depends on the time.
-        case condition(since: Instant, until: Instant, looksAt: Instant?)
+        /// - Parameter nextEvaluation: when to evaluate the condition again, if it depends on the time.
+        case condition(since: Instant, until: Instant, nextEvaluation: Instant?)
         case tick(at: Instant)
     }
 
     /// An attempt at an action.
     struct Attempt: Hashable, Sendable {
-        var step: StepID
+        var step: ActionID
         /// The same for all attempts of a step.
         var action: Action
         /// The number of attempts before this one.
@@ -89,9 +89,9 @@ struct Run: Sendable {
     var deadline: Instant? {
         switch waiting {
         case nil: nil
-        case .answer(_, let deadline): deadline
+        case .result(_, let deadline): deadline
         case .retry(_, let instant), .delay(let instant), .tick(let instant): instant
-        case .condition(_, let until, let looksAt): min(until, looksAt ?? until)
+        case .condition(_, let until, let nextEvaluation): min(until, nextEvaluation ?? until)
         }
     }
 
@@ -124,7 +124,7 @@ struct Run: Sendable {
 }
 
 // Inputs. After each, the run executes steps until it waits or ends. It adds the effects `.perform`, `.cancel` and
-// `.stepFailed`; the engine adds `.started`, `.finished` and `.keep`.
+// `.stepFailed`; the engine adds `.started`, `.finished` and `.store`.
 extension Run {
     typealias Effect = RuleEngine.Effect
 
@@ -133,25 +133,25 @@ extension Run {
     }
 
     /// Starts the time limit of a message that was handed over to the broker.
-    mutating func handedOver(_ step: StepID, in world: inout World, at now: Instant, _ effects: inout [Effect]) {
-        guard case .answer(let attempt, nil) = waiting, attempt.step == step else { return }
+    mutating func handedOver(_ step: ActionID, in world: inout World, at now: Instant, _ effects: inout [Effect]) {
+        guard case .result(let attempt, nil) = waiting, attempt.step == step else { return }
         guard let current = currentStep(in: world) else { return }
-        waiting = .answer(attempt, deadline: now + timeout(of: current))
+        waiting = .result(attempt, deadline: now + timeout(of: current))
     }
 
-    mutating func stepFinished(
-        _ step: StepID, _ outcome: StepOutcome, in world: inout World, at now: Instant, _ effects: inout [Effect]
+    mutating func actionFinished(
+        _ step: ActionID, _ outcome: ActionResult, in world: inout World, at now: Instant, _ effects: inout [Effect]
     ) {
-        guard case .answer(let attempt, _) = waiting, attempt.step == step else { return }
+        guard case .result(let attempt, _) = waiting, attempt.step == step else { return }
         waiting = nil
-        answered(attempt, outcome, in: world, at: now, &effects)
+        attemptFinished(attempt, outcome, in: world, at: now, &effects)
         proceed(in: &world, at: now, &effects)
     }
 
     mutating func timerFired(in world: inout World, at now: Instant, _ effects: inout [Effect]) {
         guard let deadline, deadline <= now, let waiting else { return }
         switch waiting {
-        case .answer(let attempt, _):
+        case .result(let attempt, _):
             self.waiting = nil
             effects.append(.cancel(attempt.step))
             timedOut(attempt, in: world, at: now, &effects)
@@ -160,7 +160,7 @@ extension Run {
         case .delay:
             self.waiting = nil
             completed(in: world, at: now)
-        case .condition: look(in: &world, at: now, &effects)
+        case .condition: evaluateWait(in: &world, at: now, &effects)
         case .tick: tick(in: world, at: now)
         }
         proceed(in: &world, at: now, &effects)
@@ -168,7 +168,7 @@ extension Run {
 
     mutating func worldChanged(in world: inout World, at now: Instant, _ effects: inout [Effect]) {
         guard isWaitingForWorld else { return }
-        look(in: &world, at: now, &effects)
+        evaluateWait(in: &world, at: now, &effects)
         proceed(in: &world, at: now, &effects)
     }
 
@@ -181,7 +181,7 @@ extension Run {
     /// Cancels the run without executing `on_error`.
     mutating func cancel(in world: inout World, at now: Instant, _ effects: inout [Effect]) {
         guard result == nil else { return }
-        if case .answer(let attempt, _) = waiting { effects.append(.cancel(attempt.step)) }
+        if case .result(let attempt, _) = waiting { effects.append(.cancel(attempt.step)) }
         if let step = currentStep(in: world) { note(step, "cancelled", at: now) }
         end(.cancelled, at: now)
     }

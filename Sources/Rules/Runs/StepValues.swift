@@ -9,7 +9,7 @@ struct StepValues {
     /// The maximum sum of all delays of a run.
     static let longestDelay = Duration.seconds(7 * 86_400)
 
-    let environment: Environment
+    let environment: EvaluationContext
     let rule: String
 
     func text(_ template: Template) throws(StepFailure) -> String {
@@ -53,7 +53,7 @@ struct StepValues {
 // MARK: - Content
 
 extension StepValues {
-    func octets(_ content: Content) throws(StepFailure) -> [UInt8] {
+    func octets(_ content: PayloadTemplate) throws(StepFailure) -> [UInt8] {
         switch content {
         case .nothing: return []
         case .text(let template): return Array(try text(template).utf8)

@@ -86,14 +86,14 @@ public struct Air: Sendable {
         advance(to: now, &effects)
         switch input {
         case .received(let packet, let station):
-            give(.received(packet), to: station, at: now, &effects)
+            pass(.received(packet), to: station, at: now, &effects)
         case .setReachable(let station, let isReachable):
             setReachable(station, isReachable, at: now, &effects)
         case .fault(let station, let fault):
-            give(.fault(fault), to: station, at: now, &effects)
+            pass(.fault(fault), to: station, at: now, &effects)
         case .powerCycled(let station):
             postponed.removeAll { $0.station == station }
-            give(.powerCycled, to: station, at: now, &effects)
+            pass(.powerCycled, to: station, at: now, &effects)
         case .timerFired:
             break
         }
@@ -117,7 +117,7 @@ extension Air {
     }
 
     /// Passes an input to a controller and performs its effects.
-    private mutating func give(
+    private mutating func pass(
         _ input: VirtualController.Input, to station: Station, at now: Instant, _ effects: inout [Effect]
     ) {
         guard controllers.indices.contains(station) else { return }
@@ -132,19 +132,19 @@ extension Air {
             case .violation(let text):
                 effects.append(.violation(station, text))
             case .transmit(let handle, let fragment):
-                launch(.data(fragment), from: station, handle, at: now)
+                transmit(.data(fragment), from: station, handle, at: now)
             case .terminate(let handle, let reason):
                 if let index = indexOfLink(station, handle) { links[index].terminatedBy = station }
-                launch(.termination(reason: reason), from: station, handle, at: now)
+                transmit(.termination(reason: reason), from: station, handle, at: now)
             case .measure(let handle):
-                give(.measured(handle, rssi: configuration.rssi), to: station, at: now, &effects)
+                pass(.measured(handle, rssi: configuration.rssi), to: station, at: now, &effects)
             case .updateParameters(let handle, let parameters):
-                launch(.parameters(.success, parameters), from: station, handle, at: now)
+                transmit(.parameters(.success, parameters), from: station, handle, at: now)
             case .requestParameters(let handle, let parameters):
-                launch(.parameterRequest(parameters), from: station, handle, at: now)
+                transmit(.parameterRequest(parameters), from: station, handle, at: now)
             case .refuseParameters(let handle, let reason):
                 guard let index = indexOfLink(station, handle) else { continue }
-                launch(.parameters(reason, links[index].parameters), from: station, handle, at: now)
+                transmit(.parameters(reason, links[index].parameters), from: station, handle, at: now)
             case .abandon(let handle):
                 guard let index = indexOfLink(station, handle) else { continue }
                 links[index].leave(station)
@@ -162,7 +162,7 @@ extension Air {
         }
     }
 
-    private mutating func launch(
+    private mutating func transmit(
         _ cargo: AirFlight.Cargo, from station: Station, _ handle: ConnectionHandle, at now: Instant
     ) {
         guard let index = indexOfLink(station, handle) else { return }
@@ -176,7 +176,7 @@ extension Air {
         flights.append(AirFlight(arrival: arrival, link: links[index].id, sender: station, cargo: cargo))
     }
 
-    private mutating func land(_ flight: AirFlight, at now: Instant, _ effects: inout [Effect]) {
+    private mutating func arrive(_ flight: AirFlight, at now: Instant, _ effects: inout [Effect]) {
         guard let index = links.firstIndex(where: { $0.id == flight.link }) else { return }
         guard links[index].breaksAt == nil else {
             links[index].held.append(flight)
@@ -186,22 +186,22 @@ extension Air {
         let receiver = links[index].peer(of: flight.sender)
         switch flight.cargo {
         case .data(let fragment):
-            give(.arrived(receiver.handle, fragment), to: receiver.station, at: now, &effects)
-            give(.delivered(sender.handle), to: sender.station, at: now, &effects)
+            pass(.arrived(receiver.handle, fragment), to: receiver.station, at: now, &effects)
+            pass(.delivered(sender.handle), to: sender.station, at: now, &effects)
         case .termination(let reason):
             links.remove(at: index)
-            give(.unlinked(receiver.handle, reason: reason), to: receiver.station, at: now, &effects)
-            give(.unlinked(sender.handle, reason: .localHostTerminated), to: sender.station, at: now, &effects)
+            pass(.unlinked(receiver.handle, reason: reason), to: receiver.station, at: now, &effects)
+            pass(.unlinked(sender.handle, reason: .localHostTerminated), to: sender.station, at: now, &effects)
         case .parameters(let status, let parameters):
             links[index].parameters = parameters
             let update = { (end: AirLink.End) in
                 VirtualController.Input.parametersUpdated(end.handle, status, parameters)
             }
             // A central that rejects a request gets no Connection Update Complete; only the peripheral does.
-            if status == .success { give(update(sender), to: sender.station, at: now, &effects) }
-            give(update(receiver), to: receiver.station, at: now, &effects)
+            if status == .success { pass(update(sender), to: sender.station, at: now, &effects) }
+            pass(update(receiver), to: receiver.station, at: now, &effects)
         case .parameterRequest(let parameters):
-            give(.parametersRequested(receiver.handle, parameters), to: receiver.station, at: now, &effects)
+            pass(.parametersRequested(receiver.handle, parameters), to: receiver.station, at: now, &effects)
         }
     }
 
@@ -214,7 +214,7 @@ extension Air {
         let link = links.remove(at: index)
         for end in [link.central, link.peripheral] {
             let reason: HCIStatus = link.terminatedBy == end.station ? .localHostTerminated : .connectionTimeout
-            give(.unlinked(end.handle, reason: reason), to: end.station, at: now, &effects)
+            pass(.unlinked(end.handle, reason: reason), to: end.station, at: now, &effects)
         }
     }
 
@@ -235,14 +235,14 @@ extension Air {
             links[index].held.removeAll()
             returned += link.held
         }
-        for flight in returned { land(flight, at: now, &effects) }
+        for flight in returned { arrive(flight, at: now, &effects) }
     }
 }
 
 // MARK: - Time
 
 extension Air {
-    private struct Meeting {
+    private struct Reception {
         var time: Instant
         var listener, advertiser: Station
     }
@@ -260,13 +260,13 @@ extension Air {
         }
         while let flight = flights.first, flight.arrival <= now {
             flights.removeFirst()
-            land(flight, at: now, &effects)
+            arrive(flight, at: now, &effects)
         }
         while let index = links.firstIndex(where: { $0.breaksAt.map { $0 <= now } ?? false }) {
             breakLink(index, at: now, &effects)
         }
-        // A meeting may stop the listener or the advertiser of a later one, so `meet` checks both again.
-        for meeting in meetings(until: now) { meet(meeting, at: now, &effects) }
+        // A meeting may stop the listener or the advertiser of a later one, so `handleReception` checks both again.
+        for meeting in meetings(until: now) { handleReception(meeting, at: now, &effects) }
         clock = max(clock, now)
     }
 
@@ -278,21 +278,21 @@ extension Air {
         return deadline
     }
 
-    private func meetings(until now: Instant) -> [Meeting] {
-        var due: [Meeting] = []
+    private func meetings(until now: Instant) -> [Reception] {
+        var due: [Reception] = []
         forEachMeeting { if $0.time <= now { due.append($0) } }
         return due.sorted { ($0.time, $0.listener, $0.advertiser) < ($1.time, $1.listener, $1.advertiser) }
     }
 
     /// Calls `body` with the next meeting of each listener with each advertiser that it does not ignore.
-    private func forEachMeeting(_ body: (Meeting) -> Void) {
+    private func forEachMeeting(_ body: (Reception) -> Void) {
         for listener in listeners where isReachable(listener) {
             for station in controllers.indices where station != listener && isReachable(station) {
                 guard let advertiser = controllers[station].advertiser, isWanted(advertiser, by: listener) else {
                     continue
                 }
                 let time = advertiser.firstTransmission(after: clock)
-                body(Meeting(time: time, listener: listener, advertiser: station))
+                body(Reception(time: time, listener: listener, advertiser: station))
             }
         }
     }
@@ -302,10 +302,10 @@ extension Air {
             || !controllers[listener].reports(of: advertiser, rssi: configuration.rssi).isEmpty
     }
 
-    private mutating func meet(_ meeting: Meeting, at now: Instant, _ effects: inout [Effect]) {
+    private mutating func handleReception(_ meeting: Reception, at now: Instant, _ effects: inout [Effect]) {
         guard let advertiser = controllers[meeting.advertiser].advertiser else { return }
         for report in controllers[meeting.listener].reports(of: advertiser, rssi: configuration.rssi) {
-            give(.heard(report), to: meeting.listener, at: now, &effects)
+            pass(.advertisementReceived(report), to: meeting.listener, at: now, &effects)
         }
         guard controllers[meeting.listener].initiates(to: advertiser),
             let (central, parameters) = controllers[meeting.listener].initiator,
@@ -318,10 +318,10 @@ extension Air {
             parameters: parameters)
         nextLink += 1
         links.append(link)
-        give(
+        pass(
             .linked(link.central.handle, peer: advertiser.address, role: .central, parameters),
             to: meeting.listener, at: now, &effects)
-        give(
+        pass(
             .linked(link.peripheral.handle, peer: central, role: .peripheral, parameters),
             to: meeting.advertiser, at: now, &effects)
     }

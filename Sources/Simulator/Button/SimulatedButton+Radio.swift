@@ -37,7 +37,8 @@ extension SimulatedButton {
                 : FlicGATT.flags,
             scanResponse: isPublic
                 ? FlicGATT.scanResponse(
-                    description.model, address: address, isConnected: link != nil || description.isTaken) : [],
+                    description.model, address: address, isConnected: link != nil || description.isConnectedElsewhere)
+                : [],
             interval: interval, randomAddress: address.kind == .random ? address : nil)
     }
 }
@@ -92,7 +93,7 @@ extension SimulatedButton {
         case .anomaly(let text):
             effects.append(.note(text))
 
-        case .advertisingStarted, .subscribed, .parametersUpdated, .advertised, .connectionFailed, .acceptListTurned,
+        case .advertisingStarted, .subscribed, .parametersUpdated, .advertised, .connectionFailed, .acceptListRotated,
             .linkLimitReached, .connectionUpdateFailed, .scanningFailed, .rssiRead,
             .serviceDiscovered, .notificationsSet, .procedureFailed, .notified,
             .servicesDiscovered, .descriptorsDiscovered, .read, .writeCompleted, .indicationsSet, .indicated,
@@ -122,7 +123,7 @@ extension SimulatedButton {
                 plan.leavePublicMode()
                 effects.append(.note("paired"))
             case .sessionReady:
-                hand.sessionBegan()
+                turnConverter.sessionBegan()
                 effects.append(.note("session ready"))
             case .light(let pattern):
                 effects.append(
@@ -151,7 +152,7 @@ extension SimulatedButton {
         peripheral = FlicPeripheral(configuration, at: now)
         let root = SimulatorRoot.publicKey.hex
         effects.append(.note("\(address) (\(address.kind)), serial \(configuration.serial), root \(root)"))
-        for (script, part) in waitingPresses { _ = lay(script, on: part, at: now) }
+        for (script, part) in waitingPresses { _ = enqueue(script, on: part, at: now) }
         waitingPresses.removeAll()
     }
 

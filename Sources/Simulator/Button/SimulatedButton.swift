@@ -68,11 +68,11 @@ public struct SimulatedButton: Sendable {
     var finger = Finger()
     /// The finger on the small button of a Duo.
     var smallFinger = Finger()
-    var hand = TurningHand()
+    var turnConverter = TurnConverter()
     /// The pending turn of a `pushTurn`.
     var nextTurn: (at: Instant, hundredths: Int)?
     /// The pending release of a `pushTurn`.
-    var letGo: (at: Instant, part: ButtonPart)?
+    var pendingRelease: (at: Instant, part: ButtonPart)?
     /// Presses that were requested before the controller was set up.
     var waitingPresses: [(Finger.Script, ButtonPart)] = []
     /// When the button enters public mode if it stays pressed.
@@ -116,7 +116,7 @@ public struct SimulatedButton: Sendable {
             take(.press(.down), part, at: now, &effects)
             move(at: now, &effects)
             nextTurn = (description.model == .duo ? now + Self.quietTime : now, hundredths)
-            letGo = (now + Self.pushTurnTime, part)
+            pendingRelease = (now + Self.pushTurnTime, part)
             turnIfDue(at: now, &effects)
         case .batteryChanged(let millivolts):
             tell(.batteryChanged(millivolts: millivolts), at: now, &effects)
@@ -139,7 +139,7 @@ public struct SimulatedButton: Sendable {
     private func deadline(at now: Instant) -> Instant? {
         let machines = earliest(hostDeadline, peripheralDeadline)
         let fingers = earliest(finger.deadline, smallFinger.deadline)
-        let hand = earliest(earliest(nextTurn?.at, letGo?.at), earliest(fingers, publicModeAt))
+        let hand = earliest(earliest(nextTurn?.at, pendingRelease?.at), earliest(fingers, publicModeAt))
         return earliest(earliest(machines, hand), plan.nextChange(after: now))
     }
 
@@ -153,8 +153,8 @@ public struct SimulatedButton: Sendable {
             tell(.timerFired, at: now, &effects)
         }
         turnIfDue(at: now, &effects)
-        if let (instant, part) = letGo, instant <= now {
-            letGo = nil
+        if let (instant, part) = pendingRelease, instant <= now {
+            pendingRelease = nil
             take(.press(.up), part, at: now, &effects)
         }
     }
@@ -174,13 +174,13 @@ extension SimulatedButton {
             isQueued = waitingPresses.count < Self.maximumQueuedPresses
             if isQueued { waitingPresses.append((script, part)) }
         } else {
-            isQueued = lay(script, on: part, at: now)
+            isQueued = enqueue(script, on: part, at: now)
         }
         if !isQueued { effects.append(.note("too many presses are waiting; \(script.name) was discarded")) }
     }
 
     /// - Returns: whether the finger's queue had room for the script.
-    mutating func lay(_ script: Finger.Script, on part: ButtonPart, at now: Instant) -> Bool {
+    mutating func enqueue(_ script: Finger.Script, on part: ButtonPart, at now: Instant) -> Bool {
         part == .small ? smallFinger.enqueue(script, at: now) : finger.enqueue(script, at: now)
     }
 
@@ -194,8 +194,8 @@ extension SimulatedButton {
         guard let dial = peripheral?.turnedDial else {
             return effects.append(.note("it has no dial to turn"))
         }
-        effects.append(.note("turned \(dial.word) by \(hundredths)"))
-        tell(.turned(units: hand.units(hundredths: hundredths, of: dial)), at: now, &effects)
+        effects.append(.note("turned \(dial.name) by \(hundredths)"))
+        tell(.turned(units: turnConverter.units(hundredths: hundredths, of: dial)), at: now, &effects)
     }
 
     private mutating func move(at now: Instant, _ effects: inout [Effect]) {

@@ -15,7 +15,7 @@ public struct SimulatedButtonDescription: Hashable, Sendable {
     /// Existing pairings. A button with pairings does not begin in public mode.
     public var pairings: [Pairing]
     /// Whether a device outside the simulation is connected to the button, as its public scan response reports.
-    public var isTaken: Bool
+    public var isConnectedElsewhere: Bool
     /// Whether a hold of 7 s makes the button public even while it is connected.
     public var advertisesWhileConnected: Bool
     /// The period of the button's pings; `nil` is never. The period of real buttons is not known.
@@ -25,7 +25,7 @@ public struct SimulatedButtonDescription: Hashable, Sendable {
     public init(
         name: String, address: BluetoothAddress? = nil, serial: String? = nil, nickname: String? = nil,
         firmwareVersion: UInt32? = nil, batteryMillivolts: Int? = nil, isPublic: Bool = true,
-        pairings: [Pairing] = [], isTaken: Bool = false, advertisesWhileConnected: Bool = false,
+        pairings: [Pairing] = [], isConnectedElsewhere: Bool = false, advertisesWhileConnected: Bool = false,
         pingPeriod: Duration? = nil, model: FlicModel = .flic2
     ) {
         self.name = name
@@ -36,7 +36,7 @@ public struct SimulatedButtonDescription: Hashable, Sendable {
         self.batteryMillivolts = batteryMillivolts
         self.isPublic = isPublic
         self.pairings = pairings
-        self.isTaken = isTaken
+        self.isConnectedElsewhere = isConnectedElsewhere
         self.advertisesWhileConnected = advertisesWhileConnected
         self.pingPeriod = pingPeriod
         self.model = model

@@ -17,7 +17,7 @@ public enum ControllerFault: Hashable, Sendable {
 }
 
 /// The faults of a controller that are in effect.
-struct Ailments: Hashable, Sendable {
+struct ActiveFaults: Hashable, Sendable {
     private(set) var isWedged = false
     private(set) var isMute = false
     private var lostPackets = 0

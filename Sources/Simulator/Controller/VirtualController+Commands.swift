@@ -5,7 +5,7 @@ import Bytes
 /// The controller's handling of HCI packets and commands from its host.
 extension VirtualController {
     mutating func receive(_ packet: [UInt8], at now: Instant) -> [Effect] {
-        guard !configuration.faults.isSilent, !ailments.isWedged else { return [] }
+        guard !configuration.faults.isSilent, !activeFaults.isWedged else { return [] }
         var reader = ByteReader(packet)
         guard let indicator = try? reader.uint8() else { return [.violation("an empty packet")] }
         switch H4Indicator(rawValue: indicator) {
@@ -23,7 +23,7 @@ extension VirtualController {
         guard !configuration.faults.unknownCommands.contains(opcode) else {
             return answerUnknown(opcode)
         }
-        if let status = ailments.refusal(of: opcode) { return refuse(opcode, status) }
+        if let status = activeFaults.refusal(of: opcode) { return refuse(opcode, status) }
         do throws(CommandFault) {
             let command = try ControllerCommand(opcode: opcode, parameters: parameters ?? [])
             guard parameters != nil, reader.isAtEnd else { throw .invalidParameters }
@@ -63,16 +63,16 @@ extension VirtualController {
     ) -> [Effect] {
         switch command {
         case .reset:
-            let abandoned = volatile.links.keys.sorted { $0.rawValue < $1.rawValue }
-            volatile = Volatile()
+            let abandoned = resettable.links.keys.sorted { $0.rawValue < $1.rawValue }
+            resettable = ResettableState()
             return abandoned.map(Effect.abandon) + complete(opcode)
 
         case .setEventMask(let mask):
-            volatile.eventMask = mask
+            resettable.eventMask = mask
             return complete(opcode)
 
         case .leSetEventMask(let mask):
-            volatile.leEventMask = mask
+            resettable.leEventMask = mask
             return complete(opcode)
 
         case .readLocalVersionInformation, .readLocalSupportedCommands, .readLocalSupportedFeatures,
@@ -81,80 +81,80 @@ extension VirtualController {
             return complete(opcode) { fields in describe(command, &fields) }
 
         case .readRSSI(let handle):
-            guard volatile.links[handle] != nil else { return refuse(opcode, .unknownConnectionIdentifier) }
+            guard resettable.links[handle] != nil else { return refuse(opcode, .unknownConnectionIdentifier) }
             return [.measure(handle)]
 
         case .leSetRandomAddress(let address):
-            guard volatile.advertisingSince == nil, volatile.scan == nil, volatile.initiating == nil else {
+            guard resettable.advertisingSince == nil, resettable.scan == nil, resettable.initiating == nil else {
                 return refuse(opcode, .commandDisallowed)
             }
-            volatile.randomAddress = address
+            resettable.randomAddress = address
             return complete(opcode)
 
         case .leSetAdvertisingParameters(let parameters):
-            guard volatile.advertisingSince == nil else { return refuse(opcode, .commandDisallowed) }
-            volatile.advertisingParameters = parameters
+            guard resettable.advertisingSince == nil else { return refuse(opcode, .commandDisallowed) }
+            resettable.advertisingParameters = parameters
             return complete(opcode)
 
         case .leSetAdvertisingData(let data):
-            volatile.advertisingData = data
+            resettable.advertisingData = data
             return complete(opcode)
 
         case .leSetScanResponseData(let data):
-            volatile.scanResponse = data
+            resettable.scanResponse = data
             return complete(opcode)
 
         case .leSetAdvertisingEnable(let isEnabled):
             return enableAdvertising(isEnabled, opcode, at: now)
 
         case .leSetScanParameters(let parameters):
-            guard volatile.scan == nil else { return refuse(opcode, .commandDisallowed) }
-            volatile.scanParameters = parameters
+            guard resettable.scan == nil else { return refuse(opcode, .commandDisallowed) }
+            resettable.scanParameters = parameters
             return complete(opcode)
 
         case .leSetScanEnable(let isEnabled, let filterDuplicates):
-            guard !isEnabled || address(volatile.scanParameters.ownAddressKind) != nil else {
+            guard !isEnabled || address(resettable.scanParameters.ownAddressKind) != nil else {
                 return refuse(opcode, .invalidParameters)
             }
-            guard !isEnabled || configuration.scansWhileInitiating || volatile.initiating == nil else {
+            guard !isEnabled || configuration.scansWhileInitiating || resettable.initiating == nil else {
                 return refuse(opcode, .commandDisallowed)
             }
-            volatile.scan = isEnabled ? Scan(since: now, filtersDuplicates: filterDuplicates) : nil
+            resettable.scan = isEnabled ? Scan(since: now, filtersDuplicates: filterDuplicates) : nil
             return complete(opcode)
 
         case .leCreateConnection(let parameters):
             return createConnection(parameters, opcode, at: now)
 
         case .leCreateConnectionCancel:
-            guard let initiating = volatile.initiating else { return refuse(opcode, .commandDisallowed) }
-            volatile.initiating = nil
+            guard let initiating = resettable.initiating else { return refuse(opcode, .commandDisallowed) }
+            resettable.initiating = nil
             let created = HCIOpcode.leCreateConnection
             return (initiating.isStatusDue ? answer(created, .commandStatus(created, .success)) : [])
                 + complete(opcode) + connectionComplete(.failed(.unknownConnectionIdentifier))
 
         case .leClearFilterAcceptList:
             guard !usesFilterAcceptList else { return refuse(opcode, .commandDisallowed) }
-            volatile.acceptList.removeAll()
+            resettable.acceptList.removeAll()
             return complete(opcode)
 
         case .leAddDeviceToFilterAcceptList(let entry):
             guard !usesFilterAcceptList else { return refuse(opcode, .commandDisallowed) }
-            guard !volatile.acceptList.contains(entry) else { return complete(opcode) }
-            guard volatile.acceptList.count < Int(configuration.acceptListSize) else {
+            guard !resettable.acceptList.contains(entry) else { return complete(opcode) }
+            guard resettable.acceptList.count < Int(configuration.acceptListSize) else {
                 return refuse(opcode, .memoryCapacityExceeded)
             }
-            volatile.acceptList.append(entry)
+            resettable.acceptList.append(entry)
             return complete(opcode)
 
         case .leRemoveDeviceFromFilterAcceptList(let entry):
             guard !usesFilterAcceptList else { return refuse(opcode, .commandDisallowed) }
-            volatile.acceptList.removeAll { $0 == entry }
+            resettable.acceptList.removeAll { $0 == entry }
             return complete(opcode)
 
         case .disconnect(let handle, let reason):
-            guard let link = volatile.links[handle] else { return refuse(opcode, .unknownConnectionIdentifier) }
+            guard let link = resettable.links[handle] else { return refuse(opcode, .unknownConnectionIdentifier) }
             guard !link.isTerminating else { return refuse(opcode, .commandDisallowed) }
-            volatile.links[handle]?.isTerminating = true
+            resettable.links[handle]?.isTerminating = true
             return answer(opcode, .commandStatus(opcode, .success))
                 + [.terminate(handle, reason: HCIStatus(rawValue: reason))]
 
@@ -179,43 +179,44 @@ extension VirtualController {
 
     private mutating func enableAdvertising(_ isEnabled: Bool, _ opcode: HCIOpcode, at now: Instant) -> [Effect] {
         guard isEnabled else {
-            volatile.advertisingSince = nil
+            resettable.advertisingSince = nil
             return complete(opcode)
         }
-        guard address(volatile.advertisingParameters.ownAddressKind) != nil else {
+        guard address(resettable.advertisingParameters.ownAddressKind) != nil else {
             return refuse(opcode, .invalidParameters)
         }
-        guard volatile.advertisingParameters.kind != .connectable || volatile.links.count < configuration.maximumLinks
+        guard
+            resettable.advertisingParameters.kind != .connectable || resettable.links.count < configuration.maximumLinks
         else { return refuse(opcode, .connectionLimitExceeded) }
-        volatile.advertisingSince = volatile.advertisingSince ?? now
+        resettable.advertisingSince = resettable.advertisingSince ?? now
         return complete(opcode)
     }
 
     private mutating func createConnection(
         _ parameters: InitiatingParameters, _ opcode: HCIOpcode, at now: Instant
     ) -> [Effect] {
-        guard volatile.initiating == nil, configuration.scansWhileInitiating || volatile.scan == nil else {
+        guard resettable.initiating == nil, configuration.scansWhileInitiating || resettable.scan == nil else {
             return refuse(opcode, .commandDisallowed)
         }
         guard address(parameters.ownAddressKind) != nil else { return refuse(opcode, .invalidParameters) }
-        guard volatile.links.count < configuration.maximumLinks else {
+        guard resettable.links.count < configuration.maximumLinks else {
             return refuse(opcode, .connectionLimitExceeded)
         }
         if let peer = parameters.peer, isLinked(to: peer) { return refuse(opcode, .connectionAlreadyExists) }
         let holdsStatus = configuration.faults.reportsConnectionBeforeCommandStatus
-        volatile.initiating = Initiating(parameters: parameters, since: now, isStatusDue: holdsStatus)
+        resettable.initiating = Initiating(parameters: parameters, since: now, isStatusDue: holdsStatus)
         return holdsStatus ? [] : answer(opcode, .commandStatus(opcode, .success))
     }
 
     private mutating func updateConnection(
         _ handle: ConnectionHandle, _ parameters: ConnectionParameters, _ opcode: HCIOpcode
     ) -> [Effect] {
-        guard let link = volatile.links[handle] else { return refuse(opcode, .unknownConnectionIdentifier) }
+        guard let link = resettable.links[handle] else { return refuse(opcode, .unknownConnectionIdentifier) }
         guard !link.isUpdating, !link.isTerminating else { return refuse(opcode, .commandDisallowed) }
         guard link.role == .central || configuration.supportsParameterRequests else {
             return refuse(opcode, .unsupportedRemoteFeature)
         }
-        volatile.links[handle]?.isUpdating = true
+        resettable.links[handle]?.isUpdating = true
         return answer(opcode, .commandStatus(opcode, .success))
             + [
                 link.role == .central
@@ -227,9 +228,9 @@ extension VirtualController {
     private mutating func answerParameterRequest(
         _ handle: ConnectionHandle, _ opcode: HCIOpcode, _ effect: Effect
     ) -> [Effect] {
-        guard let link = volatile.links[handle] else { return refuse(opcode, .unknownConnectionIdentifier) }
+        guard let link = resettable.links[handle] else { return refuse(opcode, .unknownConnectionIdentifier) }
         guard link.isAskedForParameters else { return refuse(opcode, .commandDisallowed) }
-        volatile.links[handle]?.isAskedForParameters = false
+        resettable.links[handle]?.isAskedForParameters = false
         return complete(opcode) { $0.uint16(handle.rawValue) } + [effect]
     }
 
@@ -246,15 +247,15 @@ extension VirtualController {
         guard count > 0, count <= configuration.aclDataLength else {
             return [.violation("ACL data of \(count) octets")]
         }
-        guard let link = volatile.links[handle], !link.isTerminating else {
+        guard let link = resettable.links[handle], !link.isTerminating else {
             // The host may not have received the Disconnection Complete event yet.
             return []
         }
-        let inUse = volatile.links.values.reduce(0) { $0 + $1.buffersInUse }
+        let inUse = resettable.links.values.reduce(0) { $0 + $1.buffersInUse }
         guard inUse < Int(configuration.aclBufferCount) else {
             return [.violation("ACL data without a free buffer")] + event(.dataBufferOverflow)
         }
-        volatile.links[handle]?.buffersInUse += 1
+        resettable.links[handle]?.buffersInUse += 1
         return [.transmit(handle, ACLFragment(isFirst: word >> 12 == 0, data: reader.remainder()))]
     }
 }

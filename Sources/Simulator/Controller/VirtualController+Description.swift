@@ -87,22 +87,22 @@ extension VirtualController {
     }
 
     var advertiser: Advertiser? {
-        let parameters = volatile.advertisingParameters
-        guard let since = volatile.advertisingSince, let address = address(parameters.ownAddressKind) else {
+        let parameters = resettable.advertisingParameters
+        guard let since = resettable.advertisingSince, let address = address(parameters.ownAddressKind) else {
             return nil
         }
         return Advertiser(
             address: address, kind: parameters.kind, since: since,
-            interval: .microseconds(625 * Int64(parameters.interval)), data: volatile.advertisingData,
-            scanResponse: volatile.scanResponse)
+            interval: .microseconds(625 * Int64(parameters.interval)), data: resettable.advertisingData,
+            scanResponse: resettable.scanResponse)
     }
 
     /// The reports about an advertiser that this scanner would give: none if it does not scan or filters them as
     /// duplicates.
     func reports(of advertiser: Advertiser, rssi: Int8) -> [AdvertisingReport] {
-        guard let scan = volatile.scan else { return [] }
-        let parameters = volatile.scanParameters
-        guard !parameters.usesFilterAcceptList || volatile.acceptList.contains(.device(advertiser.address)) else {
+        guard let scan = resettable.scan else { return [] }
+        let parameters = resettable.scanParameters
+        guard !parameters.usesFilterAcceptList || resettable.acceptList.contains(.device(advertiser.address)) else {
             return []
         }
         let kind: AdvertisingReport.Kind =
@@ -125,16 +125,16 @@ extension VirtualController {
 
     /// Whether the pending connection matches this advertiser.
     func initiates(to advertiser: Advertiser) -> Bool {
-        guard let initiating = volatile.initiating, advertiser.kind == .connectable,
+        guard let initiating = resettable.initiating, advertiser.kind == .connectable,
             !isLinked(to: advertiser.address)
         else { return false }
         return initiating.parameters.peer.map { $0 == advertiser.address }
-            ?? volatile.acceptList.contains(.device(advertiser.address))
+            ?? resettable.acceptList.contains(.device(advertiser.address))
     }
 
     /// The address and the parameters for the pending connection.
     var initiator: (address: BluetoothAddress, ConnectionParameters)? {
-        guard let initiating = volatile.initiating, let address = address(initiating.parameters.ownAddressKind) else {
+        guard let initiating = resettable.initiating, let address = address(initiating.parameters.ownAddressKind) else {
             return nil
         }
         return (address, initiating.parameters.connection)
@@ -142,34 +142,34 @@ extension VirtualController {
 
     /// Whether the advertiser's filter policy accepts a connection request from this central.
     func accepts(_ central: BluetoothAddress) -> Bool {
-        volatile.advertisingParameters.filterPolicy < 2 || volatile.acceptList.contains(.device(central))
+        resettable.advertisingParameters.filterPolicy < 2 || resettable.acceptList.contains(.device(central))
     }
 
-    var isListening: Bool { !ailments.isWedged && (volatile.scan != nil || volatile.initiating != nil) }
+    var isListening: Bool { !activeFaults.isWedged && (resettable.scan != nil || resettable.initiating != nil) }
 
     /// The lowest handle that is not in use.
     var freeHandle: ConnectionHandle {
         var handle = ConnectionHandle(rawValue: 0x0040)
-        while volatile.links[handle] != nil { handle.rawValue += 1 }
+        while resettable.links[handle] != nil { handle.rawValue += 1 }
         return handle
     }
 
     func isLinked(to peer: BluetoothAddress) -> Bool {
-        volatile.links.values.contains { $0.peer == peer }
+        resettable.links.values.contains { $0.peer == peer }
     }
 
     /// The controller's own address of this kind; `nil` if the host has not set a random address.
     func address(_ kind: BluetoothAddress.Kind) -> BluetoothAddress? {
         switch kind {
         case .public: configuration.address
-        case .random: volatile.randomAddress
+        case .random: resettable.randomAddress
         }
     }
 
     /// Whether an activity uses the filter accept list, which must then not be changed.
     var usesFilterAcceptList: Bool {
-        (volatile.initiating.map { $0.parameters.peer == nil } ?? false)
-            || (volatile.scan != nil && volatile.scanParameters.usesFilterAcceptList)
-            || (volatile.advertisingSince != nil && volatile.advertisingParameters.filterPolicy != 0)
+        (resettable.initiating.map { $0.parameters.peer == nil } ?? false)
+            || (resettable.scan != nil && resettable.scanParameters.usesFilterAcceptList)
+            || (resettable.advertisingSince != nil && resettable.advertisingParameters.filterPolicy != 0)
     }
 }

@@ -79,7 +79,7 @@ public struct VirtualController: Sendable {
         /// An HCI packet from the host, with its H4 indicator.
         case received([UInt8])
         /// An advertisement or a scan response was received.
-        case heard(AdvertisingReport)
+        case advertisementReceived(AdvertisingReport)
         /// The air has established a link. `handle` is free at this controller.
         case linked(ConnectionHandle, peer: BluetoothAddress, role: LinkRole, ConnectionParameters)
         /// The peer has received the oldest ACL packet in the buffers of this link.
@@ -120,8 +120,8 @@ public struct VirtualController: Sendable {
     }
 
     public let configuration: Configuration
-    var volatile = Volatile()
-    var ailments = Ailments()
+    var resettable = ResettableState()
+    var activeFaults = ActiveFaults()
 
     public init(_ configuration: Configuration) {
         self.configuration = configuration
@@ -132,29 +132,29 @@ public struct VirtualController: Sendable {
         case .received(let packet):
             return receive(packet, at: now)
 
-        case .heard(let report):
-            guard volatile.scan?.remember(report) == true else { return [] }
+        case .advertisementReceived(let report):
+            guard resettable.scan?.remember(report) == true else { return [] }
             return event(.advertisingReport(report))
 
         case .linked(let handle, let peer, let role, let parameters):
             return link(handle, to: peer, as: role, parameters)
 
         case .delivered(let handle):
-            guard let link = volatile.links[handle], link.buffersInUse > 0 else { return [] }
-            volatile.links[handle]?.buffersInUse -= 1
-            guard !ailments.losesPacket() else { return [] }
+            guard let link = resettable.links[handle], link.buffersInUse > 0 else { return [] }
+            resettable.links[handle]?.buffersInUse -= 1
+            guard !activeFaults.losesPacket() else { return [] }
             return event(.numberOfCompletedPackets(handle: handle, count: 1))
 
         case .arrived(let handle, let fragment):
-            guard volatile.links[handle] != nil, !ailments.isWedged else { return [] }
+            guard resettable.links[handle] != nil, !activeFaults.isWedged else { return [] }
             return fragment.split(to: Int(configuration.aclDataLength)).map { .send($0.packet(for: handle)) }
 
         case .measured(let handle, let rssi):
             return measured(handle, rssi: rssi)
 
         case .parametersUpdated(let handle, let status, let parameters):
-            guard volatile.links[handle] != nil else { return [] }
-            volatile.links[handle]?.isUpdating = false
+            guard resettable.links[handle] != nil else { return [] }
+            resettable.links[handle]?.isUpdating = false
             return event(
                 .connectionUpdateComplete(
                     status, handle: handle, interval: parameters.intervalMaximum,
@@ -162,27 +162,27 @@ public struct VirtualController: Sendable {
                     supervisionTimeout: parameters.supervisionTimeout))
 
         case .parametersRequested(let handle, let parameters):
-            guard let link = volatile.links[handle], link.role == .central else { return [] }
+            guard let link = resettable.links[handle], link.role == .central else { return [] }
             let request = ControllerEvent.remoteConnectionParameterRequest(handle: handle, parameters)
-            guard lets(request) else {
+            guard isEnabled(request) else {
                 return [.refuseParameters(handle, reason: .unsupportedRemoteFeature)]
             }
-            volatile.links[handle]?.isAskedForParameters = true
+            resettable.links[handle]?.isAskedForParameters = true
             return event(request)
 
         case .unlinked(let handle, let reason):
-            guard volatile.links.removeValue(forKey: handle) != nil else { return [] }
+            guard resettable.links.removeValue(forKey: handle) != nil else { return [] }
             return event(.disconnectionComplete(handle: handle, reason: reason.rawValue))
 
         case .fault(let fault):
-            ailments.add(fault)
+            activeFaults.add(fault)
             if case .hardwareError(let code) = fault { return event(.hardwareError(code)) }
             return []
 
         case .powerCycled:
-            let abandoned = volatile.links.keys.sorted { $0.rawValue < $1.rawValue }
-            volatile = Volatile()
-            ailments = Ailments()
+            let abandoned = resettable.links.keys.sorted { $0.rawValue < $1.rawValue }
+            resettable = ResettableState()
+            activeFaults = ActiveFaults()
             return abandoned.map(Effect.abandon)
         }
     }
@@ -193,17 +193,17 @@ public struct VirtualController: Sendable {
         var isStatusDue = false
         switch role {
         case .central:
-            isStatusDue = volatile.initiating?.isStatusDue ?? false
-            volatile.initiating = nil
+            isStatusDue = resettable.initiating?.isStatusDue ?? false
+            resettable.initiating = nil
         case .peripheral:
-            volatile.advertisingSince = nil
+            resettable.advertisingSince = nil
         }
-        volatile.links[handle] = Link(role: role, peer: peer)
+        resettable.links[handle] = Link(role: role, peer: peer)
         let complete = ControllerEvent.ConnectionComplete(
             status: .success, handle: handle, role: role, peer: peer, interval: parameters.intervalMaximum,
             peripheralLatency: parameters.peripheralLatency, supervisionTimeout: parameters.supervisionTimeout)
         var events = connectionComplete(complete)
-        if let delay = ailments.takeConnectionDelay() {
+        if let delay = activeFaults.takeConnectionDelay() {
             events = events.map { if case .send(let packet) = $0 { .sendLater(packet, after: delay) } else { $0 } }
         }
         return events
@@ -248,7 +248,7 @@ extension HCIStatus {
 // MARK: - State cleared by Reset
 
 extension VirtualController {
-    struct Volatile: Sendable {
+    struct ResettableState: Sendable {
         /// LE Meta, bit 61, is disabled by default.
         var eventMask: UInt64 = 0x0000_1FFF_FFFF_FFFF
         var leEventMask: UInt64 = 0x1F
@@ -311,25 +311,25 @@ extension VirtualController {
 // MARK: - Events
 
 extension VirtualController {
-    func lets(_ event: ControllerEvent) -> Bool {
-        if let bit = event.eventMaskBit, volatile.eventMask >> bit & 1 == 0 { return false }
-        if let bit = event.leEventMaskBit, volatile.leEventMask >> bit & 1 == 0 { return false }
+    func isEnabled(_ event: ControllerEvent) -> Bool {
+        if let bit = event.eventMaskBit, resettable.eventMask >> bit & 1 == 0 { return false }
+        if let bit = event.leEventMaskBit, resettable.leEventMask >> bit & 1 == 0 { return false }
         return true
     }
 
     func event(_ event: ControllerEvent) -> [Effect] {
-        guard !configuration.faults.isSilent, !ailments.isWedged, lets(event) else { return [] }
+        guard !configuration.faults.isSilent, !activeFaults.isWedged, isEnabled(event) else { return [] }
         return [.send(event.packet)]
     }
 
     /// The response to a command; none if a fault suppresses responses.
     func answer(_ opcode: HCIOpcode, _ answer: ControllerEvent) -> [Effect] {
-        ailments.isMute || configuration.faults.unansweredCommands.contains(opcode) ? [] : event(answer)
+        activeFaults.isMute || configuration.faults.unansweredCommands.contains(opcode) ? [] : event(answer)
     }
 
     /// The enhanced event if the host has enabled it, else the simple event.
     func connectionComplete(_ complete: ControllerEvent.ConnectionComplete) -> [Effect] {
-        lets(.enhancedConnectionComplete(complete))
+        isEnabled(.enhancedConnectionComplete(complete))
             ? event(.enhancedConnectionComplete(complete)) : event(.connectionComplete(complete))
     }
 }

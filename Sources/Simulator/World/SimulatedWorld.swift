@@ -131,13 +131,13 @@ public struct SimulatedWorld: Sendable {
     }
 
     /// The stored events of a button; `nil` if the button is unknown, and until its controller is set up.
-    public func eventMemory(of button: String) -> EventMemory? {
-        indices[button].flatMap { buttons[$0].peripheral?.eventMemory }
+    public func eventSnapshot(of button: String) -> EventSnapshot? {
+        indices[button].flatMap { buttons[$0].peripheral?.eventSnapshot }
     }
 
     /// The state of a Twist's dial; `nil` for other or unknown buttons, and until its controller is set up.
-    public func dialMemory(of button: String) -> DialMemory? {
-        indices[button].flatMap { buttons[$0].peripheral?.dialMemory }
+    public func dialSnapshot(of button: String) -> DialSnapshot? {
+        indices[button].flatMap { buttons[$0].peripheral?.dialSnapshot }
     }
 
     private mutating func forward(_ name: String, _ input: SimulatedButton.Input, _ effects: inout [Effect]) {

@@ -31,7 +31,7 @@ extension FuzzTarget {
                     "events are the same after a round trip", reader.decode(again) == events && reader == stream)
             }
             let former = intake.cursor
-            let told = intake.take(events, at: now)
+            let told = intake.receive(events, at: now)
             try promise("the cursor never decreases", intake.cursor.covers(former))
             for part in [ButtonPart.big, .small] {
                 let counters = told.filter { $0.part == part }.map(\.counter)

@@ -15,7 +15,7 @@ extension FuzzTarget {
             let text = octets.prefix { $0 != 0 }
             script = octets.dropFirst(text.count + 1)
             let file = SourceFile(name: "rules.yaml", text: Array(text))
-            guard let set = RuleLoader.rules(file, in: LoadEnvironment()).value else { return }
+            guard let set = FileLoader.rules(file, in: LoadInputs()).value else { return }
             sets[0] = set
         }
         var story = EngineStory(sets)
@@ -34,8 +34,8 @@ private struct EngineStory {
     /// Runs in progress, and runs that ended in this process or an earlier one.
     private var open: Set<RunID> = []
     private var ended: Set<RunID> = []
-    private var unanswered: [StepID] = []
-    private var performed: Set<StepID> = []
+    private var unanswered: [ActionID] = []
+    private var performed: Set<ActionID> = []
     /// The total number of fired timers: rules can set one every 20 ms.
     private var firings = 0
 
@@ -53,7 +53,7 @@ private struct EngineStory {
             try take(kind, &script)
         }
         try give(.stop)
-        let resuming = Set(kept.waiting.map(\.run))
+        let resuming = Set(kept.waitingRuns.map(\.run))
         try promise("at the end each run has ended or is stored", open == resuming)
         try promise("a stopped engine has no effects", engine.handle(.timerFired, at: now).isEmpty)
     }
@@ -128,8 +128,8 @@ private struct EngineStory {
             age: age == 255 ? .seconds(UInt32.max) : .milliseconds(Int64(age) * 50), part: parts[Int(flags >> 6)])
     }
 
-    private func recognised(_ button: ButtonID, _ script: inout FuzzInput) -> Recognised {
-        let whats: [Recognised.What] = [
+    private func recognised(_ button: ButtonID, _ script: inout FuzzInput) -> RecognisedEvent {
+        let whats: [RecognisedEvent.Kind] = [
             .down, .up, .pattern([.short]), .pattern([.short, .short]), .pattern([.short, .short, .short]),
             .pattern([.short, .long]), .hold(after: .seconds(1)), .hold(after: .seconds(2)), .holdRelease, .chord(0),
             .chord(-1), .swipe(.left), .rotation(steps: 3, collect: .milliseconds(100)),
@@ -138,8 +138,8 @@ private struct EngineStory {
         let what = whats[Int(script.octet()) % whats.count]
         let press = UInt64(script.octet())
         let age = Duration.milliseconds(Int64(script.octet()) * 50)
-        return Recognised(
-            button: button, what: what, presses: press...(press + 1), wasQueued: age > .zero, age: age, at: now - age)
+        return RecognisedEvent(
+            button: button, kind: what, presses: press...(press + 1), wasQueued: age > .zero, age: age, at: now - age)
     }
 
     private mutating func answer(_ octet: UInt8) throws(BrokenPromise) {
@@ -147,17 +147,17 @@ private struct EngineStory {
         let step = unanswered[Int(octet >> 3) % unanswered.count]
         switch octet & 7 {
         case 0, 1: return try give(.handedOver(step))
-        case 2, 3: try give(.stepFinished(step, .failed(code: "R822", message: "exit status 1")))
+        case 2, 3: try give(.actionFinished(step, .failed(code: "R822", message: "exit status 1")))
         case 4:
             var facts = ResultFacts()
             facts.status = 503
-            try give(.stepFinished(step, .completed(facts)))
-        default: try give(.stepFinished(step, .completed()))
+            try give(.actionFinished(step, .completed(facts)))
+        default: try give(.actionFinished(step, .completed()))
         }
         unanswered.removeAll { $0 == step }
         // A repeated answer has no effect.
         let before = performed.count
-        try give(.stepFinished(step, .completed()))
+        try give(.actionFinished(step, .completed()))
         try promise("the second answer does nothing", performed.count == before)
     }
 
@@ -182,7 +182,7 @@ private struct EngineStory {
 
     private mutating func restart(saysStop: Bool, afterwards pause: Duration) throws(BrokenPromise) {
         if saysStop { try give(.stop) }
-        let resuming = Set(kept.waiting.map(\.run))
+        let resuming = Set(kept.waitingRuns.map(\.run))
         if saysStop { try promise("at a stop each run has ended or is stored", open == resuming) }
         ended.formUnion(open.subtracting(resuming))
         open = resuming
@@ -237,10 +237,10 @@ private struct EngineStory {
         case .stepFailed(let run, _, _, _, _, _, _): try promise("a run fails while it goes on", open.contains(run))
         case .finished(let run, _, _), .interrupted(let run, _, _):
             try promise("a run ends once", open.remove(run) != nil)
-            try promise("a run that has ended is not stored", !kept.waiting.contains { $0.run == run })
+            try promise("a run that has ended is not stored", !kept.waitingRuns.contains { $0.run == run })
             ended.insert(run)
             unanswered.removeAll { $0.run == run }
-        case .keep(let change): kept.apply(change)
+        case .store(let change): kept.apply(change)
         case .setTimer(let deadline): timer = deadline
         case .cancelTimer: timer = nil
         case .recognised, .stopped, .variableChanged, .enabledChanged, .triggerModeDropped, .subscribe, .unsubscribe,
@@ -263,7 +263,7 @@ private struct EngineStory {
     static let sets = [
         house, house.replacing("delay: 3s", with: "delay: 4s").replacing("mode: restart", with: "mode: parallel"),
     ].map {
-        RuleLoader.rules(SourceFile(name: "rules.yaml", text: Array("version: 1\n\($0)".utf8)), in: LoadEnvironment())
+        FileLoader.rules(SourceFile(name: "rules.yaml", text: Array("version: 1\n\($0)".utf8)), in: LoadInputs())
             .value ?? RuleSet()
     }
 

@@ -29,7 +29,7 @@ extension FuzzTarget {
     }()
 
     private static let environment = {
-        var environment = Environment()
+        var environment = EvaluationContext()
         environment.states = [.integer(.min), .string("ON")]
         environment.variables = [.string("a")]
         return environment

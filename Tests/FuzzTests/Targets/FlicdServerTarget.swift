@@ -203,9 +203,9 @@ private struct FlicdServerBench {
             listeners[client]?.isPaused = isPaused
         case .close(let client, _):
             try promise("a connection is closed once", listeners.removeValue(forKey: client) != nil)
-        case .want(let button, let mode):
+        case .requestMode(let button, let mode):
             try promise("only paired buttons are requested", mode == nil || server.buttons[button] != nil)
-            let earliest = latestMode[button].map { $0 + FlicdServer.modeRest } ?? now
+            let earliest = latestMode[button].map { $0 + FlicdServer.minimumModeInterval } ?? now
             try promise("changes of a button's mode have a minimum interval", now >= earliest)
             latestMode[button] = now
         case .listen, .delete, .log: break

@@ -8,7 +8,7 @@ extension FuzzTarget {
     static let flicdSource = FuzzTarget(name: "flicd-source") { octets throws(BrokenPromise) in
         var input = FuzzInput(octets)
         var bench = SourceBench()
-        try bench.give(.start([SourceBench.addresses[0]: FlicdWish()]))
+        try bench.give(.start([SourceBench.addresses[0]: FlicdButtonRequest()]))
         while let step = input.step() { try bench.take(step, &input) }
     }
 }
@@ -56,7 +56,7 @@ private struct SourceBench {
             try give(.closed("reset"))
         case 5:
             let mode = FlicdChannelMode(latencyMode: .low, autoDisconnectTime: UInt16(input.octet()))
-            try give(.wish(address, FlicdWish(mode: mode, isConnectionWanted: input.octet() & 1 == 0)))
+            try give(.request(address, FlicdButtonRequest(mode: mode, isConnectionWanted: input.octet() & 1 == 0)))
         case 6: try give(variant == 0 ? .search : variant == 1 ? .stopSearch : .forget(address))
         case 7, 8: try pass(input.pause())
         case 9:

@@ -77,7 +77,7 @@ extension FuzzTarget {
     }
 
     private static let stateRules =
-        RuleLoader.rules(
+        FileLoader.rules(
             SourceFile(
                 name: "rules.yaml",
                 text: Array(
@@ -91,6 +91,6 @@ extension FuzzTarget {
                         actions:
                           - cycle: [{publish: {topic: a}}, {publish: {topic: b}}]
                           - set: {count: "{{ variables.count + 1 }}"}
-                    """.utf8)), in: LoadEnvironment()
+                    """.utf8)), in: LoadInputs()
         ).value ?? RuleSet()
 }

@@ -16,21 +16,21 @@ extension FuzzTarget {
     }
 
     static let rules = FuzzTarget(name: "rules") { octets throws(BrokenPromise) in
-        let loaded = RuleLoader.rules(SourceFile(name: "rules.yaml", text: octets), in: environment)
+        let loaded = FileLoader.rules(SourceFile(name: "rules.yaml", text: octets), in: environment)
         try judge(octets, loaded.value == nil, loaded.diagnostics)
     }
 
     static let configuration = FuzzTarget(name: "configuration") { octets throws(BrokenPromise) in
-        let loaded = RuleLoader.configuration(SourceFile(name: "tryck.yaml", text: octets), in: environment)
+        let loaded = FileLoader.configuration(SourceFile(name: "tryck.yaml", text: octets), in: environment)
         try judge(octets, loaded.value == nil, loaded.diagnostics)
     }
 
     static let simulator = FuzzTarget(name: "simulator") { octets throws(BrokenPromise) in
-        let loaded = RuleLoader.simulator(SourceFile(name: "simulator.yaml", text: octets))
+        let loaded = FileLoader.simulator(SourceFile(name: "simulator.yaml", text: octets))
         try judge(octets, loaded.value == nil, loaded.diagnostics)
     }
 
-    private static let environment = LoadEnvironment(
+    private static let environment = LoadInputs(
         secrets: SourceFile(name: "secrets.yaml", text: Array("password: hunter22\n".utf8)),
         variables: ["HOME": "/home/somebody"])
 

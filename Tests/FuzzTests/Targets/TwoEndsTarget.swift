@@ -52,7 +52,7 @@ private struct TwoEndsBench {
         button = unused
         session = ButtonSession(
             .init(
-                address: Self.address, purpose: .pair, trustRoots: [Self.root], isTwist: unused.dialMemory != nil))
+                address: Self.address, purpose: .pair, trustRoots: [Self.root], isTwist: unused.dialSnapshot != nil))
     }
 
     mutating func run() throws(BrokenPromise) {
@@ -72,7 +72,7 @@ private struct TwoEndsBench {
             }
             try deliver()
         }
-        let positions = button.dialMemory.map { Array($0.positions.values) } ?? []
+        let positions = button.dialSnapshot.map { Array($0.positions.values) } ?? []
         try promise("a dial stays in its range", positions.allSatisfy { 0...Dial.unitsPerTurn ~= $0 })
     }
 

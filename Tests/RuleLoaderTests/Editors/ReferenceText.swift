@@ -71,12 +71,12 @@ struct ReferenceText {
                 let detail = details[key.name] ?? KeyDetail()
                 let shape = detail.shape ?? SchemaShape(key.type) ?? .json
                 let absent =
-                    switch detail.fallback {
+                    switch detail.defaultValue {
                     case nil: key.isRequired ? "required" : ""
                     case .value(let value): "`\(text(value))`"
                     case .said(let words): words
                     }
-                return ["`\(key.name)`", shape.words, absent, key.text]
+                return ["`\(key.name)`", shape.description, absent, key.summary]
             })
     }
 
@@ -140,9 +140,9 @@ struct ReferenceText {
             .condition, .time, .step, .publish, .http, .wait, .cycle, .repeat, .branch, .retry,
         ]
         let keys = (tables + inner).flatMap { table in
-            grouped(table.foreign).map { [table.name.filter { $0 != "\"" }] + $0 }
+            grouped(table.foreignHints).map { [table.name.filter { $0 != "\"" }] + $0 }
         }
-        return rows(["in", "instead of", ""], keys + grouped(TriggerEvent.foreign).map { ["an event"] + $0 })
+        return rows(["in", "instead of", ""], keys + grouped(TriggerEvent.foreignHints).map { ["an event"] + $0 })
     }
 
     /// Words with the same hint in one row.
@@ -160,7 +160,7 @@ extension SchemaMapping {
     /// Keys that several of its kinds have.
     fileprivate var commonKeys: Set<String> {
         var counts: [String: Int] = [:]
-        for key in kinds.flatMap(\.optional) { counts[key, default: 0] += 1 }
+        for key in variants.flatMap(\.optional) { counts[key, default: 0] += 1 }
         return Set(counts.filter { $0.value > 1 }.keys)
     }
 }

@@ -20,15 +20,15 @@ struct SchemaCorpus {
         return (names ?? []).filter { $0.hasSuffix(".yaml") }.map { "\(path)/\($0)" }.sorted()
     }
 
-    static let environment: LoadEnvironment = {
+    static let environment: LoadInputs = {
         let zones = ["Europe/Amsterdam", "Europe/London", "America/New_York", "Australia/Lord_Howe"]
-        return LoadEnvironment(
+        return LoadInputs(
             timeZones: Dictionary(
                 zones.compactMap { name in (try? Project.zone(name)).map { (name, $0) } }, uniquingKeysWith: { $1 }),
             hasPlaceholders: true)
     }()
 
-    static func load(_ file: SourceFile) -> Loaded<RuleSet> { RuleLoader.rules(file, in: environment) }
+    static func load(_ file: SourceFile) -> LoadResult<RuleSet> { FileLoader.rules(file, in: environment) }
 
     /// The file as an editor reads it; `nil` if it is empty or not YAML.
     static func json(_ file: SourceFile) -> JSONValue? {

@@ -153,7 +153,7 @@ struct SchemaTests {
     private func property(_ key: String, of mapping: SchemaMapping) throws -> JSONValue? {
         let json = SchemaTests.json
         if mapping == .file { return json["properties"]?[key] }
-        if !mapping.kinds.isEmpty { return json["definitions"]?["\(mapping.rawValue).\(key)"] }
+        if !mapping.variants.isEmpty { return json["definitions"]?["\(mapping.rawValue).\(key)"] }
         return json["definitions"]?[mapping.rawValue]?["properties"]?[key]
     }
 

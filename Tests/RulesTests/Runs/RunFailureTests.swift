@@ -101,7 +101,7 @@ struct RunValueBoundTests {
 
 @Suite("Failing steps")
 struct RunFailureTests {
-    static let failure = StepOutcome.failed(code: "R822", message: "exit status 1")
+    static let failure = ActionResult.failed(code: "R822", message: "exit status 1")
 
     @Test("a step that fails fails the run")
     func failure() throws {

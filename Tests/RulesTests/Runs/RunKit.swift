@@ -47,7 +47,7 @@ enum RunKit {
     ) -> RuleSet {
         RuleSet(
             states: [
-                DeclaredState(name: "lux", topicName: "lux", type: .integer, fallback: .integer(30)),
+                DeclaredState(name: "lux", topicName: "lux", type: .integer, defaultValue: .integer(30)),
                 DeclaredState(name: "door", topicName: "door"),
             ],
             variables: RunKit.variables + variables,
@@ -104,7 +104,7 @@ enum RunKit {
     }
 
     static func condition(_ text: String) throws -> Condition {
-        Condition(.expression(try Expression(compiling: text, in: scope, expecting: .condition)), source: text)
+        Condition(.expression(try Expression(compiling: text, in: scope, expecting: .condition)), text: text)
     }
 }
 
@@ -128,7 +128,7 @@ extension Step {
     }
 
     static func http(
-        _ url: String, headers: [String: String] = [:], body: Content = .nothing,
+        _ url: String, headers: [String: String] = [:], body: PayloadTemplate = .nothing,
         expect: [ExpectedStatus] = [.family(2)]
     ) throws -> Step {
         Step(

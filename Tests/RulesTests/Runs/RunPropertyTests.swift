@@ -67,9 +67,9 @@ struct RunPropertyTests {
         let set = RunKit.set(
             try Self.steps(3, using: &random), onError: try Self.steps(1, using: &random), scripts: [script])
         var talk = Transcript<RunInWorld>(set: set, isDryRun: seed % 10 == 0)
-        var open: StepID?
+        var open: ActionID?
         var answer: Duration?
-        var performed: Set<StepID> = []
+        var performed: Set<ActionID> = []
         var inputs = 0
         /// The number of inputs after which the run is cancelled.
         let patience = Int.random(in: 1...150, using: &random)
@@ -126,7 +126,7 @@ struct RunPropertyTests {
                     talk.wait(delay)
                     answer = nil
                     open = nil
-                    let outcome: StepOutcome =
+                    let outcome: ActionResult =
                         Bool.random(using: &random)
                         ? .completed(ResultFacts(status: 200)) : .failed(code: "R822", message: "exit status 1")
                     check(talk.given(.finished(step.index, outcome)), after: "answer")

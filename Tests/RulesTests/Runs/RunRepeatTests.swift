@@ -117,7 +117,7 @@ struct RunRepeatTests {
         late.when(
             .begin,
             expect: .perform(
-                StepID(run: RunKit.id, index: 0), .said("behind"), rule: RunKit.rule, RunKit.late))
+                ActionID(run: RunKit.id, index: 0), .said("behind"), rule: RunKit.rule, RunKit.late))
         var over = Transcript<RunInWorld>(step, try .log("behind"))
         over.given(.released)
         over.when(.begin, expect: .perform(0, .said("behind")))

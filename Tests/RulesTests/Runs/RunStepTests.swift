@@ -36,7 +36,7 @@ struct RunStepTests {
 
     @Test("a request's URL has percent-encoded values, and a JSON body sets the content type")
     func http() throws {
-        let body = Content.json(.object([.init("from", .template(try RunKit.text("{{ trigger.button }}")))]))
+        let body = PayloadTemplate.json(.object([.init("from", .template(try RunKit.text("{{ trigger.button }}")))]))
         var talk = Transcript<RunInWorld>(
             try .http(
                 "https://example.net/{{ variables.name }}?x=1", headers: ["X-Event": "{{ trigger.event }}"], body: body)
@@ -163,7 +163,7 @@ struct RunScriptTests {
     @Test("a script gets the inputs it is given, and its defaults for the others")
     func inputs() throws {
         let script = Script(
-            name: "light", inputs: [.init(name: "lamp", type: .string, fallback: .string("porch"))],
+            name: "light", inputs: [.init(name: "lamp", type: .string, defaultValue: .string("porch"))],
             steps: [try .publish("{{ inputs.lamp }}/set")])
         var talk = Transcript<RunInWorld>(
             .script(0, with: try RunKit.value("{{ trigger.button }}")), .script(0, with: nil), scripts: [script])

@@ -10,7 +10,7 @@ struct RunInWorld: StateMachine {
     enum Input {
         case begin
         case handedOver(Int)
-        case finished(Int, StepOutcome)
+        case finished(Int, ActionResult)
         case timerFired
         /// Sets the value of a state.
         case state(Int, Value)
@@ -27,7 +27,7 @@ struct RunInWorld: StateMachine {
         switch input {
         case .begin: run.begin(in: &world, at: now, &effects)
         case .handedOver(let step): run.handedOver(id(step), in: &world, at: now, &effects)
-        case .finished(let step, let outcome): run.stepFinished(id(step), outcome, in: &world, at: now, &effects)
+        case .finished(let step, let outcome): run.actionFinished(id(step), outcome, in: &world, at: now, &effects)
         case .timerFired: run.timerFired(in: &world, at: now, &effects)
         case .state(let place, let value):
             world.states[place] = value
@@ -43,15 +43,15 @@ struct RunInWorld: StateMachine {
         return effects
     }
 
-    private func id(_ index: Int) -> StepID { StepID(run: run.id, index: index) }
+    private func id(_ index: Int) -> ActionID { ActionID(run: run.id, index: index) }
 }
 
 extension RuleEngine.Effect {
     static func perform(_ index: Int, _ action: Action) -> RuleEngine.Effect {
-        .perform(StepID(run: RunKit.id, index: index), action, rule: RunKit.rule, RunKit.cause)
+        .perform(ActionID(run: RunKit.id, index: index), action, rule: RunKit.rule, RunKit.cause)
     }
 
-    static func cancel(_ index: Int) -> RuleEngine.Effect { .cancel(StepID(run: RunKit.id, index: index)) }
+    static func cancel(_ index: Int) -> RuleEngine.Effect { .cancel(ActionID(run: RunKit.id, index: index)) }
 
     static func failed(_ step: String, _ code: String, _ message: String, isFinal: Bool = true) -> RuleEngine.Effect {
         .stepFailed(

@@ -198,6 +198,6 @@ enum StoryRules: String, CaseIterable, Hashable, Sendable {
 extension HouseRules {
     /// The loader also gets a `secrets.yaml`.
     fileprivate init(_ text: String, secrets: String) {
-        self.init(text, in: LoadEnvironment(secrets: SourceFile(name: "secrets.yaml", text: Array(secrets.utf8))))
+        self.init(text, in: LoadInputs(secrets: SourceFile(name: "secrets.yaml", text: Array(secrets.utf8))))
     }
 }

@@ -133,9 +133,9 @@ struct StoryRun {
         house.wait(Self.aftermath)
         witness.see(&house)
         let stored = house.store.state.buttons.first { $0.id == ButtonID(Story.desk.wantedAddress) }?.dials ?? [:]
-        let shown = house.world.dialMemory(of: desk)
+        let shown = house.world.dialSnapshot(of: desk)
         for (dial, units) in shown?.positions ?? [:] where units != stored[dial] ?? 0 {
-            witness.report("P6", "in the end desk has \(units) for \(dial.word), and \(stored[dial] ?? 0) is stored")
+            witness.report("P6", "in the end desk has \(units) for \(dial.name), and \(stored[dial] ?? 0) is stored")
         }
         let turned = house.payloads(on: "did/desk_turn")
         let expected = shown?.slot == 1 ? ["7 57"] : nil

@@ -177,7 +177,7 @@ struct Witness {
         if mayReturn { returns += 1 }
         mayReturn = false
         isLossKnown = false
-        let waiting = Set(stored.rules.waiting.map(\.run.rawValue))
+        let waiting = Set(stored.rules.waitingRuns.map(\.run.rawValue))
         interruptedRules = stored.runs.filter { !waiting.contains($0.id) }.map(\.rule)
     }
 
@@ -470,8 +470,8 @@ struct Witness {
         let underway = house.hub.underway
         if underway != Hub.Underway() { report("P6", "still in progress: \(underway)") }
         let state = house.store.state
-        if !state.runs.isEmpty || !state.rules.waiting.isEmpty {
-            report("P1", "runs that never end: \(state.runs.map(\.rule)), \(state.rules.waiting.count) wait")
+        if !state.runs.isEmpty || !state.rules.waitingRuns.isEmpty {
+            report("P1", "runs that never end: \(state.runs.map(\.rule)), \(state.rules.waitingRuns.count) wait")
         }
     }
 }
@@ -481,12 +481,12 @@ private struct PartMemory {
     var bootID, eventCount, acknowledged: UInt32
     var stored: [UInt32]
 
-    init(_ memory: EventMemory) {
+    init(_ memory: EventSnapshot) {
         (bootID, eventCount, acknowledged) = (memory.bootID, memory.eventCount, memory.acknowledged)
         stored = memory.stored
     }
 
-    init(small memory: EventMemory) {
+    init(small memory: EventSnapshot) {
         (bootID, eventCount, acknowledged) = (memory.bootID, memory.smallEventCount, memory.smallAcknowledged)
         stored = memory.smallStored
     }

@@ -1,0 +1,192 @@
+package import ButtonModel
+
+/// The values that one evaluation may read: a snapshot, which later changes do not affect.
+///
+/// Arrays are indexed by the slots of the `Scope` with which the expression was compiled. A slot beyond the end of its
+/// array is unknown.
+package struct EvaluationContext: Hashable, Sendable {
+    package var trigger = TriggerFacts()
+    package var states: [Value] = []
+    package var variables: [Value] = []
+    package var buttons: [ButtonFacts] = []
+    package var rules: [RuleFacts] = []
+    package var results: [ResultFacts?] = []
+    package var inputs: [Value] = []
+    package var error = ErrorFacts()
+    package var now = LocalTime()
+    /// False if the wall clock shows an implausible time; `in_time` is then false.
+    package var clockIsPlausible = true
+    package var sun = SunFacts()
+    package var brokerIsConnected = false
+    package var repetition = RepeatFacts()
+
+    package init() {}
+}
+
+/// The event that started a run. Facts that do not apply are empty, zero or false.
+@dynamicMemberLookup
+package struct TriggerFacts: Hashable, Sendable {
+    package var id = ""
+    package var button = ""
+    package var uuid = ""
+    package var serial = ""
+    package var address = ""
+    package var nickname = ""
+    package var event = ""
+    package var press = PressFacts()
+    package var clicks: Int64 = 0
+    package var steps: Int64 = 0
+    /// When the button was pressed, in RFC 3339 with the offset of the time zone.
+    package var at = ""
+    package var isManual = false
+
+    package init() {}
+
+    package subscript<Value>(dynamicMember path: WritableKeyPath<PressFacts, Value>) -> Value {
+        get { press[keyPath: path] }
+        set { press[keyPath: path] = newValue }
+    }
+}
+
+/// The state of a declared button, which expressions read as `buttons.NAME`.
+package struct ButtonFacts: Hashable, Sendable {
+    package var isConnected = false
+    package var isHeld = false
+    /// In percent; `nil` if unknown.
+    package var battery: Int64?
+    package var lastEvent = ""
+    package var lastEventAge: Duration?
+
+    package init() {}
+}
+
+/// The state of a rule, which expressions read as `rules.ID`.
+package struct RuleFacts: Hashable, Sendable {
+    package var isEnabled = true
+    package var running: Int64 = 0
+    package var lastRunAge: Duration?
+    package var lastResult = ""
+
+    package init() {}
+}
+
+/// The result of an earlier step, which expressions read as `results.NAME`.
+package struct ResultFacts: Hashable, Sendable {
+    package var isOK = false
+    package var status: Int64 = 0
+    package var stdout = ""
+    package var stderr = ""
+    package var body = ""
+    package var duration = Duration.zero
+
+    package init() {}
+}
+
+/// The failure that `on_error` handles, which expressions read as `error`.
+package struct ErrorFacts: Hashable, Sendable {
+    package var code = ""
+    package var message = ""
+    package var step = ""
+
+    package init() {}
+}
+
+/// The running iteration of a repeat step, which expressions read as `repeat`.
+package struct RepeatFacts: Hashable, Sendable {
+    package var index: Int64 = 0
+    package var elapsed = Duration.zero
+
+    package init() {}
+}
+
+extension EvaluationContext {
+    package func value(of slot: ValueReference) -> Value {
+        switch slot {
+        case .trigger(let field): trigger.value(of: field)
+        case .state(let index): states.indices.contains(index) ? states[index] : .unknown
+        case .variable(let index): variables.indices.contains(index) ? variables[index] : .unknown
+        case .input(let index): inputs.indices.contains(index) ? inputs[index] : .unknown
+        case .button(let index, let field):
+            buttons.indices.contains(index) ? buttons[index].value(of: field) : .unknown
+        case .rule(let index, let field): rules.indices.contains(index) ? rules[index].value(of: field) : .unknown
+        case .result(let index, let field):
+            results.indices.contains(index) ? results[index]?.value(of: field) ?? .unknown : .unknown
+        case .error(let field): error.value(of: field)
+        case .now(let field): now.value(of: field)
+        case .sun(let field): sun.value(of: field)
+        case .broker(.connected): .boolean(brokerIsConnected)
+        case .repeat(.index): .integer(repetition.index)
+        case .repeat(.elapsed): Value(repetition.elapsed)
+        }
+    }
+}
+
+extension TriggerFacts {
+    fileprivate func value(of field: TriggerField) -> Value {
+        switch field {
+        case .id: .string(id)
+        case .button: .string(button)
+        case .uuid: .string(uuid)
+        case .serial: .string(serial)
+        case .address: .string(address)
+        case .nickname: .string(nickname)
+        case .event: .string(event)
+        case .part: .string(press.part?.rawValue ?? "")
+        case .clicks: .integer(clicks)
+        case .steps: .integer(steps)
+        case .position: .integer(Int64(press.position))
+        case .slot: .integer(Int64(press.slot))
+        case .heldFor: Value(press.heldFor)
+        case .queued: .boolean(press.wasQueued)
+        case .age: Value(press.age)
+        case .at: .string(at)
+        case .manual: .boolean(isManual)
+        }
+    }
+}
+
+extension ButtonFacts {
+    fileprivate func value(of field: ButtonField) -> Value {
+        switch field {
+        case .connected: .boolean(isConnected)
+        case .held: .boolean(isHeld)
+        case .battery: battery.map(Value.integer) ?? .unknown
+        case .lastEvent: .string(lastEvent)
+        case .lastEventAge: lastEventAge.map { Value($0) } ?? .unknown
+        }
+    }
+}
+
+extension RuleFacts {
+    fileprivate func value(of field: RuleField) -> Value {
+        switch field {
+        case .enabled: .boolean(isEnabled)
+        case .running: .integer(running)
+        case .lastRunAge: lastRunAge.map { Value($0) } ?? .unknown
+        case .lastResult: .string(lastResult)
+        }
+    }
+}
+
+extension ResultFacts {
+    fileprivate func value(of field: ResultField) -> Value {
+        switch field {
+        case .ok: .boolean(isOK)
+        case .status: .integer(status)
+        case .stdout: .string(stdout)
+        case .stderr: .string(stderr)
+        case .body: .string(body)
+        case .duration: Value(duration)
+        }
+    }
+}
+
+extension ErrorFacts {
+    fileprivate func value(of field: ErrorField) -> Value {
+        switch field {
+        case .code: .string(code)
+        case .message: .string(message)
+        case .step: .string(step)
+        }
+    }
+}

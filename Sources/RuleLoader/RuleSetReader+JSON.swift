@@ -1,0 +1,67 @@
+import Expressions
+import JSON
+import Rules
+
+extension YAMLNode {
+    /// True if the value is missing; false for a written `null`.
+    fileprivate var isEmpty: Bool { isNull && scalar == "" }
+}
+
+extension RuleSetReader {
+    /// Converts any YAML to JSON whose leaves may be templates; `nil` when a part of it is faulty.
+    mutating func readJSON(_ node: YAMLNode, in scope: Scope) -> JSONTemplate? {
+        switch node.content {
+        case .invalid: return nil
+        case .sequence(let nodes):
+            var entries: [JSONTemplate] = []
+            entries.reserveCapacity(nodes.count)
+            for node in nodes {
+                if node.isEmpty, checker.reportsNullEntry(node, hint: "write null if that is meant") { continue }
+                if let entry = readJSON(node, in: scope) { entries.append(entry) }
+            }
+            return entries.count == nodes.count ? RuleSetReader.array(entries) : nil
+        case .mapping(let nodes):
+            var members: [JSONTemplate.Member] = []
+            members.reserveCapacity(nodes.count)
+            for entry in nodes {
+                if entry.value.isEmpty, checker.reportsNull(entry, hint: "write null if that is meant") { continue }
+                guard checkJSONKey(entry.key), let value = readJSON(entry.value, in: scope) else { continue }
+                members.append(.init(entry.key.text, value))
+            }
+            return members.count == nodes.count ? RuleSetReader.object(members) : nil
+        case .scalar:
+            if node.isNull { return .value(.null) }
+            if node.holdsTemplate {
+                return template(node, key: "json", in: scope, expecting: .json).map(JSONTemplate.template)
+            }
+            return value(node, key: "json", takesNull: true).map { .value($0.json) }
+        }
+    }
+
+    private mutating func checkJSONKey(_ key: YAMLNode.Key) -> Bool {
+        guard key.text.hasTemplateMark else { return true }
+        let start = checker.source.find("{", from: key.start, to: key.end) ?? key.start
+        checker.error(
+            "E407", from: start, to: start.advanced(by: 2), alias: key.alias, "no template is allowed in a key")
+        return false
+    }
+
+    /// Folds an array whose entries hold no template into one constant value.
+    private static func array(_ entries: [JSONTemplate]) -> JSONTemplate {
+        var values: [JSONValue] = []
+        for entry in entries {
+            guard case .value(let value) = entry else { return .array(entries) }
+            values.append(value)
+        }
+        return .value(.array(values))
+    }
+
+    private static func object(_ members: [JSONTemplate.Member]) -> JSONTemplate {
+        var values: [JSONValue.Member] = []
+        for member in members {
+            guard case .value(let value) = member.value else { return .object(members) }
+            values.append(.init(member.name, value))
+        }
+        return .value(.object(values))
+    }
+}

@@ -1,0 +1,140 @@
+import ButtonModel
+import Diagnostics
+import Expressions
+import Gestures
+import Rules
+
+/// Checks that need all rules of the set.
+extension RuleSetReader {
+    /// A rule with `mode: single` drops presses during its delays, so longer delays cause a warning (W705).
+    private static let maximumUnwarnedDelay = Duration.seconds(10)
+
+    mutating func checkSet() {
+        checkLongPresses()
+        guard !documents.contains(where: \.checker.hasErrors) else { return }
+        warnOfUnusedButtons()
+        warnOfSlowClicks()
+        warnOfLongDelays()
+    }
+
+    // MARK: Holds
+
+    /// Reports a button with a hold and a pattern that begins with a long press (E504).
+    private mutating func checkLongPresses() {
+        var reported: Set<[Int]> = []
+        for button in ruleSet.buttons.indices {
+            let wanted = uses.allUsedEvents(of: button)
+            guard let long = wanted.first(where: { $0.first == .long }), let hold = wanted.hold else { continue }
+            let source = long.source
+            // A rule for a group or for `button: any` concerns several buttons, but is reported once.
+            let start = source.node.start
+            guard reported.insert([source.document, start.line, start.column]).inserted else { continue }
+            currentDocument = source.document
+            checker.error(
+                "E504", at: source.node,
+                "\"\(ruleSet.buttons[button].name)\" uses hold\(rule(of: hold)) and a pattern starting with long\(rule(of: long))",
+                hint: "a hold would always win")
+        }
+    }
+
+    private func rule(of use: ButtonUses.Use) -> String {
+        use.rule.map { " (rule \(ruleSet.rules[$0].id))" } ?? ""
+    }
+
+    // MARK: Warnings
+
+    private mutating func warnOfUnusedButtons() {
+        guard !uses.any.isUsed else { return }
+        let unused = ruleSet.buttons.indices.filter { !uses.usedEvents(of: $0).isUsed }
+        guard !unused.isEmpty else { return }
+        var read: Set<Int> = []
+        ruleSet.forEachRead { if case .button(let button, _) = $0 { read.insert(button) } }
+        for button in unused where !read.contains(button) {
+            let declared = ruleSet.buttons[button]
+            guard let place = buttonNames.declarations[declared.name], let document = document(of: declared.location)
+            else {
+                continue
+            }
+            currentDocument = document
+            let end = place.position.advanced(by: declared.name.unicodeScalars.count)
+            checker.warning(
+                "W704", from: place.position, to: end, "button \"\(declared.name)\" is never used")
+        }
+    }
+
+    /// Warns of rules with `button: any` that delay the clicks of other rules (W707).
+    private mutating func warnOfSlowClicks() {
+        let beginnings = uses.any.beginnings
+        let hold = uses.any.hold
+        guard !beginnings.isEmpty || hold != nil else { return }
+        var slower: [[PressLength]: (count: Int, gap: Duration)] = [:]
+        var waitingForUp = 0
+        for index in ruleSet.buttons.indices where ruleSet.buttons[index].triggerMode == nil {
+            let wanted = uses.usedEvents(of: index)
+            let own = wanted.beginnings
+            let waiting = wanted.patterns.keys.filter { own[$0] == nil }
+            for pattern in waiting where beginnings[pattern] != nil {
+                let known = slower[pattern] ?? (0, .zero)
+                slower[pattern] = (known.count + 1, max(known.gap, ruleSet.buttons[index].clickGap))
+            }
+            if waiting.contains([.short]), beginnings[[.short]] == nil, wanted.hold == nil,
+                wanted.patterns.keys.allSatisfy({ $0.first == .short })
+            {
+                waitingForUp += 1
+            }
+        }
+        var reported: Set<[PressLength]> = []
+        for (pattern, (count, gap)) in slower.sorted(by: { $0.key.count < $1.key.count }) {
+            guard let cause = beginnings[pattern], reported.insert(cause.pattern).inserted else { continue }
+            let waits = "\(RuleSetReader.buttons(count)) \(Value(gap).text ?? "") slower"
+            warnOfSlowClick(cause.use, TriggerEvent.pattern(cause.pattern), pattern, waits)
+        }
+        if waitingForUp > 0, let hold {
+            let waits = "\(RuleSetReader.buttons(waitingForUp)) wait until the button is released"
+            warnOfSlowClick(hold, .hold(after: nil), [.short], waits)
+        }
+    }
+
+    private mutating func warnOfSlowClick(
+        _ cause: ButtonUses.Use, _ event: TriggerEvent, _ slower: [PressLength], _ waits: String
+    ) {
+        let source = cause.source
+        currentDocument = source.document
+        checker.warning(
+            "W707", at: source.node,
+            "button: any with \(event.notation) makes every \(TriggerEvent.pattern(slower).notation) on \(waits)",
+            hint: "name the buttons it is meant for")
+    }
+
+    private static func buttons(_ count: Int) -> String { count == 1 ? "1 button" : "\(count) buttons" }
+
+    private mutating func warnOfLongDelays() {
+        for rule in ruleSet.rules where rule.mode == .single {
+            let delays = LiteralDelays(of: rule.steps, scripts: scriptDelays)
+            // With a longer cooldown these presses are dropped anyway.
+            guard delays.total > RuleSetReader.maximumUnwarnedDelay, delays.total > rule.cooldown,
+                let longest = delays.longest
+            else { continue }
+            let total = Value(delays.total).text ?? ""
+            let message =
+                longest.duration == delays.total
+                ? "presses during the \(total) delay are dropped (mode: single)"
+                : "presses during \(total) of delays are dropped (mode: single)"
+            warn("W705", at: longest.step, message, hint: "did you mean mode: restart?")
+        }
+    }
+
+    // MARK: Source locations
+
+    private mutating func warn(_ code: String, at step: Step, _ message: String, hint: String) {
+        guard let document = document(of: step.location) else { return }
+        currentDocument = document
+        let start = SourcePosition(line: step.location.line, column: step.location.column)
+        let end = start.advanced(by: step.action.kind.rawValue.unicodeScalars.count)
+        checker.warning(code, from: start, to: end, message, hint: hint)
+    }
+
+    private func document(of place: SourceLocation) -> Int? {
+        documents.firstIndex { $0.checker.source.name == place.file }
+    }
+}

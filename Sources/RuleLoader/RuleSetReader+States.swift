@@ -1,0 +1,70 @@
+import Expressions
+import Rules
+
+extension RuleSetReader {
+    mutating func readStates(_ node: YAMLNode) {
+        forEachDeclared(
+            node, key: "states", \.stateNames, as: "state", root: .states,
+            example: "hall_light: {topic: zigbee2mqtt/hall, value: /state}"
+        ) { reader, entry, name in
+            guard let state = reader.readState(entry, named: name) else { return false }
+            reader.ruleSet.states.append(state)
+            reader.contents.states.append((state.name, entry.value))
+            return true
+        }
+    }
+
+    private mutating func readState(_ entry: YAMLNode.Entry, named name: String?) -> DeclaredState? {
+        guard let fields = checker.fields(entry.value, .state, owner: .init("state", named: entry.key.text)) else {
+            return nil
+        }
+        let hasRightType = !fields.isWritten("type") || fields.node("type") != nil
+        let type = fields.string("type").flatMap(ExpressionType.Scalar.init(rawValue:)) ?? .string
+        let topicName = fields.string("topic").flatMap { topic in
+            fields.node("topic").flatMap { checkTopicName(topic, $0) ? topic : nil }
+        }
+        let pointer = fields.string("value") ?? ""
+        var isRight = hasRightType
+        if JSONPointer(pointer) == nil, let node = fields.node("value") {
+            let hint = pointer.hasPrefix("/") ? "write ~0 for ~ and ~1 for / in a name" : "write /\(pointer)"
+            checker.error(
+                "E203", at: node, "\"value\" must be a JSON Pointer, not \"\(checker.shown(pointer, of: node))\"",
+                hint: node.tag == nil ? hint : nil)
+            isRight = false
+        }
+        var fallback: Value?
+        if hasRightType, let node = fields.node("default") {
+            fallback = value(node, key: "default", type)
+            if fallback == nil { isRight = false }
+        }
+        for key in ["value", "default", "max_age"] where fields.isWritten(key) && fields.node(key) == nil {
+            isRight = false
+        }
+        guard isRight, let topicName, let name else { return nil }
+        let isOptional = fallback == nil
+        scope.states[name] = Scope.Declared(
+            slot: ruleSet.states.count, type: ExpressionType(.scalar(type), isOptional: isOptional),
+            location: text(of: entry.key), remedy: fields.isWritten("type") ? nil : .giveType)
+        return DeclaredState(
+            name: name, topicName: topicName, pointer: pointer, type: type, defaultValue: fallback,
+            maximumAge: fields.duration("max_age"), location: location(of: entry.key))
+    }
+
+    private mutating func checkTopicName(_ topic: String, _ node: YAMLNode) -> Bool {
+        if topic.isEmpty {
+            checker.error("E508", at: node, "a state's topic cannot be empty")
+        } else if let wildcard = topic.first(where: { $0 == "#" || $0 == "+" }) {
+            let start = checker.position(of: String(wildcard), in: node)
+            checker.error(
+                "E508", from: start, to: start.advanced(by: 1), alias: node.alias,
+                "a state's topic cannot contain # or +", hint: "declare a state for each topic")
+        } else if topic.utf8.contains(0) {
+            checker.error("E508", at: node, "a state's topic cannot contain NUL")
+        } else if topic.utf8.count > 65_535 {
+            checker.error("E508", at: node, "a state's topic is at most 65535 bytes long")
+        } else {
+            return true
+        }
+        return false
+    }
+}

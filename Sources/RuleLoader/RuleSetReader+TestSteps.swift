@@ -1,0 +1,234 @@
+import ButtonModel
+import Expressions
+import Rules
+
+/// Reads the steps of a test.
+extension RuleSetReader {
+    private static let stepKeys = Set(MappingTable.testStep.keys.map(\.name))
+
+    mutating func testStep(_ node: YAMLNode) -> TestStep? {
+        if let bare = bareStep(node) { return bare }
+        if case .scalar(let text, _) = node.content {
+            checker.error(
+                "E203", at: node, "a step of a test must be a mapping, not the text \"\(checker.shown(text))\"",
+                hint: checker.nearest(to: text, among: RuleSetReader.stepKeys.sorted()).map { "write \($0): …" })
+            return nil
+        }
+        guard let fields = checker.fields(node, .testStep),
+            let key = checker.action(
+                of: RuleSetReader.stepKeys, in: fields, "a step of a test",
+                hint: "add event:, advance:, expect: or another"),
+            let value = fields.node(key.text), let kind = testStepKind(key, value, fields)
+        else { return nil }
+        return TestStep(kind, location: location(of: key))
+    }
+
+    /// Reads `- reload` and `- restart` without a value, with or without a colon.
+    private mutating func bareStep(_ node: YAMLNode) -> TestStep? {
+        var name = node.scalar
+        var place = location(of: node)
+        if case .mapping(let entries) = node.content, entries.count == 1, entries[0].value.isNull {
+            name = entries[0].key.text
+            place = self.location(of: entries[0].key)
+        }
+        switch name {
+        case "reload": return TestStep(.reload(nil), location: place)
+        case "restart": return TestStep(.restart(stoppedFor: .zero), location: place)
+        default: return nil
+        }
+    }
+
+    private mutating func testStepKind(_ key: YAMLNode.Key, _ node: YAMLNode, _ fields: CheckedMapping) -> TestStep
+        .Kind?
+    {
+        switch key.text {
+        case "event": return simulatedEvent(node).map(TestStep.Kind.event)
+        case "down": return button(node, key: "down").map(TestStep.Kind.down)
+        case "up": return button(node, key: "up").map(TestStep.Kind.up)
+        case "press": return readTestPress(node)
+        case "chord": return readTestChord(node)
+        case "advance": return fields.duration("advance").map(TestStep.Kind.advance)
+        case "state": return .state(assignedStates(node, key: "state"))
+        case "broker": return fields.string("broker").map { .broker(isOnline: $0 == "online") }
+        case "run": return ruleID(node, key: "run").map(TestStep.Kind.run)
+        case "reload":
+            // Without a set for its path the step is left out: see `Document.reloads`.
+            let file = checker.plainText(node, key: "reload", wanted: "the path of a file")
+            return file.flatMap { documents[currentDocument].reloads[$0] }.map { .reload($0) }
+        case "restart": return fields.duration("restart").map { .restart(stoppedFor: $0) }
+        case "expect": return expectedEffects(node).map(TestStep.Kind.expect)
+        case "expect_variables": return .expectVariables(assignedVariables(node, key: key.text, code: "E603"))
+        default: return expectedOutcomes(node).map(TestStep.Kind.expectRules)
+        }
+    }
+
+    // MARK: Buttons
+
+    /// Reads the name of a single button; reports a group or `any` (E602).
+    private mutating func button(_ node: YAMLNode, key: String) -> String? {
+        guard let name = checker.plainText(node, key: key, wanted: "the name of a button") else { return nil }
+        if buttons[name] != nil { return name }
+        if ruleSet.groups[name] != nil || name == "any" {
+            checker.error(
+                "E602", at: node, name == "any" ? "\"any\" is not one button" : "\"\(name)\" is a group",
+                hint: "name one of its buttons")
+        } else {
+            reportUnknown(name, of: buttonNames, at: node)
+        }
+        return nil
+    }
+
+    private mutating func simulatedEvent(_ node: YAMLNode) -> SimulatedEvent? {
+        guard let fields = checker.fields(node, .simulatedEvent, owner: "\"event\"") else { return nil }
+        let name = fields.node("button").flatMap { button($0, key: "button") }
+        let events = readEvents(fields, owner: "\"event\"")
+        if events.count > 1 {
+            checker.error("E602", at: events[1].node, "a step has exactly one event", hint: "write a step for each")
+            return nil
+        }
+        guard let name, let index = buttons[name], let event = events.first else { return nil }
+        let selector = WrittenSelector(selectors: [.declared(index)], node: node)
+        check(event, [selector])
+        let part = fields.string("part").flatMap(ButtonPart.init(rawValue:))
+        if let part, let node = fields.node("part") { check((part, node), [selector]) }
+        guard let steps = rotation(event.event, fields) else { return nil }
+        checkSituation(of: event.event, fields)
+        if let key = fields.key("slot"), ruleSet.buttons[index].model != .twist {
+            checker.error("E501", at: key, "a \(ruleSet.buttons[index].model.rawValue) has no slots")
+        }
+        return SimulatedEvent(
+            button: name, event: event.event, part: part, steps: steps, position: fields.integer("position"),
+            slot: fields.integer("slot"), heldFor: fields.duration("held_for"),
+            wasQueued: fields.boolean("queued") ?? false, wasQueuedLast: fields.boolean("last") ?? false,
+            age: fields.duration("age") ?? .zero)
+    }
+
+    /// Reads the steps of a rotation, positive for clockwise. The event determines the direction: steps of a
+    /// counter-clockwise event may be written with either sign.
+    private mutating func rotation(_ event: TriggerEvent, _ fields: CheckedMapping) -> Int? {
+        guard case .rotate(let direction, _) = event else {
+            for name in ["steps", "position", "slot"] {
+                guard let key = fields.key(name) else { continue }
+                checker.error("E210", at: key, "\"\(name)\" is allowed only with rotate events")
+                return nil
+            }
+            return 1
+        }
+        guard fields.isWritten("steps") else { return direction == .clockwise ? 1 : -1 }
+        guard let steps = fields.integer("steps"), let node = fields.node("steps") else { return nil }
+        guard steps != 0, steps > 0 || direction == .counterClockwise else {
+            checker.error(
+                "E602", at: node, "\(direction.rawValue) has at least one step in its direction, not \(steps)",
+                hint: steps == 0 ? nil : "write rotate_counter_clockwise")
+            return nil
+        }
+        return direction == .clockwise ? steps : -abs(steps)
+    }
+
+    private mutating func checkSituation(of event: TriggerEvent, _ fields: CheckedMapping) {
+        if let key = fields.key("held_for") {
+            switch event {
+            case .hold, .holdRelease: break
+            case .down, .up, .pattern, .swipe, .rotate, .connected, .disconnected, .batteryLow:
+                checker.error("E210", at: key, "\"held_for\" is allowed only with hold and hold_release")
+            }
+        }
+        if let key = fields.key("last"), fields.boolean("last") == true, fields.boolean("queued") != true {
+            checker.error("E210", at: key, "\"last\" is allowed only with queued: true")
+        }
+    }
+
+    private mutating func readTestPress(_ node: YAMLNode) -> TestStep.Kind? {
+        if case .scalar(let text, _) = node.content {
+            checker.error(
+                "E203", at: node, "\"press\" must be a mapping",
+                hint: "write press: {button: \(checker.shown(text))}")
+            return nil
+        }
+        guard let fields = checker.fields(node, .press, owner: "\"press\""),
+            let name = fields.node("button").flatMap({ button($0, key: "button") })
+        else { return nil }
+        return .press(
+            name, times: fields.integer("times") ?? 1, gap: fields.duration("gap") ?? .milliseconds(150),
+            duration: fields.duration("for") ?? .milliseconds(80))
+    }
+
+    private mutating func readTestChord(_ node: YAMLNode) -> TestStep.Kind? {
+        guard case .sequence(let nodes) = node.content else {
+            if !node.isInvalid {
+                checker.error(
+                    "E203", at: node, "\"chord\" must be a list of buttons", hint: "write chord: [left, right]")
+            }
+            return nil
+        }
+        var names: [String] = []
+        for node in nodes where !checker.reportsNullEntry(node) {
+            guard let name = button(node, key: "chord") else { continue }
+            guard !names.contains(name) else {
+                checker.error("E602", at: node, "\"\(name)\" cannot be pressed twice at once")
+                continue
+            }
+            names.append(name)
+        }
+        guard names.count == nodes.count else { return nil }
+        guard names.count > 1 else {
+            checker.error("E602", at: node, "a chord needs at least two different buttons")
+            return nil
+        }
+        return .chord(names)
+    }
+
+    // MARK: States and variables
+
+    /// Reads the payloads that set states in a test, each in the form that the type of the state requires.
+    mutating func assignedStates(_ node: YAMLNode, key: String) -> [RuleTest.Assigned] {
+        assigned(node, key: key, code: "E203", of: "state") { reader, entry in
+            guard let slot = reader.scope.states[entry.key.text]?.slot else {
+                reader.reportUnknown(entry.key.text, of: reader.stateNames, at: entry.key)
+                return nil
+            }
+            return reader.payload(entry.value, key: entry.key.text, reader.ruleSet.states[slot].type).map(Value.string)
+        }
+    }
+
+    private mutating func payload(_ node: YAMLNode, key: String, _ type: ExpressionType.Scalar) -> String? {
+        switch type {
+        case .string, .duration: return checker.text(node, key: key, .areForbidden)?.string
+        case .boolean:
+            let words = ["ON", "OFF", "on", "off", "1", "0"]
+            if node.tag == nil, let word = node.scalar, words.contains(word) { return word }
+            return checker.boolean(node, key: key).map { $0 ? "true" : "false" }
+        case .integer, .number: return value(node, key: key, type) == nil ? nil : node.scalar
+        }
+    }
+
+    mutating func assignedVariables(_ node: YAMLNode, key: String, code: String = "E203") -> [RuleTest.Assigned] {
+        assigned(node, key: key, code: code, of: "variable") { reader, entry in
+            guard let slot = reader.scope.variables[entry.key.text]?.slot else {
+                reader.reportUnknown(entry.key.text, of: reader.variableNames, at: entry.key)
+                return nil
+            }
+            let declared = reader.ruleSet.variables[slot]
+            guard let value = reader.value(entry.value, key: entry.key.text, declared.type) else { return nil }
+            return reader.isAmong(declared.values, value, entry.value, key: entry.key.text) ? value : nil
+        }
+    }
+
+    private mutating func assigned(
+        _ node: YAMLNode, key: String, code: String, of noun: String,
+        _ value: (inout RuleSetReader, YAMLNode.Entry) -> Value?
+    ) -> [RuleTest.Assigned] {
+        guard case .mapping(let entries) = node.content else {
+            if !node.isInvalid {
+                checker.error(
+                    code, at: node, "\"\(key)\" must be a mapping of \(noun) to value",
+                    hint: "write \(key): {name: value}")
+            }
+            return []
+        }
+        return entries.compactMap { entry in
+            guard !checker.reportsNull(entry), let value = value(&self, entry) else { return nil }
+            return RuleTest.Assigned(entry.key.text, value)
+        }
+    }
+}

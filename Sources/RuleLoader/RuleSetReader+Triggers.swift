@@ -1,0 +1,259 @@
+import ButtonModel
+import Diagnostics
+import Gestures
+import Rules
+
+extension RuleSetReader {
+    /// Reads a trigger; `nil` when it is faulty.
+    mutating func readTrigger(_ node: YAMLNode, rule: Int?) -> Trigger? {
+        guard let fields = checker.fields(node, .trigger) else { return nil }
+        if fields.key("button") != nil, fields.key("chord") != nil {
+            if let key = fields.last(of: ["button", "chord"]) {
+                checker.error("E210", at: key, "give either \"button\" or \"chord\", not both")
+            }
+            return nil
+        }
+        if fields.key("chord") != nil { return readChord(fields) }
+        guard fields.isWritten("button") else {
+            if !fields.isWritten("chord") {
+                checker.missing("button", in: fields, owner: "a trigger", or: " and no \"chord\"")
+            }
+            return nil
+        }
+        rejectKeys(["within"], of: "chord", in: fields)
+        let selectors = fields.node("button").map { readSelectors($0) } ?? []
+        let events = readEvents(fields)
+        let parts = readParts(fields)
+        guard !selectors.isEmpty, !events.isEmpty else { return nil }
+        for event in events { check(event, selectors) }
+        for part in parts { check(part, selectors) }
+        for event in events { note(event, selectors, rule: rule) }
+        return Trigger(
+            origin: .buttons(selectors.flatMap(\.selectors), events.map(\.event), parts: Set(parts.map(\.part))),
+            id: fields.string("id"), location: location(of: fields.node))
+    }
+
+    /// Reports keys that belong to the other kind of trigger (E210).
+    private mutating func rejectKeys(_ keys: [String], of kind: String, in fields: CheckedMapping) {
+        for key in keys {
+            guard let key = fields.key(key) else { continue }
+            checker.error("E210", at: key, "\"\(key.text)\" is allowed only with \"\(kind)\"")
+        }
+    }
+
+    // MARK: Buttons
+
+    /// An entry under `button` and the buttons it stands for.
+    struct WrittenSelector {
+        var selectors: [ButtonSelector]
+        /// True if the entry names a group, of which at least one button must have the event.
+        var isGroup = false
+        var node: YAMLNode
+    }
+
+    private mutating func readSelectors(_ node: YAMLNode) -> [WrittenSelector] {
+        var selectors: [WrittenSelector] = []
+        for node in checker.oneOrMany(node, empty: "an empty list of buttons never matches") {
+            guard let selector = readSelector(node) else { continue }
+            memberCount += selector.selectors.count
+            guard memberCount <= RuleSetReader.maximumMembers else {
+                checker.error(
+                    "E112", at: node, "triggers name more than \(RuleSetReader.maximumMembers) buttons together")
+                break
+            }
+            selectors.append(selector)
+        }
+        return selectors
+    }
+
+    private mutating func readSelector(_ node: YAMLNode) -> WrittenSelector? {
+        if case .mapping = node.content {
+            guard let description = checker.fields(node, .hardware).flatMap({ readHardware($0) }) else { return nil }
+            let selector = hardware[description].map { ButtonSelector.declared($0.button) } ?? .hardware(description)
+            return WrittenSelector(selectors: [selector], node: node)
+        }
+        guard let name = checker.plainText(node, key: "button", wanted: "a button") else { return nil }
+        if name == "any" { return WrittenSelector(selectors: [.any], node: node) }
+        if let button = buttons[name] { return WrittenSelector(selectors: [.declared(button)], node: node) }
+        if let members = ruleSet.groups[name] {
+            return WrittenSelector(selectors: members.map { .declared($0) }, isGroup: true, node: node)
+        }
+        reportUnknownButton(name, node)
+        return nil
+    }
+
+    // MARK: Events
+
+    /// An event and the node in which it is written.
+    struct WrittenEvent {
+        var event: TriggerEvent
+        var node: YAMLNode
+    }
+
+    mutating func readEvents(_ fields: CheckedMapping, owner: String = "a trigger") -> [WrittenEvent] {
+        let keys = ["event", "clicks", "pattern"]
+        let written = keys.filter { fields.key($0) != nil }
+        guard written.count <= 1 else {
+            let second = written.compactMap { fields.key($0) }.sorted { $0.start < $1.start }[1]
+            checker.error("E210", at: second, "give only one of \"event\", \"clicks\" and \"pattern\"")
+            return []
+        }
+        guard let key = written.first else {
+            // A missing or misspelt `button` is already reported.
+            if fields.key("button") != nil, keys.allSatisfy({ !fields.misspelt.contains($0) }) {
+                checker.missing("event", in: fields, owner: owner)
+            }
+            return []
+        }
+        var events: [WrittenEvent] = []
+        var isWhole = true
+        if let node = fields.node(key) {
+            switch key {
+            case "clicks":
+                let count = fields.integer("clicks") ?? 1
+                events = [WrittenEvent(event: .pattern(Array(repeating: .short, count: count)), node: node)]
+            case "pattern": events = readPattern(node).map { [WrittenEvent(event: .pattern($0), node: node)] } ?? []
+            default:
+                for node in checker.oneOrMany(node, empty: "an empty list of events never matches") {
+                    if let event = readEvent(node) {
+                        events.append(WrittenEvent(event: event, node: node))
+                    } else {
+                        isWhole = false
+                    }
+                }
+            }
+        }
+        if isWhole, !events.isEmpty { apply("for", "event: hold", to: &events, fields) }
+        if isWhole, !events.isEmpty { apply("collect", "rotate events", to: &events, fields) }
+        return events
+    }
+
+    /// Applies `for` or `collect` to the events. Reports E210 when an event is of another kind.
+    private mutating func apply(
+        _ name: String, _ kind: String, to events: inout [WrittenEvent], _ fields: CheckedMapping
+    ) {
+        guard fields.key(name) != nil else { return }
+        for index in events.indices {
+            switch (events[index].event, name) {
+            case (.hold, "for"):
+                if let duration = fields.duration("for") { events[index].event = .hold(after: duration) }
+            case (.rotate(let direction, _), "collect"):
+                if let duration = fields.duration("collect") {
+                    events[index].event = .rotate(direction, collect: duration)
+                }
+            default:
+                if let key = fields.last(of: [name, "event", "clicks", "pattern"]) {
+                    checker.error("E210", at: key, "\"\(name)\" is allowed only with \(kind)")
+                }
+                return
+            }
+        }
+    }
+
+    private mutating func readPattern(_ node: YAMLNode) -> [PressLength]? {
+        guard case .sequence(let nodes) = node.content else {
+            if !node.isInvalid {
+                checker.error("E203", at: node, "\"pattern\" must be a list", hint: "write [short, short, long]")
+            }
+            return nil
+        }
+        let entries = checker.oneOrMany(node, empty: "an empty pattern never matches")
+        let presses = entries.compactMap {
+            checker.oneOf($0, key: "pattern", PressLength.words).flatMap(PressLength.init(rawValue:))
+        }
+        guard presses.count == nodes.count, !nodes.isEmpty else { return nil }
+        guard (2...8).contains(presses.count) else {
+            let hint = presses == [.short] ? "use event: click" : presses == [.long] ? "use event: hold" : nil
+            checker.error(
+                "E205", at: node, "\"pattern\" must have 2 to 8 presses, not \(presses.count)", hint: hint)
+            return nil
+        }
+        return presses
+    }
+
+    private mutating func readEvent(_ node: YAMLNode) -> TriggerEvent? {
+        guard let text = checker.plainText(node, key: "event", wanted: "an event") else { return nil }
+        if let event = TriggerEvent.byName[text] { return event }
+        let near = checker.nearest(to: text, among: TriggerEvent.fileNames).map { "did you mean \"\($0)\"?" }
+        checker.error(
+            "E204", at: node, "unknown event \"\(checker.shown(text))\"", hint: TriggerEvent.foreignHints[text] ?? near)
+        return nil
+    }
+
+    private mutating func readParts(_ fields: CheckedMapping) -> [(part: ButtonPart, node: YAMLNode)] {
+        guard let node = fields.node("part") else { return [] }
+        return checker.oneOrMany(node, empty: "an empty list of parts never matches").compactMap { node in
+            checker.oneOf(node, key: "part", ButtonPart.allCases.map(\.rawValue))
+                .flatMap(ButtonPart.init(rawValue:)).map { ($0, node) }
+        }
+    }
+
+    // MARK: Chords
+
+    private mutating func readChord(_ fields: CheckedMapping) -> Trigger? {
+        rejectKeys(["clicks", "pattern", "for", "part", "collect"], of: "button", in: fields)
+        var event: ChordEvent? = .down
+        if fields.isWritten("event") {
+            event = fields.node("event").flatMap { checker.oneOf($0, key: "event", ChordEvent.words) }
+                .flatMap(ChordEvent.init(rawValue:))
+        }
+        guard let node = fields.node("chord"), let members = readMembers(node), let event else { return nil }
+        let within = fields.duration("within") ?? Chord(members: []).within
+        uses.markUsed(members)
+        return Trigger(
+            origin: .chord(members, within: within, event), id: fields.string("id"), location: location(of: fields.node)
+        )
+    }
+
+    private mutating func readMembers(_ node: YAMLNode) -> [Int]? {
+        guard case .sequence(let nodes) = node.content else {
+            if !node.isInvalid {
+                checker.error("E203", at: node, "\"chord\" must be a list of buttons", hint: "write [left, right]")
+            }
+            return nil
+        }
+        var members: [Int] = []
+        var names: Set<String> = []
+        var isWhole = true
+        for node in checker.oneOrMany(node, emptyCode: "E503", empty: "a chord needs at least two different buttons") {
+            guard let name = checker.plainText(node, key: "chord", wanted: "a button") else {
+                isWhole = false
+                continue
+            }
+            if !names.insert(name).inserted, nodes.count > 2 {
+                checker.error("E503", at: node, "\"\(checker.shown(name))\" occurs twice in this chord")
+                isWhole = false
+            }
+            if let button = buttons[name] {
+                members.append(button)
+            } else {
+                isWhole = false
+                if ruleSet.groups[name] != nil || name == "any" {
+                    checker.error(
+                        "E301", at: node, "\"\(name)\" is \(name == "any" ? "not a button" : "a group")",
+                        hint: "name each button of the chord")
+                } else {
+                    reportUnknownButton(name, node)
+                }
+            }
+        }
+        guard isWhole, !nodes.isEmpty else { return nil }
+        guard Set(members).count > 1 else {
+            checker.error("E503", at: node, "a chord needs at least two different buttons")
+            return nil
+        }
+        guard members.count <= 4 else {
+            checker.error("E503", at: node, "a chord has at most four buttons, not \(members.count)")
+            return nil
+        }
+        return members
+    }
+}
+
+extension PressLength {
+    fileprivate static let words = allCases.map(\.rawValue)
+}
+
+extension ChordEvent {
+    fileprivate static let words = allCases.map(\.rawValue)
+}

@@ -1,0 +1,135 @@
+import ButtonModel
+import JSON
+import Rules
+
+/// An action that the rules performed in a test.
+struct PerformedAction {
+    var action: Action
+    /// The time since the latest `expect`.
+    var after: Duration
+
+    /// Whether the action is a log line that a test may leave out of `expect`.
+    var isQuietLog: Bool {
+        switch action {
+        case .log(let level, _): level == .debug || level == .info
+        case .message, .external: false
+        }
+    }
+
+    var text: String {
+        switch action {
+        case .message(.publish(let publish)):
+            "publish \(publish.topicName) \(String(decoding: publish.payload, as: UTF8.self))"
+        case .external(.process(let process)) where process.isShell:
+            "shell "
+                + (process.arguments.dropFirst(2).prefix(1) + process.arguments.dropFirst(4))
+                .joined(separator: " ")
+        case .external(.process(let process)): "run " + process.arguments.joined(separator: " ")
+        case .external(.http(let request)):
+            "http \(request.method) \(request.url) \(String(decoding: request.body, as: UTF8.self))"
+        case .log(let level, let message): "log \(level.rawValue) \(message)"
+        }
+    }
+}
+
+extension ExpectedEffect {
+    /// Whether an action agrees with everything that the test expects of it.
+    func matches(_ happened: PerformedAction) -> Bool {
+        if let at, at != happened.after { return false }
+        switch (kind, happened.action) {
+        case (.publish(let topic, let payload, let qos, let retain), .message(.publish(let publish))):
+            return matches(topic, publish.topicName) && matches(payload, publish.payload) && matches(qos, publish.qos)
+                && matches(retain, publish.retain)
+        case (.run(let arguments, let environment, let directory, let stdin), .external(.process(let process))):
+            return !process.isShell && matches(arguments, process.arguments)
+                && matches(environment, directory, stdin, process)
+        case (
+            .shell(let script, let arguments, let environment, let directory, let stdin),
+            .external(.process(let process))
+        ):
+            return process.isShell && matches(script, process.arguments.dropFirst(2).first ?? "")
+                && matches(arguments, Array(process.arguments.dropFirst(4)))
+                && matches(environment, directory, stdin, process)
+        case (.http(let url, let method, let headers, let body), .external(.http(let request))):
+            return matches(url, request.url) && matches(method, request.method) && matches(body, request.body)
+                && headers.allSatisfy { wanted in
+                    request.headers.contains {
+                        $0.lowercased().hasPrefix("\(wanted.name.lowercased()): ")
+                            && $0.dropFirst(wanted.name.count + 2) == wanted.value
+                    }
+                }
+        case (.log(let level, let message), .log(let happenedLevel, let happenedMessage)):
+            return matches(level, happenedLevel) && matches(message, happenedMessage)
+        case (.publish, _), (.run, _), (.shell, _), (.http, _), (.log, _):
+            return false
+        }
+    }
+
+    private func matches<Value: Equatable>(_ wanted: Value?, _ value: Value) -> Bool {
+        wanted.map { $0 == value } ?? true
+    }
+
+    private func matches(
+        _ environment: [ExpectedField], _ directory: String?, _ stdin: String?, _ process: ProcessAction
+    ) -> Bool {
+        environment.allSatisfy { process.environment.contains("\($0.name)=\($0.value)") }
+            && (directory == nil || directory == process.directory)
+            && matches(stdin.map { Array($0.utf8) }, process.standardInput)
+    }
+
+    private func matches(_ wanted: ExpectedContent?, _ octets: [UInt8]) -> Bool {
+        switch wanted {
+        case nil: true
+        case .text(let text): Array(text.utf8) == octets
+        case .json(let value): (try? JSONValue(parsing: octets)).map { $0.isSame(as: value) } ?? false
+        }
+    }
+
+    var isLog: Bool { if case .log = kind { true } else { false } }
+
+    var text: String {
+        let words: [String?] =
+            switch kind {
+            case .publish(let topic, let payload, let qos, let retain):
+                ["publish", topic, payload?.text, qos.map { "qos \($0)" }, retain.map { "retain \($0)" }]
+            case .run(let arguments, let environment, let directory, let stdin):
+                ["run", arguments?.joined(separator: " ")] + ExpectedEffect.words(environment, directory, stdin)
+            case .shell(let script, let arguments, let environment, let directory, let stdin):
+                ["shell", script, arguments?.joined(separator: " ")]
+                    + ExpectedEffect.words(environment, directory, stdin)
+            case .http(let url, let method, let headers, let body):
+                ["http", method, url, body?.text] + headers.map { "\($0.name): \($0.value)" }
+            case .log(let level, let message): ["log", level?.rawValue, message]
+            }
+        return (words + [at.map { "at \($0.milliseconds)ms" }]).compactMap(\.self).joined(separator: " ")
+    }
+
+    private static func words(_ environment: [ExpectedField], _ directory: String?, _ stdin: String?) -> [String?] {
+        environment.map { "\($0.name)=\($0.value)" } + [directory.map { "cwd \($0)" }, stdin.map { "stdin \($0)" }]
+    }
+}
+
+extension ExpectedContent {
+    fileprivate var text: String {
+        switch self {
+        case .text(let text): text
+        case .json(let value): value.description
+        }
+    }
+}
+
+extension JSONValue {
+    /// Whether two values are equal, regardless of the order of members; 1 equals 1.0.
+    func isSame(as other: JSONValue) -> Bool {
+        switch (self, other) {
+        case (.integer(let left), .number(let right)): Double(left) == right
+        case (.number(let left), .integer(let right)): left == Double(right)
+        case (.array(let left), .array(let right)):
+            left.count == right.count && zip(left, right).allSatisfy { $0.isSame(as: $1) }
+        case (.object(let left), .object(let right)):
+            left.count == right.count
+                && left.allSatisfy { member in other[member.name].map { member.value.isSame(as: $0) } ?? false }
+        default: self == other
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import ButtonModel
+import Testing
+
+@Suite("Lines of the log that something outside causes")
+struct LogRateLimitTests {
+    private enum Kind: Hashable { case first, second }
+
+    private static func at(_ seconds: Int) -> Instant { Instant(sinceBoot: .seconds(seconds)) }
+
+    @Test("the first is written, then one a minute with the number of those that were left out")
+    func minute() {
+        var lines = LogRateLimit<Kind>()
+        #expect(lines.lineToWrite(.first, "a", at: Self.at(0)) == "a")
+        #expect(lines.lineToWrite(.first, "b", at: Self.at(1)) == nil)
+        #expect(lines.lineToWrite(.first, "c", at: Self.at(60) - .nanoseconds(1)) == nil)
+        #expect(lines.lineToWrite(.first, "d", at: Self.at(60)) == "d (2 more like this since the last line of it)")
+        #expect(lines.lineToWrite(.first, "e", at: Self.at(119)) == nil)
+        #expect(lines.lineToWrite(.first, "f", at: Self.at(500)) == "f (1 more like this since the last line of it)")
+        #expect(lines.lineToWrite(.first, "g", at: Self.at(560)) == "g")
+    }
+
+    @Test("kinds do not know of each other, and a line that is left out is not made")
+    func kinds() {
+        var lines = LogRateLimit<Kind>()
+        var made = 0
+        func text() -> String {
+            made += 1
+            return "x"
+        }
+        for _ in 0..<100 {
+            _ = lines.lineToWrite(.first, text(), at: Self.at(0))
+            _ = lines.lineToWrite(.second, text(), at: Self.at(0))
+        }
+        #expect(made == 2)
+    }
+}

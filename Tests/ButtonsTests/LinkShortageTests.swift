@@ -1,0 +1,191 @@
+import BluetoothHost
+import ButtonModel
+import Buttons
+import Simulator
+import TestSupport
+import Testing
+
+/// More buttons than the adapter has room for.
+@Suite("Space")
+struct LinkShortageTests {
+    static let buttons = (1...6).map { number in
+        SimulatedButtonDescription(
+            name: "b\(number)", address: BluetoothAddress(rawValue: 0x80E4_DA00_0010 + UInt64(number)), isPublic: true)
+    }
+    static let ids = buttons.map { ButtonID($0.wantedAddress) }
+
+    /// All paired, one after another, and then quiet for a minute.
+    static func house(
+        _ buttons: [SimulatedButtonDescription] = buttons, acceptListSize: UInt8 = 16, links: Int = 8,
+        maximumLinks: Int? = nil
+    ) -> Room {
+        var room = Room(buttons, acceptListSize: acceptListSize, links: links, maximumLinks: maximumLinks)
+        room.tell(.permitJoin(.seconds(600)))
+        for _ in 0..<60 where room.manager.knownButtons.count < buttons.count { room.wait(.seconds(10)) }
+        room.tell(.stopJoin)
+        room.wait(.seconds(60))
+        return room
+    }
+
+    static func presses(in room: Room, of id: ButtonID) -> Int {
+        room.said.reduce(0) { count, effect in
+            guard case .events(id, let events, _, _) = effect else { return count }
+            return count + events.count { $0.step == .down }
+        }
+    }
+
+    @Test(
+        "with fewer links than buttons every press of every button arrives, and it is said that space is short",
+        arguments: [(2, Int?.none), (3, nil), (8, 2), (5, nil), (1, nil)] as [(Int, Int?)])
+    func links(count: Int, maximum: Int?) {
+        var room = Self.house(links: count, maximumLinks: maximum)
+        #expect(room.manager.knownButtons.count == Self.buttons.count)
+        room.forget()
+        for round in 1...3 {
+            for (button, id) in zip(Self.buttons, Self.ids) {
+                room.press(button.name, .click)
+                room.wait(.seconds(45))
+                #expect(Self.presses(in: room, of: id) == round, "\(button.name), round \(round)")
+            }
+        }
+        #expect(
+            room.said.contains { if case .buttonsWithoutLink(let waiting) = $0 { !waiting.isEmpty } else { false } })
+    }
+
+    @Test("a button that is used all the time is not the one that gives way")
+    func fair() {
+        var room = Self.house(links: 3)
+        room.forget()
+        for other in Self.buttons.dropFirst() {
+            for _ in 0..<4 {
+                room.press("b1", .click)
+                room.wait(.seconds(8))
+            }
+            room.press(other.name, .click)
+            room.wait(.seconds(8))
+        }
+        // The first press of b1 may have found it disconnected.
+        #expect(room.states(of: Self.ids[0]).filter { $0 == .disconnecting } == [])
+        #expect(Self.presses(in: room, of: Self.ids[0]) == 20)
+    }
+
+    @Test("one link is kept free, and a press of a button that has none is heard at once")
+    func reserve() {
+        var room = Self.house(links: 3)
+        for (button, id) in zip(Self.buttons + Self.buttons, Self.ids + Self.ids) {
+            let connected = Self.ids.count { room.manager.state(of: $0) == .ready }
+            #expect(connected == 2, "before \(button.name)")
+            room.forget()
+            room.press(button.name, .click)
+            room.wait(.milliseconds(900))
+            #expect(Self.presses(in: room, of: id) == 1, "\(button.name)")
+            room.wait(.milliseconds(1100))
+        }
+    }
+
+    @Test("a button does not give way in the middle of a press, nor while an acknowledgement waits for the disk")
+    func unacknowledged() {
+        var room = Self.house(links: 2, maximumLinks: nil)
+        // A single button has a link, and one link is free.
+        room.press("b1", .click)
+        room.wait(.seconds(10))
+        #expect(room.manager.state(of: Self.ids[0]) == .ready)
+        room.press("b1", .down)
+        room.wait(.milliseconds(100))
+        room.press("b2", .click)
+        room.wait(.seconds(5))
+        #expect(room.manager.state(of: Self.ids[0]) == .ready)
+        #expect(room.manager.state(of: Self.ids[1]) != .ready)
+        room.storesAtOnce = false
+        room.press("b1", .up)
+        room.wait(.milliseconds(100))
+        room.press("b3", .click)
+        room.wait(.seconds(10))
+        // Neither has had its acknowledgement, and neither has been quiet for long.
+        #expect(room.manager.state(of: Self.ids[0]) == .ready && room.manager.state(of: Self.ids[2]) == .ready)
+        room.wait(.seconds(11))
+        #expect(room.manager.state(of: Self.ids[0]) != .ready)
+        #expect(room.manager.state(of: Self.ids[2]) == .ready)
+    }
+
+    @Test("a Twist tells its turns only while it has a link, and gives way after 20 seconds")
+    func twist() {
+        let buttons = Self.buttons.map { button in
+            var button = button
+            if button.name == "b1" { button.model = .twist }
+            return button
+        }
+        var room = Self.house(buttons, links: 2)
+        room.press("b1", .click)
+        room.wait(.seconds(2))
+        room.press("b2", .click)
+        room.wait(.seconds(2))
+        #expect(room.manager.state(of: Self.ids[0]) == .ready && room.manager.state(of: Self.ids[1]) != .ready)
+        room.wait(.seconds(20))
+        room.press("b2", .click)
+        room.wait(.milliseconds(900))
+        #expect(Self.presses(in: room, of: Self.ids[1]) >= 2)
+        #expect(room.manager.state(of: Self.ids[0]) != .ready)
+    }
+
+    @Test("who waits is said from the first time that the adapter has no link left until there is room for all")
+    func waiting() {
+        var room = Self.house(links: 3)
+        func lists() -> [Set<ButtonID>] {
+            room.said.compactMap { if case .buttonsWithoutLink(let waiting) = $0 { waiting } else { nil } }
+        }
+        for button in Self.buttons {
+            room.press(button.name, .click)
+            room.wait(.seconds(5))
+        }
+        // Four have no link while one is kept free, and three when it is taken.
+        #expect(lists().allSatisfy { (1...4).contains($0.count) } && lists().count > 6)
+        room.forget()
+        for id in Self.ids.prefix(2) { room.tell(.forget(id)) }
+        #expect(lists().last?.isEmpty == false)
+        room.forget()
+        room.tell(.forget(Self.ids[2]))
+        #expect(lists() == [[]])
+    }
+
+    @Test("a limit that was none is forgotten when the adapter makes more links")
+    func falseLimit() {
+        var room = Self.house(links: 8)
+        room.unplug()
+        room.wait(.seconds(1))
+        room.tell(.transportOpened)
+        room.wait(.seconds(1))
+        room.press("b1", .click)
+        room.wait(.seconds(2))
+        room.forget()
+        room.breakController(.refuse(.leCreateConnection, .memoryCapacityExceeded, count: 1))
+        for button in Self.buttons.dropFirst() {
+            room.press(button.name, .click)
+            room.wait(.seconds(6))
+        }
+        let lists = room.said.compactMap { if case .buttonsWithoutLink(let waiting) = $0 { waiting } else { nil } }
+        #expect(lists.last == [])
+        #expect(Self.ids.count { room.manager.state(of: $0) == .ready } >= 5)
+    }
+
+    @Test("with a shorter accept list than buttons every press arrives", arguments: [1, 2, 4] as [UInt8])
+    func acceptList(size: UInt8) {
+        var room = Self.house(acceptListSize: size)
+        for button in Self.buttons { room.reach(button.name, false) }
+        room.wait(.seconds(30))
+        for button in Self.buttons { room.reach(button.name, true) }
+        room.forget()
+        for (button, id) in zip(Self.buttons, Self.ids) {
+            room.press(button.name, .click)
+            room.wait(.seconds(120))
+            #expect(Self.presses(in: room, of: id) == 1, "\(button.name)")
+        }
+    }
+
+    @Test("with room for all nothing is said of space, and nobody is asked to leave")
+    func plenty() {
+        let room = Self.house()
+        #expect(!room.said.contains { if case .buttonsWithoutLink = $0 { true } else { false } })
+        #expect(Self.ids.allSatisfy { !room.states(of: $0).contains(.disconnecting) })
+    }
+}
