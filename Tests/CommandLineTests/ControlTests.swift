@@ -38,7 +38,7 @@ struct ControlTests {
             })
         let failure = Failure(cause, candidates: ["/a", "/b"])
         #expect(failure.status == .unavailable)
-        #expect(failure.sentence.hasPrefix("/a is not for you to use."))
+        #expect(failure.sentence.hasPrefix("You have no permission to use /a."))
     }
 
     @Test("an answer is its data or the reason for the no")

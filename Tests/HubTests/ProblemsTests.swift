@@ -30,7 +30,7 @@
                 { $0.deadlines.set(.metrics, at: Instant(sinceBoot: .seconds(4))) },
                 "the deadline of metrics is in the past"
             ),
-            ({ _ = $0.rules.requestLoad(withTests: false, for: nil) }, "a reload waits for none"),
+            ({ _ = $0.rules.requestLoad(withTests: false, for: nil) }, "a reload waits, and none is loading"),
             ({ $0.rules.add(.timerFired) }, "inputs for rules are left"),
             ({ _ = $0.rules.statisticsChanged(of: "light") }, "statistics wait for a timer that is not set"),
             (

@@ -104,7 +104,7 @@ struct RuleHostTests {
     func refused() {
         var host = Self.host(Self.set(["light"]))
         let bad = RulesLoaded(set: nil, problems: [["severity": "error"]], summary: "home.yaml:1:1: x")
-        let sentence = "the rules on disk have errors; the old ones go on: home.yaml:1:1: x"
+        let sentence = "the rules on disk have errors; the old rules stay in use: home.yaml:1:1: x"
         let first = Self.load(bad, in: &host)
         let again = Self.load(bad, in: &host)
         #expect(first == .refused(sentence, isNew: true) && again == .refused(sentence, isNew: false))

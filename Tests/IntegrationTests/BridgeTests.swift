@@ -26,7 +26,7 @@ struct BridgeTests {
         try house.heard(#""latency_mode":"low""#)
         #expect(try JSONValue(parsing: house.retained(Self.kitchen))["nickname"] == #"By the "door""#)
         try house.publish("\(Self.kitchen)/set", #"{"latency_mode": "sometimes"}"#)
-        try house.heard(#"bridge/logging {"level":"warning","message":"tryck/80e4da000001/set: latency_mode is"#)
+        try house.heard(#"bridge/logging {"level":"warning","message":"tryck/80e4da000001/set: latency_mode must be"#)
         #expect(try JSONValue(parsing: house.retained(Self.kitchen))["latency_mode"] == "low")
         try house.ask("button/remove", ["id": "80e4da000001"])
         try house.heard("\(Self.config) (null)")

@@ -96,6 +96,6 @@ struct ConfigurationReloadTests {
         daemon.signal(SIGHUP)
         try daemon.line(containing: "log.level changed, but --log-level has priority")
         daemon.signal(SIGHUP)
-        try daemon.line(containing: "nothing has changed")
+        try daemon.line(containing: "the rules were read again and have not changed")
     }
 }

@@ -60,7 +60,7 @@ struct RuleReloadTests {
     func asked() throws {
         let house = try RuleHouse(Self.rules("first"), configuration: "control: {mqtt: settings}")
         house.daemon.signal(SIGHUP)
-        try house.daemon.line(containing: "nothing has changed")
+        try house.daemon.line(containing: "the rules were read again and have not changed")
         #expect(try house.tryck("reload") == "✓ nothing has changed: 1 rule")
         let answer = try JSONValue(parsing: house.tryck("reload", "--json"))
         #expect(answer["state"] == "ok" && answer["rules"] == 1 && answer["changed"] == false)

@@ -46,7 +46,7 @@ struct RestartTests {
     @Test("a waiting run goes on after a restart with the time it had left")
     func resume() throws {
         var (talk, told) = try RestartTests.restarted(after: .seconds(120), RestartTests.stairs)
-        #expect(told == ["info: run 1 of stairs goes on"])
+        #expect(told == ["info: run 1 of stairs continues"])
         #expect(talk.pass(.seconds(179)) == [])
         #expect(talk.pass(.seconds(1)) == ["1 says off", "keep wait of 1 nothing", "completed 1"])
         #expect(talk.click().first == "started 2 stairs")
@@ -55,7 +55,7 @@ struct RestartTests {
     @Test("a run overdue by up to ten minutes goes on at once after a restart, and by more is interrupted")
     func overdue() throws {
         var (talk, told) = try RestartTests.restarted(after: .seconds(900), RestartTests.stairs)
-        #expect(told == ["info: run 1 of stairs goes on"])
+        #expect(told == ["info: run 1 of stairs continues"])
         #expect(talk.pass(.zero) == ["1 says off", "keep wait of 1 nothing", "completed 1"])
         (talk, told) = try RestartTests.restarted(after: .milliseconds(900_001), RestartTests.stairs)
         #expect(
@@ -85,7 +85,7 @@ struct RestartTests {
         let state = RuleState(waitingRuns: [try #require(RestartTests.waiting())])
         var talk = Transcript(RuleEngine(House.set([RestartTests.stairs]), state: state))
         talk.when(.wallClock(UTCTime(milliseconds: 5), isBelievable: false))
-        #expect(talk.tell(.wallClock(House.noon, isBelievable: true)) == ["info: run 1 of stairs goes on"])
+        #expect(talk.tell(.wallClock(House.noon, isBelievable: true)) == ["info: run 1 of stairs continues"])
     }
 
     @Test("a stored run that cannot be read is dropped with a warning")

@@ -154,7 +154,7 @@ struct RuleEnginePropertyTests {
         var after = Transcript(RuleEngine(set, state: RuleState(waitingRuns: waiting)))
         let time = talk.machine.world.wallClock(at: talk.now)
         let told = after.tell(.wallClock(time, isBelievable: true))
-        #expect(told.count { $0.hasSuffix("goes on") } == waiting.count)
+        #expect(told.count { $0.hasSuffix("continues") } == waiting.count)
         #expect(after.machine.scheduler.nextRun > (waiting.map(\.run).max() ?? RunID(rawValue: 0)))
         // Every run ends in this time: by its own steps, or by the time limit of the step that it waits for.
         for _ in 0..<50 { _ = after.pass(.seconds(100)) }
