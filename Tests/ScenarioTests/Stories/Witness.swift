@@ -63,7 +63,9 @@ struct Witness {
     private var untold: [Part: [Int]] = [:]
     private var toldPresses: [Part: Int] = [:]
     private var gestures: [Part: (lines: Int, presses: Int, messages: Int)] = [:]
-    private var lateness: [String: Duration] = [:]
+    /// The sequence number of the latest end of a hold of each button that was published as stale.
+    private var latestStaleEnd: [ButtonID: Int64] = [:]
+    private var lateness: [String: (at: Instant, age: Duration)] = [:]
     private var readyTimes: [ButtonID: [Instant]] = [:]
     private var interruptedRules: [String] = []
     /// Holds that were reported, and whose ends were not.
@@ -289,7 +291,10 @@ struct Witness {
         if event.hasPrefix("rotate") { return turnTold(button, line) }
         let part = Part(button: button, isSmall: line["part"] == "small")
         let isLate = line["queued"] == true
-        lateness["\(name) \(event)"] = isLate ? age : .zero
+        // A run does not say which part of a Duo started it, so of events at one instant the youngest counts.
+        let lateAge = isLate ? age : .zero
+        let earlier = lateness["\(name) \(event)"].flatMap { $0.at == now ? $0.age : nil }
+        lateness["\(name) \(event)"] = (now, earlier.map { min($0, lateAge) } ?? lateAge)
         switch event {
         case "down":
             let trueAges = untold[part, default: []].compactMap { presses[part]?[$0].at }.map { now - $0 }
@@ -362,7 +367,7 @@ struct Witness {
             return
         }
         guard let patience = StoryRules.lateness(of: rule) else { return }
-        if let age = lateness["\(name) \(event)"], age > patience + .milliseconds(600) {
+        if let age = lateness["\(name) \(event)"]?.age, age > patience + .milliseconds(600) {
             report("P3", "\(rule) ran for \(event) of \(name), \(age) old")
         }
         expectMoved(name, within: patience + Self.gestureTime, "\(rule) ran")
@@ -419,9 +424,12 @@ struct Witness {
     private mutating func bridgeSaid(_ message: MQTTMessage) {
         guard let event = try? JSONValue(parsing: message.payload), event["type"] == "stale_event",
             let data = event["data"], data["event_type"] == "hold_release",
-            let button = data["id"]?.stringValue.flatMap({ ButtonID($0) }),
-            publishedHolds.contains(Part(button: button, isSmall: data["part"] == "small"))
+            let button = data["id"]?.stringValue.flatMap({ ButtonID($0) }), let sequence = data["seq"]?.integerValue,
+            // A message that the broker did not acknowledge is sent again, perhaps after a later hold was published.
+            sequence > latestStaleEnd[button, default: -1]
         else { return }
+        latestStaleEnd[button] = sequence
+        guard publishedHolds.contains(Part(button: button, isSmall: data["part"] == "small")) else { return }
         report("P1", "the end of a hold that was published is stale: \(data)")
     }
 
