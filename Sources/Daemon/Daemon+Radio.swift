@@ -46,7 +46,7 @@ extension Daemon {
     }
 
     func pressSimulated(_ button: String, _ press: String) {
-        guard let action = SimulatedAction(word: press) else {
+        guard let action = SimulatedAction(name: press) else {
             return logger.warning("there is no press called \"\(press)\"")
         }
         simulator?.act(action, on: button)

@@ -91,7 +91,7 @@ struct DemoRun: Hashable, Sendable {
             return delivered(message, qos: qos)
         case .act(let button, let action):
             guard state == .playing, script == nil else { return [] }
-            return [request("simulator/press", ["button": .string(button), "press": .string(action.word)])]
+            return [request("simulator/press", ["button": .string(button), "press": .string(action.name)])]
         case .timerFired: return patienceEnded()
         }
     }
@@ -199,7 +199,7 @@ struct DemoRun: Hashable, Sendable {
             return [.finish]
         }
         tracker.begin(step.action)
-        let data: JSONValue = ["button": .string(step.button), "press": .string(step.action.word)]
+        let data: JSONValue = ["button": .string(step.button), "press": .string(step.action.name)]
         return [request("simulator/press", data), .setTimer(now + Self.patience)]
     }
 

@@ -23,9 +23,9 @@ struct DemoScript: Hashable, Sendable {
                 throw Failure(
                     .usage, "\"\(item)\" is not BUTTON:PRESS. Write for example --press kitchen:click,hall:hold")
             }
-            guard let action = SimulatedAction(word: parts[1]) else {
+            guard let action = SimulatedAction(name: parts[1]) else {
                 throw Failure(
-                    .usage, "There is no press \"\(parts[1])\". The presses are: \(SimulatedAction.words).")
+                    .usage, "There is no press \"\(parts[1])\". The presses are: \(SimulatedAction.exampleNames).")
             }
             steps.append(Step(button: parts[0], action: action))
         }
@@ -34,7 +34,8 @@ struct DemoScript: Hashable, Sendable {
     /// - Throws: `Failure` with status 64 when a button of this model cannot do its action.
     func check(models: [String: FlicModel]) throws(Failure) {
         for step in steps {
-            guard let model = models[step.button], let complaint = step.action.complaint(on: model, named: step.button)
+            guard let model = models[step.button],
+                let complaint = step.action.reasonNotPossible(on: model, named: step.button)
             else { continue }
             throw Failure(.usage, complaint)
         }

@@ -44,11 +44,11 @@ enum SimulateInput: Hashable, Sendable {
             self = .mistake("There is no button \"\(first)\". The buttons are: \(names).")
             return
         }
-        guard let action = SimulatedAction(word: words[1]) else {
-            self = .mistake("There is no press \"\(words[1])\". The presses are: \(SimulatedAction.words).")
+        guard let action = SimulatedAction(name: words[1]) else {
+            self = .mistake("There is no press \"\(words[1])\". The presses are: \(SimulatedAction.exampleNames).")
             return
         }
-        if let complaint = action.complaint(on: button.model, named: first) {
+        if let complaint = action.reasonNotPossible(on: button.model, named: first) {
             self = .mistake(complaint)
         } else {
             self = .act(button: first, action)

@@ -37,7 +37,7 @@ enum SimulateText {
         [
             Line("Type a button and a press, for example: ") + ("\(buttons.first ?? "kitchen") click", .strong),
             Line("Buttons: \(buttons.joined(separator: ", "))", .faint),
-            Line("Presses: \(SimulatedAction.words). Ctrl-D ends.", .faint),
+            Line("Presses: \(SimulatedAction.exampleNames). Ctrl-D ends.", .faint),
         ]
     }
 }

@@ -99,17 +99,13 @@ extension RuleHost {
         switch name {
         case .rules: return .answer(.ok(redaction(.array(set.rules.map(describe)))))
         case .variables: return .answer(.ok(.array(set.variables.map { describe($0) })))
-        case .run, .enable, .disable, .trace:
-            guard let id = data["id"]?.stringValue else {
-                return .answer(.error(#"\#(name.rawValue) takes {"id": a rule's id}"#))
-            }
-            guard set.rules.contains(where: { $0.id == id }) else { return .answer(.error(unknownRule(id))) }
-            switch name {
-            case .run: return planRun(id, data)
-            case .trace:
+        case .run: return planForRule(name, data) { planRun($0, data) }
+        case .enable: return planForRule(name, data) { .setEnabled($0, true) }
+        case .disable: return planForRule(name, data) { .setEnabled($0, false) }
+        case .trace:
+            return planForRule(name, data) { id in
                 let runs = traces(of: id).map { describe($0, label: label) }
                 return .answer(.ok(["id": .string(id), "runs": redaction(.array(runs))]))
-            default: return .setEnabled(id, name == .enable)
             }
         case .setVariable:
             guard let variable = data["name"]?.stringValue, let value = data["value"] else {
@@ -117,6 +113,15 @@ extension RuleHost {
             }
             return planSetting(variable, to: value)
         }
+    }
+
+    /// - Parameter plan: called with the id of the rule that the request names, if there is such a rule.
+    private func planForRule(_ name: RuleRequestName, _ data: JSONValue, _ plan: (String) -> Plan) -> Plan {
+        guard let id = data["id"]?.stringValue else {
+            return .answer(.error(#"\#(name.rawValue) takes {"id": a rule's id}"#))
+        }
+        guard set.rules.contains(where: { $0.id == id }) else { return .answer(.error(unknownRule(id))) }
+        return plan(id)
     }
 
     private func planRun(_ rule: String, _ data: JSONValue) -> Plan {

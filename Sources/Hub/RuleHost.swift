@@ -125,7 +125,10 @@ struct RuleHost: Sendable {
             where !hasWritten(run) || Self.publishes(effects[..<index], of: run):
                 changes.append(.rules(.waiting(run, nil)))
             case .store(let change): changes.append(.rules(change))
-            default: break
+            case .recognised, .stopped, .perform, .cancel, .stepFailed, .finished, .interrupted, .variableChanged,
+                .enabledChanged, .triggerModeDropped, .subscribe, .unsubscribe, .log, .oversizedState, .setTimer,
+                .cancelTimer:
+                break
             }
         }
     }

@@ -11,7 +11,8 @@ extension RuleStatistics {
         let matched = counts.reduce(0) { sum, entry in
             switch entry.key {
             case .notMatched, .completed, .failed, .cancelled, .interrupted: sum
-            default: sum + entry.value
+            case .started, .droppedQueued, .droppedConditions, .droppedCooldown, .droppedRate, .droppedBusy, .disabled:
+                sum + entry.value
             }
         }
         members.removeAll { $0.name == Outcome.notMatched.rawValue }

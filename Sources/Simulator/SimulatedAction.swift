@@ -17,20 +17,20 @@ package enum SimulatedAction: Hashable, Sendable {
     private static let pushTurn = "push_turn_"
 
     /// Examples of names, for messages.
-    package static let words = examples.joined(separator: ", ")
+    package static let exampleNames = examples.joined(separator: ", ")
 
     private static let examples =
         SimulatedPress.allCases.map(\.rawValue) + SwipeDirection.allCases.map(\.rawValue)
         + ["turn_10", "turn_-10", "push_turn_10", "small_click"]
 
-    package init?(word: String) {
-        if word.hasPrefix(Self.turn) {
-            guard let hundredths = Self.hundredths(word.dropFirst(Self.turn.count)) else { return nil }
+    package init?(name: String) {
+        if name.hasPrefix(Self.turn) {
+            guard let hundredths = Self.hundredths(name.dropFirst(Self.turn.count)) else { return nil }
             self = .turn(hundredths: hundredths)
             return
         }
-        let part = word.hasPrefix(Self.small) ? ButtonPart.small : .big
-        let word = part == .small ? String(word.dropFirst(Self.small.count)) : word
+        let part = name.hasPrefix(Self.small) ? ButtonPart.small : .big
+        let word = part == .small ? String(name.dropFirst(Self.small.count)) : name
         if let press = SimulatedPress(rawValue: word) {
             self = .press(press, part: part)
         } else if let direction = SwipeDirection(rawValue: word) {
@@ -44,7 +44,7 @@ package enum SimulatedAction: Hashable, Sendable {
         }
     }
 
-    package var word: String {
+    package var name: String {
         switch self {
         case .press(let press, let part): Self.prefix(part) + press.rawValue
         case .swipe(let direction, let part): Self.prefix(part) + direction.rawValue
@@ -64,11 +64,11 @@ package enum SimulatedAction: Hashable, Sendable {
     }
 
     /// A sentence that says why the action is not possible; `nil` if it is possible.
-    package func complaint(on model: FlicModel, named name: String) -> String? {
+    package func reasonNotPossible(on model: FlicModel, named name: String) -> String? {
         guard !isPossible(on: model) else { return nil }
-        let others = Self.examples.filter { SimulatedAction(word: $0)?.isPossible(on: model) == true }
+        let others = Self.examples.filter { SimulatedAction(name: $0)?.isPossible(on: model) == true }
         return
-            "\(name) is a \(model.rawValue), which does not support \(word). It supports: \(others.joined(separator: ", "))."
+            "\(name) is a \(model.rawValue), which does not support \(self.name). It supports: \(others.joined(separator: ", "))."
     }
 
     private static func prefix(_ part: ButtonPart) -> String { part == .small ? small : "" }

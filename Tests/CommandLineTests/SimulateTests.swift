@@ -56,7 +56,7 @@ struct SimulateTests {
             (
                 "hall fly",
                 .mistake(
-                    "There is no press \"fly\". The presses are: \(SimulatedAction.words).")
+                    "There is no press \"fly\". The presses are: \(SimulatedAction.exampleNames).")
             ),
         ])
     func lines(text: String, expected: SimulateInput) {
