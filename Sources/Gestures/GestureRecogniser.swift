@@ -17,6 +17,10 @@ package struct GestureRecogniser: Sendable {
         case timerFired
     }
 
+    /// The maximum time between two stored events while a button sends them. After this time without one it has sent all
+    /// its stored events.
+    package static let storedEventGap = Duration.milliseconds(500)
+
     /// The connection supervision timeout: a link is lost after this time without a packet.
     package static let supervisionTimeout = PressMachine.supervisionTimeout
 

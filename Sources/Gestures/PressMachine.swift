@@ -60,8 +60,6 @@ struct PressMachine: Sendable {
         case spent(Press)
     }
 
-    /// The maximum time between two stored events while the button sends them.
-    static let storedEventGap = Duration.milliseconds(500)
     /// How long a train waits for missing events after a lost link: as long as the default `max_age` of rules.
     static let missingEventWait = Duration.seconds(3)
     /// A train that waited longer for the end of a press counts as stored. A live event may be a second late.
@@ -126,7 +124,7 @@ struct PressMachine: Sendable {
         holdEndsAt = nil
         let startsOver = isIdle
         clock.advance(to: event, at: now, startsOver: startsOver)
-        settlesAt = event.wasQueued && !event.wasQueuedLast ? now + PressMachine.storedEventGap : nil
+        settlesAt = event.wasQueued && !event.wasQueuedLast ? now + GestureRecogniser.storedEventGap : nil
         lostLinkDuringPress = false
         if isRestored { ageRestoredPresses(by: event.age, to: clock.moment, clock.instant) }
         if startsOver && event.step == .down {

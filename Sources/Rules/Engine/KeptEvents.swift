@@ -1,11 +1,9 @@
 import ButtonModel
+import Gestures
 
 /// The queue of `keep: last`: the last stored event for each rule and button. It is decided when the button has sent
-/// its last stored event or a live event, or has sent no stored event for `storedEventGap`.
+/// its last stored event or a live event, or has sent no stored event for `GestureRecogniser.storedEventGap`.
 struct KeptEvents: Sendable {
-    /// The time without a stored event after which a button has sent all its stored events.
-    static let storedEventGap = Duration.milliseconds(500)
-
     struct Kept: Sendable {
         var match: RuleIndex.Match
         var event: Event
@@ -31,7 +29,7 @@ struct KeptEvents: Sendable {
 
     /// Restarts the time without events, after the button has sent another stored event.
     mutating func extend(_ button: ButtonID, at now: Instant) {
-        if !waiting.isEmpty { waiting[button]?.deadline = now + KeptEvents.storedEventGap }
+        if !waiting.isEmpty { waiting[button]?.deadline = now + GestureRecogniser.storedEventGap }
     }
 
     /// - Returns: the earlier event for this rule and button, which is now superseded.
@@ -39,7 +37,7 @@ struct KeptEvents: Sendable {
         _ event: Event, of button: ButtonID, number: UInt64, for match: RuleIndex.Match, at now: Instant
     ) -> Kept? {
         var entry = waiting[button] ?? Waiting(deadline: now)
-        entry.deadline = now + KeptEvents.storedEventGap
+        entry.deadline = now + GestureRecogniser.storedEventGap
         defer { waiting[button] = entry }
         let earlier = entry.kept.firstIndex { $0.match.rule == match.rule }.map { entry.kept.remove(at: $0) }
         entry.kept.append(Kept(match: match, event: event, number: number))
