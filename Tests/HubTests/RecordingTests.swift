@@ -340,7 +340,7 @@ struct RecordingTests {
         #expect(names(stored.runs[0]) == ["id", "rule", "button", "event", "startedAt"])
         #expect(
             names(KnownButton(identity: RecordingTests.identity, pairing: .notRecorded)) == [
-                "identity", "pairing", "cursor", "delivered", "advertisingConfigured", "settings", "dials",
+                "identity", "pairing", "cursor", "deliveredBeforeStart", "advertisingConfigured", "settings", "dials",
             ])
         #expect(
             names(RecordingTests.known.settings) == [
