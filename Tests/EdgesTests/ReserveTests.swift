@@ -3,6 +3,7 @@ import DiskTestSupport
 import Expressions
 import Glibc
 import Hub
+import JSON
 import Reactor
 import ReactorTestSupport
 import Rules
@@ -60,6 +61,27 @@ struct ReserveSnapshotTests {
         #expect(ReserveSnapshot(decoding: slot) == Self.snapshot)
         let empty = ReserveSnapshot(database: 1, number: 1, changes: [])
         #expect(ReserveSnapshot(decoding: try #require(empty.encoded())) == empty)
+    }
+
+    @Test("facts of buttons have the texts that earlier versions wrote")
+    func factTexts() throws {
+        let id = Self.button.description
+        let texts = [
+            #"["name","\#(id)","n"]"#: StoredFact.name("n"), #"["name","\#(id)",null]"#: .name(nil),
+            #"["nickname","\#(id)",""]"#: .nickname(""), #"["source","\#(id)","flicd://a:1"]"#: .source("flicd://a:1"),
+            #"["mode","\#(id)","click"]"#: .triggerMode(.click), #"["mode","\#(id)",null]"#: .triggerMode(nil),
+            #"["dials","\#(id)",{"slot_3":24576}]"#: .dials([.slot(3): 24576]),
+        ]
+        for (text, fact) in texts {
+            #expect(StoreChange.fact(Self.button, fact).reserveJSON?.description == text)
+            #expect(StoreChange(reserveJSON: try JSONValue(parsing: text)) == .fact(Self.button, fact))
+        }
+        for text in [
+            #"["nickname","\#(id)",null]"#, #"["source","\#(id)",null]"#, #"["mode","\#(id)","often"]"#,
+            #"["dials","\#(id)",{"slot_99":1}]"#, #"["firmware","\#(id)",1]"#, #"["trigger_mode","\#(id)","click"]"#,
+        ] {
+            #expect(StoreChange(reserveJSON: try JSONValue(parsing: text)) == nil, "\(text)")
+        }
     }
 
     @Test("what a button tells again is not in it")
