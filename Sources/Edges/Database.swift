@@ -6,7 +6,7 @@ import Glibc
 /// A connection to an SQLite file, used by one thread at a time.
 ///
 /// A statement is prepared when it is first used, and kept by its SQL text. Therefore every SQL text in the program is
-/// a literal, and every value is bound. Errors and descriptions contain no bound values.
+/// a literal, or contains names of `StoredFact.columns` besides, and every value is bound. Errors and descriptions contain no bound values.
 ///
 /// - Source: https://sqlite.org/c3ref/intro.html
 package final class Database {
@@ -91,7 +91,9 @@ package final class Database {
     }
 
     /// Executes a statement to its end and ignores its rows.
-    package func run(_ sql: String, _ values: DatabaseValue...) throws(DatabaseFailure) {
+    package func run(_ sql: String, _ values: DatabaseValue...) throws(DatabaseFailure) { try run(sql, values) }
+
+    func run(_ sql: String, _ values: [DatabaseValue]) throws(DatabaseFailure) {
         let statement = try prepared(sql, values)
         defer { statement.reset() }
         while try step(statement) {}

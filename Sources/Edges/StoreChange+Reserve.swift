@@ -8,14 +8,14 @@ import Rules
 extension StoreChange {
     private enum ReserveKind: String {
         case progress, heard, started, ended, variable, cycle, enabled, cooldown, waiting
-        case put, remove, name, nickname, source, mode, settings, dials
+        case put, remove, settings
 
         /// The number of elements, including the kind.
         var count: Int {
             switch self {
             case .progress: 8
             case .started: 6
-            case .heard, .variable, .cycle, .enabled, .waiting, .name, .nickname, .source, .mode, .settings, .dials: 3
+            case .heard, .variable, .cycle, .enabled, .waiting, .settings: 3
             case .ended, .cooldown, .put, .remove: 2
             }
         }
@@ -43,15 +43,10 @@ extension StoreChange {
             Self.line(.waiting, .integer(Int64(clamping: run.rawValue)), waiting?.stored ?? .null)
         case .putButton(let button): Self.line(.put, button.kept)
         case .removeButton(let id): Self.line(.remove, .string(id.description))
-        case .name(let id, let name):
-            Self.line(.name, .string(id.description), name.map { .string($0) } ?? .null)
-        case .nickname(let id, let nickname): Self.line(.nickname, .string(id.description), .string(nickname))
-        case .source(let id, let source): Self.line(.source, .string(id.description), .string(source))
-        case .triggerMode(let id, let mode):
-            Self.line(.mode, .string(id.description), mode.map { .string($0.rawValue) } ?? .null)
         case .settings(let id, let settings): Self.line(.settings, .string(id.description), settings.kept)
-        case .dials(let id, let dials): Self.line(.dials, .string(id.description), dials.json)
-        case .advertisingConfigured, .battery, .batteryPercentage, .firmware, .model, .seen: nil
+        case .fact(let id, let fact):
+            fact.column.reserveKind.map { [.string($0), .string(id.description), fact.value] }
+        case .battery, .batteryPercentage: nil
         }
     }
 
@@ -61,9 +56,12 @@ extension StoreChange {
 
     /// - Returns: `nil` for JSON that `reserveJSON` does not write.
     init?(reserveJSON json: JSONValue) {
-        guard let values = json.arrayValue, let word = values.first?.stringValue.flatMap({ ReserveKind(rawValue: $0) }),
-            values.count == word.count
-        else { return nil }
+        guard let values = json.arrayValue, let kind = values.first?.stringValue else { return nil }
+        if values.count == 3, let id = values[1].buttonID, let fact = StoredFact(reserveKind: kind, value: values[2]) {
+            self = .fact(id, fact)
+            return
+        }
+        guard let word = ReserveKind(rawValue: kind), values.count == word.count else { return nil }
         func value<T>(_ index: Int, _ read: (JSONValue) -> T?) -> T?? {
             values[index] == .null ? .some(nil) : read(values[index]).map { .some($0) }
         }
@@ -114,26 +112,9 @@ extension StoreChange {
         case .remove:
             guard let id = values[1].buttonID else { return nil }
             self = .removeButton(id)
-        case .name:
-            guard let id = values[1].buttonID, let name = value(2, \.stringValue) else { return nil }
-            self = .name(id, name)
-        case .nickname:
-            guard let id = values[1].buttonID, let nickname = values[2].stringValue else { return nil }
-            self = .nickname(id, nickname)
-        case .source:
-            guard let id = values[1].buttonID, let source = values[2].stringValue else { return nil }
-            self = .source(id, source)
-        case .mode:
-            guard let id = values[1].buttonID,
-                let mode = value(2, { $0.stringValue.flatMap(TriggerMode.init(rawValue:)) })
-            else { return nil }
-            self = .triggerMode(id, mode)
         case .settings:
             guard let id = values[1].buttonID, let settings = ButtonSettings(kept: values[2]) else { return nil }
             self = .settings(id, settings)
-        case .dials:
-            guard let id = values[1].buttonID, let dials = values[2].dialsValue else { return nil }
-            self = .dials(id, dials)
         }
     }
 }

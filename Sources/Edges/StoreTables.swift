@@ -66,10 +66,6 @@ extension Database {
                 .text(recogniser), .integer(pressCount.value), .integer(sequence.value), .integer(heard),
                 .integer(Int64(cursor.smallEventCount)), DatabaseValue(seen?.milliseconds))
 
-        case .seen(let id, let time):
-            try run(
-                "UPDATE buttons SET last_seen = ?2 WHERE id = ?1", .text(id.description), .integer(time.milliseconds))
-
         case .heard(let id, let heard):
             try run("UPDATE buttons SET heard = ?2 WHERE id = ?1", .text(id.description), .integer(heard))
 
@@ -102,11 +98,6 @@ extension Database {
         case .removeButton(let id):
             try run("DELETE FROM buttons WHERE id = ?", .text(id.description))
 
-        case .advertisingConfigured(let id, let isConfigured):
-            try run(
-                "UPDATE buttons SET advertising_configured = ?2 WHERE id = ?1",
-                .text(id.description), .integer(isConfigured ? 1 : 0))
-
         case .battery(let id, let millivolts, let measuredAt, let isLow):
             try run(
                 "UPDATE buttons SET battery_mv = ?2, battery_at = ?3, battery_low = ?4 WHERE id = ?1",
@@ -118,29 +109,6 @@ extension Database {
                 "UPDATE buttons SET battery_percent = ?2, battery_at = ?3, battery_low = ?4 WHERE id = ?1",
                 .text(id.description), .integer(Int64(percentage)), .integer(measuredAt.milliseconds),
                 .integer(isLow ? 1 : 0))
-
-        case .firmware(let id, let version):
-            try run(
-                "UPDATE buttons SET firmware = ?2 WHERE id = ?1", .text(id.description), .integer(Int64(version)))
-
-        case .model(let id, let model):
-            try run("UPDATE buttons SET model = ?2 WHERE id = ?1", .text(id.description), .text(model.rawValue))
-
-        case .nickname(let id, let nickname):
-            try run("UPDATE buttons SET nickname = ?2 WHERE id = ?1", .text(id.description), .text(nickname))
-
-        case .name(let id, let name):
-            try run("UPDATE buttons SET name = ?2 WHERE id = ?1", .text(id.description), DatabaseValue(name))
-
-        case .source(let id, let source):
-            try run(
-                "UPDATE buttons SET source = ?2 WHERE id = ?1 AND source IS NOT NULL", .text(id.description),
-                .text(source))
-
-        case .triggerMode(let id, let mode):
-            try run(
-                "UPDATE buttons SET trigger_mode = ?2 WHERE id = ?1",
-                .text(id.description), DatabaseValue(mode?.rawValue))
 
         case .settings(let id, let settings):
             try run(
@@ -155,9 +123,12 @@ extension Database {
                 DatabaseValue(settings.nicknameChosenAt.map(Int64.init(clamping:))),
                 .integer(settings.isConnectionWanted ? 1 : 0), .text(settings.ledMode.rawValue))
 
-        case .dials(let id, let dials):
+        case .fact(let id, let fact):
+            let column = fact.column.name
+            let condition = fact.column.isOnlyReplaced ? " AND \(column) IS NOT NULL" : ""
             try run(
-                "UPDATE buttons SET dials = ?2 WHERE id = ?1", .text(id.description), .text(dials.json.description))
+                "UPDATE buttons SET \(column) = ?2 WHERE id = ?1" + condition, .text(id.description),
+                DatabaseValue(fact.value))
         }
     }
 
@@ -166,43 +137,39 @@ extension Database {
     }
 
     private func put(_ button: StoredButton) throws(DatabaseFailure) {
-        try run(
-            """
-            INSERT OR REPLACE INTO buttons
-                (id, address_kind, uuid, serial, nickname, firmware, name, pairing_identifier, pairing_key, paired_at,
-                 boot_id, event_count, advertising_configured, battery_mv, battery_at, press_count, seq,
-                 trigger_mode, latency_mode, connection_wanted, recogniser, auto_disconnect, nickname_chosen_at,
-                 battery_low, heard, model, small_event_count, led_mode, dials, source, battery_percent,
-                 last_seen)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            .text(button.id.description), .integer(Int64(button.identity.address.kind.rawValue)),
-            .text(button.identity.uuid), .text(button.identity.serial), .text(button.identity.nickname),
-            .integer(Int64(button.identity.firmwareVersion)), DatabaseValue(button.name),
-            .integer(Int64(button.pairing?.identifier ?? 0)), .blob(button.pairing?.key.octets ?? []),
-            .integer(button.pairedAt.milliseconds),
-            .integer(Int64(button.cursor.bootID)), .integer(Int64(button.cursor.eventCount)),
-            .integer(button.isAdvertisingConfigured ? 1 : 0),
-            DatabaseValue(button.batteryMillivolts.map(Int64.init)),
-            DatabaseValue(button.batteryMeasuredAt?.milliseconds),
-            .integer(button.pressCount.value), .integer(button.sequence.value),
-            DatabaseValue(button.triggerMode?.rawValue), .text(button.settings.latencyMode.rawValue),
-            .integer(button.settings.isConnectionWanted ? 1 : 0), .text(button.recogniser),
-            DatabaseValue(button.settings.autoDisconnectTime.map(Int64.init)),
-            DatabaseValue(button.settings.nicknameChosenAt.map(Int64.init(clamping:))),
-            .integer(button.isBatteryLow ? 1 : 0), .integer(button.heard), .text(button.identity.model.rawValue),
-            .integer(Int64(button.cursor.smallEventCount)), .text(button.settings.ledMode.rawValue),
-            .text(button.dials.json.description), DatabaseValue(button.source),
-            DatabaseValue(button.batteryPercentage.map(Int64.init)), DatabaseValue(button.lastSeen?.milliseconds))
+        let (identity, cursor, settings) = (button.identity, button.cursor, button.settings)
+        let values: [DatabaseValue] =
+            [
+                .text(button.id.description), .integer(Int64(identity.address.kind.rawValue)), .text(identity.uuid),
+                .text(identity.serial), .integer(Int64(button.pairing?.identifier ?? 0)),
+                .blob(button.pairing?.key.octets ?? []), .integer(button.pairedAt.milliseconds),
+                .integer(Int64(cursor.bootID)), .integer(Int64(cursor.eventCount)),
+                .integer(Int64(cursor.smallEventCount)), .integer(button.pressCount.value),
+                .integer(button.sequence.value), .integer(button.heard), .text(button.recogniser),
+                .text(settings.latencyMode.rawValue), .integer(settings.isConnectionWanted ? 1 : 0),
+                DatabaseValue(settings.autoDisconnectTime.map(Int64.init)),
+                DatabaseValue(settings.nicknameChosenAt.map(Int64.init(clamping:))), .text(settings.ledMode.rawValue),
+                DatabaseValue(button.batteryMillivolts.map(Int64.init)),
+                DatabaseValue(button.batteryPercentage.map(Int64.init)),
+                DatabaseValue(button.batteryMeasuredAt?.milliseconds), .integer(button.isBatteryLow ? 1 : 0),
+            ] + StoredFact.columns.map { DatabaseValue($0.value(button)) }
+        try run(Self.putButton, values)
     }
 
-    private static let selectButtons = """
-        SELECT id, address_kind, uuid, serial, nickname, firmware, name, pairing_identifier, pairing_key, paired_at,
-            boot_id, event_count, advertising_configured, battery_mv, battery_at, press_count, seq,
-            trigger_mode, latency_mode, connection_wanted, recogniser, auto_disconnect, nickname_chosen_at,
-            battery_low, heard, model, small_event_count, led_mode, dials, source, battery_percent, last_seen
-        FROM buttons ORDER BY id
+    private static let buttonColumns =
+        [
+            "id", "address_kind", "uuid", "serial", "pairing_identifier", "pairing_key", "paired_at", "boot_id",
+            "event_count", "small_event_count", "press_count", "seq", "heard", "recogniser", "latency_mode",
+            "connection_wanted", "auto_disconnect", "nickname_chosen_at", "led_mode", "battery_mv", "battery_percent",
+            "battery_at", "battery_low",
+        ] + StoredFact.columns.map(\.name)
+
+    private static let putButton = """
+        INSERT OR REPLACE INTO buttons (\(buttonColumns.joined(separator: ", ")))
+        VALUES (\(buttonColumns.map { _ in "?" }.joined(separator: ", ")))
         """
+
+    private static let selectButtons = "SELECT \(buttonColumns.joined(separator: ", ")) FROM buttons ORDER BY id"
 
     private static let selectRuns = """
         SELECT id, rule, button, boot_id, event_count, started_at, small_event_count FROM runs ORDER BY id
@@ -216,43 +183,51 @@ extension StoredButton {
     fileprivate init?(_ row: DatabaseRow, repaired: () -> Void) {
         guard let id = row.text(0).flatMap({ ButtonID($0) }),
             let kind = row.integer(1).flatMap(UInt8.init(exactly:)).flatMap(BluetoothAddress.Kind.init),
-            let uuid = row.text(2), let serial = row.text(3), let nickname = row.text(4),
-            let firmware = row.integer(5).flatMap(UInt32.init(exactly:)),
-            let pairingIdentifier = row.integer(7).flatMap(UInt32.init(exactly:)),
-            let key = row.blob(8), let pairedAt = row.integer(9),
-            let cursor = EventCursor(row, 10, 11, 26), let isAdvertisingConfigured = row.integer(12),
-            let pressCount = row.integer(15), let sequence = row.integer(16),
-            let latencyMode = row.text(18).flatMap(LatencyMode.init),
-            let isConnectionWanted = row.integer(19), let recogniser = row.text(20),
-            let isBatteryLow = row.integer(23), let heard = row.integer(24),
-            let model = row.text(25).flatMap(FlicModel.init), let ledMode = row.text(27).flatMap(LEDMode.init),
-            let dials = row.text(28).flatMap({ try? JSONValue(parsing: Array($0.utf8)) })?.dialsValue
+            let uuid = row.text(2), let serial = row.text(3),
+            let pairingIdentifier = row.integer(4).flatMap(UInt32.init(exactly:)), let key = row.blob(5),
+            let pairedAt = row.integer(6), let cursor = EventCursor(row, 7, 8, 9), let pressCount = row.integer(10),
+            let sequence = row.integer(11), let heard = row.integer(12), let recogniser = row.text(13),
+            let latencyMode = row.text(14).flatMap(LatencyMode.init), let isConnectionWanted = row.integer(15),
+            let ledMode = row.text(18).flatMap(LEDMode.init), let isBatteryLow = row.integer(22)
         else { return nil }
-        let source = row.text(29)
-        let pairing = PairingKey(key).map { Pairing(identifier: pairingIdentifier, key: $0) }
-        guard (pairing == nil) != (source == nil) else { return nil }
-        let triggerMode = row.text(17)
-        // An unknown trigger mode makes the row invalid; a missing one does not.
-        guard triggerMode == nil || triggerMode.flatMap(TriggerMode.init) != nil else { return nil }
         self.init(
             identity: ButtonIdentity(
-                address: BluetoothAddress(rawValue: id.rawValue, kind: kind), uuid: uuid, serial: serial,
-                nickname: nickname, firmwareVersion: firmware, model: model),
-            name: row.text(6), pairing: pairing, source: source,
+                address: BluetoothAddress(rawValue: id.rawValue, kind: kind), uuid: uuid, serial: serial, nickname: "",
+                firmwareVersion: 0),
+            pairing: PairingKey(key).map { Pairing(identifier: pairingIdentifier, key: $0) },
             pairedAt: UTCTime(milliseconds: pairedAt), cursor: cursor,
-            isAdvertisingConfigured: isAdvertisingConfigured != 0,
-            batteryMillivolts: row.integer(13).flatMap(Int.init(exactly:)),
-            batteryPercentage: row.integer(30).flatMap(Int.init(exactly:)),
-            batteryMeasuredAt: row.integer(14).map(UTCTime.init(milliseconds:)),
+            batteryMillivolts: row.integer(19).flatMap(Int.init(exactly:)),
+            batteryPercentage: row.integer(20).flatMap(Int.init(exactly:)),
+            batteryMeasuredAt: row.integer(21).map(UTCTime.init(milliseconds:)),
             pressCount: Tally(clamping: pressCount), sequence: Tally(clamping: sequence),
-            heard: Tally(clamping: heard).value, triggerMode: triggerMode.flatMap(TriggerMode.init),
+            heard: Tally(clamping: heard).value,
             settings: ButtonSettings(
-                latencyMode: latencyMode, autoDisconnectTime: row.integer(21).flatMap(UInt16.init(exactly:)),
-                nicknameChosenAt: row.integer(22).flatMap(UInt64.init(exactly:)),
+                latencyMode: latencyMode, autoDisconnectTime: row.integer(16).flatMap(UInt16.init(exactly:)),
+                nicknameChosenAt: row.integer(17).flatMap(UInt64.init(exactly:)),
                 isConnectionWanted: isConnectionWanted != 0, ledMode: ledMode),
-            dials: dials, isBatteryLow: isBatteryLow != 0,
-            lastSeen: row.integer(31).map(UTCTime.init(milliseconds:)), recogniser: recogniser)
+            isBatteryLow: isBatteryLow != 0, recogniser: recogniser)
+        for (index, column) in zip(Int32(23)..., StoredFact.columns) {
+            let text = row.text(index)
+            let value = row.integer(index).map(JSONValue.integer) ?? text.map(JSONValue.string) ?? .null
+            // The column of an object contains its text.
+            let object = { text.flatMap { try? JSONValue(parsing: Array($0.utf8)) }.flatMap(column.setter) }
+            guard let set = column.setter(value) ?? object() else { return nil }
+            set(&self)
+        }
+        guard (pairing == nil) != (source == nil) else { return nil }
         if ![pressCount, sequence, heard].allSatisfy(Tally.range.contains) { repaired() }
+    }
+}
+
+extension DatabaseValue {
+    /// The value of a `StoredFact`.
+    fileprivate init(_ json: JSONValue) {
+        switch json {
+        case .null: self = .null
+        case .integer(let integer): self = .integer(integer)
+        case .string(let text): self = .text(text)
+        default: self = .text(json.description)
+        }
     }
 }
 

@@ -53,10 +53,9 @@ extension StoreChange {
         case cooldown(String, ButtonID?)
         case waiting(RunID)
 
-        enum Aspect {
-            case progress, seen, heard, advertising, battery, firmware, model, nickname, name, source, triggerMode,
-                settings
-            case dials
+        enum Aspect: Hashable {
+            case progress, heard, battery, settings
+            case column(String)
         }
 
         func supersedes(_ earlier: Subject) -> Bool {
@@ -70,7 +69,6 @@ extension StoreChange {
         case .putButton(let button): .button(button.id)
         case .removeButton(let id): .button(id)
         case .progress(let id, _, _, _, _, _, _): .aspect(id, .progress)
-        case .seen(let id, _): .aspect(id, .seen)
         case .heard(let id, _): .aspect(id, .heard)
         case .runStarted(let run): .run(run.id)
         case .runEnded(let id): .run(id)
@@ -79,16 +77,9 @@ extension StoreChange {
         case .rules(.enabled(let rule, _)): .enabled(rule)
         case .rules(.cooldown(let cooldown)): .cooldown(cooldown.rule, cooldown.button)
         case .rules(.waiting(let run, _)): .waiting(run)
-        case .advertisingConfigured(let id, _): .aspect(id, .advertising)
         case .battery(let id, _, _, _), .batteryPercentage(let id, _, _, _): .aspect(id, .battery)
-        case .firmware(let id, _): .aspect(id, .firmware)
-        case .model(let id, _): .aspect(id, .model)
-        case .nickname(let id, _): .aspect(id, .nickname)
-        case .name(let id, _): .aspect(id, .name)
-        case .source(let id, _): .aspect(id, .source)
-        case .triggerMode(let id, _): .aspect(id, .triggerMode)
         case .settings(let id, _): .aspect(id, .settings)
-        case .dials(let id, _): .aspect(id, .dials)
+        case .fact(let id, let fact): .aspect(id, .column(fact.column.name))
         }
     }
 }

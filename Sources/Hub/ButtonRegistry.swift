@@ -76,14 +76,12 @@ struct ButtonRegistry: Sendable {
 
     mutating func firmwareReported(_ button: ButtonID, _ version: UInt32) -> ButtonChange? {
         guard let record = records[button], record.identity.firmwareVersion != version else { return nil }
-        records[button]?.identity.firmwareVersion = version
-        return ButtonChange(button: button, fact: .firmware, changes: [.firmware(button, version: version)])
+        return set(.firmware(version), of: button, announcing: .firmware)
     }
 
     mutating func modelReported(_ button: ButtonID, _ model: FlicModel) -> ButtonChange? {
         guard records[button] != nil else { return nil }
-        records[button]?.identity.model = model
-        return ButtonChange(button: button, fact: .model, changes: [.model(button, model)])
+        return set(.model(model), of: button, announcing: .model)
     }
 
     /// The button has this nickname, and no other nickname waits to be written to it.
@@ -91,9 +89,7 @@ struct ButtonRegistry: Sendable {
         guard let before = records[button] else { return nil }
         var change = ButtonChange(button: button, fact: nil)
         if before.identity.nickname != nickname {
-            records[button]?.identity.nickname = nickname
-            change.fact = .nickname
-            change.changes.append(.nickname(button, nickname))
+            change = set(.nickname(nickname), of: button, announcing: .nickname)
         }
         if before.settings.nicknameChosenAt != nil {
             records[button]?.settings.nicknameChosenAt = nil
@@ -122,10 +118,11 @@ struct ButtonRegistry: Sendable {
         guard var record = records[button] else { return nil }
         record.batteryMillivolts = millivolts
         record.batteryMeasuredAt = time
-        let becameLow = record.batteryAlarm.update(millivolts: millivolts)
+        var alarm = BatteryAlarm(isLow: record.isBatteryLow)
+        let becameLow = alarm.update(millivolts: millivolts)
+        record.isBatteryLow = alarm.isLow
         records[button] = record
-        let stored = StoreChange.battery(
-            button, millivolts: millivolts, measuredAt: time, isLow: record.batteryAlarm.isLow)
+        let stored = StoreChange.battery(button, millivolts: millivolts, measuredAt: time, isLow: alarm.isLow)
         return (ButtonChange(button: button, fact: .battery, changes: [stored]), becameLow)
     }
 
@@ -136,21 +133,16 @@ struct ButtonRegistry: Sendable {
         _ button: ButtonID, percentage: Int, at time: UTCTime
     ) -> (change: ButtonChange, becameLow: Bool)? {
         guard var record = records[button],
-            record.toldBatteryPercentage != percentage || record.batteryMeasuredAt != time
+            record.stored.batteryPercentage != percentage || record.batteryMeasuredAt != time
         else { return nil }
-        record.toldBatteryPercentage = percentage
+        record.stored.batteryPercentage = percentage
         record.batteryMeasuredAt = time
-        let becameLow = record.batteryAlarm.update(percentage: percentage)
+        var alarm = BatteryAlarm(isLow: record.isBatteryLow)
+        let becameLow = alarm.update(percentage: percentage)
+        record.isBatteryLow = alarm.isLow
         records[button] = record
-        let stored = StoreChange.batteryPercentage(
-            button, percentage, measuredAt: time, isLow: record.batteryAlarm.isLow)
+        let stored = StoreChange.batteryPercentage(button, percentage, measuredAt: time, isLow: alarm.isLow)
         return (ButtonChange(button: button, fact: .battery, changes: [stored]), becameLow)
-    }
-
-    /// The button has taken the bridge's advertising settings.
-    mutating func advertisingConfigured(_ button: ButtonID) -> ButtonChange {
-        records[button]?.isAdvertisingConfigured = true
-        return ButtonChange(button: button, fact: nil, changes: [.advertisingConfigured(button, true)])
     }
 
     /// The button counts from the beginning, and has lost its advertising settings.
@@ -172,24 +164,10 @@ struct ButtonRegistry: Sendable {
     /// - Parameter name: `nil` takes the name back.
     mutating func renamed(_ button: ButtonID, _ name: String?) -> ButtonChange {
         let before = records[button]?.displayName ?? ""
-        records[button]?.name = name
-        return ButtonChange(
-            button: button, fact: .name(before: before), changes: [.name(button, name)], isSynced: true)
+        return set(.name(name), of: button, announcing: .name(before: before), isSynced: true)
     }
 
     // The options of one request are recorded one by one, and announced together as `ButtonFact.options`.
-
-    /// - Parameter mode: `nil` if it follows from the rules again.
-    mutating func triggerModeChosen(_ button: ButtonID, _ mode: TriggerMode?) -> ButtonChange {
-        records[button]?.triggerMode = mode
-        return ButtonChange(button: button, fact: nil, changes: [.triggerMode(button, mode)], isSynced: true)
-    }
-
-    /// The rules do not allow the chosen trigger mode any more.
-    mutating func triggerModeDropped(_ button: ButtonID) -> ButtonChange {
-        records[button]?.triggerMode = nil
-        return ButtonChange(button: button, fact: .triggerMode, changes: [.triggerMode(button, nil)])
-    }
 
     /// - Parameter nickname: the nickname that the user has chosen, if it is not to stay as it is.
     mutating func settingsChosen(
@@ -198,8 +176,7 @@ struct ButtonRegistry: Sendable {
         guard let before = records[button] else { return nil }
         var change = ButtonChange(button: button, fact: nil, isSynced: true)
         if let nickname, nickname != before.identity.nickname {
-            records[button]?.identity.nickname = nickname
-            change.changes.append(.nickname(button, nickname))
+            change = set(.nickname(nickname), of: button, isSynced: true)
         }
         if settings != before.settings {
             records[button]?.settings = settings
@@ -208,10 +185,12 @@ struct ButtonRegistry: Sendable {
         return change.changes.isEmpty ? nil : change
     }
 
-    /// The button belongs to this flicd from now on.
-    mutating func adopted(_ button: ButtonID, by source: String) -> ButtonChange {
-        records[button]?.source = source
-        return ButtonChange(button: button, fact: .source, changes: [.source(button, source)], isSynced: true)
+    /// Sets a value that nothing else depends on in the registry, whether or not it has changed.
+    mutating func set(
+        _ stored: StoredFact, of button: ButtonID, announcing fact: ButtonFact? = nil, isSynced: Bool = false
+    ) -> ButtonChange {
+        records[button]?.stored.apply(stored)
+        return ButtonChange(button: button, fact: fact, changes: [.fact(button, stored)], isSynced: isSynced)
     }
 
     // MARK: Dials
@@ -229,14 +208,14 @@ struct ButtonRegistry: Sendable {
         records[button]?.dials[dial] = units
         records[button]?.hasUnrecordedDials = false
         return ButtonChange(
-            button: button, fact: nil, changes: [.dials(button, records[button]?.dials ?? [:])], isSynced: true)
+            button: button, fact: nil, changes: [.fact(button, .dials(records[button]?.dials ?? [:]))], isSynced: true)
     }
 
     /// The positions of the dials, if they are not recorded; they count as recorded from now on.
     mutating func takeMovedDials(of button: ButtonID) -> StoreChange? {
         guard let record = records[button], record.hasUnrecordedDials else { return nil }
         records[button]?.hasUnrecordedDials = false
-        return .dials(button, record.dials)
+        return .fact(button, .dials(record.dials))
     }
 
     // MARK: Events

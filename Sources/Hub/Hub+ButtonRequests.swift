@@ -221,7 +221,7 @@ extension Hub {
         for request in requests { _ = change(button, by: request, at: now) }
         for position in positions { setDial(position.dial, of: button, percentage: position.percentage, at: now) }
         if let mode {
-            announce(buttons.triggerModeChosen(button, mode), at: now)
+            announce(buttons.set(.triggerMode(mode), of: button, isSynced: true), at: now)
             advanceRules(.requested(.setTriggerMode(button, mode)), at: now)
         }
         announce(ButtonChange(button: button, fact: .options), at: now)

@@ -141,7 +141,7 @@ extension Hub {
 
     /// The rules do not allow the chosen trigger mode any more.
     mutating func dropTriggerMode(of button: ButtonID, at now: Instant) {
-        announce(buttons.triggerModeDropped(button), at: now)
+        announce(buttons.set(.triggerMode(nil), of: button, announcing: .triggerMode), at: now)
     }
 
     /// Marks the status topics of all buttons as outdated, for example because other rules listen to them.

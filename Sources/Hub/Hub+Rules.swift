@@ -206,7 +206,7 @@ extension Hub {
     /// Tells the engine what it has to know of a button from the start.
     mutating func restoreRuleFacts(of record: ButtonRecord, at now: Instant) {
         let id = record.identity.id
-        rules.restoreTrain(of: id, record.restoredTrain, at: now)
+        rules.restoreTrain(of: id, record.recogniser, at: now)
         if let mode = record.triggerMode { advanceRules(.requested(.setTriggerMode(id, mode)), at: now) }
         if let percentage = record.batteryPercentage { advanceRules(.battery(id, Int64(percentage)), at: now) }
     }

@@ -56,7 +56,7 @@ extension Hub {
                 "presses": .integer(
                     buttons.values.reduce(0 as Tally) { Tally(clamping: $0.value + $1.pressCount.value) }.value),
                 "battery_low": .array(
-                    buttons.values.filter(\.batteryAlarm.isLow).map(\.identity.id).sorted().map {
+                    buttons.values.filter(\.isBatteryLow).map(\.identity.id).sorted().map {
                         .string(label(of: $0))
                     }),
             ],
@@ -70,7 +70,7 @@ extension Hub {
     }
 
     func lastSeen(_ record: ButtonRecord) -> UTCTime? {
-        record.lastSeen.map { wallClock(at: $0) } ?? record.seenBefore
+        record.lastSeen.map { wallClock(at: $0) } ?? record.stored.lastSeen
     }
 
     func describe(_ record: ButtonRecord) -> JSONValue {
@@ -98,7 +98,7 @@ extension Hub {
             "nickname_pending": .bool(record.settings.nicknameChosenAt != nil),
             "battery": record.batteryPercentage.map { .integer(Int64($0)) } ?? .null,
             "battery_mv": record.batteryMillivolts.map { .integer(Int64($0)) } ?? .null,
-            "battery_low": .bool(record.batteryAlarm.isLow),
+            "battery_low": .bool(record.isBatteryLow),
             "battery_at": record.batteryMeasuredAt.map { .string($0.description) } ?? .null,
             "rssi": record.rssi.map { .integer(Int64($0)) } ?? .null,
             "source": record.source.map { .string($0) } ?? .null,

@@ -40,7 +40,7 @@ extension Hub {
     mutating func sightings(of seen: [ButtonID]) -> [StoreChange] {
         let wallClock = believableClock
         return seen.compactMap { button in
-            buttons.takeSighting(of: button, wallClock: wallClock).map { StoreChange.seen(button, $0) }
+            buttons.takeSighting(of: button, wallClock: wallClock).map { StoreChange.fact(button, .lastSeen($0)) }
         }
     }
 

@@ -78,8 +78,8 @@ extension Hub {
     func status(of record: ButtonRecord) -> ButtonStatus {
         ButtonStatus(
             id: record.identity.id, name: record.displayName, state: record.state.rawValue,
-            batteryMillivolts: record.batteryMillivolts, batteryPercentage: record.toldBatteryPercentage,
-            isBatteryLow: record.batteryAlarm.isLow,
+            batteryMillivolts: record.batteryMillivolts, batteryPercentage: record.stored.batteryPercentage,
+            isBatteryLow: record.isBatteryLow,
             pressCount: record.pressCount.value, lastSeen: lastSeen(record), rssi: record.rssi,
             triggerMode: chosenMode(of: record), latencyMode: record.latencyMode,
             nickname: record.identity.nickname, firmwareVersion: record.identity.firmwareVersion,

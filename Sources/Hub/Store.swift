@@ -70,6 +70,14 @@ package struct StoredButton: Hashable, Sendable {
 
     package var id: ButtonID { identity.id }
 
+    /// The name set by `button/rename`, else the nickname, else the serial number, else the id, because a flicd may know none
+    /// of these.
+    package var displayName: String {
+        if let name { return name }
+        if !identity.nickname.isEmpty { return identity.nickname }
+        return identity.serial.isEmpty ? identity.id.description : identity.serial
+    }
+
     /// - Parameter heard: `nil` if all messages were acknowledged.
     package init(
         identity: ButtonIdentity, name: String? = nil, pairing: Pairing?, source: String? = nil, pairedAt: UTCTime,
@@ -135,26 +143,15 @@ package enum StoreChange: Hashable, Sendable {
     case progress(
         ButtonID, EventCursor, recogniser: String, pressCount: Tally, sequence: Tally, heard: Int64,
         seen: UTCTime? = nil)
-    /// When the button was last heard of without an event.
-    case seen(ButtonID, UTCTime)
     case heard(ButtonID, Int64)
     /// From here on `nextRun` is larger than this run's id.
     case runStarted(StoredRun)
     case runEnded(UInt64)
     case rules(RuleStateChange)
-    case advertisingConfigured(ButtonID, Bool)
     case battery(ButtonID, millivolts: Int, measuredAt: UTCTime, isLow: Bool)
     case batteryPercentage(ButtonID, Int, measuredAt: UTCTime, isLow: Bool)
-    case firmware(ButtonID, version: UInt32)
-    case model(ButtonID, FlicModel)
-    case nickname(ButtonID, String)
-    case name(ButtonID, String?)
-    /// The button, which came from another flicd until now, comes from this flicd.
-    case source(ButtonID, String)
-    case triggerMode(ButtonID, TriggerMode?)
     case settings(ButtonID, ButtonSettings)
-    /// The positions of all its dials that have ever moved.
-    case dials(ButtonID, [Dial: Int])
+    case fact(ButtonID, StoredFact)
 }
 
 /// The place of a record that the database did not take, until it does.

@@ -29,7 +29,6 @@ extension StoredState {
                 $0.heard = heard
                 $0.lastSeen = seen ?? $0.lastSeen
             }
-        case .seen(let id, let time): update(id) { $0.lastSeen = time }
         case .heard(let id, let heard): update(id) { $0.heard = heard }
         case .runStarted(let run):
             runs.removeAll { $0.id == run.id }
@@ -38,7 +37,6 @@ extension StoredState {
             nextRun = max(nextRun, run.id &+ 1)
         case .runEnded(let id): runs.removeAll { $0.id == id }
         case .rules(let change): rules.apply(change)
-        case .advertisingConfigured(let id, let value): update(id) { $0.isAdvertisingConfigured = value }
         case .battery(let id, let millivolts, let at, let isLow):
             update(id) {
                 $0.batteryMillivolts = millivolts
@@ -51,14 +49,8 @@ extension StoredState {
                 $0.batteryMeasuredAt = at
                 $0.isBatteryLow = isLow
             }
-        case .firmware(let id, let version): update(id) { $0.identity.firmwareVersion = version }
-        case .model(let id, let model): update(id) { $0.identity.model = model }
-        case .nickname(let id, let nickname): update(id) { $0.identity.nickname = nickname }
-        case .name(let id, let name): update(id) { $0.name = name }
-        case .source(let id, let source): update(id) { if $0.source != nil { $0.source = source } }
-        case .triggerMode(let id, let mode): update(id) { $0.triggerMode = mode }
         case .settings(let id, let settings): update(id) { $0.settings = settings }
-        case .dials(let id, let dials): update(id) { $0.dials = dials }
+        case .fact(let id, let fact): update(id) { $0.apply(fact) }
         }
     }
 

@@ -29,7 +29,7 @@ struct DiskFaultTests {
 
     private static let changes: [[StoreChange]] = [
         [.putButton(.example(1)), .putButton(.example(2))],
-        [.runStarted(.example(1, StoredButton.example(1).id)), .name(StoredButton.example(1).id, "a")],
+        [.runStarted(.example(1, StoredButton.example(1).id)), .fact(StoredButton.example(1).id, .name("a"))],
         [.runEnded(1), .runStarted(.example(2, StoredButton.example(1).id))],
         [.removeButton(StoredButton.example(2).id), .rules(.variable("mood", .string("calm")))],
     ]

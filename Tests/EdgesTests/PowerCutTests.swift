@@ -220,7 +220,8 @@ struct PowerCutTests {
             switch Int.random(in: 0..<6, using: &random) {
             case 0: try ledger.record([.rules(.variable("mood", .number(Double(number))))], store)
             case 1:
-                try ledger.record([.runEnded(UInt64(number)), .name(StoredButton.example(2).id, "\(number)")], store)
+                try ledger.record(
+                    [.runEnded(UInt64(number)), .fact(StoredButton.example(2).id, .name("\(number)"))], store)
             case 2: try ledger.record([.removeButton(StoredButton.example(3).id)], store)
             case 3:
                 let long = StoredButton.example(3, name: String(repeating: "n", count: 9000) + "\(number)")

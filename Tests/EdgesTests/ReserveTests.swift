@@ -3,6 +3,7 @@ import DiskTestSupport
 import Expressions
 import Glibc
 import Hub
+import JSON
 import Reactor
 import ReactorTestSupport
 import Rules
@@ -43,10 +44,11 @@ struct ReserveSnapshotTests {
                 identity: StoredButton.example(4).identity, pairing: nil, source: "flicd://attic:1",
                 pairedAt: UTCTime(milliseconds: 1), batteryPercentage: 7, heard: 3, dials: [.part(.small): 1],
                 lastSeen: UTCTime(milliseconds: 2), recogniser: "d1")),
-        .removeButton(button), .name(button, "n"), .name(button, nil), .nickname(button, ""),
-        .source(button, "flicd://attic:1"), .triggerMode(button, .clickAndHold), .triggerMode(button, nil),
+        .removeButton(button), .fact(button, .name("n")), .fact(button, .name(nil)), .fact(button, .nickname("")),
+        .fact(button, .source("flicd://attic:1")), .fact(button, .triggerMode(.clickAndHold)),
+        .fact(button, .triggerMode(nil)),
         .settings(button, ButtonSettings(latencyMode: .low, autoDisconnectTime: 60, isConnectionWanted: false)),
-        .settings(button, ButtonSettings()), .dials(button, [.slot(1): 4]), .dials(button, [:]),
+        .settings(button, ButtonSettings()), .fact(button, .dials([.slot(1): 4])), .fact(button, .dials([:])),
     ]
 
     private static let snapshot = ReserveSnapshot(database: 0xFEDC_BA98_7654_3210, number: 17, changes: changes)
@@ -61,11 +63,32 @@ struct ReserveSnapshotTests {
         #expect(ReserveSnapshot(decoding: try #require(empty.encoded())) == empty)
     }
 
+    @Test("facts of buttons have the texts that earlier versions wrote")
+    func factTexts() throws {
+        let id = Self.button.description
+        let texts = [
+            #"["name","\#(id)","n"]"#: StoredFact.name("n"), #"["name","\#(id)",null]"#: .name(nil),
+            #"["nickname","\#(id)",""]"#: .nickname(""), #"["source","\#(id)","flicd://a:1"]"#: .source("flicd://a:1"),
+            #"["mode","\#(id)","click"]"#: .triggerMode(.click), #"["mode","\#(id)",null]"#: .triggerMode(nil),
+            #"["dials","\#(id)",{"slot_3":24576}]"#: .dials([.slot(3): 24576]),
+        ]
+        for (text, fact) in texts {
+            #expect(StoreChange.fact(Self.button, fact).reserveJSON?.description == text)
+            #expect(StoreChange(reserveJSON: try JSONValue(parsing: text)) == .fact(Self.button, fact))
+        }
+        for text in [
+            #"["nickname","\#(id)",null]"#, #"["source","\#(id)",null]"#, #"["mode","\#(id)","often"]"#,
+            #"["dials","\#(id)",{"slot_99":1}]"#, #"["firmware","\#(id)",1]"#, #"["trigger_mode","\#(id)","click"]"#,
+        ] {
+            #expect(StoreChange(reserveJSON: try JSONValue(parsing: text)) == nil, "\(text)")
+        }
+    }
+
     @Test("what a button tells again is not in it")
     func toldAgain() throws {
         let all: [StoreChange] = [
-            .seen(Self.button, UTCTime(milliseconds: 1)), .firmware(Self.button, version: 1),
-            .model(Self.button, .duo), .advertisingConfigured(Self.button, true),
+            .fact(Self.button, .lastSeen(UTCTime(milliseconds: 1))), .fact(Self.button, .firmware(1)),
+            .fact(Self.button, .model(.duo)), .fact(Self.button, .isAdvertisingConfigured(true)),
             .battery(Self.button, millivolts: 1, measuredAt: UTCTime(milliseconds: 1), isLow: true),
             .batteryPercentage(Self.button, 1, measuredAt: UTCTime(milliseconds: 1), isLow: true),
         ]
@@ -367,8 +390,8 @@ struct ReserveTests {
         let settings = ButtonSettings(
             latencyMode: .low, autoDisconnectTime: 60, nicknameChosenAt: 5, isConnectionWanted: false, ledMode: .none)
         let changes: [StoreChange] = [
-            .name(Self.id, "by the stove"), .settings(Self.id, settings), .nickname(Self.id, "stove"),
-            .triggerMode(Self.id, .click), .dials(Self.id, [.part(.small): 1]),
+            .fact(Self.id, .name("by the stove")), .settings(Self.id, settings), .fact(Self.id, .nickname("stove")),
+            .fact(Self.id, .triggerMode(.click)), .fact(Self.id, .dials([.part(.small): 1])),
             .putButton(.example(3, name: "new", battery: 2900)), .removeButton(StoredButton.example(2).id),
         ]
         let expected = {

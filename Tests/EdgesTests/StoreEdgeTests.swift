@@ -122,7 +122,7 @@ struct StoreEdgeTests {
             var far = StoredButton.example(3).ofFlicd
             try store.apply([.putButton(own), .putButton(far)])
             far.source = "flicd://attic:1"
-            for id in [own.id, far.id] { try store.apply([.source(id, "flicd://attic:1")]) }
+            for id in [own.id, far.id] { try store.apply([.fact(id, .source("flicd://attic:1"))]) }
             #expect(try store.load().buttons == [own, far])
         }
     }
@@ -166,9 +166,9 @@ struct StoreEdgeTests {
                 .progress(id, newBoot, recogniser: "", pressCount: 6, sequence: 10, heard: 9, seen: seen)
             ) { $0.lastSeen = seen }
             try expect(.progress(id, newBoot, recogniser: "", pressCount: 6, sequence: 10, heard: 9)) { _ in }
-            try expect(.seen(id, seen + .seconds(1))) { $0.lastSeen = seen + .seconds(1) }
+            try expect(.fact(id, .lastSeen(seen + .seconds(1)))) { $0.lastSeen = seen + .seconds(1) }
             try expect(.heard(id, 10)) { $0.heard = 10 }
-            try expect(.advertisingConfigured(id, true)) { $0.isAdvertisingConfigured = true }
+            try expect(.fact(id, .isAdvertisingConfigured(true))) { $0.isAdvertisingConfigured = true }
             let time = UTCTime(milliseconds: 1_700_000_000_123)
             try expect(.battery(id, millivolts: 2600, measuredAt: time, isLow: true)) {
                 $0.batteryMillivolts = 2600
@@ -179,21 +179,21 @@ struct StoreEdgeTests {
                 $0.batteryPercentage = 7
                 $0.isBatteryLow = false
             }
-            try expect(.firmware(id, version: 11)) { $0.identity.firmwareVersion = 11 }
-            try expect(.model(id, .duo)) { $0.identity.model = .duo }
-            try expect(.nickname(id, "Bedside")) { $0.identity.nickname = "Bedside" }
-            try expect(.name(id, "Lamp")) { $0.name = "Lamp" }
-            try expect(.name(id, nil)) { $0.name = nil }
-            try expect(.triggerMode(id, .click)) { $0.triggerMode = .click }
-            try expect(.triggerMode(id, nil)) { $0.triggerMode = nil }
+            try expect(.fact(id, .firmware(11))) { $0.identity.firmwareVersion = 11 }
+            try expect(.fact(id, .model(.duo))) { $0.identity.model = .duo }
+            try expect(.fact(id, .nickname("Bedside"))) { $0.identity.nickname = "Bedside" }
+            try expect(.fact(id, .name("Lamp"))) { $0.name = "Lamp" }
+            try expect(.fact(id, .name(nil))) { $0.name = nil }
+            try expect(.fact(id, .triggerMode(.click))) { $0.triggerMode = .click }
+            try expect(.fact(id, .triggerMode(nil))) { $0.triggerMode = nil }
             let settings = ButtonSettings(
                 latencyMode: .low, autoDisconnectTime: 60, nicknameChosenAt: 1_760_000_030_500,
                 isConnectionWanted: false, ledMode: .none)
             try expect(.settings(id, settings)) { $0.settings = settings }
             try expect(.settings(id, ButtonSettings())) { $0.settings = ButtonSettings() }
-            try expect(.dials(id, [.part(.small): 1])) { $0.dials = [.part(.small): 1] }
-            try expect(.dials(id, [:])) { $0.dials = [:] }
-            try store.apply([.removeButton(id), .name(id, "gone")])
+            try expect(.fact(id, .dials([.part(.small): 1]))) { $0.dials = [.part(.small): 1] }
+            try expect(.fact(id, .dials([:]))) { $0.dials = [:] }
+            try store.apply([.removeButton(id), .fact(id, .name("gone"))])
             #expect(try store.load().buttons == [other])
         }
     }
@@ -226,12 +226,12 @@ struct StoreEdgeTests {
             try store.database?.run("PRAGMA max_page_count = \(pages[0] + 1)")
             let long = String(repeating: "x", count: 100_000)
             #expect(throws: StoreFailure.diskFull(path: directory.path + "/tryck.sqlite")) {
-                try store.apply([.name(button.id, "new name"), .runStarted(.example(1, button.id, rule: long))])
+                try store.apply([.fact(button.id, .name("new name")), .runStarted(.example(1, button.id, rule: long))])
             }
             #expect(try store.load() == StoredState(installationID: "05a1", buttons: [button]))
             // And it goes on when there is room again.
             try store.database?.run("PRAGMA max_page_count = 100000")
-            try store.apply([.name(button.id, "new name")])
+            try store.apply([.fact(button.id, .name("new name"))])
             #expect(try store.load().buttons.map(\.name) == ["new name"])
         }
     }

@@ -48,12 +48,12 @@ struct UnrecordedChangesTests {
             return .progress(
                 id, EventCursor(bootID: 1, eventCount: UInt32(value)), recogniser: "\(value)",
                 pressCount: Tally(clamping: value), sequence: Tally(clamping: value), heard: Int64(value) - 1)
-        case 3: return .name(id, value.isMultiple(of: 3) ? nil : "\(value)")
+        case 3: return .fact(id, .name(value.isMultiple(of: 3) ? nil : "\(value)"))
         case 4: return .settings(id, ButtonSettings(isConnectionWanted: value.isMultiple(of: 2)))
         case 5: return .battery(id, millivolts: value, measuredAt: UTCTime(milliseconds: Int64(value)), isLow: false)
-        case 6: return .firmware(id, version: UInt32(value))
+        case 6: return .fact(id, .firmware(UInt32(value)))
         case 7: return .rules(.variable("v\(number)", value.isMultiple(of: 3) ? nil : .string("\(value)")))
-        case 8: return .triggerMode(id, value.isMultiple(of: 2) ? .click : nil)
+        case 8: return .fact(id, .triggerMode(value.isMultiple(of: 2) ? .click : nil))
         case 9: return .heard(id, Int64(value))
         case 10, 11:
             nextRun += 1

@@ -112,7 +112,7 @@ struct AudienceTests {
     func nickname() {
         var house = ReportingHouse()
         house.report(.said(.nickname(Self.button, "Stove")))
-        #expect(house.changes == [.nickname(Self.button, "Stove")])
+        #expect(house.changes == [.fact(Self.button, .nickname("Stove"))])
         #expect(house.status?["nickname"] == "Stove" && house.status?["name"] == "Stove")
         #expect(house.listed?["nickname"] == "Stove" && house.listed?["name"] == "Stove")
         #expect(house.changed?["nickname"] == "Stove")
@@ -158,7 +158,7 @@ struct AudienceTests {
             triggerMode: .clickAndHold, rules: RuleSet(buttons: [Self.declared(.nickname("Stove"))]))
         #expect(house.status?["trigger_mode"] == "click_and_hold")
         house.report(.said(.nickname(Self.button, "Stove")))
-        #expect(house.changes.contains(.triggerMode(Self.button, nil)))
+        #expect(house.changes.contains(.fact(Self.button, .triggerMode(nil))))
         #expect(house.status?["trigger_mode"] == "click")
         #expect(house.lines.count { $0["kind"] == "changed" } == 2, "one line for each fact")
     }

@@ -457,7 +457,7 @@ struct SourceTests {
         #expect(
             effects.contains {
                 if case .record(_, let changes) = $0 {
-                    changes == [.source(FlicdHouse.button, FlicdHouse.name)]
+                    changes == [.fact(FlicdHouse.button, .source(FlicdHouse.name))]
                 } else {
                     false
                 }

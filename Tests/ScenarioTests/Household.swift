@@ -581,7 +581,8 @@ extension StoreChange {
     /// True if a reserve keeps the change; values that a button reports again are not kept.
     fileprivate var isReserved: Bool {
         switch self {
-        case .advertisingConfigured, .battery, .batteryPercentage, .firmware, .model, .seen: false
+        case .battery, .batteryPercentage: false
+        case .fact(_, let fact): fact.column.reserveKind != nil
         default: true
         }
     }

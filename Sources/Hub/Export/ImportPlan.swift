@@ -36,9 +36,6 @@ package struct ImportPlan: Hashable, Sendable {
 }
 
 extension StoredButton {
-    /// The name set with `rename`, or else the nickname, or else the serial number.
-    package var displayName: String { ButtonRecord(self).displayName }
-
     /// Keeps the higher press count and sequence number. If the pairing is unchanged, the event cursor and the states
     /// of recognition and dials are kept, too: the export is older, and its cursor would make events be handled twice.
     fileprivate func continuing(_ known: StoredButton) -> StoredButton {

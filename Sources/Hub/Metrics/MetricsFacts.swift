@@ -71,7 +71,7 @@ struct MetricsFacts: Sendable {
                 }
             case .buttonBatteryLow:
                 for (record, labels, _) in buttons where record.batteryPercentage != nil {
-                    text.add(metric, record.batteryAlarm.isLow, labels)
+                    text.add(metric, record.isBatteryLow, labels)
                 }
             case .buttonSignal:
                 for (record, labels, _) in buttons { if let rssi = record.rssi { text.add(metric, rssi, labels) } }

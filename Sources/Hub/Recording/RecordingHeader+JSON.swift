@@ -149,11 +149,14 @@ extension StoredButton {
             "trigger_mode": triggerMode.map { .string($0.rawValue) } ?? .null,
             "settings": settings.json, "battery_low": .bool(isBatteryLow), "recogniser": .string(recogniser),
         ]
-        return members.adding("source", .string(source ?? ""), if: source != nil)
+        var json = members.adding("source", .string(source ?? ""), if: source != nil)
             .adding("battery_percent", JSONValue(batteryPercentage ?? 0), if: batteryPercentage != nil)
-            .adding("dials", dials.json, if: !dials.isEmpty)
-            .adding("last_seen_ms", JSONValue(lastSeen?.milliseconds ?? 0), if: lastSeen != nil)
-            .adding("synced_cursor", syncedCursor?.json ?? .null, if: syncedCursor != nil)
+        for column in StoredFact.columns {
+            guard let name = column.recordedName else { continue }
+            let value = redaction(column.value(self))
+            json = json.adding(name, value, if: value != .null && value != .object([]))
+        }
+        return json.adding("synced_cursor", syncedCursor?.json ?? .null, if: syncedCursor != nil)
     }
 
     init(recorded button: JSONValue) throws(RecordingFailure) {
@@ -172,10 +175,12 @@ extension StoredButton {
             heard: try button.optional("heard", \.integerValue),
             triggerMode: try button.optional("trigger_mode") { $0.stringValue.flatMap(TriggerMode.init(rawValue:)) },
             settings: try ButtonSettings(recorded: try button.member("settings") { $0 }),
-            dials: try button.optional("dials", \.dialsValue) ?? [:],
-            isBatteryLow: try button.bool("battery_low"),
-            lastSeen: try button.optional("last_seen_ms", \.integerValue).map(UTCTime.init(milliseconds:)),
-            recogniser: try button.string("recogniser"))
+            isBatteryLow: try button.bool("battery_low"), recogniser: try button.string("recogniser"))
+        for column in StoredFact.columns {
+            guard let name = column.recordedName, let value = button[name], value != .null else { continue }
+            guard let set = column.setter(value) else { throw .badMember(name) }
+            set(&self)
+        }
         if let cursor = button["synced_cursor"] { syncedCursor = try EventCursor(recorded: cursor) }
     }
 }

@@ -89,26 +89,32 @@ struct EffectDigest: Sendable {
             line(
                 "progress", button, text(of: cursor), recogniser, pressCount.value, sequence.value, heard,
                 optional(seen?.milliseconds))
-        case .seen(let button, let time): line("seen", button, time.milliseconds)
         case .heard(let button, let number): line("heard", button, number)
         case .runStarted(let run):
             line(
                 "run", run.id, run.rule, optional(run.button), text(of: run.event), run.startedAt.milliseconds)
         case .runEnded(let run): line("no-run", run)
         case .rules(let change): line("rules", text(of: change))
-        case .advertisingConfigured(let button, let isConfigured): line("advertising", button, isConfigured)
         case .battery(let button, let millivolts, let measuredAt, let isLow):
             line("battery", button, millivolts, measuredAt.milliseconds, isLow)
         case .batteryPercentage(let button, let percentage, let measuredAt, let isLow):
             line("battery-percentage", button, percentage, measuredAt.milliseconds, isLow)
-        case .firmware(let button, let version): line("firmware", button, version)
-        case .model(let button, let model): line("model", button, model.rawValue)
-        case .nickname(let button, let nickname): line("nickname", button, nickname)
-        case .name(let button, let name): line("name", button, optional(name))
-        case .source(let button, let source): line("source", button, source)
-        case .triggerMode(let button, let mode): line("trigger-mode", button, optional(mode?.rawValue))
         case .settings(let button, let settings): line("settings", button, text(of: settings))
-        case .dials(let button, let dials): line("dials", button, json(dials.json))
+        case .fact(let button, let fact):
+            line(words[fact.column.name] ?? fact.column.name, button, text(of: fact.value))
+        }
+    }
+
+    /// The words of facts that differ from the names of their columns.
+    private static let words = [
+        "advertising_configured": "advertising", "last_seen": "seen", "trigger_mode": "trigger-mode",
+    ]
+
+    private static func text(of value: JSONValue) -> String {
+        switch value {
+        case .null: "-"
+        case .string(let text): text
+        default: json(value)
         }
     }
 
