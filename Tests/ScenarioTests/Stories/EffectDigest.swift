@@ -101,7 +101,9 @@ struct EffectDigest: Sendable {
             line("battery-percentage", button, percentage, measuredAt.milliseconds, isLow)
         case .settings(let button, let settings): line("settings", button, text(of: settings))
         case .fact(let button, let fact):
-            line(words[fact.column.name] ?? fact.column.name, button, text(of: fact.value))
+            line(
+                words[fact.column.name] ?? fact.column.name, button,
+                fact == .isAdvertisingConfigured(true) ? "true" : text(of: fact.value))
         }
     }
 
