@@ -57,7 +57,7 @@ private final class Discarded: Sendable {
 private struct LoadedSet: Sendable {
     var result: RulesLoaded
     var watched: WatchedFiles
-    /// The rules to keep for a start at which those on the disk are bad; `nil` if there is nothing to keep.
+    /// True if the rules were stored as the last good ones, or did not have to be.
     var isKept: Bool
 
     init(_ source: RuleSource, withTests: Bool, keptIn stateDirectory: String) {

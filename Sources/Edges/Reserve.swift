@@ -56,10 +56,10 @@ struct Reserve {
         if found == nil {
             // Zeros, and not only a length: a file with holes has no room.
             let zeros = [UInt8](repeating: 0, count: Self.length)
-            guard pwrite(file.rawValue, zeros, zeros.count, 0) == zeros.count,
-                ftruncate(file.rawValue, Self.length) == 0
-            else {
-                let code = errno
+            let count = pwrite(file.rawValue, zeros, zeros.count, 0)
+            guard count == zeros.count, ftruncate(file.rawValue, Self.length) == 0 else {
+                // A disk that takes only a part is full, and then `pwrite` sets no error.
+                let code = (0..<zeros.count).contains(count) ? ENOSPC : errno
                 // Nothing is kept of what cannot be whole; the next start tries again.
                 unlink(path)
                 throw StoreFailure(operation: "make", path: path, code: code)

@@ -47,14 +47,16 @@ struct ExportCommand: ParsableCommand {
         let stored = try PlaceOptions.use { () throws(StoreFailure) in
             try OfflineStore.load(directory, runtimeDirectories: places.runtimeDirectories)
         }
-        guard !stored.buttons.isEmpty else {
+        // Buttons of another flicd are paired with that flicd, so they are not exported.
+        let exported = ExportedState(stored)
+        guard !exported.buttons.isEmpty else {
             throw Failure(
                 .negativeResult, "No button is paired, so there is nothing to export. Pair one with: tryck pair")
         }
-        try target.write(octets(of: ExportedState(stored)))
+        try target.write(octets(of: exported))
         if clear { ExportFile.warn(of: file) }
         Output.standardOutput.write(
-            line: Quantity.count(Int64(stored.buttons.count), "button") + " in \(file)"
+            line: Quantity.count(Int64(exported.buttons.count), "button") + " in \(file)"
                 + (clear ? "." : ", encrypted. It cannot be read without the passphrase."))
     }
 

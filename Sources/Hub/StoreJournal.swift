@@ -106,8 +106,10 @@ struct StoreJournal: Sendable {
     /// The sync has ended.
     mutating func synced(_ token: RecordToken, _ success: Bool, at now: Instant) -> [Effect] {
         guard success else {
+            // A failed sync brings no earlier record out of the process.
             return recordFailed(
-                token, "The disk does not accept the state directory's data (sync failed)", .memory, at: now)
+                token, "The disk does not accept the state directory's data (sync failed)",
+                isRecordLost ? .nowhere : .memory, at: now)
         }
         var effects: [Effect] = []
         if let latestFault, token > latestFault { effects = mended(at: now) }
@@ -127,7 +129,7 @@ struct StoreJournal: Sendable {
     ) -> [Effect] {
         var effects: [Effect] = []
         if refuge != .disk, let token, let acknowledgement = awaitingSync.removeValue(forKey: token) {
-            heldBack[acknowledgement.button] = acknowledgement.cursor
+            heldBack[acknowledgement.button, default: acknowledgement.cursor].advance(to: acknowledgement.cursor)
         }
         let fault = "\(reason); \(refuge.consequence)"
         if self.fault != fault { effects.append(.faulted(fault)) }
@@ -135,7 +137,9 @@ struct StoreJournal: Sendable {
         let isNew = latestFault == nil
         self.fault = fault
         isRecordLost = refuge == .nowhere
-        latestFault = token ?? latestToken
+        // Failures may arrive out of order: a sync fails some time after the record that was made last.
+        let failed = token ?? latestToken
+        latestFault = max(latestFault ?? failed, failed)
         effects.append(.canRecord(refuge != .nowhere))
         if isNew || !isRetryScheduled {
             isRetryScheduled = true

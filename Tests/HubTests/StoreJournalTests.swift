@@ -56,6 +56,36 @@ struct StoreJournalTests {
         #expect(journal.fault == nil && journal.heldBack.isEmpty && journal.problems().isEmpty)
     }
 
+    @Test("failures that arrive out of order acknowledge nothing too early", arguments: RecordRefuge.allCases)
+    func failuresOutOfOrder(refuge: RecordRefuge) {
+        var journal = StoreJournal()
+        Self.handle(3, as: 3, in: &journal)
+        Self.handle(4, as: 4, in: &journal)
+        _ = journal.record([], as: 5)
+        _ = journal.sync(5, acknowledging: Acknowledgement(button: Self.other, cursor: Self.cursor(5)))
+        _ = journal.recordFailed(5, "no space", refuge, at: Self.start)
+        _ = journal.synced(3, false, at: Self.start)
+        // This sync was requested before record 5 failed, so it proves nothing about that record.
+        let effects = journal.synced(4, true, at: Self.start)
+        #expect(effects == [.acknowledge(Self.acknowledgement(4))])
+        #expect(journal.fault != nil)
+        _ = journal.retry(as: 6, at: Self.start + .seconds(1))
+        let acknowledged = journal.synced(6, true, at: Self.start + .seconds(1)).filter {
+            if case .acknowledge = $0 { true } else { false }
+        }
+        #expect(journal.fault == nil && acknowledged.count == (refuge == .disk ? 1 : 2))
+    }
+
+    @Test("a failed sync does not hide that a record is only in the process")
+    func syncFailsAfterLostRecord() {
+        var journal = StoreJournal()
+        Self.handle(3, as: 3, in: &journal)
+        _ = journal.record([], as: 4)
+        _ = journal.recordFailed(4, "no space", .nowhere, at: Self.start)
+        let effects = journal.synced(3, false, at: Self.start)
+        #expect(!effects.contains(.canRecord(true)) && journal.isRecordLost)
+    }
+
     @Test("a record in a reserve on the disk is acknowledged as one in the database")
     func diskRefuge() {
         var journal = StoreJournal()
