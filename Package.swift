@@ -14,8 +14,13 @@ let settings: [SwiftSetting] =
     // A warning is an error where we test; a newer compiler must not stop somebody's installation.
     + (Context.environment["TRYCK_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)])
 
+/// Optimized modules make the tests of values about eight times faster, and show mistakes that only an optimized program has.
+/// Assertions and `#if DEBUG` remain.
+let optimization: [SwiftSetting] =
+    Context.environment["TRYCK_STRICT"] == nil ? [] : [.unsafeFlags(["-O"], .when(configuration: .debug))]
+
 func module(_ name: String, _ dependencies: Target.Dependency...) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+    .target(name: name, dependencies: dependencies, swiftSettings: settings + optimization)
 }
 
 func tests(
@@ -99,12 +104,13 @@ let package = Package(
         module("Reactor", "CLinux"),
         module("Platform", "ButtonModel", "JSON", "Reactor", "CLinux"),
         module(
-            "Edges", "Bytes", "ButtonModel", "JSON", "BluetoothHost", "FlicdProtocol", "Expressions", "Rules", "Hub",
-            "Simulator", "Reactor", "Platform", "CLinux", "CBluetooth", "CCurl", "CMosquitto", "CSQLite",
+            "Edges", "Bytes", "ButtonModel", "JSON", "BluetoothHost", "FlicdProtocol", "Expressions", "Rules",
+            "MQTTTopics", "Hub", "Simulator", "Reactor", "Platform", "CLinux", "CBluetooth", "CCurl", "CMosquitto",
+            "CSQLite",
             .product(name: "Logging", package: "swift-log")),
         module(
-            "Setup", "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "RuleTesting", "Hub", "Simulator",
-            "Platform", "Edges", "CCrypto"),
+            "Setup", "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "RuleTesting", "MQTTTopics", "Hub",
+            "Simulator", "Platform", "Edges", "CCrypto"),
         module(
             "Daemon", "ButtonModel", "JSON", "BluetoothHost", "Rules", "RuleLoader", "MQTTTopics", "Hub",
             "Simulator",
@@ -116,27 +122,28 @@ let package = Package(
         // Commands
         module("ControlClient", "JSON", "RuleLoader", "Reactor", "Platform", "CLinux"),
         module(
-            "CommandSupport", "JSON", "Reactor", "Platform", "ControlClient", "CLinux",
+            "CommandSupport", "JSON", "MQTTTopics", "Reactor", "Platform", "ControlClient", "CLinux",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module("CommandText", "ButtonModel", "JSON", "Expressions", "MQTTTopics", "CommandSupport"),
         module(
-            "DaemonCommands", "Bytes", "ButtonModel", "JSON", "Reactor", "Platform", "ControlClient", "CommandSupport",
-            "CommandText", .product(name: "ArgumentParser", package: "swift-argument-parser")),
+            "DaemonCommands", "Bytes", "ButtonModel", "JSON", "MQTTTopics", "Reactor", "Platform", "ControlClient",
+            "CommandSupport", "CommandText", .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
             "RuleCommands", "ButtonModel", "JSON", "Diagnostics", "Expressions", "Almanac", "Rules", "RuleLoader",
             "RuleTesting", "Platform", "Setup", "CommandSupport", "CommandText",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
             "ReplayCommands", "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "Hub", "Platform",
-            "Setup", "CommandSupport", "CommandText", .product(name: "ArgumentParser", package: "swift-argument-parser")
-        ),
+            "CommandSupport", "CommandText", .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
-            "DemoCommands", "ButtonModel", "JSON", "Diagnostics", "Gestures", "Hub", "Simulator", "Reactor",
-            "Platform", "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText", "RuleCommands", "CLinux",
+            "DemoCommands", "ButtonModel", "JSON", "Diagnostics", "Gestures", "MQTTTopics", "Hub", "Simulator",
+            "Reactor", "Platform", "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText", "RuleCommands",
+            "CLinux",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
-            "DoctorCommands", "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "RuleTesting", "Reactor",
-            "Platform", "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText", "RuleCommands",
+            "DoctorCommands", "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "RuleTesting",
+            "MQTTTopics", "Reactor", "Platform", "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText",
+            "RuleCommands",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
             "ExportCommands", "ButtonModel", "JSON", "Hub", "Platform", "Edges", "Setup", "ControlClient",
@@ -206,7 +213,8 @@ let package = Package(
         tests("PlatformTests", "Platform", "Reactor", "ReactorTestSupport", "DiskTestSupport"),
         tests(
             "EdgesTests", "Edges", "Platform", "ControlClient", "CMosquitto", "BluetoothHost", "FlicdProtocol", "Hub",
-            "Rules", "Reactor", "ReactorTestSupport", "DiskTestSupport", "CLinux", "CDisk", "Expressions", "Bytes",
+            "MQTTTopics", "Rules", "Reactor", "ReactorTestSupport", "DiskTestSupport", "CLinux", "CDisk", "Expressions",
+            "Bytes",
             "JSON", "ButtonModel", .product(name: "Logging", package: "swift-log")),
         tests("SetupTests", "Setup", "Platform", "Hub", "Rules", "Bytes", "ButtonModel", "DiskTestSupport"),
         tests(

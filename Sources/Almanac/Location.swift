@@ -30,17 +30,17 @@ extension Location {
     ///
     /// A call takes about 40 µs, so callers should calculate a moment only once.
     package func sun(at time: UTCTime, in zone: TimeZone) -> SunFacts {
-        let place = SolarPosition.Observer(self)
+        let observer = SolarPosition.Observer(self)
         let now = Double(time.milliseconds) / 1000
-        let elevation = Trigonometry.arcsine(SolarPosition(at: now).sineOfElevation(at: now, place))
+        let elevation = Trigonometry.arcsine(SolarPosition(at: now).sineOfElevation(at: now, observer))
         var facts = SunFacts()
         facts.isUp = elevation >= Location.horizon
         facts.elevation = elevation + SolarPosition.refraction(at: elevation)
 
         let noon = solarNoon(of: time, in: zone)
         let (midnight, nextMidnight) = (noon - 43_200, noon + 43_200)
-        let morning = HalfDay(from: midnight, to: noon, at: place)
-        let evening = HalfDay(from: nextMidnight, to: noon, at: place)
+        let morning = HalfDay(from: midnight, to: noon, at: observer)
+        let evening = HalfDay(from: nextMidnight, to: noon, at: observer)
         let wall = { (moment: Double) in
             zone.localTime(at: UTCTime(milliseconds: Int64(exactly: moment.rounded() * 1000) ?? 0)).secondOfDay
         }
@@ -80,10 +80,10 @@ private struct HalfDay {
     private let positions: (midnight: SolarPosition, noon: SolarPosition)
     private let observer: SolarPosition.Observer
 
-    init(from midnight: Double, to noon: Double, at place: SolarPosition.Observer) {
+    init(from midnight: Double, to noon: Double, at observer: SolarPosition.Observer) {
         self.midnight = midnight
         self.noon = noon
-        self.observer = place
+        self.observer = observer
         positions = (SolarPosition(at: midnight), SolarPosition(at: noon))
     }
 

@@ -52,11 +52,11 @@ struct SolarPosition: Hashable, Sendable {
     }
 
     /// The sine of the elevation of the sun's centre, without refraction.
-    func sineOfElevation(at moment: Double, _ place: Observer) -> Double {
+    func sineOfElevation(at moment: Double, _ observer: Observer) -> Double {
         let cosineOfDeclination = (1 - sineOfDeclination * sineOfDeclination).squareRoot()
-        let cosineOfHourAngle = Trigonometry.cosine(hourAngle(at: moment, longitude: place.longitude))
-        return place.sineOfLatitude * sineOfDeclination
-            + place.cosineOfLatitude * cosineOfDeclination * cosineOfHourAngle
+        let cosineOfHourAngle = Trigonometry.cosine(hourAngle(at: moment, longitude: observer.longitude))
+        return observer.sineOfLatitude * sineOfDeclination
+            + observer.cosineOfLatitude * cosineOfDeclination * cosineOfHourAngle
     }
 
     struct Observer {

@@ -10,7 +10,7 @@ public struct BackOff: Hashable, Sendable {
         upcoming = range.lowerBound
     }
 
-    /// Whether `next` returns the longest wait.
+    /// True if `next` returns the longest wait.
     public var isAtLongest: Bool { upcoming == range.upperBound }
 
     /// The wait before the next attempt.

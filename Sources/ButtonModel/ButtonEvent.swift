@@ -11,9 +11,9 @@ public struct ButtonEvent: Hashable, Sendable {
     public var step: PressStep
     /// The button's clock at the event, in ticks of 1/32768 s since the button's boot.
     public var ticks: UInt64
-    /// Whether the button stored the event while it had no connection, or the event was delayed by a bad link.
+    /// True if the button stored the event while it had no connection, or the event was delayed by a bad link.
     public var wasQueued: Bool
-    /// Whether the event is the last of the button's stored events.
+    /// True if the event is the last of the button's stored events.
     public var wasQueuedLast: Bool
     /// The age of the event when it was received; zero for live events.
     public var age: Duration
@@ -21,7 +21,7 @@ public struct ButtonEvent: Hashable, Sendable {
     public var part: ButtonPart?
     /// The direction of the swipe that this `up` ends; a swipe is not a click. `nil` for a press.
     public var swipe: SwipeDirection?
-    /// Whether the event's time has a resolution of only a second. Then intervals between events do not show which
+    /// True if the event's time has a resolution of only a second. Then intervals between events do not show which
     /// presses belong together; only the button's own classification in `step` does.
     public var isTimeRough: Bool
 

@@ -41,7 +41,7 @@ public struct EventCursor: Hashable, Sendable {
         self.smallEventCount = smallEventCount
     }
 
-    /// Whether every event up to `other` is at or below this cursor, in the same boot.
+    /// True if every event up to `other` is at or below this cursor, in the same boot.
     package func covers(_ other: EventCursor) -> Bool {
         bootID == other.bootID && eventCount >= other.eventCount && smallEventCount >= other.smallEventCount
     }

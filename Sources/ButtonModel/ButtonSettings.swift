@@ -6,7 +6,7 @@ public struct ButtonSettings: Hashable, Sendable {
     /// When the nickname was set that has not been written to the button yet, in milliseconds since 1970 UTC; `nil`
     /// when the button has it.
     public var nicknameChosenAt: UInt64?
-    /// Whether a connection is attempted at all.
+    /// True if a connection is attempted at all.
     public var isConnectionWanted: Bool
     /// The display mode of a Twist's lights; other models ignore it.
     public var ledMode: LEDMode

@@ -8,7 +8,7 @@ package struct ConnectionLimit: Hashable, Sendable {
 
     package init(capacity: Int) { self.capacity = capacity }
 
-    /// Whether an owner that holds `owned` of the `total` connections may open another.
+    /// True if an owner that holds `owned` of the `total` connections may open another.
     package func admits(owned: Int, total: Int) -> Bool { owned < capacity - total }
 
     /// The maximum number of connections of one owner.

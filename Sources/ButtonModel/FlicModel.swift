@@ -30,7 +30,7 @@ extension FlicModel {
         }
     }
 
-    /// Whether the model has two buttons.
+    /// True if the model has two buttons.
     public var hasTwoButtons: Bool { parts.contains(.small) }
 
     public var swipes: [SwipeDirection] {
@@ -59,7 +59,7 @@ extension FlicModel {
         }
     }
 
-    /// Whether the model has lights whose `LEDMode` can be set.
+    /// True if the model has lights whose `LEDMode` can be set.
     public var hasLEDMode: Bool {
         switch self {
         case .twist: true
@@ -67,7 +67,7 @@ extension FlicModel {
         }
     }
 
-    /// Whether `latencyMode` and `autoDisconnectTime` of `ButtonSettings` can be set. A Twist chooses both itself.
+    /// True if `latencyMode` and `autoDisconnectTime` of `ButtonSettings` can be set. A Twist chooses both itself.
     public var hasConnectionSettings: Bool {
         switch self {
         case .flic1, .flic2, .duo: true

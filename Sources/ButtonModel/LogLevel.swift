@@ -2,7 +2,7 @@
 public enum LogLevel: String, CaseIterable, Hashable, Sendable {
     case debug, info, warning, error
 
-    /// Whether lines of this level are written if `other` is the minimum level.
+    /// True if lines of this level are written if `other` is the minimum level.
     public func isAtLeast(_ other: LogLevel) -> Bool { rank >= other.rank }
 
     private var rank: Int {

@@ -3,15 +3,15 @@
 public struct PressFacts: Hashable, Sendable {
     /// `nil` for a button with a single part.
     public var part: ButtonPart?
-    /// Whether any of its events is a stored or delayed one, as in `ButtonEvent.wasQueued`.
+    /// True if any of its events is a stored or delayed one, as in `ButtonEvent.wasQueued`.
     public var wasQueued: Bool
-    /// Whether it includes the last of the button's stored events.
+    /// True if it includes the last of the button's stored events.
     public var wasQueuedLast: Bool
     /// The age of the event when it was received; zero for live events.
     public var age: Duration
     /// How long the press has lasted at an `up`, `hold`, `hold_release` or `hold` chord; zero for other events.
     public var heldFor: Duration
-    /// Whether this is a `hold_release` without an `up`, reported because the link was lost.
+    /// True if this is a `hold_release` without an `up`, reported because the link was lost.
     public var isLinkLost: Bool
     /// The dial's position after a movement, 0…100.
     public var position: Int

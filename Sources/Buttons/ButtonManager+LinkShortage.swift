@@ -9,10 +9,8 @@ import Flic
 /// been idle longest is disconnected at once, so that a link is free for the next press. The disconnected button is
 /// silent until it is pressed. As it is still in the accept list, it then connects and sends the events that it stored.
 struct LinkShortage: Hashable, Sendable {
-    /// The number of links while the adapter refuses another one; else `nil`.
-    var linkLimit: Int?
     /// The adapter's number of links, from its first refusal until there is room for all wanted buttons. Unlike
-    /// `linkLimit` it is kept when a link becomes free, so that this alone does not change the report.
+    /// `AdapterCapacity.linkLimit` it is kept when a link becomes free, so that this alone does not change the report.
     var shortage: Int?
     var waitingForTurn: Set<ButtonID> = []
     var reported: Set<ButtonID> = []
@@ -30,7 +28,7 @@ extension ButtonManager {
     mutating func linkCountChanged(at now: Instant) {
         if let shortage = linkShortage.shortage {
             if links.count > shortage { linkShortage.shortage = nil }
-            if links.count == shortage, linkShortage.linkLimit == nil {
+            if links.count == shortage, capacity.linkLimit == nil {
                 deadlines.set(.limitCheck, at: now + Self.limitCheck)
             } else {
                 deadlines.cancel(.limitCheck)
@@ -40,7 +38,6 @@ extension ButtonManager {
     }
 
     mutating func limitReached(_ count: Int, at now: Instant) {
-        linkShortage.linkLimit = count
         linkShortage.shortage = count
         deadlines.cancel(.limitCheck)
         capacityChanged { $0.linkLimit = count }
@@ -49,21 +46,20 @@ extension ButtonManager {
     }
 
     mutating func limitNotReached() {
-        if linkShortage.linkLimit == nil, isLinkMissing { linkShortage.shortage = nil }
+        if capacity.linkLimit == nil, isLinkMissing { linkShortage.shortage = nil }
         reportLinkShortage()
     }
 
     mutating func linkFreed(at now: Instant) {
         defer { linkCountChanged(at: now) }
-        guard linkShortage.linkLimit != nil else { return }
-        linkShortage.linkLimit = nil
+        guard capacity.linkLimit != nil else { return }
         capacityChanged { $0.linkLimit = nil }
         deadlines.cancel(.freeLink)
     }
 
     /// Disconnects the button that has been idle long enough, or sets a timer for the first that will be.
     mutating func freeLink(at now: Instant) {
-        guard linkShortage.linkLimit != nil, isLinkMissing else { return }
+        guard capacity.linkLimit != nil, isLinkMissing else { return }
         // A link is being ended already.
         guard !links.values.contains(where: { $0.phase == .disconnecting || $0.phase == .closing }) else { return }
         let next = links.compactMap { handle, link in mayLeave(link).map { (at: $0, handle: handle) } }

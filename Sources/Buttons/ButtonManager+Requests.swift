@@ -2,10 +2,8 @@ import BluetoothHost
 import ButtonModel
 import Flic
 
-// Users' requests for known buttons, graceful disconnects, and firmware updates, which may take several links.
+// Users' requests for known buttons, and graceful disconnects.
 extension ButtonManager {
-    /// The maximum number of firmware updates at a time; each keeps an image of up to 1 MiB.
-    package static let maximumUpdates = 8
     /// The time limit for a button that was asked to end its link; a packet reaches it within about 2 s.
     static let gracefulDisconnectTimeout = Duration.seconds(3)
 
@@ -37,11 +35,7 @@ extension ButtonManager {
             perform(.perform(.readRSSI(handle)), at: now)
         case .updateFirmware(let octets):
             startUpdate(of: button, octets, at: now)
-        case .cancelFirmwareUpdate:
-            guard updates[button] != nil else { break }
-            endUpdate(of: button)
-            sendToSession(of: button, .cancelFirmwareUpdate, at: now)
-            effects.append(.firmwareUpdate(button, .failed(.cancelled)))
+        case .cancelFirmwareUpdate: cancelUpdate(of: button, at: now)
         case .factoryReset:
             sendToSession(of: button, .factoryReset, at: now)
         }
@@ -102,79 +96,9 @@ extension ButtonManager {
         }
         updateState(of: ButtonID(link.connection.peer))
     }
-
-    // MARK: Firmware
-
-    private mutating func startUpdate(of button: ButtonID, _ octets: [UInt8], at now: Instant) {
-        let image: FirmwareImage
-        do {
-            image = try FirmwareImage(octets, for: known[button]?.identity.model ?? .flic2)
-        } catch {
-            return effects.append(.firmwareUpdate(button, .failed(error)))
-        }
-        guard updates[button] == nil, updates.count < Self.maximumUpdates else {
-            return effects.append(.firmwareUpdate(button, .failed(.busy)))
-        }
-        updates[button] = image
-        if let handle = link(to: button), links[handle]?.phase == .inSession(isReady: true) {
-            advanceSession(handle, .perform(.updateFirmware(image)), at: now)
-        } else {
-            effects.append(.firmwareUpdate(button, .waiting))
-        }
-    }
-
-    mutating func becameReady(_ handle: ConnectionHandle, _ button: ButtonID, at now: Instant) {
-        links[handle]?.phase = .inSession(isReady: true)
-        links[handle]?.wasReady = true
-        links[handle]?.lastActivity = now
-        failedVerifications[button] = nil
-        attributes[button] = links[handle]?.attributes
-        updateState(of: button)
-    }
-
-    /// Resumes an interrupted firmware update when the session is ready.
-    mutating func resumeUpdate(_ handle: ConnectionHandle, at now: Instant) {
-        guard let link = links[handle], let image = updates[ButtonID(link.connection.peer)] else { return }
-        advanceSession(handle, .perform(.updateFirmware(image)), at: now)
-    }
-
-    mutating func updateProgressed(_ progress: FirmwareUpdateProgress, of button: ButtonID) {
-        guard updates[button] != nil else { return }
-        switch progress {
-        case .started(let units, let all), .received(let units, let all):
-            effects.append(.firmwareUpdate(button, .transferring(percentage: all > 0 ? units * 100 / all : 0)))
-        case .finished:
-            endUpdate(of: button)
-            attributes[button] = nil
-            effects.append(.firmwareUpdate(button, .finished))
-        case .failed(.interrupted):
-            effects.append(.firmwareUpdate(button, .waiting))
-        case .failed(let failure):
-            endUpdate(of: button)
-            effects.append(.firmwareUpdate(button, .failed(failure)))
-        }
-    }
-
-    mutating func endUpdate(of button: ButtonID) { updates[button] = nil }
 }
 
 extension KnownButton {
     /// The nickname that the button has not accepted yet; `nil` if there is none.
     var pendingNickname: Nickname? { settings.nicknameChosenAt.map { Nickname(identity.nickname, chosenAt: $0) } }
-}
-
-extension FirmwareProgress {
-    fileprivate static func failed(_ failure: FirmwareUpdateFailure) -> FirmwareProgress {
-        .failed(name: failure.name, advice: failure.advice)
-    }
-
-    fileprivate static func failed(_ fault: FirmwareImage.InvalidImage) -> FirmwareProgress {
-        let advice =
-            switch fault {
-            case .tooShort, .notWords:
-                "The file is not a complete firmware image for this button. Download it again."
-            case .tooLong: "The file is too large: images for a Flic 2 are at most 256 KiB, others 1 MiB."
-            }
-        return .failed(name: "invalid_image", advice: advice)
-    }
 }

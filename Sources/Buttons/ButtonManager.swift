@@ -82,7 +82,6 @@ package struct ButtonManager: Sendable {
         case events(ButtonID, [ButtonEvent], EventCursor, needsAcknowledgement: Bool)
         /// Rotation, which needs no acknowledgement.
         case moved(ButtonID, [ButtonMovement])
-        case queueDrained(ButtonID)
         case advertisingConfigured(ButtonID)
         case battery(ButtonID, millivolts: Int)
         case firmware(ButtonID, version: UInt32)

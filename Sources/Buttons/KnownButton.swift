@@ -8,7 +8,7 @@ package struct KnownButton: Hashable, Sendable {
     package var cursor: EventCursor
     /// The last events delivered before the program started, if later than `cursor`.
     package var deliveredBeforeStart: EventCursor?
-    /// Whether the button has accepted our advertising settings since its last boot.
+    /// True if the button has accepted our advertising settings since its last boot.
     package var advertisingConfigured: Bool
     package var settings: ButtonSettings
     /// The shown positions of its dials, 0…`Dial.unitsPerTurn`.

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -110,6 +111,11 @@ int linux_close_on_exec(unsigned first)
 char **linux_environment(void)
 {
 	return environ;
+}
+
+uintptr_t linux_thread(void)
+{
+	return (uintptr_t)pthread_self();
 }
 
 int linux_random(void *buffer, size_t count)

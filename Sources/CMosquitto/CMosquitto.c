@@ -214,7 +214,7 @@ enum kind { PUBLISH = 3, PUBREC = 5, PUBREL = 6, PINGREQ = 12 };
 
 static int qos_of(uint8_t command) { return command >> 1 & 3; }
 
-/* Whether the rest of the packet may be read, after its fixed header is complete. */
+/* True if the rest of the packet may be read, after its fixed header is complete. */
 static int begin_body(struct cmosquitto_reader *reader)
 {
 	int kind = reader->command >> 4;

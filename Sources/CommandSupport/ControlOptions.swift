@@ -2,6 +2,7 @@ package import ArgumentParser
 import ControlClient
 import Glibc
 package import JSON
+package import MQTTTopics
 import Platform
 
 /// The option with which a command finds the daemon.
@@ -30,21 +31,18 @@ package struct ControlOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - data: the `data` of the request.
-    ///   - patience: how long the answer may take.
+    ///   - timeLimit: how long the answer may take.
     /// - Returns: the answer's `data`.
     /// - Throws: `Failure`: 69 when there is no daemon or it does not answer, 1 when it refuses.
     package func ask(
-        _ request: String, _ data: JSONValue = .object([]), within patience: Duration = .seconds(10)
+        _ request: some RequestName, _ data: JSONValue = .object([]), within timeLimit: Duration = .seconds(10)
     ) throws(Failure) -> JSONValue {
-        let request: JSONValue = ["request": .string(request), "data": data]
         let answer: JSONValue?
         do throws(ControlClientFailure) {
             let client = try ControlSocket.first(of: candidates) { path throws(ControlClientFailure) in
                 try ControlClient(path: path)
             }
-            try client.send(request.encoded())
-            let line = try client.readLine(timeout: patience)
-            answer = try? JSONValue(parsing: line)
+            answer = try client.ask(.request(request, data), within: timeLimit)
         } catch {
             throw Failure(error, candidates: candidates)
         }
@@ -56,6 +54,15 @@ package struct ControlOptions: ParsableArguments {
 }
 
 extension JSONValue {
+    /// A request to the daemon, as a line of the control socket.
+    ///
+    /// - Parameter data: `nil` for a request without `data`.
+    package static func request(_ name: some RequestName, _ data: JSONValue? = nil) -> JSONValue {
+        var members = [Member("request", .string(name.rawValue))]
+        if let data { members.append(Member("data", data)) }
+        return .object(members)
+    }
+
     /// The `data` of an answer, or the reason why the request was refused.
     package var requestOutcome: Result<JSONValue, Failure> {
         self["status"]?.stringValue == "ok"

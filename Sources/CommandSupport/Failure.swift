@@ -3,7 +3,7 @@ package import Platform
 /// The reason why a command ends with a status other than 0.
 package struct Failure: Error, Hashable, Sendable {
     package var status: ExitStatus
-    /// What went wrong and what to do next. Empty when the command has already printed that.
+    /// Says what went wrong and what to do next. Empty when the command has already printed that.
     package var sentence: String
 
     package init(_ status: ExitStatus, _ sentence: String) {

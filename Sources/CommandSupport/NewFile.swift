@@ -5,7 +5,7 @@ import Platform
 package struct NewFile: Sendable {
     package let path: String
     private let isReplacing: Bool
-    /// What to do when there is a file already.
+    /// The sentence that says what to do when there is a file already.
     private let remedy: String
 
     /// Checks whether a file may be written at the path.

@@ -55,8 +55,8 @@ package enum StreamText {
             )
         }
         let problem = line["problems"]?.arrayValue?.first { $0.text("severity") == "error" } ?? .null
-        let place = "\(problem.text("file")):\(problem["line"] ?? 0):\(problem["column"] ?? 0)"
-        return titled("rules", .plain) + ("the old rules stay in use: \(place): \(problem.text("message"))", .bad)
+        let location = "\(problem.text("file")):\(problem["line"] ?? 0):\(problem["column"] ?? 0)"
+        return titled("rules", .plain) + ("the old rules stay in use: \(location): \(problem.text("message"))", .bad)
     }
 
     private static func event(_ line: JSONValue) -> Line {

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+package import JSON
 import Platform
 
 /// The reason why a command has no answer.
@@ -27,7 +28,8 @@ package enum ControlClientFailure: Error, Hashable, Sendable, CustomStringConver
     }
 }
 
-/// A client of the control socket, for a command that has nothing else to do: all calls block.
+/// A client of the control socket, for a command that has nothing else to do: all calls block. A command that runs on the
+/// event loop uses `ControlConnection`.
 package final class ControlClient {
     /// The limit in octets for a line, which is the limit of the server's buffer for a client.
     package static let maximumLineLength = OutgoingBuffer.maximumCount
@@ -40,6 +42,16 @@ package final class ControlClient {
     }
 
     deinit { Glibc.close(descriptor) }
+
+    /// Sends a request, and waits for its answer.
+    ///
+    /// - Parameter timeLimit: how long the answer may take.
+    /// - Returns: `nil` if the answer is not JSON.
+    package func ask(_ request: JSONValue, within timeLimit: Duration) throws(ControlClientFailure) -> JSONValue? {
+        try send(request.encoded())
+        let line = try readLine(timeout: timeLimit)
+        return try? JSONValue(parsing: line)
+    }
 
     /// Sends a line, given without its line feed.
     package func send(_ line: [UInt8]) throws(ControlClientFailure) {

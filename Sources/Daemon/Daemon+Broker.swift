@@ -47,20 +47,18 @@ extension Daemon {
 
     private func connect(to endpoint: MQTTOptions.Endpoint) {
         let configuration = setup.configuration
-        let offline = runner.hub.offlineMessage
         let options = MQTTOptions(
             configuration, endpoint: endpoint,
             clientIdentifier: configuration.mqttClientIdentifier ?? "tryck_" + runner.hub.installationID,
-            will: MQTTWill(
-                topicName: offline.topicName, payload: offline.payload, qos: offline.qos, retain: offline.retain))
+            will: runner.hub.offlineMessage)
         let mqtt = MQTTEdge(loop: loop, options: options, seed: SystemEnvironment.randomSeed) { [weak self] in
-            self?.brokerSaid($0)
+            self?.brokerReported($0)
         }
         self.mqtt = mqtt
         mqtt.connect()
     }
 
-    private func brokerSaid(_ event: MQTTEvent) {
+    private func brokerReported(_ event: MQTTEvent) {
         switch event {
         case .connected: deliver(.brokerConnected)
         case .disconnected(let failure):

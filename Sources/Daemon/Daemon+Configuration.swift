@@ -12,7 +12,7 @@ extension Daemon {
     /// format.
     func reloadConfiguration() {
         configurationReads += 1
-        let (read, files, path) = (configurationReads, setup.ruleSource.files, setup.configurationPath)
+        let (read, files, path) = (configurationReads, setup.rulesOnDisk.files, setup.configurationPath)
         loop.offload { () -> Result<ConfigurationFiles.LoadedConfiguration, Setup.Failure> in
             do throws(Setup.Failure) {
                 return .success(try files.configuration(at: path))
@@ -20,7 +20,7 @@ extension Daemon {
                 return .failure(error)
             }
         } then: { [weak self] result in
-            // Of several reads at once only the latest is used.
+            // If several reads run at once, only the latest is used.
             guard let self, read == configurationReads else { return }
             switch result {
             case .success(let found): take(found)
@@ -46,7 +46,7 @@ extension Daemon {
             }
         }
         if changed.contains("log.format") {
-            output.format = LogFormat(configuration.logFormat, environment: setup.ruleSource.files.environment)
+            output.format = LogFormat(configuration.logFormat, environment: setup.rulesOnDisk.files.environment)
         }
         let waiting = changed.filter { !$0.hasPrefix("log.") }
         guard !waiting.isEmpty else { return }

@@ -12,21 +12,21 @@ import Synchronization
 extension Daemon {
     func loadRules(_ id: JobID, withTests: Bool) {
         mqtt?.configurationRead()
-        let source = setup.ruleSource
+        let rules = setup.rulesOnDisk
         let directory = setup.stateDirectory
         loop.offload {
-            LoadedSet(source, withTests: withTests, keptIn: directory)
-        } then: { [weak self] (loaded: LoadedSet) in
+            LoadOutcome(rules, withTests: withTests, keptIn: directory)
+        } then: { [weak self] (loaded: LoadOutcome) in
             self?.rulesLoaded(id, loaded)
         }
     }
 
-    private func rulesLoaded(_ id: JobID, _ loaded: LoadedSet) {
+    private func rulesLoaded(_ id: JobID, _ loaded: LoadOutcome) {
         watchRuleFiles(loaded.watched)
         if !loaded.isKept {
             logger.warning("the rules could not be saved in \(setup.stateDirectory) as the last good rules")
         }
-        deliver(.rulesLoaded(id, loaded.result))
+        deliver(.rulesLoaded(id, loaded.report))
     }
 
     /// Releases the rules on a helper thread, because freeing many of them takes long.
@@ -53,29 +53,30 @@ private final class Discarded: Sendable {
     }
 }
 
-/// The result of reading the rules on a helper thread.
-private struct LoadedSet: Sendable {
-    var result: RulesLoaded
+/// The rules that a helper thread loaded: the report to the hub, and what the daemon needs of them.
+private struct LoadOutcome: Sendable {
+    var report: RuleLoadReport
     var watched: WatchedFiles
     /// True if the rules were stored as the last good ones, or did not have to be.
     var isKept: Bool
 
-    init(_ source: RuleSource, withTests: Bool, keptIn stateDirectory: String) {
-        watched = WatchedFiles(source)
+    init(_ rules: RulesOnDisk, withTests: Bool, keptIn stateDirectory: String) {
+        watched = WatchedFiles(rules)
         isKept = true
         do throws(FileText.Failure) {
-            let reading = try source.read(withTests: withTests)
-            watched.add(reading)
-            result = reading.result
-            if let rules = result.source {
-                isKept = LastGoodRules(rules: rules, secrets: reading.secrets).write(in: stateDirectory)
+            let loaded = try rules.load(withTests: withTests)
+            watched.add(loaded)
+            report = loaded.report
+            if let recorded = report.source {
+                isKept = LastGoodRules(rules: recorded, secrets: loaded.secrets).write(in: stateDirectory)
             }
         } catch {
-            // Without a file at the usual place there are no rules; a file that was named has to be there.
-            let isAllowed = !source.isNamed && error == .notFound(source.path)
-            result =
+            // Without a file at the default path there are no rules; a file that was named has to be there.
+            let isAllowed = !rules.isNamed && error == .notFound(rules.path)
+            report =
                 isAllowed
-                ? RulesLoaded(set: RuleSet()) : RulesLoaded(set: nil, problems: [error.problem], summary: "\(error)")
+                ? RuleLoadReport(set: RuleSet())
+                : RuleLoadReport(set: nil, problems: [error.problem], summary: "\(error)")
         }
     }
 }

@@ -29,7 +29,7 @@ final class Daemon {
     let capture: CaptureFile?
     private var recorder: RecordEdge?
     var runner: HubRunner
-    /// What the store held at the start.
+    /// The state that the store held at the start.
     let stored: StoredState
     var transport: (any HCITransport)?
     var adapterSelection: AdapterSelection?
@@ -46,9 +46,9 @@ final class Daemon {
         }
     }
     /// The flicds that buttons come from, in the order of the configuration.
-    private lazy var sources = setup.configuration.sources.enumerated().map { place, source in
+    private lazy var sources = setup.configuration.sources.enumerated().map { index, source in
         FlicdSourceEdge(loop: loop, host: source.host, port: UInt16(clamping: source.port)) { [weak self] in
-            self?.deliver(.source(place, $0))
+            self?.deliver(.source(index, $0))
         }
     }
     private let metrics: MetricsFile?
@@ -56,12 +56,12 @@ final class Daemon {
     var configurationReads: UInt64 = 0
     private var timer: Timer?
     private var watchdog: Timer?
-    /// Whether the effects of an input are being carried out.
+    /// True if the effects of an input are being carried out.
     private var isCarryingOut = false
     private var isStopping = false
-    /// Whether a signal asked for the end. It overrides an earlier request to restart.
+    /// True if a signal asked for the end. It overrides an earlier request to restart.
     private var isEndWanted = false
-    /// What the hub knows of the reserve.
+    /// The latest fault of the reserve that the hub was told of; `nil`: the reserve works.
     private var reserveFault: StoreFailure?
 
     init(
@@ -84,7 +84,7 @@ final class Daemon {
         runner = HubRunner(Hub(setup.hub, stored: stored, rules: setup.rules))
         // The hub holds the rules now. A second reference here would keep them in memory after a reload.
         self.setup.rules = RuleSet()
-        self.setup.goodRules = nil
+        self.setup.rulesToKeep = nil
         flicd = setup.configuration.flicdListen.map {
             FlicdListener(loop: loop, host: $0.host, port: UInt16(clamping: $0.port)) { [weak self] in
                 self?.deliver(.flicd($0))
@@ -156,6 +156,7 @@ final class Daemon {
             if let recorder, let line = runner.hub.recordedLine(turn.input, at: turn.at) { recorder.write(line) }
             for effect in turn.effects { carryOut(effect) }
         }
+        mqtt?.endBatch()
         isCarryingOut = false
     }
 
@@ -166,12 +167,14 @@ final class Daemon {
         case .setTimer(let deadline): timer?.set(at: deadline.nanoseconds)
         case .cancelTimer: timer?.cancel()
         case .needsEntropy: deliver(.entropy(SystemEnvironment.randomOctets(2048)))
+        // `HubRunner` adds the input. The messages of rules are written by now; the others follow in one segment.
+        case .goOn: mqtt?.beginBatch()
         case .openTransport: openTransport()
         case .closeTransport: closeTransport()
         case .send(let packet):
             capture?.add(packet, .sent)
             transport?.send(packet)
-        case .source(let place, let effect): carryOut(effect, of: sources[place])
+        case .source(let index, let effect): carryOut(effect, of: sources[index])
         case .record(let token, let changes): record(changes, token)
         case .sync(let token): sync(token)
         case .subscribe(let subscriptions): mqtt?.subscribe(subscriptions)
@@ -284,7 +287,7 @@ final class Daemon {
         flicd?.stop()
         guard isRestart, !isEndWanted else { return loop.stop() }
         logger.info("tryckd restarts")
-        let failure = executeAnew()
+        let failure = restartProcess()
         logger.critical("tryckd could not restart: \(failure)")
         loop.stop(status: ExitStatus.internalError.rawValue)
     }

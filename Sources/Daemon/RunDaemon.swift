@@ -81,7 +81,7 @@ private func start(_ setup: Setup, _ logger: Logger, _ output: LogOutput) {
             // The hub reports a database that was set aside, and shows it in `status` until the state is restored.
             if case .renamed = notice { setup.hub.lostState = "\(notice)" } else { logger.warning("\(notice)") }
         }
-        if let good = setup.goodRules, !good.write(in: setup.stateDirectory) {
+        if let good = setup.rulesToKeep, !good.write(in: setup.stateDirectory) {
             logger.warning("the rules could not be saved in \(setup.stateDirectory) as the last good rules")
         }
         let control = try ControlServer(loop: loop, path: setup.controlSocket) { client, line in

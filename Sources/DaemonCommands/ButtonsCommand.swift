@@ -1,8 +1,8 @@
 import ArgumentParser
-import ButtonModel
 import CommandSupport
-import Glibc
 import JSON
+import MQTTTopics
+import Platform
 
 struct ButtonsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -19,12 +19,7 @@ struct ButtonsCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let buttons = try control.ask("buttons")
-        if output.json {
-            Output.standardOutput.write(line: buttons.description)
-        } else {
-            let now = UTCTime(milliseconds: Int64(time(nil)) * 1000)
-            Output.standardOutput.write(ButtonTable.lines(buttons.arrayValue ?? [], at: now))
-        }
+        let buttons = try control.ask(ControlRequestName.buttons)
+        output.write(buttons) { ButtonTable.lines($0.arrayValue ?? [], at: SystemEnvironment.wallClock) }
     }
 }

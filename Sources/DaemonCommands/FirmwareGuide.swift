@@ -2,6 +2,7 @@ import Bytes
 import CommandSupport
 import CommandText
 import JSON
+import MQTTTopics
 import Platform
 
 /// The course of `tryck button … firmware`, from the first request to the end of the update.
@@ -25,7 +26,7 @@ struct FirmwareGuide: Sendable {
     private enum State: Hashable {
         case watching
         /// Lines about updates that came before the answer. They may be about this update.
-        case asking(said: [JSONValue])
+        case asking(earlierLines: [JSONValue])
         /// The button's id.
         case updating(String)
         case done
@@ -45,13 +46,13 @@ struct FirmwareGuide: Sendable {
 
     mutating func handle(_ input: Input) -> [Effect] {
         switch (state, input) {
-        case (.watching, .connected): return [.send(["request": "watch"])]
+        case (.watching, .connected): return [.send(.request(ControlRequestName.watch))]
         case (.done, _), (_, .connected): return []
         case (_, .interrupted): return finish(.failure(.silent(.negativeResult)))
         case (_, .received(let line)) where line["kind"] == nil: return answered(line)
         case (.updating(let id), .received(let line)) where line["id"]?.stringValue == id: return progressed(line)
-        case (.asking(let said), .received(let line)) where line["kind"] == "firmware":
-            state = .asking(said: said + [line])
+        case (.asking(let earlierLines), .received(let line)) where line["kind"] == "firmware":
+            state = .asking(earlierLines: earlierLines + [line])
             return []
         case (.watching, .received), (.asking, .received), (.updating, .received): return []
         }
@@ -61,16 +62,14 @@ struct FirmwareGuide: Sendable {
         switch (state, answer.requestOutcome) {
         case (_, .failure(let failure)): return finish(.failure(failure))
         case (.watching, .success):
-            state = .asking(said: [])
+            state = .asking(earlierLines: [])
             return [
-                .send([
-                    "request": "button/update",
-                    "data": ["id": .string(button), "image": .string(image.hex)],
-                ])
+                .send(
+                    .request(ButtonRequestName.update, ["id": .string(button), "image": .string(image.hex)]))
             ]
-        case (.asking(let said), .success(let data)):
+        case (.asking(let earlierLines), .success(let data)):
             state = .updating(data.text("id"))
-            return said.flatMap { handle(.received($0)) }
+            return earlierLines.flatMap { handle(.received($0)) }
         case (.updating, .success), (.done, .success): return []
         }
     }

@@ -1,6 +1,7 @@
 import CommandSupport
 import CommandText
 import JSON
+import MQTTTopics
 import Platform
 
 /// The course of `tryck pair`, from the first request to the result.
@@ -53,7 +54,7 @@ struct PairingGuide: Hashable, Sendable {
 
     mutating func handle(_ input: Input) -> [Effect] {
         switch (state, input) {
-        case (.watching, .connected): return [.send(["request": "watch"])]
+        case (.watching, .connected): return [.send(.request(ControlRequestName.watch))]
         case (.watching, .interrupted): return finish()
         case (.joining, .interrupted):
             wasInterrupted = true
@@ -73,7 +74,7 @@ struct PairingGuide: Hashable, Sendable {
         switch state {
         case .watching:
             state = .joining
-            return [.send(["request": "permit_join", "data": ["time": .integer(Int64(seconds))]])]
+            return [.send(.request(BridgeRequestName.permitJoin, ["time": .integer(Int64(seconds))]))]
         case .stopping: return finish()
         case .joining, .done: return []
         }
@@ -96,7 +97,7 @@ struct PairingGuide: Hashable, Sendable {
 
     private mutating func stop() -> [Effect] {
         state = .stopping
-        return [.send(["request": "permit_join", "data": ["time": 0]])]
+        return [.send(.request(BridgeRequestName.permitJoin, ["time": 0]))]
     }
 
     private mutating func finish() -> [Effect] {

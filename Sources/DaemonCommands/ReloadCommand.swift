@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandSupport
 import CommandText
 import JSON
+import MQTTTopics
 
 struct ReloadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -22,15 +23,14 @@ struct ReloadCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let answer = try control.ask("rules/reload", ["test": .bool(test)])
-        if output.json {
-            Output.standardOutput.write(line: answer.description)
-        } else {
+        let answer = try control.ask(BridgeRequestName.reloadRules, ["test": .bool(test)])
+        output.write(answer) { answer in
             let count = Quantity.count(answer["rules"]?.integerValue ?? 0, "rule")
             let hasChanged = answer["changed"]?.boolValue == true
-            Output.standardOutput.write(
+            return [
                 Line("\(Output.standardOutput.style.checkMark) ", .good)
-                    + (hasChanged ? "\(count) loaded" : "nothing has changed: \(count)"))
+                    + (hasChanged ? "\(count) loaded" : "nothing has changed: \(count)")
+            ]
         }
     }
 }

@@ -1,8 +1,8 @@
 import ArgumentParser
-import ButtonModel
 import CommandSupport
-import Glibc
 import JSON
+import MQTTTopics
+import Platform
 
 struct RulesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -19,13 +19,8 @@ struct RulesCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let rules = try control.ask("rules")
-        if output.json {
-            Output.standardOutput.write(line: rules.description)
-        } else {
-            let now = UTCTime(milliseconds: Int64(time(nil)) * 1000)
-            Output.standardOutput.write(RuleTable.lines(rules.arrayValue ?? [], at: now))
-        }
+        let rules = try control.ask(RuleRequestName.rules)
+        output.write(rules) { RuleTable.lines($0.arrayValue ?? [], at: SystemEnvironment.wallClock) }
     }
 }
 
@@ -42,7 +37,7 @@ struct RuleCommand: ParsableCommand {
         subcommands: [Run.self, Enable.self, Disable.self, Trace.self],
         defaultSubcommand: Trace.self)
 
-    @Argument(help: "The rule's id; tryck rules lists them.", completion: DaemonWords.rules)
+    @Argument(help: "The rule's id; tryck rules lists them.", completion: NameCompletions.rules)
     var id: String
 
     struct Run: ParsableCommand {
@@ -65,15 +60,11 @@ struct RuleCommand: ParsableCommand {
 
         func run() throws {
             let answer = try control.ask(
-                "rules/run",
+                RuleRequestName.run,
                 [
                     "id": .string(rule.id), "dry_run": .bool(dryRun), "conditions": .bool(!ignoreConditions),
                 ])
-            if output.json {
-                Output.standardOutput.write(line: answer.description)
-            } else if let trace = answer["trace"] {
-                Output.standardOutput.write(TraceText.lines(trace))
-            }
+            output.write(answer) { $0["trace"].map { TraceText.lines($0) } ?? [] }
         }
     }
 
@@ -90,7 +81,7 @@ struct RuleCommand: ParsableCommand {
         @OptionGroup var control: ControlOptions
 
         func run() throws {
-            _ = try control.ask("rules/enable", ["id": .string(rule.id)])
+            _ = try control.ask(RuleRequestName.enable, ["id": .string(rule.id)])
             Output.standardOutput.write(line: "\(rule.id) is enabled.")
         }
     }
@@ -108,7 +99,7 @@ struct RuleCommand: ParsableCommand {
         @OptionGroup var control: ControlOptions
 
         func run() throws {
-            _ = try control.ask("rules/disable", ["id": .string(rule.id)])
+            _ = try control.ask(RuleRequestName.disable, ["id": .string(rule.id)])
             Output.standardOutput.write(line: "\(rule.id) is disabled.")
         }
     }
@@ -127,14 +118,11 @@ struct RuleCommand: ParsableCommand {
         @OptionGroup var output: OutputOptions
 
         func run() throws {
-            let answer = try control.ask("rules/trace", ["id": .string(rule.id)])
-            if output.json {
-                Output.standardOutput.write(line: answer.description)
-            } else {
+            let answer = try control.ask(RuleRequestName.trace, ["id": .string(rule.id)])
+            output.write(answer) { answer in
                 let runs = answer["runs"]?.arrayValue ?? []
-                Output.standardOutput.write(
-                    runs.isEmpty
-                        ? [Line("\(rule.id) has not run since the start.")] : runs.flatMap(TraceText.lines))
+                return runs.isEmpty
+                    ? [Line("\(rule.id) has not run since the start.")] : runs.flatMap { TraceText.lines($0) }
             }
         }
     }

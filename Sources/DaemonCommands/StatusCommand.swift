@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandSupport
 import JSON
+import MQTTTopics
 import Platform
 
 struct StatusCommand: ParsableCommand {
@@ -22,7 +23,7 @@ struct StatusCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let status = try control.ask("status")
+        let status = try control.ask(ControlRequestName.status)
         if output.json {
             Output.standardOutput.write(line: status.description)
         } else {

@@ -119,7 +119,7 @@ enum StatusText {
 
     private enum Judgement {
         case good
-        /// It works, but needs attention.
+        /// The part works, but needs attention.
         case doubtful
         case bad
 

@@ -3,6 +3,7 @@ import CommandSupport
 import CommandText
 import ControlClient
 import JSON
+import MQTTTopics
 import Platform
 import Reactor
 
@@ -36,7 +37,7 @@ struct WatchCommand: ParsableCommand {
                 case .closed(let sentence): conversation.end(.failure(Failure(.unavailable, sentence)))
                 }
             }
-            conversation.send(["request": "watch"])
+            conversation.send(.request(ControlRequestName.watch))
         }
     }
 }

@@ -37,7 +37,7 @@ struct DemoKeyMap: Hashable, Sendable {
     func entry(for key: Character) -> Entry? { entries.first { $0.key == key } }
 }
 
-/// What the keys of the demo do.
+/// Translates the keys of the demo into actions of its buttons.
 ///
 /// | key                         | button is up       | tapped down         | held down |
 /// |-----------------------------|--------------------|---------------------|-----------|
@@ -75,7 +75,7 @@ struct DemoKeys: Hashable, Sendable {
     static let turn = 5
 
     private let map: DemoKeyMap
-    /// What the finger on each key does, by key.
+    /// The state of the finger on each key, by key.
     private var fingers: [Character: Finger] = [:]
     private var latestKey: Character?
     private var escape = EscapeSequence()

@@ -2,6 +2,7 @@ import ButtonModel
 import CommandSupport
 import CommandText
 import JSON
+import MQTTTopics
 import Platform
 import Simulator
 
@@ -55,9 +56,9 @@ struct DemoRun: Hashable, Sendable {
     }
 
     /// How long the adapter and the broker may take to be ready.
-    static let startPatience = Duration.seconds(10)
+    static let startTimeLimit = Duration.seconds(10)
     /// How long pairing all buttons may take, and each press of a script.
-    static let patience = Duration.seconds(30)
+    static let timeLimit = Duration.seconds(30)
 
     /// `nil`: keys on the terminal decide what is pressed.
     private let script: DemoScript?
@@ -79,24 +80,26 @@ struct DemoRun: Hashable, Sendable {
         guard state != .done else { return [] }
         switch input {
         case .connected:
-            return [.send(["request": "watch"]), request("status"), .setTimer(now + Self.startPatience)]
+            return [
+                .send(.request(ControlRequestName.watch)), request(ControlRequestName.status),
+                .setTimer(now + Self.startTimeLimit),
+            ]
         case .received(let line):
-            return line["kind"] == nil ? answered(line, at: now) : heard(line)
+            return line["kind"] == nil ? answered(line, at: now) : lineReceived(line)
         case .subscribed:
             guard state == .listening else { return [] }
             state = .pairing
-            let seconds = Self.patience.milliseconds / 1000
-            return [request("permit_join", ["time": .integer(seconds)]), .setTimer(now + Self.patience)]
+            return [permitJoin(for: Self.timeLimit), .setTimer(now + Self.timeLimit)]
         case .delivered(let message, let qos):
             return delivered(message, qos: qos)
         case .act(let button, let action):
             guard state == .playing, script == nil else { return [] }
-            return [request("simulator/press", ["button": .string(button), "press": .string(action.name)])]
-        case .timerFired: return patienceEnded()
+            return [press(action, button)]
+        case .timerFired: return timeLimitReached()
         }
     }
 
-    private mutating func patienceEnded() -> [Effect] {
+    private mutating func timeLimitReached() -> [Effect] {
         let complaint = complaints.isEmpty ? "" : " " + complaints.joined(separator: " ")
         switch state {
         case .starting, .listening:
@@ -117,12 +120,12 @@ struct DemoRun: Hashable, Sendable {
         case .success(let value): data = value
         case .failure(let failure): return fail(.internalError, failure.sentence)
         }
-        switch (state, answer["transaction"]?.stringValue) {
-        case (.starting, "status"): return consider(data)
-        case (.closing, "permit_join"):
+        switch (state, answer.text("transaction")) {
+        case (.starting, ControlRequestName.status.rawValue): return statusReceived(data)
+        case (.closing, BridgeRequestName.permitJoin.rawValue):
             state = .playing
             return [.cancelTimer, .ready(buttons, broker: broker)] + nextPress(at: now)
-        case (.probing, "health_check"):
+        case (.probing, BridgeRequestName.healthCheck.rawValue):
             state = .playing
             guard tracker.isSettled else { return [] }
             if let failure = tracker.failure { return fail(.negativeResult, failure) }
@@ -131,7 +134,7 @@ struct DemoRun: Hashable, Sendable {
         }
     }
 
-    private mutating func consider(_ status: JSONValue) -> [Effect] {
+    private mutating func statusReceived(_ status: JSONValue) -> [Effect] {
         complaints = (status["faults"]?.arrayValue ?? []).compactMap(\.stringValue)
         buttons = (status["simulated_buttons"]?.arrayValue ?? []).compactMap(\.stringValue)
         guard !buttons.isEmpty else { return fail(.configuration, "The simulator file has no buttons; add one.") }
@@ -153,10 +156,10 @@ struct DemoRun: Hashable, Sendable {
         return [.subscribe(broker: url)]
     }
 
-    private mutating func heard(_ line: JSONValue) -> [Effect] {
+    private mutating func lineReceived(_ line: JSONValue) -> [Effect] {
         switch line["kind"]?.stringValue {
         case "adapter", "broker":
-            return state == .starting ? [request("status")] : []
+            return state == .starting ? [request(ControlRequestName.status)] : []
         case "pairing":
             if line.text("step") == "failed" { complaints = [line.text("advice")] }
             return [.show(line)]
@@ -164,7 +167,7 @@ struct DemoRun: Hashable, Sendable {
             if line.text("state") == "ready" { readyButtons.insert(line.text("id")) }
             guard state == .pairing, readyButtons.count >= buttons.count else { return [] }
             state = .closing
-            return [request("permit_join", ["time": 0])]
+            return [permitJoin(for: .zero)]
         case "event", "rule", "process", "log":
             tracker.received(line)
             return [.show(line)] + probeIfSettled()
@@ -199,14 +202,13 @@ struct DemoRun: Hashable, Sendable {
             return [.finish]
         }
         tracker.begin(step.action)
-        let data: JSONValue = ["button": .string(step.button), "press": .string(step.action.name)]
-        return [request("simulator/press", data), .setTimer(now + Self.patience)]
+        return [press(step.action, step.button), .setTimer(now + Self.timeLimit)]
     }
 
     private mutating func probeIfSettled() -> [Effect] {
         guard script != nil, state == .playing, tracker.isSettled else { return [] }
         state = .probing
-        return [request("health_check")]
+        return [request(BridgeRequestName.healthCheck)]
     }
 
     private mutating func fail(_ status: ExitStatus, _ sentence: String) -> [Effect] {
@@ -214,8 +216,16 @@ struct DemoRun: Hashable, Sendable {
         return [.fail(Failure(status, sentence))]
     }
 
+    private func permitJoin(for duration: Duration) -> Effect {
+        request(BridgeRequestName.permitJoin, ["time": .integer(duration.milliseconds / 1000)])
+    }
+
+    private func press(_ action: SimulatedAction, _ button: String) -> Effect {
+        request(ControlRequestName.pressSimulated, ["button": .string(button), "press": .string(action.name)])
+    }
+
     /// A request whose `transaction` is its name, so that the answer carries the name.
-    private func request(_ name: String, _ data: JSONValue = .object([])) -> Effect {
-        .send(["request": .string(name), "transaction": .string(name), "data": data])
+    private func request(_ name: some RequestName, _ data: JSONValue = .object([])) -> Effect {
+        .send(["request": .string(name.rawValue), "transaction": .string(name.rawValue), "data": data])
     }
 }

@@ -3,9 +3,9 @@ import CommandSupport
 import CommandText
 import JSON
 
-/// What the demo prints for people: a log that grows downwards, and can be scrolled and copied.
+/// The output of the demo for people: a log that grows downwards, and can be scrolled and copied.
 struct DemoScreen: Hashable, Sendable {
-    /// Whether a gesture has been shown since the last press began.
+    /// True if a gesture has been shown since the last press began.
     private var hasGesture = true
 
     /// The text for one line of the daemon; nothing for a line that people need not see.
@@ -19,12 +19,12 @@ struct DemoScreen: Hashable, Sendable {
         return (beginsPress(line) ? [""] : []) + stamped
     }
 
-    /// Whether a line is shown. Of pairing only the end is shown, because the user has nothing to do for it.
+    /// True if a line is shown. Only the last step of pairing is shown, because the user has nothing to do for it.
     private func isInteresting(_ line: JSONValue) -> Bool {
         line["kind"] != "pairing" || ["paired", "failed"].contains(line.text("step"))
     }
 
-    /// Whether a line begins a press, which is set apart. The second press of a double click is not.
+    /// True if a line begins a press, which is set apart. The second press of a double click is not.
     private mutating func beginsPress(_ line: JSONValue) -> Bool {
         guard line["kind"] == "event" else { return false }
         switch line.text("event") {

@@ -27,7 +27,7 @@ final class DemoSession {
     /// Nanoseconds between two attempts to reach a daemon that has just been started.
     private static let connectInterval: Int64 = 20_000_000
     /// Nanoseconds that the daemon may take until it listens.
-    private static let connectPatience: Int64 = 10_000_000_000
+    private static let connectTimeLimit: Int64 = 10_000_000_000
     private static let kindsInJSON: Set<String> = ["event", "rule", "publish", "process"]
 
     private let settings: Settings
@@ -88,7 +88,7 @@ final class DemoSession {
             failure.withLock { $0 = error }
             return loop.stop()
         }
-        connectDeadline = loop.nanosecondsSinceBoot + Self.connectPatience
+        connectDeadline = loop.nanosecondsSinceBoot + Self.connectTimeLimit
         connect()
     }
 

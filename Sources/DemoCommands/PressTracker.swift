@@ -80,7 +80,7 @@ struct PressTracker: Hashable, Sendable {
 
     var isSettled: Bool { awaited == nil }
 
-    /// What is awaited first, for people; `nil` when nothing is.
+    /// The first thing that is awaited, for people; `nil` when nothing is.
     var awaited: String? {
         if awaitedDowns > 0 || awaitedUps > 0 || awaitedTurns > 0 { return "the button to move" }
         let moved = movedButtons.compactMap { trains[$0] }

@@ -20,7 +20,7 @@ enum Attachment {
     }
 }
 
-/// One line of standard input of `tryck simulate`.
+/// A line of standard input of `tryck simulate`.
 enum SimulateInput: Hashable, Sendable {
     case act(button: String, SimulatedAction)
     case help

@@ -71,9 +71,9 @@ struct Diagnosis: Hashable, Sendable {
             .warning(
                 check, "\(name) has \(Quantity.count(Int64(warnings), "warning"))",
                 mend: "tryck check \(name.shellWord)")
-        case .bad(let name, let errors, let place, let code):
+        case .bad(let name, let errors, let position, let code):
             .problem(
-                check, "\(name) has \(Quantity.count(Int64(errors), "error")), the first at \(place) (\(code))",
+                check, "\(name) has \(Quantity.count(Int64(errors), "error")), the first at \(position) (\(code))",
                 mend: "tryck check \(name.shellWord)")
         case .unusable(let sentence): .problem(check, sentence.asFinding, mend: mend)
         }
@@ -136,8 +136,8 @@ struct Diagnosis: Hashable, Sendable {
         guard let sources = status?["sources"]?.arrayValue, !sources.isEmpty else { return nil }
         if let lost = sources.first(where: { $0["connected"]?.boolValue != true }) {
             let fault = lost["fault"]?.stringValue ?? "\(lost.text("url")) is not connected yet"
-            let place = lost.text("url").split(separator: "/").last.map(String.init) ?? ""
-            return .problem(.sources, fault.asFinding, mend: "curl -v telnet://\(place)")
+            let address = lost.text("url").split(separator: "/").last.map(String.init) ?? ""
+            return .problem(.sources, fault.asFinding, mend: "curl -v telnet://\(address)")
         }
         if let idle = sources.first(where: { $0.text("adapter") != "powered_on" }) {
             return .warning(
@@ -213,8 +213,8 @@ struct Diagnosis: Hashable, Sendable {
         let elsewhere =
             (status["sources"]?.arrayValue ?? []).compactMap { $0["fault"]?.stringValue }
             + [status["flicd"]?["fault"]?.stringValue].compactMap(\.self)
-        let told = (status["faults"]?.arrayValue ?? []).compactMap(\.stringValue)
-        var faults = told.filter { !elsewhere.contains($0) }[...]
+        let all = (status["faults"]?.arrayValue ?? []).compactMap(\.stringValue)
+        var faults = all.filter { !elsewhere.contains($0) }[...]
         let isDown = !["powered_on", "unknown"].contains(status["adapter"]?.text("state") ?? "unknown")
         let hasAdapter = status["adapter"]?.text("transport") != "none"
         let isAway = status["broker"]?.text("state") == "disconnected"
@@ -241,13 +241,13 @@ struct Diagnosis: Hashable, Sendable {
         }
         switch directory.condition {
         case .absent: return .ok(.state, "\(directory.path) will be created at the first start")
-        case .cannotBeMade(let place, let cause):
+        case .cannotBeMade(let obstacle, let cause):
             return .problem(
-                .state, "\(directory.path) cannot be created: \(place): \(cause)",
+                .state, "\(directory.path) cannot be created: \(obstacle): \(cause)",
                 mend: "sudo install -d -m 700 -o \(owner) \(path)")
-        case .notADirectory(let place):
+        case .notADirectory(let path):
             return .problem(
-                .state, "\(place) is not a directory", mend: "mv \(place.shellWord) \("\(place).old".shellWord)")
+                .state, "\(path) is not a directory", mend: "mv \(path.shellWord) \("\(path).old".shellWord)")
         case .readOnlyFileSystem:
             return .problem(
                 .state, "\(directory.path) is on a file system that is mounted read-only",
@@ -284,7 +284,7 @@ struct Diagnosis: Hashable, Sendable {
             mend: "chmod 700 \(path)")
     }
 
-    /// Whether the state directory is where systemd puts that of the service.
+    /// True if the state directory is where systemd puts that of the service.
     private var isServices: Bool { seen.stateDirectory.path.hasPrefix("/var/lib/") }
 
     /// The user who should own the state directory.

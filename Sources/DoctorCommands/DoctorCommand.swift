@@ -30,7 +30,7 @@ struct DoctorCommand: ParsableCommand {
         completion: .file())
     var report: String?
 
-    @OptionGroup var places: PlaceOptions
+    @OptionGroup var paths: PathOptions
     @OptionGroup var control: ControlOptions
     @OptionGroup var output: OutputOptions
 
@@ -40,7 +40,7 @@ struct DoctorCommand: ParsableCommand {
         }
         let examination = Examination(
             options: DaemonOptions(
-                configuration: places.config, stateDirectory: places.stateDirectory,
+                configuration: paths.config, stateDirectory: paths.stateDirectory,
                 controlSocket: control.controlSocket), candidates: control.candidates)
         let (observations, redaction) = examination.run()
         let findings = Diagnosis(observations).findings

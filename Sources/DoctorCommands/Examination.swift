@@ -3,6 +3,7 @@ import ControlClient
 import Diagnostics
 import Glibc
 import JSON
+import MQTTTopics
 import Platform
 import RuleCommands
 import RuleLoader
@@ -30,10 +31,10 @@ struct Examination {
         seen.configuration = configuration(at: path, files, setup)
         switch setup {
         case .success(let setup):
-            secrets = look(at: setup.ruleSource, &seen)
+            secrets = loadRules(setup.rulesOnDisk, &seen)
             secrets.formUnion(setup.configuration.mqttPassword.map { [$0.value] } ?? [])
             seen.daemon = ask(options.controlSocket == nil ? [setup.controlSocket] + candidates : candidates)
-            Attempt.run(setup, &seen)
+            ConnectionAttempt.run(setup, &seen)
         case .failure:
             seen.rules = .unknown
             seen.daemon = ask(candidates)
@@ -66,14 +67,14 @@ struct Examination {
     }
 
     /// - Returns: the values that are secret.
-    private func look(at source: RuleSource, _ seen: inout Observations) -> Set<String> {
+    private func loadRules(_ rules: RulesOnDisk, _ seen: inout Observations) -> Set<String> {
         do throws(FileText.Failure) {
-            let reading = try source.read(withTests: true)
-            let checked = CheckedFile(rules: reading, named: source.path)
-            seen.rules = Observations.File(source.path, reading.loaded.diagnostics, content: checked.content ?? "")
-            seen.failingTests = reading.tests?.failures.count ?? 0
-            return reading.loaded.value?.confidential ?? []
-        } catch .notFound where !source.isNamed {
+            let loaded = try rules.load(withTests: true)
+            let checked = CheckedFile(loaded, named: rules.path)
+            seen.rules = Observations.File(rules.path, loaded.result.diagnostics, content: checked.content ?? "")
+            seen.failingTests = loaded.tests?.failures.count ?? 0
+            return loaded.result.value?.confidential ?? []
+        } catch .notFound where !rules.isNamed {
             return []
         } catch {
             seen.rules = .unusable("\(error)")
@@ -86,10 +87,9 @@ struct Examination {
         for path in paths {
             do throws(ControlClientFailure) {
                 let client = try ControlClient(path: path)
-                try client.send(JSONValue.object([.init("request", "status"), .init("data", .object([]))]).encoded())
-                let line = try client.readLine(timeout: .seconds(10))
-                guard let answer = try? JSONValue(parsing: line), case .success(let status) = answer.requestOutcome
-                else {
+                let answer = try client.ask(
+                    .request(ControlRequestName.status, .object([])), within: .seconds(10))
+                guard case .success(let status)? = answer?.requestOutcome else {
                     throw .system(operation: "understanding its answer", reason: "it is not a status")
                 }
                 return .status(status)
@@ -113,7 +113,7 @@ extension Observations.File {
             return
         }
         self = .bad(
-            name: first.file, errors: errors.count, place: "\(first.start.line):\(first.start.column)", code: first.code
-        )
+            name: first.file, errors: errors.count, position: "\(first.start.line):\(first.start.column)",
+            code: first.code)
     }
 }

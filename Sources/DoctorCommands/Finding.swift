@@ -9,14 +9,14 @@ struct Finding: Hashable, Sendable {
 
     enum State: String, Hashable, Sendable {
         case ok
-        /// It works, but needs attention.
+        /// The part works, but needs attention.
         case warning
         case problem
     }
 
     var check: Check
     var state: State
-    /// One sentence without a full stop. It quotes no file, so it contains no secret.
+    /// A sentence without a full stop. It quotes no file, so it contains no secret.
     var sentence: String
     /// The command that mends the problem, or helps to mend it.
     var mend: String?
@@ -34,7 +34,7 @@ struct Finding: Hashable, Sendable {
     }
 }
 
-/// What `tryck doctor` prints.
+/// The output of `tryck doctor`.
 ///
 ///     ✓ clock          2026-11-22T02:30:00.000Z
 ///     ✗ broker         the connection to localhost:1883 was refused: is mosquitto running there, and listening on that port?

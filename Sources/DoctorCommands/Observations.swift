@@ -5,7 +5,7 @@ import JSON
 import RuleLoader
 import Setup
 
-/// What `tryck doctor` has seen, which `Diagnosis` judges.
+/// The observations of `tryck doctor`, which `Diagnosis` judges.
 struct Observations: Hashable, Sendable {
     /// A configuration or rules on disk.
     enum File: Hashable, Sendable {
@@ -14,10 +14,10 @@ struct Observations: Hashable, Sendable {
         case good(name: String, content: String, warnings: Int)
         /// The position of the first error, such as `14:15`, and its code. The message is left out, because it may
         /// quote the file.
-        case bad(name: String, errors: Int, place: String, code: String)
+        case bad(name: String, errors: Int, position: String, code: String)
         /// The file cannot be used, or a file that it names, for this reason.
         case unusable(String)
-        /// It is not known which file to look for.
+        /// The path of the file is not known.
         case unknown
     }
 
@@ -52,7 +52,7 @@ struct Observations: Hashable, Sendable {
     var now: UTCTime
     /// The user who runs the command.
     var user: String
-    /// Whether there is a user `tryck`, which means that the service was installed.
+    /// True if there is a user `tryck`, which means that the service was installed.
     var hasService = false
     /// The configuration to edit, whether it exists or not.
     var configurationPath = "/etc/tryck/tryck.yaml"

@@ -12,8 +12,8 @@ package struct CheckpointPolicy: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - logPageCount: the pages in the log.
-    ///   - isSyncWaiting: whether the next sync waits. It goes first, because an acknowledgement depends on it.
-    ///   - isLogSuspect: whether the log's content on the disk is unknown. Copying it would then harm the database.
+    ///   - isSyncWaiting: true if the next sync waits. It goes first, because an acknowledgement depends on it.
+    ///   - isLogSuspect: true if the log's content on the disk is unknown. Copying it would then harm the database.
     package func mode(logPageCount: Int, isSyncWaiting: Bool, isLogSuspect: Bool) -> Database.CheckpointMode? {
         guard !isLogSuspect, logPageCount > pageCount else { return nil }
         if logPageCount > Self.forcedFactor * pageCount { return .truncate }

@@ -46,7 +46,7 @@ package final class ControlServer {
         var connection: StreamConnection
         let user: uid_t
         var framer = LineFramer(maximumLength: ControlServer.maximumLineLength)
-        /// Whether it is in `waiting`.
+        /// True if it is in `waiting`.
         var isWaiting = false
     }
 

@@ -6,15 +6,16 @@ import Glibc
 /// A connection to an SQLite file, used by one thread at a time.
 ///
 /// A statement is prepared when it is first used, and kept by its SQL text. Therefore every SQL text in the program is
-/// a literal, or contains names of `StoredFact.columns` besides, and every value is bound. Errors and descriptions contain no bound values.
+/// a literal, which may contain names of `StoredFact.columns`, and every value is bound. Errors and descriptions contain no
+/// bound values.
 ///
 /// - Source: https://sqlite.org/c3ref/intro.html
 package final class Database {
     package let path: String
     /// The number of pages in the write-ahead log after the last commit of this connection.
     package private(set) var walPageCount = 0
-    /// Whether the `-wal` file is kept when the last connection closes, as evidence of a failure, instead of being
-    /// copied into the database file and deleted.
+    /// True if the `-wal` file is kept when the last connection closes, as evidence of a failure. Otherwise SQLite copies it
+    /// into the database file and deletes it.
     package var keepsWALOnClose: Bool {
         didSet { _ = csqlite_keep_wal_on_close(handle, keepsWALOnClose ? 1 : 0) }
     }
@@ -26,9 +27,9 @@ package final class Database {
         /// Creates missing files.
         case write
         case read
-        /// Reads a file that no other connection has open, and its log, where files cannot be created or changed: on a
-        /// full or read-only disk. SQLite's locks and its index of the log would need files.
-        case readAlone
+        /// Reads a file that no other connection has open, and its log, without creating or changing a file: for a full or
+        /// read-only disk. SQLite's locks and its index of the log (`-shm`) would need files.
+        case readWithoutLocks
     }
 
     /// - Parameter busyTimeout: how long a statement waits for another connection's lock before it fails.
@@ -43,9 +44,9 @@ package final class Database {
         let code: Int32
         switch access {
         case .write, .read: code = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX, nil)
-        case .readAlone where hasLog:
+        case .readWithoutLocks where hasLog:
             code = sqlite3_open_v2(path, &opened, flags | SQLITE_OPEN_NOMUTEX, "unix-none")
-        case .readAlone:
+        case .readWithoutLocks:
             // Without an existing log, SQLite would create one.
             let name = path.utf8.map { "%" + [$0].hex }.joined()
             code = sqlite3_open_v2(
@@ -67,8 +68,8 @@ package final class Database {
         _ = csqlite_keep_wal_on_close(opened, keepsWALOnClose ? 1 : 0)
         sqlite3_extended_result_codes(opened, 1)
         sqlite3_busy_timeout(opened, Int32(clamping: busyTimeout.milliseconds))
-        // Then the index of the log is in this process's memory.
-        if access == .readAlone { try run("PRAGMA locking_mode = EXCLUSIVE") }
+        // In this mode SQLite keeps the index of the log in memory, instead of in the file `-shm`.
+        if access == .readWithoutLocks { try run("PRAGMA locking_mode = EXCLUSIVE") }
         // 256 KiB of page cache instead of 2 MiB, because the whole database is smaller.
         try run("PRAGMA cache_size = -256")
     }
@@ -78,7 +79,7 @@ package final class Database {
         sqlite3_close_v2(handle)
     }
 
-    /// A copy in memory, which can be changed where the file cannot.
+    /// A copy in memory, which can be changed even if the file cannot.
     package func copyInMemory() throws(DatabaseFailure) -> Database {
         let copy = try Database(path: ":memory:", busyTimeout: .zero)
         guard let backup = sqlite3_backup_init(copy.handle, "main", handle, "main") else {
@@ -154,7 +155,7 @@ package final class Database {
 
     /// Copies the write-ahead log into the database file and syncs both.
     ///
-    /// - Returns: whether the whole log was copied.
+    /// - Returns: true if the whole log was copied.
     package func checkpoint(_ mode: CheckpointMode) throws(DatabaseFailure) -> Bool {
         var logged: Int32 = 0
         var copied: Int32 = 0

@@ -195,7 +195,7 @@ package final class EmbeddedBroker {
 
     // MARK: Probing and ending
 
-    /// Whether the socket file accepts connections. Does not block.
+    /// True if the socket file accepts connections. Does not block.
     private var isListening: Bool {
         guard case .success(let addresses) = SocketAddress.resolve(unixPath: socketPath), let address = addresses.first
         else { return false }

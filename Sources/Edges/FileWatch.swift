@@ -20,9 +20,9 @@ package final class FileWatch {
     /// The changes in a directory that are reported.
     private struct WatchedDirectory {
         var names: Set<String> = []
-        /// Whether changes of subdirectories, and of files with one of the suffixes, are reported.
+        /// True if changes of subdirectories, and of files with one of the suffixes, are reported.
         var isSearched = false
-        /// Whether some of the names are files whose contents are watched. If not, writes are not watched, because a
+        /// True if some of the names are files whose contents are watched. If not, writes are not watched, because a
         /// database in a directory that is only part of a path would otherwise wake the process with each write.
         var hasFiles = false
 

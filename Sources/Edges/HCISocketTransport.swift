@@ -32,7 +32,7 @@ package final class HCISocketTransport: HCITransport {
     private var descriptor: Int32 = -1
     private var watch: Watch?
     private var queue: [[UInt8]] = []
-    /// Whether a packet was dropped and its failure will be reported. No packet may follow it.
+    /// True if a packet was dropped and its failure will be reported. No packet may follow it.
     private var isFailing = false
 
     package init(loop: EventLoop, index: UInt16) {

@@ -160,7 +160,8 @@ package final class HTTPEdge {
 
     private func transferEnded(_ easy: UnsafeMutableRawPointer, _ code: CURLcode) {
         guard let id = running[easy], let job = jobs[id], let transfer = job.transfer else { return }
-        guard code == CURLE_OK else { return end(id, .failed(transfer.sentence(for: code))) }
+        // libcurl reports a refusal of the last octets as success if they were refused while it resumed the transfer.
+        guard code == CURLE_OK, !transfer.isRefused else { return end(id, .failed(transfer.sentence(for: code))) }
         let status = transfer.status
         switch HTTPRedirect(of: job.request, status, to: transfer.redirect) {
         case .none:

@@ -84,8 +84,8 @@ final class HTTPTransfer {
         private var taken = 0
         private var begin = ContinuousClock.now
 
-        init(_ notes: HTTPClient.CallbackRequests, _ easy: UnsafeMutableRawPointer) {
-            self.callbackRequests = notes
+        init(_ callbackRequests: HTTPClient.CallbackRequests, _ easy: UnsafeMutableRawPointer) {
+            self.callbackRequests = callbackRequests
             self.easy = easy
             errorBuffer.pointee = 0
         }
@@ -181,6 +181,9 @@ final class HTTPTransfer {
 
     /// The absolute URL of a redirect; `nil` if the response is none.
     var redirect: String? { ccurl_redirect(easy).map { String(cString: $0) } }
+
+    /// True if the server's answer is rejected.
+    var isRefused: Bool { received.refusal != nil }
 
     func sentence(for code: CURLcode) -> String {
         if let refusal = received.refusal { return refusal }

@@ -43,7 +43,7 @@ package final class LogOutput: Sendable {
         set { settings.withLock { $0.format = newValue } }
     }
 
-    /// Whether standard error is connected to the journal: `$JOURNAL_STREAM` contains device and inode of the standard
+    /// True if standard error is connected to the journal: `$JOURNAL_STREAM` contains device and inode of the standard
     /// error with which the service was started, and those of a later redirection differ.
     ///
     /// - Source: systemd.exec(5), JOURNAL_STREAM.

@@ -2,6 +2,7 @@ import ButtonModel
 import CMosquitto
 import Glibc
 import Hub
+import MQTTTopics
 
 /// A libmosquitto handle for one connection. Each connection gets a new one.
 ///
@@ -49,7 +50,7 @@ final class MQTTClient {
         var events: [MQTTSession.LibraryEvent] = []
         /// The last errors that the library logged.
         var logLines: [String] = []
-        /// Whether CONNACK accepted the connection.
+        /// True if CONNACK accepted the connection.
         var wasConnected = false
         /// The argument of `on_disconnect`.
         var disconnection: Int32 = 0
@@ -67,7 +68,7 @@ final class MQTTClient {
     private(set) var descriptor: Int32 = -1
     /// The state of `cmosquitto_loop_read`, which keeps this address while it reads.
     private let reader = UnsafeMutablePointer<cmosquitto_reader>.allocate(capacity: 1)
-    /// Whether an assertion of the library has failed, after which the handle must not be used.
+    /// True if an assertion of the library has failed, after which the handle must not be used.
     private var isAbandoned = false
 
     private static let isLibraryReady = mosquitto_lib_init() == MOSQ_ERR_SUCCESS.rawValue
@@ -174,9 +175,9 @@ final class MQTTClient {
 
     // MARK: The loop
 
-    /// Whether the socket of the dial is still open. Once it is closed, its number may belong to another file.
+    /// True if the socket of the dial is still open. Once it is closed, its number may belong to another file.
     var isOpen: Bool { mosquitto_socket(handle) == descriptor }
-    /// Whether TLS has decrypted octets that the library has not read. epoll does not report them.
+    /// True if TLS has decrypted octets that the library has not read. epoll does not report them.
     var hasPendingInput: Bool { isOpen && cmosquitto_pending(handle) > 0 }
 
     /// Reads within the limits of a turn. Like all functions of this class that return a code, it returns that of the
@@ -244,6 +245,14 @@ final class MQTTClient {
     }
 
     // MARK: Messages
+
+    /// Makes the kernel hold packets back, or send those that it holds (TCP_CORK). Has no effect on other sockets than TCP.
+    func holdPackets(_ isHolding: Bool) {
+        // A helper thread uses the handle until the dial has ended.
+        guard descriptor >= 0, isOpen else { return }
+        var value: Int32 = isHolding ? 1 : 0
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_CORK, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
 
     func publish(_ message: MQTTSession.Publish) -> (MQTTSession.Call, code: Int32) {
         var messageID: Int32 = 0

@@ -16,6 +16,7 @@ package final class MQTTEdge {
     private var session: MQTTSession
     private var inputs: [MQTTSession.Input] = []
     private var isHandling = false
+    private var isBatching = false
 
     private var client: MQTTClient?
     private var watch: Watch?
@@ -64,6 +65,19 @@ package final class MQTTEdge {
             .publish(
                 MQTTSession.Publish(
                     id: id, topicName: topicName, payload: payload, qos: qos, retain: retain, expiry: expiry)))
+    }
+
+    /// Sends the messages of the calls that follow together, when `endBatch` is called.
+    package func beginBatch() {
+        guard !isBatching else { return }
+        isBatching = true
+        client?.holdPackets(true)
+    }
+
+    package func endBatch() {
+        guard isBatching else { return }
+        isBatching = false
+        client?.holdPackets(false)
     }
 
     /// Waits up to 2 s for the messages in flight, disconnects so that the will is not published, and calls `finished`.

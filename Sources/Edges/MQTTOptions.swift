@@ -1,3 +1,5 @@
+package import MQTTTopics
+
 /// The broker's address, the credentials, and the parameters of the connection.
 package struct MQTTOptions: Hashable, Sendable {
     package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
@@ -23,17 +25,18 @@ package struct MQTTOptions: Hashable, Sendable {
     package var keepAlive: Duration
     /// `.v5` falls back to `.v311` when the broker refuses it.
     package var protocolVersion: MQTTProtocolVersion
-    package var will: MQTTWill?
+    /// The message that the broker publishes when the connection ends without DISCONNECT.
+    package var will: MQTTMessage?
     /// The time limit from the start of the connection to the broker's CONNACK.
     package var connectTimeout: Duration
     /// The time limit without an acknowledgement while messages are in flight, after which the connection is closed.
     package var progressTimeout: Duration
-    /// Whether `cmosquitto_reader` checks properties. Tests of the library's assertions turn it off.
+    /// True if `cmosquitto_reader` checks properties. Tests of the library's assertions turn it off.
     var checksProperties = true
 
     package init(
         endpoint: Endpoint, username: String? = nil, password: MQTTPassword? = nil, clientIdentifier: String = "",
-        keepAlive: Duration = .seconds(60), protocolVersion: MQTTProtocolVersion = .v5, will: MQTTWill? = nil,
+        keepAlive: Duration = .seconds(60), protocolVersion: MQTTProtocolVersion = .v5, will: MQTTMessage? = nil,
         connectTimeout: Duration = .seconds(10), progressTimeout: Duration = .seconds(60)
     ) {
         self.endpoint = endpoint
@@ -60,7 +63,7 @@ package struct MQTTTransportSecurity: Hashable, Sendable {
     package var certificatePath: String?
     /// The key must not be encrypted, because a daemon cannot ask for a passphrase.
     package var keyPath: String?
-    /// Whether any certificate is accepted for any name.
+    /// True if any certificate is accepted for any name.
     package var isInsecure: Bool
 
     package init(
@@ -71,22 +74,6 @@ package struct MQTTTransportSecurity: Hashable, Sendable {
         self.certificatePath = certificatePath
         self.keyPath = keyPath
         self.isInsecure = isInsecure
-    }
-}
-
-/// The message that the broker publishes when the connection ends without DISCONNECT.
-package struct MQTTWill: Hashable, Sendable {
-    package var topicName: String
-    package var payload: [UInt8]
-    /// From 0 to 2.
-    package var qos: Int
-    package var retain: Bool
-
-    package init(topicName: String, payload: [UInt8], qos: Int = 1, retain: Bool = true) {
-        self.topicName = topicName
-        self.payload = payload
-        self.qos = qos
-        self.retain = retain
     }
 }
 

@@ -110,9 +110,9 @@ package struct MQTTSession: Sendable {
         package var events: [LibraryEvent] = []
         /// Why the library closed the socket; `nil` while it is open.
         package var failure: MQTTFailure?
-        /// Whether the library has output that the socket did not accept.
+        /// True if the library has output that the socket did not accept.
         package var hasOutput = false
-        /// Whether TLS has decrypted octets that the library has not read. epoll does not report them.
+        /// True if TLS has decrypted octets that the library has not read. epoll does not report them.
         package var hasPendingInput = false
         /// The packets that the library has answered since its output was last written completely.
         package var unwrittenAnswers = 0
@@ -201,7 +201,7 @@ package struct MQTTSession: Sendable {
         connection = Connection(version: options.protocolVersion, keepAliveSeconds: options.keepAliveSeconds)
     }
 
-    /// Whether the edge must not read from the socket at present.
+    /// True if the edge must not read from the socket at present.
     package var isReadingPaused: Bool { connection.unwrittenAnswers >= Self.maximumUnwrittenAnswers }
 
     package mutating func handle(_ input: Input, at now: Instant) -> [Effect] {

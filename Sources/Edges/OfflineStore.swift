@@ -11,8 +11,8 @@ package struct OfflineStore {
 
     /// Loads the complete contents of the store, with notices for the user.
     ///
-    /// - Parameter runtimeDirectories: where a daemon may have left a reserve in memory, which is merged.
-    /// - Throws: `.noStore`, if there is no store, which is not created; `.inUse` while a daemon runs.
+    /// - Parameter runtimeDirectories: where a daemon may have left a reserve, which is applied to the database.
+    /// - Throws: `.noStore` if the directory contains no database, and none is created; `.inUse` while a daemon runs.
     package static func load(_ directory: String, runtimeDirectories: [String] = []) throws(StoreFailure) -> (
         StoredState, [StoreNotice]
     ) {
@@ -32,7 +32,7 @@ package struct OfflineStore {
     /// changes are on the disk.
     ///
     /// - Parameters:
-    ///   - runtimeDirectories: where a daemon may have left a reserve in memory, which is merged first.
+    ///   - runtimeDirectories: where a daemon may have left a reserve, which is applied first.
     ///   - entropy: for the id of a new installation.
     ///   - plan: makes the plan for the stored state.
     /// - Throws: `.inUse` while a daemon runs.
@@ -51,14 +51,14 @@ package struct OfflineStore {
         }
     }
 
-    private init(_ places: StorePaths, entropy: UInt16, _ report: (StoreNotice) -> Void) throws(StoreFailure) {
-        lock = try StoreFiles.lock(directory: places.directory)
-        _ = try StoreFiles.prepareFile(places.database)
-        database = try StoreEdge.open(places, entropy: entropy, report).0
+    private init(_ paths: StorePaths, entropy: UInt16, _ report: (StoreNotice) -> Void) throws(StoreFailure) {
+        lock = try StoreFiles.lock(directory: paths.directory)
+        _ = try StoreFiles.prepareFile(paths.database)
+        database = try StoreEdge.open(paths, entropy: entropy, report).0
         database.keepsWALOnClose = false
     }
 
-    /// Holds the lock until this call, whichever properties are still in use.
+    /// Keeps the lock until this call, even if the compiler sees no later use of it.
     private func release() { withExtendedLifetime(lock) {} }
 
     private func load(_ report: (StoreNotice) -> Void) throws(StoreFailure) -> StoredState {

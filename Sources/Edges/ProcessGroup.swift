@@ -1,6 +1,6 @@
 import Glibc
 
-/// Whether a process of the group is alive. Zombies do not count, not even an unreaped leader.
+/// True if a process of the group is alive. Zombies do not count, not even an unreaped leader.
 ///
 /// Signal 0 cannot be used for this, because it also succeeds for zombies. Processes of other users may be hidden in
 /// `/proc`; the daemon could not end them anyway.

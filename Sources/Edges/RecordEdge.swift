@@ -41,7 +41,7 @@ package final class RecordEdge {
     private var buffer: [UInt8] = []
     /// The length of the file in octets: complete lines, except as in `needsLineEnd`.
     private var length: Int
-    /// Whether the file ends with an incomplete line, because the previous process ended during a write. A line feed is
+    /// True if the file ends with an incomplete line, because the previous process ended during a write. A line feed is
     /// added before the next line; the incomplete line stays.
     private var needsLineEnd = false
 

@@ -1,29 +1,35 @@
 import Glibc
 import Platform
 
-/// Up to which snapshot of its reserve a database has the changes.
+/// Identifies a database and the latest snapshot of its reserves whose changes it contains.
 package struct ReserveMark: Hashable, Sendable {
-    /// Drawn once for each database.
+    /// The random id of the database.
     var database: UInt64
+    /// The number of the snapshot; 0 if there was none.
     var number: UInt64 = 0
 }
 
-/// A small file that can be written when the database cannot, for its room was taken while there was some: what happens
-/// on a full disk is recorded there, and applied to the database at the next start at the latest.
+/// A small file of fixed length for changes that the database cannot record, because the disk is full.
 ///
-/// It has four slots. Each takes a whole `ReserveSnapshot`, so the newest one that is whole says it all, and one that is
-/// cut off by the end of the process or of the power leaves the one before it.
+/// The file is filled with zeros when it is created, so later writes to it need no space on the disk. The changes are
+/// applied to the database when it can be written again, at the next start at the latest.
+///
+/// The file has four slots, each with room for one `ReserveSnapshot`. Only the newest valid snapshot counts. A write that is
+/// interrupted makes the snapshot in its slot invalid, and the previous snapshot then counts.
 struct Reserve {
-    /// Which slot is written next: none that has to be there after a power cut, or whose sync is under way, and not the
-    /// latest, which a kill amid the next write would leave.
+    /// Chooses the slot to write next. It must not be `durable` or `syncing`, because one of these is needed after a power
+    /// cut, nor `latest`, which is needed if the process is killed during the write.
     struct Slots: Hashable, Sendable {
         static let count = 4
 
+        /// The slot that was written last.
         private(set) var latest: Int?
+        /// The slot whose snapshot would survive a power cut.
         private(set) var durable: Int?
+        /// The slot that was the latest when the current sync began.
         private(set) var syncing: Int?
 
-        /// - Parameter durable: the slot that holds what was found.
+        /// - Parameter durable: the slot of the newest snapshot in the file; `nil` if there is none.
         init(durable: Int? = nil) { (latest, self.durable) = (durable, durable) }
 
         var next: Int { (0..<Self.count).first { $0 != latest && $0 != durable && $0 != syncing } ?? 0 }
@@ -44,23 +50,22 @@ struct Reserve {
     let file: OwnedDescriptor
     private(set) var slots: Slots
 
-    /// Opens the file, and makes it where there is none that is long enough. Blocks until its room is its own: what is
-    /// written over later needs none.
+    /// Opens the file, or creates it if it is missing or has a wrong length. Blocks until the file is on the disk.
     ///
-    /// - Parameter database: whose changes are looked for; those of another one are written over.
+    /// - Parameter database: the id of the database. Snapshots of other databases will be overwritten.
     init(_ path: String, of database: UInt64) throws(StoreFailure) {
         file = OwnedDescriptor(open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600))
         guard file.isOpen else { throw StoreFailure(operation: "open", path: path, code: errno) }
         guard Self.isOwn(file) else { throw StoreFailure.foreignReserve(path: path) }
         let found = Self.snapshots(in: file)
         if found == nil {
-            // Zeros, and not only a length: a file with holes has no room.
+            // The file system reserves no space for a file with holes, so setting the length is not enough.
             let zeros = [UInt8](repeating: 0, count: Self.length)
             let count = pwrite(file.rawValue, zeros, zeros.count, 0)
             guard count == zeros.count, ftruncate(file.rawValue, Self.length) == 0 else {
-                // A disk that takes only a part is full, and then `pwrite` sets no error.
+                // A disk on which only a part could be written is full. `pwrite` sets no `errno` then.
                 let code = (0..<zeros.count).contains(count) ? ENOSPC : errno
-                // Nothing is kept of what cannot be whole; the next start tries again.
+                // An incomplete file is useless. `StoreEdge` tries again.
                 unlink(path)
                 throw StoreFailure(operation: "make", path: path, code: code)
             }
@@ -72,7 +77,7 @@ struct Reserve {
         slots = Slots(durable: newest?.slot)
     }
 
-    /// The newest snapshot of a database, without a change to the file; `nil` if there is none, or the file is not `isOwn`.
+    /// Reads the newest snapshot of a database; `nil` if there is none, or if the file is not `isOwn`.
     static func newest(_ path: String, of database: UInt64) -> ReserveSnapshot? {
         let file = OwnedDescriptor(open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK))
         guard file.isOpen, isOwn(file) else { return nil }
@@ -80,8 +85,8 @@ struct Reserve {
             .max { $0.number < $1.number }
     }
 
-    /// Whether this user made the file and no other user can write it. Other users may have the right to make files in the
-    /// directory of the control socket, and a reserve of theirs could invent or hide presses.
+    /// True if it is a regular file with a single name that this user owns and no other user can write. Other users may have
+    /// the right to create files in the runtime directory, and with a reserve they could invent or hide presses.
     private static func isOwn(_ file: OwnedDescriptor) -> Bool {
         var information = stat()
         return fstat(file.rawValue, &information) == 0 && information.st_mode & S_IFMT == S_IFREG
@@ -89,7 +94,7 @@ struct Reserve {
             && information.st_mode & (S_IWGRP | S_IWOTH) == 0
     }
 
-    /// - Returns: `nil` when the file is not as long as a reserve is.
+    /// Reads all valid snapshots; `nil` if the file does not have the length of a reserve.
     private static func snapshots(in file: OwnedDescriptor) -> [(slot: Int, snapshot: ReserveSnapshot)]? {
         var information = stat()
         guard fstat(file.rawValue, &information) == 0, information.st_size == length else { return nil }
@@ -101,9 +106,10 @@ struct Reserve {
         }
     }
 
-    /// Survives the end of the process from here on; a power cut, when `file` was synced.
+    /// Writes an encoded snapshot to the next slot. It then survives the end of the process, and a power cut after a sync of
+    /// `file`.
     ///
-    /// - Returns: whether it was written; the snapshot before is there in any case.
+    /// - Returns: false if it could not be written. The previous snapshot then is still valid.
     mutating func write(_ snapshot: [UInt8]) -> Bool {
         let slot = slots.next
         let count = pwrite(file.rawValue, snapshot, snapshot.count, slot * ReserveSnapshot.slotLength)

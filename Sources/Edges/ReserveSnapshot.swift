@@ -2,19 +2,21 @@ import Bytes
 import Hub
 import JSON
 
-/// What one slot of a `Reserve` holds: the changes that the database has not taken, all of them, in order.
+/// The contents of one slot of a `Reserve`: changes that the database could not record, in order.
 ///
-/// | octets | what                                                                  |
-/// |--------|-----------------------------------------------------------------------|
-/// | 8      | `magic`, the last of them the version                                  |
-/// | 8      | the id of the database that the changes belong to                      |
-/// | 8      | the number of the snapshot, larger than that of every one before       |
+/// | octets | contents                                                               |
+/// |--------|------------------------------------------------------------------------|
+/// | 8      | `magic`, of which the last octet is the version                        |
+/// | 8      | the id of the database to which the changes belong                     |
+/// | 8      | the number of the snapshot, larger than that of all earlier snapshots  |
 /// | 4      | the length of the payload                                              |
-/// | 8      | FNV-1a over all other octets; a slot that was written in part fails it |
+/// | 8      | FNV-1a of all other octets, to detect a slot that was written in part  |
 /// | …      | the payload, a JSON array of changes                                   |
 ///
-/// Integers are little-endian. It holds the changes that P1 and P2 rest on and those that users were told of, pairing keys
-/// among them, so its file is as secret as the database (see `StoreChange.reserveJSON`).
+/// Integers are little-endian. `changes` are all unrecorded changes, but `encoded` leaves out some of them: always those
+/// without `StoreChange.reserveJSON`, whose values the button reports again, and the state of rules if all changes together
+/// do not fit into the slot. The others are what promises P1 and P2 need and what users have set. They include pairing keys,
+/// so a reserve is as secret as the database.
 struct ReserveSnapshot: Hashable, Sendable {
     static let slotLength = 32_768
     private static let magic = Array("TryckR".utf8) + [0, 1]
@@ -24,14 +26,14 @@ struct ReserveSnapshot: Hashable, Sendable {
     var number: UInt64
     var changes: [StoreChange]
 
-    /// The octets of a slot, without what pads it; `nil` when the changes do not fit.
+    /// The octets of the snapshot, without padding to the length of a slot; `nil` if the changes do not fit.
     ///
-    /// What does not fit whole is tried without the state of rules: a run that waits is then reported as interrupted, and
-    /// no press is handled twice.
+    /// If they do not fit, the state of rules is left out. A run that waits is then reported as interrupted after a restart,
+    /// but no press is handled twice.
     func encoded() -> [UInt8]? {
         let reserved = changes.compactMap { change in change.reserveJSON.map { (change, $0) } }
-        let short = reserved.filter { if case .rules = $0.0 { false } else { true } }
-        return encoded(reserved.map(\.1)) ?? encoded(short.map(\.1))
+        let withoutRules = reserved.filter { if case .rules = $0.0 { false } else { true } }
+        return encoded(reserved.map(\.1)) ?? encoded(withoutRules.map(\.1))
     }
 
     private func encoded(_ values: [JSONValue]) -> [UInt8]? {
@@ -45,8 +47,9 @@ struct ReserveSnapshot: Hashable, Sendable {
         return writer.bytes
     }
 
-    /// - Parameter slot: octets from a file, whatever they are.
-    /// - Returns: `nil` for what `encoded` did not write whole: nothing, a part, another version, something else.
+    /// Decodes a slot, which may contain any octets.
+    ///
+    /// - Returns: `nil` if the slot is empty, was written in part, or has other contents or another version.
     init?(decoding slot: [UInt8]) {
         var reader = ByteReader(slot)
         guard let magic = try? reader.bytes(8), magic == Self.magic, let database = try? reader.uint64(),

@@ -42,7 +42,7 @@ package final class SimulatorEdge: HCITransport {
     package func act(_ action: SimulatedAction, on button: String) { advance(action.input(of: button)) }
 
     private func advance(_ input: SimulatedWorld.Input) {
-        for effect in world.handle(input, at: Instant(nanoseconds: loop.nanosecondsSinceBoot)) {
+        for effect in world.handleInTime(input, at: Instant(nanoseconds: loop.nanosecondsSinceBoot)) {
             switch effect {
             case .send(let packet): enqueue(.received(packet))
             case .setTimer(let deadline): timer?.set(at: deadline.nanoseconds)

@@ -7,15 +7,16 @@ import Rules
 // The encoding of changes in a `Reserve`: JSON arrays that begin with the kind of the change.
 extension StoreChange {
     private enum ReserveKind: String {
-        case progress, heard, started, ended, variable, cycle, enabled, cooldown, waiting
+        case progress, started, ended, variable, cycle, enabled, cooldown, waiting
         case put, remove, settings
+        case publishWatermark = "heard"
 
-        /// The number of elements, including the kind.
-        var count: Int {
+        /// The number of elements in the JSON array, including the kind.
+        var elementCount: Int {
             switch self {
             case .progress: 8
             case .started: 6
-            case .heard, .variable, .cycle, .enabled, .waiting, .settings: 3
+            case .publishWatermark, .variable, .cycle, .enabled, .waiting, .settings: 3
             case .ended, .cooldown, .put, .remove: 2
             }
         }
@@ -24,60 +25,64 @@ extension StoreChange {
     /// The change as JSON; `nil` if it is not stored in a reserve, because the button reports the value again.
     var reserveJSON: JSONValue? {
         switch self {
-        case .progress(let id, let cursor, let recogniser, let pressCount, let sequence, let heard, let seen):
-            Self.line(
+        case .progress(let id, let cursor, let recogniser, let pressCount, let sequence, let publishWatermark, let seen):
+            Self.array(
                 .progress, .string(id.description), .init(cursor), .string(recogniser), .integer(pressCount.value),
-                .integer(sequence.value), .integer(heard), seen.map { .integer($0.milliseconds) } ?? .null)
-        case .heard(let id, let heard): Self.line(.heard, .string(id.description), .integer(heard))
+                .integer(sequence.value), .integer(publishWatermark), seen.map { .integer($0.milliseconds) } ?? .null)
+        case .publishWatermark(let id, let publishWatermark):
+            Self.array(.publishWatermark, .string(id.description), .integer(publishWatermark))
         case .runStarted(let run):
-            Self.line(
+            Self.array(
                 .started, .integer(Int64(clamping: run.id)), .string(run.rule),
                 run.button.map { .string($0.description) } ?? .null, .init(run.event),
                 .integer(run.startedAt.milliseconds))
-        case .runEnded(let id): Self.line(.ended, .integer(Int64(clamping: id)))
-        case .rules(.variable(let name, let value)): Self.line(.variable, .string(name), value?.stored ?? .null)
-        case .rules(.cycle(let key, let position)): Self.line(.cycle, .string(key), position?.stored ?? .null)
-        case .rules(.enabled(let rule, let override)): Self.line(.enabled, .string(rule), override?.stored ?? .null)
-        case .rules(.cooldown(let cooldown)): Self.line(.cooldown, cooldown.stored)
+        case .runEnded(let id): Self.array(.ended, .integer(Int64(clamping: id)))
+        case .rules(.variable(let name, let value)): Self.array(.variable, .string(name), value?.stored ?? .null)
+        case .rules(.cycle(let key, let position)): Self.array(.cycle, .string(key), position?.stored ?? .null)
+        case .rules(.enabled(let rule, let override)): Self.array(.enabled, .string(rule), override?.stored ?? .null)
+        case .rules(.cooldown(let cooldown)): Self.array(.cooldown, cooldown.stored)
         case .rules(.waiting(let run, let waiting)):
-            Self.line(.waiting, .integer(Int64(clamping: run.rawValue)), waiting?.stored ?? .null)
-        case .putButton(let button): Self.line(.put, button.kept)
-        case .removeButton(let id): Self.line(.remove, .string(id.description))
-        case .settings(let id, let settings): Self.line(.settings, .string(id.description), settings.kept)
+            Self.array(.waiting, .integer(Int64(clamping: run.rawValue)), waiting?.stored ?? .null)
+        case .putButton(let button): Self.array(.put, button.kept)
+        case .removeButton(let id): Self.array(.remove, .string(id.description))
+        case .settings(let id, let settings): Self.array(.settings, .string(id.description), settings.kept)
         case .fact(let id, let fact):
             fact.column.reserveKind.map { [.string($0), .string(id.description), fact.value] }
         case .battery, .batteryPercentage: nil
         }
     }
 
-    private static func line(_ word: ReserveKind, _ values: JSONValue...) -> JSONValue {
-        .array([.string(word.rawValue)] + values)
+    private static func array(_ kind: ReserveKind, _ values: JSONValue...) -> JSONValue {
+        .array([.string(kind.rawValue)] + values)
     }
 
     /// - Returns: `nil` for JSON that `reserveJSON` does not write.
     init?(reserveJSON json: JSONValue) {
-        guard let values = json.arrayValue, let kind = values.first?.stringValue else { return nil }
-        if values.count == 3, let id = values[1].buttonID, let fact = StoredFact(reserveKind: kind, value: values[2]) {
+        guard let values = json.arrayValue, let name = values.first?.stringValue else { return nil }
+        if values.count == 3, let id = values[1].buttonID, let fact = StoredFact(reserveKind: name, value: values[2]) {
             self = .fact(id, fact)
             return
         }
-        guard let word = ReserveKind(rawValue: kind), values.count == word.count else { return nil }
+        guard let kind = ReserveKind(rawValue: name), values.count == kind.elementCount else { return nil }
+        /// Reads an element that may be null; the outer optional is `nil` if the element is invalid.
         func value<T>(_ index: Int, _ read: (JSONValue) -> T?) -> T?? {
             values[index] == .null ? .some(nil) : read(values[index]).map { .some($0) }
         }
-        switch word {
+        switch kind {
         case .progress:
             guard let id = values[1].buttonID, let cursor = EventCursor(values[2]),
                 let recogniser = values[3].stringValue, let pressCount = values[4].integerValue.flatMap({ Tally($0) }),
-                let sequence = values[5].integerValue.flatMap({ Tally($0) }), let heard = values[6].integerValue,
+                let sequence = values[5].integerValue.flatMap({ Tally($0) }),
+                let publishWatermark = values[6].integerValue,
                 let seen = value(7, \.integerValue)
             else { return nil }
             self = .progress(
-                id, cursor, recogniser: recogniser, pressCount: pressCount, sequence: sequence, heard: heard,
+                id, cursor, recogniser: recogniser, pressCount: pressCount, sequence: sequence,
+                publishWatermark: publishWatermark,
                 seen: seen.map { UTCTime(milliseconds: $0) })
-        case .heard:
-            guard let id = values[1].buttonID, let heard = values[2].integerValue else { return nil }
-            self = .heard(id, heard)
+        case .publishWatermark:
+            guard let id = values[1].buttonID, let publishWatermark = values[2].integerValue else { return nil }
+            self = .publishWatermark(id, publishWatermark)
         case .started:
             guard let id = values[1].runNumber, let rule = values[2].stringValue,
                 let button = value(3, \.buttonID), let event = EventCursor(values[4]),
@@ -126,7 +131,7 @@ extension JSONValue {
     }
 
     fileprivate var buttonID: ButtonID? { stringValue.flatMap { ButtonID($0) } }
-    /// A number that is less than the maximum, so that another can follow.
+    /// A run's id, which is less than the maximum so that `nextRun` can be larger.
     fileprivate var runNumber: UInt64? {
         integerValue.flatMap { (0..<Int64.max).contains($0) ? UInt64($0) : nil }
     }

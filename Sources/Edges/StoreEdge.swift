@@ -4,46 +4,47 @@ import Glibc
 package import Hub
 package import Reactor
 
-/// Keeps what the hub says is to be kept: one SQLite file in the state directory, and a reserve for what that does not
-/// take.
+/// Records and syncs the hub's `StoreChange`s in an SQLite database in the state directory. Changes that the database
+/// cannot record are written to a `Reserve`.
 ///
-/// `apply` puts changes into the file's write-ahead log, together or not at all, and does not wait for the disk: they
-/// survive the end of the process at any instant, not yet a power cut. `sync` waits, on a helper thread. The
-/// order record, act, sync, acknowledge is the hub's; this is the record and the sync of it.
+/// `apply` writes changes to the database's write-ahead log in one transaction and does not wait for the disk. The changes
+/// then survive the end of the process, but not yet a power cut. `sync` waits for the disk on a helper thread. The hub
+/// decides the order: record, act, sync, acknowledge.
 ///
-/// The log grows until a helper copies it into the file. SQLite begins the log anew with the first write
-/// after that, and waits for the disk there; so the helper makes that write too, an empty one, and no event pays for it.
+/// The log grows until a helper thread copies it into the database file (a checkpoint). SQLite syncs the log during the
+/// first write after a checkpoint, when it restarts the log. The helper makes this write itself, so that no event waits
+/// for it.
 ///
-/// A sync that fails leaves the kernel's pages marked as written. What the log then holds on disk is unknown, and a
-/// second sync that succeeds proves nothing; so after a failure, be it of a sync or of a copying, the log is written
-/// once more as it is, before anything counts as synced again. To copy it into the file would not do: after a power cut
-/// SQLite would find the part of the log that did arrive, and take it for newer than the file.
+/// After a failed sync, the kernel counts the pages as written. The content of the log on the disk is then unknown, and a
+/// later successful sync proves nothing. Therefore, after a failed sync or checkpoint, the whole log is written again
+/// before anything counts as synced (`isLogSuspect`). A checkpoint would not help: after a power cut, SQLite would
+/// consider the part of the log that had reached the disk to be newer than the database file.
 ///
-/// What SQLite refuses goes with the next transaction, and into a `Reserve` until then, as one snapshot of all of it. The
-/// transaction that brings it into the database also says up to which snapshot that has been done (`ReserveMark`), so
-/// that a start applies a snapshot if and only if the database lacks it, whatever survived of either file. There is one
-/// reserve in the state directory, where a sync keeps it over a power cut, and one in the runtime directory, which is in
-/// memory mostly, for a disk that takes nothing at all.
+/// Changes that the database could not record are part of the next transaction. Until then, all of them are in one
+/// `ReserveSnapshot`. The transaction also stores the number of the latest snapshot (`ReserveMark`), so that a start applies
+/// a snapshot only if the database lacks it. The reserve in the state directory is synced and survives a power cut. The
+/// reserve in the runtime directory, which usually is in memory, serves a disk that cannot be written at all.
 ///
-/// A start on a disk that cannot be written reads what is there; the file is opened when it can be.
+/// If the database cannot be written at the start, it is only read. It is opened for writing as soon as that succeeds.
 @ReactorActor
 package final class StoreEdge {
-    /// How long `apply` waits while the helper begins the log anew: one sync of a slow card.
+    /// How long `apply` waits for SQLite's write lock while a helper restarts the log: long enough for a sync of a slow
+    /// card.
     private nonisolated static let busyTimeout: Duration = .milliseconds(500)
 
-    /// What a person should hear of; `load` adds to it.
+    /// Findings to show to the user. `load` adds its own.
     package private(set) var notices: [StoreNotice]
-    /// Why the database could not be opened for writing, or what was found there not be synced; `nil` once it is open.
+    /// Why the database could not be opened for writing, until it is; or why its log could not be synced at the start.
     package private(set) var fault: StoreFailure?
-    /// Why a reserve could not be made. `apply` tries again, also without changes.
+    /// Why a reserve could not be opened or created, if it could not. `apply` tries again, even without changes.
     package private(set) var reserveFault: StoreFailure?
-    /// Where the changes are that the database has not taken.
+    /// The place of the changes that the database has not recorded. If there are none: the best place available for them.
     package private(set) var refuge = RecordRefuge.nowhere
 
-    /// What is open while the database can be written.
+    /// The open files of a database that can be written.
     private struct Opened {
         var database: Database
-        /// The write-ahead log.
+        /// The write-ahead log, for `sync`.
         var log: OwnedDescriptor
     }
 
@@ -54,79 +55,85 @@ package final class StoreEdge {
     private let checkpoints: CheckpointPolicy
     private var opened: Opened?
     package var database: Database? { opened?.database }
-    /// What was read at a start at which nothing could be written.
-    private var readAlone: StoredState?
+    /// The state that was read because the database cannot be written; `nil` if it is open for writing.
+    private var readOnlyState: StoredState?
 
+    /// The id of the database, and the number of the latest snapshot.
     private var mark: ReserveMark
-    /// In the state directory, and in the runtime directory.
+    /// The reserve in the state directory.
     private var reserve: Reserve?
+    /// The reserve in the runtime directory.
     private var memoryReserve: Reserve?
-    /// The last sync of `reserve` failed, so it says nothing about what was written before.
+    /// True if the last sync of `reserve` failed. Its content on the disk is unknown until it is written again.
     private var isReserveSuspect = false
-    /// The log is on the disk up to where the changes in the reserve begin.
-    private var isLogBelowReserve = false
+    /// True if the log was synced after the last successful transaction, which the changes in the reserve follow.
+    private var isLogSyncedBelowReserve = false
 
+    /// True if a helper thread syncs or copies the log.
     private var isSyncing = false
+    /// True if the content of the log on the disk is unknown, because a sync or a checkpoint failed.
     private(set) var isLogSuspect = false
     private var unrecorded = UnrecordedChanges()
-    private var waiting: [@ReactorActor (Bool) -> Void] = []
+    /// The callbacks of `sync` that the next sync will answer.
+    private var waitingForSync: [@ReactorActor (Bool) -> Void] = []
 
-    /// Opens the state directory, making what is missing. A damaged file is set aside and a new one begun;
-    /// `notices` says so. Where the disk takes nothing, what is kept there is read, and `fault` says why.
+    /// Opens the state directory, and creates missing files. A damaged file is renamed, a new one is created, and
+    /// `notices` contains a notice. If the disk cannot be written, the existing files are read, and `fault` has the reason.
     ///
     /// - Parameters:
-    ///   - runtimeDirectory: where a reserve is that survives the process and not the machine.
+    ///   - runtimeDirectory: the directory for the second reserve, which survives the process, but not a power cut.
     ///   - entropy: for the id of a new installation.
-    ///   - now: for the name of a file that is set aside.
-    /// - Throws: `StoreFailure.inUse` when another daemon has the directory; a failure of the disk when nothing was ever
-    ///   kept there.
+    ///   - now: for the new name of a damaged file.
+    /// - Throws: `StoreFailure.inUse` if another daemon uses the directory; a failure of the disk if there is no database
+    ///   that can be read.
     package init(
         loop: EventLoop, directory: String, runtimeDirectory: String? = nil, entropy: UInt16, now: UTCTime,
         checkpoints: CheckpointPolicy = CheckpointPolicy()
     ) throws(StoreFailure) {
-        let places = StorePaths(
+        let paths = StorePaths(
             directory: directory, runtimeDirectories: [runtimeDirectory].compactMap(\.self))
         var notices = [try StoreFiles.prepareDirectory(directory)].compactMap(\.self)
         lock = try StoreFiles.lock(directory: directory)
         self.loop = loop
-        self.paths = places
+        self.paths = paths
         self.entropy = entropy
         self.checkpoints = checkpoints
         do throws(StoreFailure) {
             let found: (opened: Opened, mark: ReserveMark)
             do throws(StoreFailure) {
-                found = try Self.open(places, entropy) { notices.append($0) }
+                found = try Self.open(paths, entropy) { notices.append($0) }
             } catch .damaged(_, let cause) {
-                let path = places.database
+                let path = paths.database
                 let target = try StoreFiles.setAside(path, at: now)
                 notices.append(.renamed(path: path, as: target, cause: cause))
-                found = try Self.open(places, entropy) { notices.append($0) }
+                found = try Self.open(paths, entropy) { notices.append($0) }
             }
             (opened, mark) = (found.opened, found.mark)
-            // A process that was killed may have recorded this without a sync, or after a sync that failed. A button
-            // forgets what the cursors that are read here cover, so they have to survive a power cut from now on.
+            // The previous process may have been killed before a sync of the log, or after a sync that failed. Buttons
+            // delete the events that the loaded cursors cover, so the log must survive a power cut from now on.
             isLogSuspect = !found.opened.log.writeAgain() || !found.opened.log.syncData()
-            if isLogSuspect { fault = StoreFailure(operation: "sync", path: places.database + "-wal", code: errno) }
+            if isLogSuspect { fault = StoreFailure(operation: "sync", path: paths.database + "-wal", code: errno) }
         } catch {
-            guard error.isDiskFailure, let found = Self.readAlone(places, { notices.append($0) }) else { throw error }
+            guard error.isDiskFailure, let found = Self.loadReadOnly(paths, { notices.append($0) }) else { throw error }
             (mark, fault, isLogSuspect) = (found.mark, error, !found.isSynced)
             var state = found.state
             let onDisk = Dictionary(state.buttons.map { ($0.id, $0.cursor) }, uniquingKeysWith: { $1 })
             for change in found.reserved { unrecorded.add(change) }
             state.apply(found.reserved)
-            // A reserve may be in memory alone, so the buttons keep what only a reserve has.
+            // The reserve may be in memory. Therefore the buttons keep the events that only a reserve contains.
             state.markAsSynced(state.buttons.map { ($0.id, onDisk[$0.id] ?? EventCursor()) })
-            readAlone = state
+            readOnlyState = state
         }
         self.notices = notices
         if mark.database != 0 { openReserves() }
-        // A snapshot continues what the log has.
+        // A snapshot is useless without the log that precedes it.
         if isLogSuspect, refuge == .disk { refuge = .memory }
     }
 
-    /// Records the changes in one transaction: all of them or, when it throws, none. Those go first with the next ones,
-    /// which may be none: so nothing is forgotten that happened while the disk was full. `refuge` says where they are
-    /// until then.
+    /// Records the changes in one transaction, together with earlier changes that could not be recorded.
+    ///
+    /// If it throws, none is recorded. The changes then wait for the next call, whose own changes may be empty, and `refuge`
+    /// is the place where they are until then.
     package func apply(_ changes: [StoreChange]) throws(StoreFailure) {
         guard !changes.isEmpty || !unrecorded.isEmpty || opened == nil else {
             if reserveFault != nil { openReserves() }
@@ -145,7 +152,7 @@ package final class StoreEdge {
             }
             guard !unrecorded.isEmpty else { return }
             unrecorded = UnrecordedChanges()
-            isLogBelowReserve = false
+            isLogSyncedBelowReserve = false
             openReserves()
         } catch {
             for change in changes { unrecorded.add(change) }
@@ -154,19 +161,21 @@ package final class StoreEdge {
         }
     }
 
-    /// Calls `done` once everything applied so far would survive a power cut, or with false when that cannot be said.
+    /// Calls `done` with true when all changes applied so far would survive a power cut, or with false if that is not
+    /// certain.
     ///
-    /// Begins at once; what comes while a sync is under way shares the next one.
+    /// A sync begins immediately. Calls that are made during a sync share the next one.
     package func sync(_ done: @escaping @ReactorActor (Bool) -> Void) {
-        waiting.append(done)
+        waitingForSync.append(done)
         if !isSyncing { beginSync() }
     }
 
+    /// Loads the complete stored state.
     package func load() throws(StoreFailure) -> StoredState {
-        guard let database else { return readAlone ?? StoredState(installationID: "") }
+        guard let database else { return readOnlyState ?? StoredState(installationID: "") }
         do {
             var state = try database.load { notices.append($0) }
-            // What the log has on the disk is unknown, so the buttons keep everything until it is known.
+            // The content of the log on the disk is unknown. Therefore the buttons keep all events until a sync succeeds.
             if isLogSuspect { state.markAsSynced(state.buttons.map { ($0.id, EventCursor()) }) }
             return state
         } catch {
@@ -174,8 +183,9 @@ package final class StoreEdge {
         }
     }
 
-    // MARK: The reserve
+    // MARK: The reserves
 
+    /// Opens or creates the reserves that are not open, and sets `refuge` to the best of them.
     private func openReserves() {
         reserveFault = nil
         do throws(StoreFailure) {
@@ -193,19 +203,19 @@ package final class StoreEdge {
         refuge = reserve != nil ? .disk : memoryReserve != nil ? .memory : .nowhere
     }
 
-    /// Puts all that the database did not take where it survives the process.
+    /// Writes a snapshot of all unrecorded changes to a reserve, and sets `refuge` to its place.
     private func reserveUnrecorded() {
-        // A snapshot continues what the log has: after a power cut both have to be there. Waits for the disk, once for
-        // each time that the database begins to refuse.
-        if !isLogBelowReserve {
-            isLogBelowReserve = !isLogSuspect && opened?.log.syncData() ?? true
-            if !isLogBelowReserve { isLogSuspect = true }
+        // After a power cut, a snapshot is useless without the log that precedes it, so the log is synced here. This blocks,
+        // usually once until the database can record again.
+        if !isLogSyncedBelowReserve {
+            isLogSyncedBelowReserve = !isLogSuspect && opened?.log.syncData() ?? true
+            if !isLogSyncedBelowReserve { isLogSuspect = true }
         }
         mark.number += 1
         let snapshot = ReserveSnapshot(database: mark.database, number: mark.number, changes: unrecorded.changes)
         guard mark.database != 0, let octets = snapshot.encoded() else { return refuge = .nowhere }
         if reserve?.write(octets) == true {
-            refuge = isLogBelowReserve ? .disk : .memory
+            refuge = isLogSyncedBelowReserve ? .disk : .memory
             isReserveSuspect = false
         } else if memoryReserve?.write(octets) == true {
             refuge = .memory
@@ -217,13 +227,15 @@ package final class StoreEdge {
     // MARK: The disk
 
     private func beginSync() {
-        let batch = waiting
-        waiting = []
+        let callbacks = waitingForSync
+        waitingForSync = []
         isSyncing = true
         if isReserveSuspect, !unrecorded.isEmpty { reserveUnrecorded() }
         let reserved = reserve.flatMap { $0.slots.isSynced ? nil : $0.file }
         if reserved != nil { reserve?.syncBegan() }
-        // The helper holds the lock too: nobody else opens the directory while it works.
+        // A sync of the log proves nothing about changes that are in memory only.
+        let isAllOnDisk = unrecorded.isEmpty || refuge == .disk
+        // The helper thread has its own reference to `lock`, so no other process can open the directory while it works.
         let (log, lock, path, isSuspect) = (opened?.log, lock, paths.database, isLogSuspect)
         loop.offload {
             withExtendedLifetime(lock) {
@@ -238,17 +250,18 @@ package final class StoreEdge {
                 reserve?.syncEnded(isReserveSynced)
                 isReserveSuspect = !isReserveSynced
             }
-            for done in batch { done(isLogSynced && isReserveSynced) }
+            for done in callbacks { done(isLogSynced && isReserveSynced && isAllOnDisk) }
             finishSync()
         }
     }
 
     private func finishSync() {
         let mode = checkpoints.mode(
-            logPageCount: database?.walPageCount ?? 0, isSyncWaiting: !waiting.isEmpty, isLogSuspect: isLogSuspect)
+            logPageCount: database?.walPageCount ?? 0, isSyncWaiting: !waitingForSync.isEmpty,
+            isLogSuspect: isLogSuspect)
         guard let mode else {
             isSyncing = false
-            if !waiting.isEmpty { beginSync() }
+            if !waitingForSync.isEmpty { beginSync() }
             return
         }
         let (lock, path, limit) = (lock, paths.database, checkpoints.pageCount)
@@ -256,37 +269,37 @@ package final class StoreEdge {
             withExtendedLifetime(lock) { Self.checkpoint(path, mode, limit) }
         } then: { [self] outcome in
             switch outcome {
-            case .begunAnew: database?.forgetWALPages()
+            case .restarted: database?.forgetWALPages()
             case .incomplete: break
             case .failed: isLogSuspect = true
             }
             isSyncing = false
-            if !waiting.isEmpty { beginSync() }
+            if !waitingForSync.isEmpty { beginSync() }
         }
     }
 
-    private enum CopyingOutcome {
-        /// All of the log is in the file.
-        case begunAnew
-        /// That takes a moment in which nobody writes to the log, and there was none.
+    private enum CheckpointOutcome {
+        /// The whole log was copied, and the log was restarted.
+        case restarted
+        /// The log could not be copied completely, because other connections used it.
         case incomplete
-        /// One of the syncs may have failed.
+        /// A sync may have failed, so the content of the log on the disk is unknown.
         case failed
     }
 
-    /// Copies the log into the file through a connection of its own, and begins it anew. Blocks.
+    /// Copies the log into the database file through a connection of its own, and restarts the log. Blocks.
     private nonisolated static func checkpoint(
         _ path: String, _ mode: Database.CheckpointMode, _ pageLimit: Int
-    ) -> CopyingOutcome {
+    ) -> CheckpointOutcome {
         do {
             let database = try Database(path: path, busyTimeout: .seconds(5))
             try database.countWALPages()
-            // Each pass copies what was written during the one before, which is less and less.
+            // Each pass copies the pages that were written during the previous one, which become fewer and fewer.
             for _ in 0..<4 {
                 guard try database.checkpoint(mode) else { continue }
-                // Changes nothing and is a write all the same, which an UPDATE with what is there already is not.
+                // This changes nothing, but unlike an UPDATE with the same values it is a write, which restarts the log.
                 try database.run("PRAGMA user_version = \(StoreSchema.version)")
-                if database.walPageCount < pageLimit { return .begunAnew }
+                if database.walPageCount < pageLimit { return .restarted }
             }
             return .incomplete
         } catch {
@@ -294,7 +307,7 @@ package final class StoreEdge {
         }
     }
 
-    /// Brings the whole log to the disk, whatever became of it before. Blocks, and nobody writes to it meanwhile.
+    /// Writes the whole log again and syncs it. Holds SQLite's write lock, so that the log does not change meanwhile. Blocks.
     private nonisolated static func writeAgain(_ log: OwnedDescriptor, of path: String) -> Bool {
         do {
             let database = try Database(path: path, busyTimeout: .seconds(5))
@@ -306,63 +319,69 @@ package final class StoreEdge {
         }
     }
 
+    /// Returns the database, which is opened for writing if it could not be opened before.
     private func openedDatabase() throws(StoreFailure) -> Database {
         if let database { return database }
-        var found: [StoreNotice] = []
-        let (opened, mark) = try Self.open(paths, entropy) { found.append($0) }
-        notices += found
-        // Its snapshots have been numbered on since.
+        var newNotices: [StoreNotice] = []
+        let (opened, mark) = try Self.open(paths, entropy) { newNotices.append($0) }
+        notices += newNotices
+        // Snapshots may have been written since the start, so `self.mark` may have the larger number.
         self.mark = ReserveMark(database: mark.database, number: max(mark.number, self.mark.number))
-        (self.opened, fault, readAlone) = (opened, nil, nil)
+        (self.opened, fault, readOnlyState) = (opened, nil, nil)
         if !opened.log.writeAgain() || !opened.log.syncData() { isLogSuspect = true }
         openReserves()
         return opened.database
     }
 
-    /// Opens everything for writing, and applies what is in a reserve and not in the database.
+    /// Opens the database and its log for writing, and applies a snapshot from a reserve if the database lacks it.
     private nonisolated static func open(
-        _ places: StorePaths, _ entropy: UInt16, _ report: (StoreNotice) -> Void
+        _ paths: StorePaths, _ entropy: UInt16, _ report: (StoreNotice) -> Void
     ) throws(StoreFailure) -> (opened: Opened, mark: ReserveMark) {
-        for notice in try StoreFiles.prepareFile(places.database) { report(notice) }
-        let (database, mark) = try open(places, entropy: entropy, report)
-        let log = try StoreFiles.openLog(places.database)
-        try StoreFiles.syncDirectory(places.directory)
-        // Only now: when one of the calls above fails, closing would copy the log, and a sync that fails there is not
-        // reported.
+        for notice in try StoreFiles.prepareFile(paths.database) { report(notice) }
+        let (database, mark) = try open(paths, entropy: entropy, report)
+        let log = try StoreFiles.openLog(paths.database)
+        try StoreFiles.syncDirectory(paths.directory)
+        // This is set last: if one of the calls above failed, closing would copy the log into the file, and SQLite would not
+        // report a failed sync.
         database.keepsWALOnClose = false
         return (Opened(database: database, log: log), mark)
     }
 
-    /// What the files hold where none can be changed; `nil` when nothing was ever kept, or it cannot be read.
-    private nonisolated static func readAlone(
-        _ places: StorePaths, _ report: (StoreNotice) -> Void
+    /// Reads the database and the reserves without changing a file; `nil` if there is no database, or it cannot be read.
+    ///
+    /// - Returns: the state of the database, its mark with the number of the newest snapshot, the changes of that snapshot,
+    ///   and true if the log is synced or missing.
+    private nonisolated static func loadReadOnly(
+        _ paths: StorePaths, _ report: (StoreNotice) -> Void
     ) -> (state: StoredState, mark: ReserveMark, reserved: [StoreChange], isSynced: Bool)? {
-        let path = places.database
+        let path = paths.database
         var information = stat()
         guard stat(path, &information) == 0, information.st_size > 1,
-            let file = try? Database(path: path, busyTimeout: .zero, keepsWALOnClose: true, access: .readAlone),
+            let file = try? Database(path: path, busyTimeout: .zero, keepsWALOnClose: true, access: .readWithoutLocks),
             (try? file.rows("PRAGMA quick_check(1)", read: { $0.text(0) })) == ["ok"],
-            // A file of an older version is migrated in memory now, and on the disk when there is room.
+            // A file of an older version is migrated in memory now, and on the disk when it is opened for writing.
             let database = try? file.copyInMemory(),
             let version = try? StoreSchema.migrate(database), 1...StoreSchema.version ~= version,
             let state = try? database.load(report), var mark = try? database.reserveMark() ?? ReserveMark(database: 0)
         else { return nil }
-        let snapshot = places.newestSnapshot(after: mark)
+        let snapshot = paths.newestSnapshot(after: mark)
         if let snapshot { mark.number = snapshot.number }
-        // What the process before did not sync is the beginning of what the reserve will hold.
+        // The previous process may not have synced the log. The snapshots of this process are useless without it.
         let log = OwnedDescriptor(Glibc.open(path + "-wal", O_RDONLY | O_CLOEXEC))
         return (state, mark, snapshot?.changes ?? [], !log.isOpen || log.syncData())
     }
 
-    /// - Parameter report: called for what is passed over.
-    /// - Returns: the database, which leaves its log behind when it is closed, until `keepsWALOnClose` is taken back.
-    /// - Throws: `.damaged`, and the file is as it was.
+    /// Opens the database for writing, migrates it, and applies the newest snapshot of the reserves if the database lacks it.
+    ///
+    /// - Parameter report: called for each finding about the contents.
+    /// - Returns: the database, which keeps its log when it is closed unless the caller resets `keepsWALOnClose`, and its mark.
+    /// - Throws: `.damaged` for a file that cannot be used and was not changed.
     package nonisolated static func open(
-        _ places: StorePaths, entropy: UInt16, _ report: (StoreNotice) -> Void
+        _ paths: StorePaths, entropy: UInt16, _ report: (StoreNotice) -> Void
     ) throws(StoreFailure) -> (Database, ReserveMark) {
-        let path = places.database
+        let path = paths.database
         do {
-            // Until it is known to be sound, nothing of it is changed.
+            // A damaged file must stay as it is, for later inspection. Closing this connection would copy the log into it.
             let database = try Database(path: path, busyTimeout: busyTimeout, keepsWALOnClose: true)
             let findings = try database.rows("PRAGMA quick_check(1)") { $0.text(0) }
             guard findings == ["ok"] else {
@@ -380,8 +399,9 @@ package final class StoreEdge {
             }
             try database.begin(entropy: entropy, report)
             var mark = try database.reserveMark() ?? ReserveMark(database: .random(in: 1 ... .max))
-            let snapshot = places.newestSnapshot(after: mark)
-            // Written also where nothing is new: so a disk that takes nothing shows now, and not at the first press.
+            let snapshot = paths.newestSnapshot(after: mark)
+            // The mark is written even if it is not new, so that a disk that cannot be written is found now, and not when a
+            // button is pressed.
             try database.transaction { () throws(DatabaseFailure) in
                 if let snapshot {
                     for change in snapshot.changes { try database.apply(change) }
@@ -393,8 +413,8 @@ package final class StoreEdge {
         } catch let failure as StoreFailure {
             throw failure
         } catch let failure as DatabaseFailure {
-            // An SQL error of a text that is fine elsewhere: the tables are not what their version says.
-            // And one that may be opened for writing and says it may not be written.
+            // SQLITE_ERROR: a statement is not valid for this file, so its tables do not match its version.
+            // SQLITE_READONLY: the file was opened for writing, but its header says that SQLite must not write to it.
             guard failure.primaryCode != SQLITE_ERROR, failure.code != SQLITE_READONLY else {
                 throw .damaged(path: path, cause: failure.cause)
             }
@@ -405,21 +425,22 @@ package final class StoreEdge {
     }
 }
 
-/// Where the files of a store are.
+/// The paths of a store's files.
 package struct StorePaths: Hashable, Sendable {
     var directory: String
-    /// Where reserves in memory are looked for; the first is where the daemon makes one.
+    /// The directories in which to look for a second reserve. The daemon creates one in the first.
     var runtimeDirectories: [String] = []
 
     var database: String { directory + "/" + StoreFiles.databaseName }
     var reserve: String { directory + "/" + Reserve.name }
 
-    /// Named after its database, for several daemons may have one runtime directory.
+    /// The paths of the second reserve. Its name contains the id of the database, because several daemons may share a
+    /// runtime directory.
     func memoryReserves(of database: UInt64) -> [String] {
         runtimeDirectories.map { "\($0)/\(Reserve.name)-\(String(database, radix: 16))" }
     }
 
-    /// What a database with this mark lacks.
+    /// The newest snapshot in all reserves, if a database with this mark lacks it.
     func newestSnapshot(after mark: ReserveMark) -> ReserveSnapshot? {
         ([reserve] + memoryReserves(of: mark.database)).compactMap { Reserve.newest($0, of: mark.database) }
             .filter { $0.number > mark.number }.max { $0.number < $1.number }

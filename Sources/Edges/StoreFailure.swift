@@ -20,7 +20,7 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file was found to be damaged while in use. At the next start it is renamed, and a new one is created.
     case damaged(path: String, cause: String)
     case database(DatabaseFailure)
-    /// A reserve is no regular file, or another user owns it or can write it.
+    /// A reserve is not a regular file with a single name, or another user owns it or can write it.
     case foreignReserve(path: String)
 
     package init(_ failure: DatabaseFailure) {
@@ -48,7 +48,7 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether the disk refuses writes. Reads may still succeed.
+    /// True if the disk refuses writes. Reads may still succeed.
     var isDiskFailure: Bool {
         switch self {
         case .diskFull, .readOnly: true

@@ -1,15 +1,15 @@
 package import ButtonModel
 import Glibc
 
-/// The state directory: its mode, its lock, and the file in it.
+/// Creates, checks, locks and syncs the state directory and the database file in it.
 package enum StoreFiles {
     package static let databaseName = "tryck.sqlite"
     package static let lockName = "tryck.lock"
     package static let reserveName = "tryck.reserve"
 
-    /// Makes the directory (0700) where there is none, its parents with the usual mode.
+    /// Creates the directory with mode 0700 if it is missing, and missing parents with mode 0755.
     ///
-    /// - Returns: a notice when others may look into it.
+    /// - Returns: a notice if other users may enter the directory.
     static func prepareDirectory(_ path: String) throws(StoreFailure) -> StoreNotice? {
         var parent = path.hasPrefix("/") ? "/" : ""
         let components = path.split(separator: "/")
@@ -17,23 +17,25 @@ package enum StoreFiles {
             parent += (index == 0 ? "" : "/") + component
             let isLast = index == components.count - 1
             guard mkdir(parent, isLast ? 0o700 : 0o755) != 0, errno != EEXIST else { continue }
-            // A parent we may not write to, or on a read-only file system, is none of our business when it is there.
-            let cause = errno
+            // `mkdir` may fail with another error than EEXIST although the directory exists, for example on a read-only file
+            // system. That does no harm.
+            let code = errno
             guard access(parent, F_OK) != 0 else { continue }
-            throw StoreFailure(operation: "create", path: parent, code: cause)
+            throw StoreFailure(operation: "create", path: parent, code: code)
         }
         let mode = try mode(of: path)
         return mode & 0o077 == 0 ? nil : .directoryIsOpen(path: path, mode: mode)
     }
 
-    /// Whether a daemon has ever kept something there. One that may not be looked into is not without.
+    /// True if the directory contains no database. False if this user may not enter the directory, because it may contain one.
     package static func isEmpty(_ directory: String) -> Bool {
         access(directory + "/" + databaseName, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)
     }
 
-    /// Root becomes the owner of the directory for as long as `body` runs: what is made there is the daemon's to use,
-    /// and what the daemon's user has put there is not opened with the rights of root. For a process with nothing else
-    /// to do.
+    /// Runs `body` with the effective user and group of the directory's owner, if this process is root's.
+    ///
+    /// Files that are created belong to the daemon's user, and files that this user has put there are not opened with the
+    /// rights of root. The whole process changes its user, so no other thread may do anything meanwhile.
     static func asOwner<Result>(
         of directory: String, _ body: () throws(StoreFailure) -> Result
     ) throws(StoreFailure) -> Result {
@@ -50,11 +52,11 @@ package enum StoreFiles {
         return try body()
     }
 
-    /// One daemon per state directory.
+    /// Locks the directory, so that only one process uses it at a time.
     package static func lock(directory: String) throws(StoreFailure) -> DirectoryLock {
         let path = directory + "/" + lockName
         var descriptor = OwnedDescriptor(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600))
-        // A file system that is mounted read-only has the lock of those who could write.
+        // On a read-only file system, the lock file that a daemon created earlier can be opened for reading only.
         if !descriptor.isOpen, errno == EROFS { descriptor = OwnedDescriptor(open(path, O_RDONLY | O_CLOEXEC)) }
         guard descriptor.isOpen else {
             throw StoreFailure(operation: "open", path: path, code: errno)
@@ -66,10 +68,10 @@ package enum StoreFiles {
         return DirectoryLock(descriptor)
     }
 
-    /// Makes an empty file (0600) where there is none. SQLite gives the files beside it the same mode.
+    /// Creates an empty file with mode 0600 if the database file is missing. SQLite gives its other files the same mode.
     ///
-    /// - Returns: notices when others could read it until now, and when it was there and empty.
-    /// - Throws: `.damaged` when it is something else than a file, or lacks what its log goes with.
+    /// - Returns: a notice if other users could read the file until now, and one if it existed and was empty.
+    /// - Throws: `.damaged` if it is not a regular file, or if it is empty and has a log.
     static func prepareFile(_ path: String) throws(StoreFailure) -> [StoreNotice] {
         var notices: [StoreNotice] = []
         var information = stat()
@@ -77,7 +79,7 @@ package enum StoreFiles {
             guard information.st_mode & S_IFMT == S_IFREG else {
                 throw StoreFailure.damaged(path: path, cause: "it is not a file")
             }
-            // SQLite takes one octet for nothing, too, and the log beside it for a leftover, which it removes.
+            // SQLite considers a file of one octet to be empty, too, and would delete the log of an empty file.
             if information.st_size <= 1 {
                 guard stat(path + "-wal", &information) != 0 || information.st_size == 0 else {
                     throw StoreFailure.damaged(path: path, cause: "it is empty, and its log is not")
@@ -99,14 +101,14 @@ package enum StoreFiles {
         return notices + [.fileWasOpen(path: path, mode: mode)]
     }
 
-    /// Renames a damaged file and its logs to `….damaged-20261121T023000Z`, the logs with `-wal` and `-journal` after
-    /// that, so that SQLite finds them together.
+    /// Renames a damaged file to `….damaged-20261121T023000Z`, and its logs to the same name with `-wal` and `-journal`, so
+    /// that SQLite finds them together.
     ///
     /// - Returns: the file's new path.
     package static func setAside(_ path: String, at now: UTCTime) throws(StoreFailure) -> String {
         let time = String(now.description.prefix(19).filter { $0 != "-" && $0 != ":" }) + "Z"
         var target = path + ".damaged-" + time
-        // Two in one second: never over the first.
+        // A number distinguishes two damaged files of the same second.
         var count = 1
         while access(target, F_OK) == 0 {
             count += 1
@@ -117,11 +119,12 @@ package enum StoreFiles {
                 throw StoreFailure(operation: "rename", path: path + suffix, code: errno)
             }
         }
-        // Only an index of the log, made anew by whoever opens it.
+        // This file is only an index of the log, which SQLite creates again when the file is opened.
         unlink(path + "-shm")
         return target
     }
 
+    /// Opens the write-ahead log of a database, which must exist.
     static func openLog(_ database: String) throws(StoreFailure) -> OwnedDescriptor {
         let path = database + "-wal"
         let descriptor = OwnedDescriptor(open(path, O_RDWR | O_CLOEXEC))
@@ -131,7 +134,7 @@ package enum StoreFiles {
         return descriptor
     }
 
-    /// What the file system of a file is known to lack; `nil`: nothing.
+    /// The reason why the file system of a file cannot be written; `nil` if none is known.
     static func obstacle(to path: String) -> StoreFailure? {
         var information = statvfs()
         guard statvfs(path, &information) == 0 else { return nil }
@@ -139,11 +142,11 @@ package enum StoreFiles {
         return information.f_bavail == 0 ? .diskFull(path: path) : nil
     }
 
-    /// Until then the names in it, of new files too, are not on the disk. SQLite does this and takes no notice when it
-    /// fails.
+    /// Syncs a directory, so that the names of new and renamed files in it survive a power cut. SQLite also does this, but
+    /// ignores errors.
     static func syncDirectory(_ path: String) throws(StoreFailure) {
         let descriptor = OwnedDescriptor(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
-        // Some file systems have no such thing.
+        // Some file systems cannot sync a directory, and return EINVAL.
         guard !descriptor.isOpen || fsync(descriptor.rawValue) != 0, errno != EINVAL else { return }
         throw StoreFailure(operation: "sync", path: path, code: errno)
     }
@@ -158,19 +161,19 @@ package enum StoreFiles {
 
 }
 
-/// Ends with the last reference to it, and with the process.
+/// The lock of a state directory. It is released with the last reference to it, or when the process ends.
 package final class DirectoryLock: Sendable {
     private let descriptor: OwnedDescriptor
 
-    /// - Parameter descriptor: locked.
+    /// - Parameter descriptor: the lock file, which is already locked.
     init(_ descriptor: OwnedDescriptor) { self.descriptor = descriptor }
 
-    // A program that is being started has the descriptor, too, for a moment: closing it here would not unlock it.
+    // Between fork and exec, a child process has a copy of the descriptor. The lock would outlive a mere close here.
     deinit { flock(descriptor.rawValue, LOCK_UN) }
 }
 
-/// A descriptor that is closed when nobody holds it any more: a helper that still works on it keeps its number
-/// from being given away.
+/// A file descriptor that is closed with the last reference to it. While a helper thread has a reference, the kernel cannot
+/// reuse the number for another file.
 package final class OwnedDescriptor: Sendable {
     package let rawValue: Int32
     package var isOpen: Bool { rawValue >= 0 }
@@ -179,7 +182,9 @@ package final class OwnedDescriptor: Sendable {
 
     deinit { if isOpen { close(rawValue) } }
 
-    /// Blocks until what was written is on the disk.
+    /// Blocks until everything that was written is on the disk.
+    ///
+    /// - Returns: true on success.
     func syncData() -> Bool {
         while fdatasync(rawValue) != 0 {
             guard errno == EINTR else { return false }
@@ -187,7 +192,9 @@ package final class OwnedDescriptor: Sendable {
         return true
     }
 
-    /// Writes everything that can be read once more, so that the next sync has all of it to do.
+    /// Reads the whole file and writes the same octets again, so that the next sync has to bring all of them to the disk.
+    ///
+    /// - Returns: true on success.
     func writeAgain() -> Bool {
         var chunk = [UInt8](repeating: 0, count: 65_536)
         var offset = 0

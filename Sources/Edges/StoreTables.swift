@@ -4,7 +4,8 @@ package import Hub
 import JSON
 import Rules
 
-/// Reads and writes the store's values as rows. All SQL texts are here, in `StoreRuleState` and in `StoreSchema`.
+// Reads and writes the store's values as rows. All SQL texts that name tables are here, in `StoreRuleState` and in
+// `StoreSchema`.
 extension Database {
     /// Stores a random installation id if there is none, or if the existing one cannot be used in a topic. Checks that
     /// the tables have all columns that are used.
@@ -53,7 +54,7 @@ extension Database {
 
     package func apply(_ change: StoreChange) throws(DatabaseFailure) {
         switch change {
-        case .progress(let id, let cursor, let recogniser, let pressCount, let sequence, let heard, let seen):
+        case .progress(let id, let cursor, let recogniser, let pressCount, let sequence, let publishWatermark, let seen):
             try run(
                 """
                 UPDATE buttons SET
@@ -63,11 +64,11 @@ extension Database {
                 WHERE id = ?1
                 """,
                 .text(id.description), .integer(Int64(cursor.bootID)), .integer(Int64(cursor.eventCount)),
-                .text(recogniser), .integer(pressCount.value), .integer(sequence.value), .integer(heard),
+                .text(recogniser), .integer(pressCount.value), .integer(sequence.value), .integer(publishWatermark),
                 .integer(Int64(cursor.smallEventCount)), DatabaseValue(seen?.milliseconds))
 
-        case .heard(let id, let heard):
-            try run("UPDATE buttons SET heard = ?2 WHERE id = ?1", .text(id.description), .integer(heard))
+        case .publishWatermark(let id, let publishWatermark):
+            try run("UPDATE buttons SET heard = ?2 WHERE id = ?1", .text(id.description), .integer(publishWatermark))
 
         case .runStarted(let started):
             try run(
@@ -145,7 +146,7 @@ extension Database {
                 .blob(button.pairing?.key.octets ?? []), .integer(button.pairedAt.milliseconds),
                 .integer(Int64(cursor.bootID)), .integer(Int64(cursor.eventCount)),
                 .integer(Int64(cursor.smallEventCount)), .integer(button.pressCount.value),
-                .integer(button.sequence.value), .integer(button.heard), .text(button.recogniser),
+                .integer(button.sequence.value), .integer(button.publishWatermark), .text(button.recogniser),
                 .text(settings.latencyMode.rawValue), .integer(settings.isConnectionWanted ? 1 : 0),
                 DatabaseValue(settings.autoDisconnectTime.map(Int64.init)),
                 DatabaseValue(settings.nicknameChosenAt.map(Int64.init(clamping:))), .text(settings.ledMode.rawValue),
@@ -186,7 +187,7 @@ extension StoredButton {
             let uuid = row.text(2), let serial = row.text(3),
             let pairingIdentifier = row.integer(4).flatMap(UInt32.init(exactly:)), let key = row.blob(5),
             let pairedAt = row.integer(6), let cursor = EventCursor(row, 7, 8, 9), let pressCount = row.integer(10),
-            let sequence = row.integer(11), let heard = row.integer(12), let recogniser = row.text(13),
+            let sequence = row.integer(11), let publishWatermark = row.integer(12), let recogniser = row.text(13),
             let latencyMode = row.text(14).flatMap(LatencyMode.init), let isConnectionWanted = row.integer(15),
             let ledMode = row.text(18).flatMap(LEDMode.init), let isBatteryLow = row.integer(22)
         else { return nil }
@@ -200,7 +201,7 @@ extension StoredButton {
             batteryPercentage: row.integer(20).flatMap(Int.init(exactly:)),
             batteryMeasuredAt: row.integer(21).map(UTCTime.init(milliseconds:)),
             pressCount: Tally(clamping: pressCount), sequence: Tally(clamping: sequence),
-            heard: Tally(clamping: heard).value,
+            publishWatermark: Tally(clamping: publishWatermark).value,
             settings: ButtonSettings(
                 latencyMode: latencyMode, autoDisconnectTime: row.integer(16).flatMap(UInt16.init(exactly:)),
                 nicknameChosenAt: row.integer(17).flatMap(UInt64.init(exactly:)),
@@ -215,7 +216,7 @@ extension StoredButton {
             set(&self)
         }
         guard (pairing == nil) != (source == nil) else { return nil }
-        if ![pressCount, sequence, heard].allSatisfy(Tally.range.contains) { repaired() }
+        if ![pressCount, sequence, publishWatermark].allSatisfy(Tally.range.contains) { repaired() }
     }
 }
 

@@ -4,23 +4,25 @@ import Rules
 
 /// The changes that could not be written to the database, in order, until they can be.
 ///
-/// A change replaces earlier ones that it supersedes, and of a run that began and ended meanwhile only the number is
-/// kept. So however long the disk is full, these changes are not larger than the complete state.
+/// A change replaces earlier ones that it supersedes. Of all runs that began and ended meanwhile, only the one with the
+/// highest number is kept, so that no number is used twice. Therefore the changes never become larger than the complete
+/// state.
 struct UnrecordedChanges: Hashable, Sendable {
+    /// The changes that no later change supersedes.
     private var latest: [StoreChange] = []
-    /// The run with the highest number that began and ended without being written.
-    private var ended: StoredRun?
+    /// The run with the highest number among those that began and ended without being recorded.
+    private var lastEndedRun: StoredRun?
 
-    var isEmpty: Bool { latest.isEmpty && ended == nil }
+    var isEmpty: Bool { latest.isEmpty && lastEndedRun == nil }
 
     var changes: [StoreChange] {
-        guard let ended else { return latest }
-        return [.runStarted(ended), .runEnded(ended.id)] + latest
+        guard let lastEndedRun else { return latest }
+        return [.runStarted(lastEndedRun), .runEnded(lastEndedRun.id)] + latest
     }
 
     mutating func add(_ change: StoreChange) {
         if case .runEnded(let id) = change, let run = takeRun(id) {
-            if run.id > ended?.id ?? 0 { ended = run }
+            if run.id > lastEndedRun?.id ?? 0 { lastEndedRun = run }
             return
         }
         let subject = change.subject
@@ -54,7 +56,7 @@ extension StoreChange {
         case waiting(RunID)
 
         enum Aspect: Hashable {
-            case progress, heard, battery, settings
+            case progress, publishWatermark, battery, settings
             case column(String)
         }
 
@@ -69,7 +71,7 @@ extension StoreChange {
         case .putButton(let button): .button(button.id)
         case .removeButton(let id): .button(id)
         case .progress(let id, _, _, _, _, _, _): .aspect(id, .progress)
-        case .heard(let id, _): .aspect(id, .heard)
+        case .publishWatermark(let id, _): .aspect(id, .publishWatermark)
         case .runStarted(let run): .run(run.id)
         case .runEnded(let id): .run(id)
         case .rules(.variable(let name, _)): .variable(name)

@@ -32,7 +32,7 @@ struct ExportCommand: ParsableCommand {
     @Flag(help: "Overwrite an existing file.")
     var force = false
 
-    @OptionGroup var places: PlaceOptions
+    @OptionGroup var paths: PathOptions
 
     func validate() throws {
         guard file != "-" else { throw ValidationError("Name a file: keys are not written to standard output.") }
@@ -42,10 +42,10 @@ struct ExportCommand: ParsableCommand {
     }
 
     func run() throws {
-        let directory = try places.idleStateDirectory()
+        let directory = try paths.idleStateDirectory()
         let target = try NewFile(file, isReplacing: force)
-        let stored = try PlaceOptions.use { () throws(StoreFailure) in
-            try OfflineStore.load(directory, runtimeDirectories: places.runtimeDirectories)
+        let stored = try PathOptions.use { () throws(StoreFailure) in
+            try OfflineStore.load(directory, runtimeDirectories: paths.runtimeDirectories)
         }
         // Buttons of another flicd are paired with that flicd, so they are not exported.
         let exported = ExportedState(stored)

@@ -29,15 +29,15 @@ struct ImportCommand: ParsableCommand {
     @Flag(help: "Replace buttons that are known already.")
     var replace = false
 
-    @OptionGroup var places: PlaceOptions
+    @OptionGroup var paths: PathOptions
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let directory = try places.idleStateDirectory()
+        let directory = try paths.idleStateDirectory()
         let exported = try exported()
         let entropy = SystemEnvironment.randomOctets(2).reduce(0 as UInt16) { $0 << 8 | UInt16($1) }
-        let plan = try PlaceOptions.use { () throws(StoreFailure) in
-            try OfflineStore.change(directory, runtimeDirectories: places.runtimeDirectories, entropy: entropy) {
+        let plan = try PathOptions.use { () throws(StoreFailure) in
+            try OfflineStore.change(directory, runtimeDirectories: paths.runtimeDirectories, entropy: entropy) {
                 stored in
                 ImportPlan(exported, into: stored, isReplacing: replace)
             }

@@ -20,7 +20,7 @@ struct PassphraseLine: Sendable {
         // Ctrl-U
         case 0x15: octets = []
         case 0..<0x20: break
-        // One octet more than the maximum is kept, so that the passphrase is refused as too long.
+        // An octet more than the maximum is kept, so that the passphrase is refused as too long.
         default: if octets.count <= Passphrase.maximumLength { octets.append(octet) }
         }
         return .more

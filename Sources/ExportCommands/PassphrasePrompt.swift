@@ -12,7 +12,7 @@ struct PassphrasePrompt: Sendable {
     /// - Parameter isNew: whether to ask twice, because mistakes in typing cannot be seen.
     /// - Throws: `Failure`: 64 without a terminal, 1 when the two differ or Ctrl-C is typed.
     func ask(isNew: Bool) throws(Failure) -> Passphrase {
-        // One raw terminal for both questions, because it discards what was typed ahead when it ends.
+        // Both questions share a raw terminal, because it discards what was typed ahead when it ends.
         guard let terminal = RawTerminal.take(input) else {
             throw Failure(
                 .usage,

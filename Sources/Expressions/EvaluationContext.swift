@@ -52,7 +52,7 @@ package struct TriggerFacts: Hashable, Sendable {
 package struct ButtonFacts: Hashable, Sendable {
     package var isConnected = false
     package var isHeld = false
-    /// In percent; `nil` if unknown.
+    /// The battery level in percent; `nil` if unknown.
     package var battery: Int64?
     package var lastEvent = ""
     package var lastEventAge: Duration?

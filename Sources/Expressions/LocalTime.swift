@@ -6,7 +6,7 @@ package struct LocalTime: Hashable, Sendable {
     package var month = 1
     package var day = 1
     package var weekday = Weekday.thu
-    /// 0…23
+    /// The hour, 0…23.
     package var hour = 0
     package var minute = 0
     package var second = 0
@@ -42,7 +42,7 @@ package struct SunFacts: Hashable, Sendable {
     package enum PolarDay: Hashable, Sendable { case neverRises, neverSets }
 
     package var isUp = false
-    /// In degrees.
+    /// The elevation in degrees.
     package var elevation = 0.0
     /// The times in seconds after local midnight. If `polar` is given, all four are solar noon or solar midnight.
     package var dawn = 0

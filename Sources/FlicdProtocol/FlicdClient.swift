@@ -30,14 +30,14 @@ struct FlicdClient: Sendable {
     var outgoing: [UInt8] = []
     /// The newest advertisement of each button and scanner while the socket is blocked.
     var advertisements: [AdvertisementKey: FlicdAdvertisement] = [:]
-    /// Whether the socket has not accepted all octets sent so far.
+    /// True if the socket has not accepted all octets sent so far.
     var isBlocked = false
-    /// Whether complete commands wait for the next turn.
+    /// True if complete commands wait for the next turn.
     var hasPendingCommands = false
-    /// Whether at least one complete packet has been received.
-    var hasSpoken = false
+    /// True if at least one complete packet has been received.
+    var hasSentPacket = false
     var hasFinished = false
-    /// Whether the client has closed its sending side and all its commands are executed. The connection is closed when
+    /// True if the client has closed its sending side and all its commands are executed. The connection is closed when
     /// `outgoing` is sent.
     var isEnding = false
     /// Opcodes whose misuse has been logged, so that each is logged once.
@@ -75,11 +75,11 @@ struct FlicdButton: Sendable {
     var identity: ButtonIdentity
     /// The connection status that was last reported to clients.
     var status = FlicdConnectionStatus.disconnected
-    /// Whether the session has ended but the link is up. Clients were told `disconnected`, because flicd's protocol
+    /// True if the session has ended but the link is up. Clients were told `disconnected`, because flicd's protocol
     /// cannot express this state.
     var hasLostSession = false
     var disconnectReason: FlicdDisconnectReason?
-    /// Whether the pairing has not been reported to clients yet.
+    /// True if the pairing has not been reported to clients yet.
     var isNew = false
     var battery: (percentage: Int8, at: UTCTime)?
 

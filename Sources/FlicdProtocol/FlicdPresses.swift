@@ -32,7 +32,7 @@ struct FlicdPresses: Hashable, Sendable {
     /// How long to wait for a family that may follow.
     static let optionalTimeout = Duration.milliseconds(500)
 
-    /// Whether a press is the first or the second of a possible double click.
+    /// The position of a press in a possible double click.
     private enum Position: Hashable, Sendable {
         /// The down of the press was not received on this connection.
         case unknown
@@ -61,7 +61,7 @@ struct FlicdPresses: Hashable, Sendable {
     private var position = Position.unknown
     /// The last step that was reported; `nil` at the start of a connection.
     private var lastReported: PressStep?
-    /// Whether `end` reported the last press as a click. flicd's own click timeout for that press, on the next
+    /// True if `end` reported the last press as a click. flicd's own click timeout for that press, on the next
     /// connection, is then ignored.
     private(set) var hasEndedClick: Bool
     private var open: Step?

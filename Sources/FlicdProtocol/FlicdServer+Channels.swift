@@ -148,23 +148,23 @@ extension FlicdServer {
             effects.append(.requestMode(button, mode))
             deadlines.set(.mode(button), at: now + Self.minimumModeInterval)
         }
-        if isListeningChanged || isSearchedAnew { emitListening(at: now) }
+        if isListeningChanged || retriesFailedPairings { emitListening(at: now) }
     }
 
     /// Emits `listen` if needed. A reduction is emitted at once, an extension at most once every `minimumListeningInterval`.
     private mutating func emitListening(at now: Instant) {
         let listening = wantedListening()
-        if !listening.pairsAny { isSearchedAnew = false }
-        if isSearchedAnew || !listening.isCovered(by: emittedListening) {
+        if !listening.pairsAny { retriesFailedPairings = false }
+        if retriesFailedPairings || !listening.isCovered(by: emittedListening) {
             guard deadlines.deadline(of: .listening) == nil else { return }
             deadlines.set(.listening, at: now + Self.minimumListeningInterval)
         }
-        if listening != emittedListening || isSearchedAnew {
+        if listening != emittedListening || retriesFailedPairings {
             emittedListening = listening
             effects.append(.listen(listening))
         }
         isListeningChanged = false
-        isSearchedAnew = false
+        retriesFailedPairings = false
     }
 
     /// The combined mode of a button's channels: the lowest latency, the longest auto disconnect time; `nil`: none.

@@ -9,7 +9,7 @@ extension FlicdServer {
         if !Self.share.admits(owned: held, total: clients.count) {
             // The oldest client that has sent no command is disconnected: one of the same address, or, if that address
             // has no client yet, any. Ids ascend in the order of connection.
-            let silent = clients.filter { !$0.value.hasSpoken && (held == 0 || $0.value.owner == client.owner) }
+            let silent = clients.filter { !$0.value.hasSentPacket && (held == 0 || $0.value.owner == client.owner) }
             guard let first = silent.keys.min() else {
                 let isFull = clients.count >= Self.maximumClients
                 let text = "flicd: \(peer) was refused: \(isFull ? clients.count : held) clients "
@@ -36,7 +36,7 @@ extension FlicdServer {
                 return refuse(id, error, at: now)
             }
             guard let packet else { return commandsExecuted(id) }
-            clients[id]?.hasSpoken = true
+            clients[id]?.hasSentPacket = true
             execute(packet, for: id, at: now)
             guard let count = clients[id]?.outgoing.count else { return }
             if count - before >= Self.octetsPerTurn { break }

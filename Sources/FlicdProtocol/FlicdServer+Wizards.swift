@@ -12,7 +12,7 @@ extension FlicdServer {
         guard wizards.count < Self.maximumWizards else { return fail(id, of: client, .failedTimeout, at: now) }
         guard controllerState == .attached else { return fail(id, of: client, .bluetoothUnavailable, at: now) }
         enter(.looking, id, of: client, at: now)
-        isSearchedAnew = true
+        retriesFailedPairings = true
         guard let attempt else { return }
         found(attempt.address, id, of: client, at: now)
         if attempt.isConnected { connected(attempt.address, id, of: client, at: now) }
@@ -40,7 +40,7 @@ extension FlicdServer {
         guard let wizard = clients[client]?.wizards[id], let failures = clients[client]?.failedWizards else { return }
         clients[client]?.failedWizards = min(failures + 1, Int(UInt8.max))
         isListeningChanged = true
-        let due = wizard.createdAt + FlicdWizard.shortestLife(afterFailures: failures)
+        let due = wizard.createdAt + FlicdWizard.minimumAge(afterFailures: failures)
         clients[client]?.wizards[id]?.phase = .failed(result)
         if due > now {
             deadlines.set(.wizard(client, id), at: due)

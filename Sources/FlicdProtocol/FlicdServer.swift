@@ -164,8 +164,8 @@ package struct FlicdServer: Sendable {
     var changedModes: Set<ButtonID> = []
     var emittedListening = FlicdListening()
     var isListeningChanged = false
-    /// Whether a wizard was created: buttons whose pairing failed before may then be tried again.
-    var isSearchedAnew = false
+    /// True if a wizard was created, so that buttons whose pairing failed before may be tried again.
+    var retriesFailedPairings = false
 
     var deadlines = Deadlines<TimerKey>()
     var effects: [Effect] = []
@@ -266,7 +266,7 @@ package struct FlicdListening: Hashable, Sendable {
 
     package var isEmpty: Bool { !reportsAll && !pairsAny && pairs.isEmpty }
 
-    /// Whether `other` includes everything in this value.
+    /// True if `other` includes everything in this value.
     func isCovered(by other: FlicdListening) -> Bool {
         (!reportsAll || other.reportsAll) && (!pairsAny || other.pairsAny) && pairs.isSubset(of: other.pairs)
     }

@@ -246,7 +246,7 @@ extension FlicdSource {
 }
 
 extension FlicdFamily {
-    /// Whether this click type occurs in this family.
+    /// True if this click type occurs in this family.
     fileprivate func has(_ clickType: FlicdClickType) -> Bool {
         switch (self, clickType) {
         case (.upOrDown, .buttonDown), (.upOrDown, .buttonUp), (.clickOrHold, .buttonClick),

@@ -141,7 +141,7 @@ package struct FlicdSource: Sendable {
 
     package init() {}
 
-    /// Whether the flicd is connected and has sent its list of buttons.
+    /// True if the flicd is connected and has sent its list of buttons.
     package var isConnected: Bool { state == .listening }
 
     package mutating func handle(_ input: Input, at now: Instant) -> [Effect] {

@@ -37,7 +37,7 @@ struct FlicdWizard: Hashable, Sendable {
 
     /// The minimum age of a wizard when its failure is reported: it doubles with each failure in a row, within these
     /// bounds.
-    static let shortestLife = Duration.seconds(2)...Duration.seconds(20)
+    static let minimumAge = Duration.seconds(2)...Duration.seconds(20)
 
     let createdAt: Instant
     var phase = Phase.looking
@@ -59,9 +59,9 @@ struct FlicdWizard: Hashable, Sendable {
         }
     }
 
-    static func shortestLife(afterFailures count: Int) -> Duration {
-        var life = shortestLife.lowerBound
-        for _ in 0..<min(count, 4) { life = life * 2 }
-        return min(life, shortestLife.upperBound)
+    static func minimumAge(afterFailures count: Int) -> Duration {
+        var age = minimumAge.lowerBound
+        for _ in 0..<min(count, 4) { age = age * 2 }
+        return min(age, minimumAge.upperBound)
     }
 }

@@ -7,9 +7,9 @@ struct ButtonRecogniser: Sendable {
         var since: Instant
         /// An index in `machines`.
         var machine: Int
-        /// Until when the press is held back because a chord may form; `nil` if it is not held back.
+        /// The end of the time for which the press is held back because a chord may form; `nil` if it is not held back.
         var holdsBackUntil: Instant?
-        /// Whether the press is part of a chord that was recognised.
+        /// True if the press is part of a chord that was recognised.
         var hasFired = false
     }
 

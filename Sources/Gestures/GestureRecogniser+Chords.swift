@@ -18,10 +18,10 @@ struct FormedChord: Hashable, Sendable {
 // |----------------------------|---------------------------------------------|------------------------------------------------|
 // | begins                     | another member is not down, or for too long | is held back for the longest `within`          |
 // | begins                     | all are down, each for at most `within`     | the chord with the most members forms          |
-// | is in a `down` chord       |                                             | is taken: the chord fires                      |
+// | is in a `down` chord       |                                             | is used up: the chord fires                    |
 // | is in a `hold` chord       |                                             | stays held back until the chord fires or fails |
 // | ends, or its link is lost  | in a `hold` chord that has not fired        | the chord fails; the others are held back      |
-// | stays down                 | `holdAfter` after the last press began      | is taken: the chord fires                      |
+// | stays down                 | `holdAfter` after the last press began      | is used up: the chord fires                    |
 // | is held back               | `within` is over, and no chord has formed   | is free: its gestures until now are reported   |
 //
 // A press is in one chord, except that a `down` and a `hold` chord of the same buttons share their presses.

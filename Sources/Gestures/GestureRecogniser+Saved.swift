@@ -101,7 +101,7 @@ struct SavedTrain: Hashable, Sendable {
         }
     }
 
-    /// Whether each press begins before it ends, and ends before the next one begins.
+    /// True if each press begins before it ends, and ends before the next one begins.
     private var isOrdered: Bool {
         var latest = Ticks.longest
         for press in presses {

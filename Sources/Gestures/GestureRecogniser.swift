@@ -105,7 +105,7 @@ package struct GestureRecogniser: Sendable {
         case .holdEndMissed(let button, let duration):
             guard let row = rowIndices[button] else { return [] }
             for machine in rows[row].machines.indices {
-                rows[row].machines[machine].endHold(unheardFor: duration, at: now, into: &output)
+                rows[row].machines[machine].endHold(silentFor: duration, at: now, into: &output)
             }
             rearm(row)
         case .timerFired:

@@ -26,9 +26,9 @@ final class Grammar: Sendable {
     let holdThreshold: Ticks?
     let holdAfter: Ticks
     let clickGap: Ticks
-    /// Whether the length of a press matters.
+    /// True if the length of a press matters.
     let distinguishesLength: Bool
-    /// Whether `click` is the only gesture, so that it is recognised on `down`.
+    /// True if `click` is the only gesture, so that it is recognised on `down`.
     let firesOnDown: Bool
     /// The trigger mode in which the button's own classification has the same result; `nil` if there is none.
     let verdictMode: TriggerMode?
@@ -84,6 +84,6 @@ final class Grammar: Sendable {
 
     func step(from node: Int, by length: PressLength) -> Int? { nodes[node].next(length) }
 
-    /// Whether no longer pattern contains this one as a prefix.
+    /// True if no longer pattern contains this one as a prefix.
     func isLeaf(_ node: Int) -> Bool { nodes[node].short == nil && nodes[node].long == nil }
 }

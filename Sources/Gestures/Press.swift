@@ -9,7 +9,7 @@ struct Press: Hashable, Sendable {
     var up: Ticks?
     /// The length that the press counts as; `nil` while it is undecided.
     var length: PressLength?
-    /// Whether any step of the press was stored by the button, or the press is from before a restart.
+    /// True if any step of the press was stored by the button, or the press is from before a restart.
     var wasQueued: Bool
     var wasQueuedLast: Bool
     /// The age of its oldest step.

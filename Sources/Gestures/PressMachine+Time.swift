@@ -89,12 +89,12 @@ extension PressMachine {
 
     /// Reports the end of a hold in progress without its `up`, which was lost or would arrive too late.
     ///
-    /// - Parameter lost: the minimum time since the last packet of the button.
-    mutating func endHold(unheardFor lost: Duration = .zero, at now: Instant, into output: inout [RecognisedEvent]) {
+    /// - Parameter silence: the minimum time since the last packet of the button.
+    mutating func endHold(silentFor silence: Duration = .zero, at now: Instant, into output: inout [RecognisedEvent]) {
         holdEndsAt = nil
         guard case .holding(var press, let fired) = state, fired >= 0 else { return }
         // The button was held at least until the latest reported stage, and presumably until the link was lost.
-        let end = min(now, max(min(linkLostAt ?? now, now - lost), press.at.advanced(by: fired)))
+        let end = min(now, max(min(linkLostAt ?? now, now - silence), press.at.advanced(by: fired)))
         press.wasQueued = true
         press.age = max(press.age, now - end)
         state = .spent(press)

@@ -86,7 +86,7 @@ extension PressMachine {
 }
 
 extension PressStep {
-    /// Whether the button's verdict on the train is complete with this step.
+    /// True if the button's verdict on the train is complete with this step.
     fileprivate var endsTrain: Bool {
         switch self {
         case .down, .hold, .up(.open): false

@@ -74,7 +74,7 @@ struct PressMachine: Sendable {
     let button: ButtonID
     let part: ButtonPart?
     var grammar: Grammar
-    /// Whether the button is in a chord. Its own verdicts are then not used, because they do not consider chords.
+    /// True if the button is in a chord. Its own verdicts are then not used, because they do not consider chords.
     var isInChord = false
 
     var state = State.released
@@ -82,18 +82,18 @@ struct PressMachine: Sendable {
     var train: [Press] = []
     var clock = ButtonClock()
     var pressCount: UInt64 = 0
-    /// Whether the button's verdicts decide the current train. It is chosen at the start of a train, and applies to
+    /// True if the button's verdicts decide the current train. It is chosen at the start of a train, and applies to
     /// verdicts on the train that arrive after it has ended.
     var usesButtonVerdicts: Bool
-    /// Whether the press that is down is held back, because a chord may still take it.
+    /// True if the press that is down is held back, because a chord may still take it.
     var isReservedForChord = false
     /// The rotation during the last press, in hundredths of a turn.
     private var turned = 0
     /// When the latest press that was a swipe or a turn began.
     private var movedAt: Ticks?
-    /// Whether the link was lost while a press was down, and no event has arrived since.
+    /// True if the link was lost while a press was down, and no event has arrived since.
     var lostLinkDuringPress = false
-    /// Whether the train, or its beginning, was restored from an earlier process.
+    /// True if the train, or its beginning, was restored from an earlier process.
     var isRestored = false
     /// The host's clock decides nothing before this instant, because missing events may still arrive.
     var settlesAt: Instant?

@@ -28,7 +28,7 @@ package struct RecognisedEvent: Hashable, Sendable {
         }
     }
 
-    /// The button; of a chord, the button that was pressed last.
+    /// The button; for a chord, the button that was pressed last.
     package var button: ButtonID
     package var kind: Kind
     /// The details of the press. For a gesture of several presses, `wasQueued` and `wasQueuedLast` are true if they are
@@ -41,7 +41,7 @@ package struct RecognisedEvent: Hashable, Sendable {
     /// When the last press began or the movement happened, on the host's clock: the arrival minus the age, corrected by
     /// the button's time stamps.
     package var at: Instant
-    /// Whether a `hold` of the same press was reported before, after a shorter time.
+    /// True if a `hold` of the same press was reported before, after a shorter time.
     package var isFurtherStage: Bool
     /// For a `hold_release`: how late its `hold` was reported. Rules that accepted the hold also accept its end,
     /// however late it is.

@@ -42,7 +42,7 @@ struct RotationWindow: Hashable, Sendable {
 }
 
 extension ButtonMovement {
-    /// Whether two movements are of the same dial. The slots of a Twist are separate dials; the free dial passes
+    /// True if two movements are of the same dial. The slots of a Twist are separate dials; the free dial passes
     /// through all slots.
     func isOfSameDial(as other: ButtonMovement) -> Bool {
         part == other.part && dial == other.dial && (slot == other.slot || dial == .free)

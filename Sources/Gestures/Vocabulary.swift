@@ -25,7 +25,7 @@ package struct Vocabulary: Hashable, Sendable {
     package var clickGap: Duration
     /// The durations over which rotation is summed. Each duration has its own events.
     package var rotationDurations: Set<Duration>
-    /// Whether a press can become a swipe or a turn before it is released, so that a click must not fire on `down`.
+    /// True if a press can become a swipe or a turn before it is released, so that a click must not fire on `down`.
     package var canSwipeOrTurn: Bool
 
     /// The minimum rotation, in hundredths of a turn, that makes a press a turn instead of a click. Less rotation is

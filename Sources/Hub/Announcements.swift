@@ -4,7 +4,7 @@ import MQTTTopics
 /// The devices that were announced to Home Assistant by MQTT discovery, and those that the user has deleted there.
 struct Announcements: Sendable {
     /// A message of interest to discovery.
-    enum Heard: Hashable, Sendable {
+    enum Incoming: Hashable, Sendable {
         /// Home Assistant has started, and needs announcements again.
         case homeAssistantStarted
         /// The config topic of the bridge or of one of its buttons.
@@ -60,7 +60,7 @@ struct Announcements: Sendable {
     /// The meaning of a message for discovery; `nil` if it is on none of the topics of `filters`.
     ///
     /// - Parameter isRetained: whether the broker had retained the message.
-    func heard(_ topicName: String, _ payload: [UInt8], isRetained: Bool) -> Heard? {
+    func read(_ topicName: String, _ payload: [UInt8], isRetained: Bool) -> Incoming? {
         guard let discovery else { return nil }
         if topicName == statusTopic {
             // A retained status is older than this connection, at whose start everything was announced.

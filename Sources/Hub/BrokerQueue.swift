@@ -74,14 +74,14 @@ struct BrokerQueue: Sendable {
     /// True if the configuration has a broker.
     let isConfigured: Bool
     /// The broker's address, for users.
-    var address: String
+    private(set) var address: String
     private(set) var state = BrokerState.disconnected(
         "the broker has not answered yet; if this continues, check mqtt.broker")
     { didSet { hasChanged = true } }
     private var outbox = Outbox() { didSet { hasChanged = true } }
     private var owners = MessageOwners()
     private var retained = RetainedQueue()
-    private(set) var announcements: Announcements
+    private var announcements: Announcements
     /// True if retained messages of removed things are looked for.
     private(set) var isLookingForLeftovers = false
     /// Messages that the broker took, without lines of the log.
@@ -109,6 +109,9 @@ struct BrokerQueue: Sendable {
     }
 
     // MARK: The connection
+
+    /// The embedded broker listens at this address.
+    mutating func embeddedBrokerListens(at address: String) { self.address = address }
 
     mutating func connected() { state = .connected }
 
@@ -208,14 +211,12 @@ struct BrokerQueue: Sendable {
     }
 
     /// True if a line of the log may be sent now. Lines do not wait, because the log itself has them.
-    mutating func takePlaceForLine() -> Bool { outbox.takePlaceForLine() }
+    mutating func admitLine() -> Bool { outbox.admitLine() }
 
     // MARK: Messages of runs
 
     /// The messages that belong to something.
     var ownedCount: Int { owners.count }
-    /// The runs with messages that are not written yet, in no order.
-    var runsWithMessages: [RunID] { owners.runsWithMessages }
 
     /// True if all messages of the run are written.
     func hasWritten(_ run: RunID) -> Bool { owners.hasWritten(run) }
@@ -301,7 +302,7 @@ struct BrokerQueue: Sendable {
         for rule in inventory.statistics { retained.add(.statistics(rule)) }
     }
 
-    /// The number of topics that wait or are on their way; at least 1 as long as there is any.
+    /// The number of topics that wait or are in flight; at least 1 as long as there is any.
     var retainedCount: Int { retained.isIdle ? 0 : max(1, retained.count) }
 
     /// The name of the topic at the broker.
@@ -358,6 +359,24 @@ struct BrokerQueue: Sendable {
 
     // MARK: Home Assistant
 
+    /// True if devices are announced.
+    var announcesDevices: Bool { announcements.isEnabled }
+    /// The topics of the messages that `discoveryMessage` reads.
+    var discoveryFilters: [Subscription] { announcements.filters }
+
+    /// The button's device as announced last; `nil` if it was not announced.
+    func announcedDevice(of button: ButtonID) -> ButtonDevice? { announcements.device(of: button) }
+
+    /// A random delay before devices are announced again.
+    func announcementDelay(at now: Instant) -> Duration { announcements.delay(at: now) }
+
+    /// The meaning of a message for discovery; `nil` if it is on none of the topics of `discoveryFilters`.
+    ///
+    /// - Parameter isRetained: whether the broker had retained the message.
+    func discoveryMessage(_ topicName: String, _ payload: [UInt8], isRetained: Bool) -> Announcements.Incoming? {
+        announcements.read(topicName, payload, isRetained: isRetained)
+    }
+
     /// The message that announces the bridge or a button.
     ///
     /// - Parameter device: the button; `nil` for the bridge and for a button that was removed.
@@ -390,20 +409,26 @@ struct BrokerQueue: Sendable {
 
     // MARK: Consistency
 
-    /// Sentences about what is inconsistent in here; none if all is well.
-    func problems() -> [String] {
-        var problems = outbox.problems() + retained.problems() + owners.problems()
-        if !isConnected, retained.underwayCount > 0 {
-            problems.append("retained messages are in flight without a broker")
-        }
-        if !isConnected, isLookingForLeftovers { problems.append("leftover topics are searched for without a broker") }
-        if !isConfigured, outbox.waitingCount > 0 {
-            problems.append("messages wait for a broker that is not configured")
-        }
-        if !isConfigured, retained.count > 0 { problems.append("topics wait for a broker that is not configured") }
-        return problems
-    }
+    #if DEBUG
+        /// True if topics wait for `addSettled`.
+        var isSettling: Bool { retained.isSettling }
+        /// The runs with messages that are not written yet, in no order.
+        var runsWithMessages: [RunID] { owners.runsWithMessages }
 
-    /// True if topics wait for `addSettled`.
-    var isSettling: Bool { retained.isSettling }
+        /// The invariants that the state violates between two inputs; empty unless this type has a bug.
+        func problems() -> [String] {
+            var problems = outbox.problems() + retained.problems() + owners.problems()
+            if !isConnected, retained.inFlightCount > 0 {
+                problems.append("retained messages are in flight without a broker")
+            }
+            if !isConnected, isLookingForLeftovers {
+                problems.append("leftover topics are searched for without a broker")
+            }
+            if !isConfigured, outbox.waitingCount > 0 {
+                problems.append("messages wait for a broker that is not configured")
+            }
+            if !isConfigured, retained.count > 0 { problems.append("topics wait for a broker that is not configured") }
+            return problems
+        }
+    #endif
 }

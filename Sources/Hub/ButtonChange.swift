@@ -1,7 +1,7 @@
 import ButtonModel
 import Buttons
 
-/// A change of one button's record, as `ButtonRegistry` made it and `Hub.announce` tells others of it.
+/// A change of one button's record, as `ButtonRegistry` made it and `Hub.announce` passes it on.
 struct ButtonChange: Hashable, Sendable {
     var button: ButtonID
     /// `nil` if only the store is told.

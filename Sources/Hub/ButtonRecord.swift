@@ -5,7 +5,8 @@ import MQTTTopics
 /// The state of one known button while the program runs. The members of `stored` are members of the record.
 @dynamicMemberLookup
 struct ButtonRecord: Hashable, Sendable {
-    /// The stored values, changed since. `syncedCursor`, `heard`, `lastSeen` and `recogniser` remain as they were at the start.
+    /// The stored values, changed since. `syncedCursor`, `publishWatermark`, `lastSeen` and `recogniser` remain as they were
+    /// at the start.
     var stored: StoredButton
     /// The dials have moved since their positions were recorded.
     var hasUnrecordedDials = false
@@ -22,7 +23,7 @@ struct ButtonRecord: Hashable, Sendable {
 
     init(_ stored: StoredButton) {
         self.stored = stored
-        watermark = PublishWatermark(recorded: min(max(0, stored.heard), stored.sequence.value))
+        watermark = PublishWatermark(recorded: min(max(0, stored.publishWatermark), stored.sequence.value))
     }
 
     subscript<Value>(dynamicMember path: WritableKeyPath<StoredButton, Value>) -> Value {

@@ -247,7 +247,7 @@ struct ButtonRegistry: Sendable {
         records[button]?.watermark.recorded = acknowledged
         return .progress(
             button, record.cursor, recogniser: recogniser, pressCount: record.pressCount, sequence: record.sequence,
-            heard: acknowledged, seen: takeSighting(of: button, wallClock: wallClock))
+            publishWatermark: acknowledged, seen: takeSighting(of: button, wallClock: wallClock))
     }
 
     /// When the button was last heard of, unless that is recorded; it counts as recorded from now on.
@@ -280,37 +280,39 @@ struct ButtonRegistry: Sendable {
         for record in sorted where record.hasUnrecordedWatermark {
             let acknowledged = record.acknowledgedSequence
             records[record.identity.id]?.watermark.recorded = acknowledged
-            changes.append(.heard(record.identity.id, acknowledged))
+            changes.append(.publishWatermark(record.identity.id, acknowledged))
         }
         return changes
     }
 
-    /// Sentences about records that contradict themselves; none if all is well.
-    func problems() -> [String] {
-        var problems: [String] = []
-        for (button, record) in records {
-            if record.identity.id != button { problems.append("the record of \(button) is that of another button") }
-            if record.acknowledgedSequence > record.sequence.value {
-                problems.append("\(button): the publish watermark is above the sequence number")
+    #if DEBUG
+        /// The invariants that the records violate between two inputs; empty unless this type has a bug.
+        func problems() -> [String] {
+            var problems: [String] = []
+            for (button, record) in records {
+                if record.identity.id != button { problems.append("the record of \(button) is that of another button") }
+                if record.acknowledgedSequence > record.sequence.value {
+                    problems.append("\(button): the publish watermark is above the sequence number")
+                }
+                if record.watermark.recorded > record.acknowledgedSequence {
+                    problems.append("\(button): the recorded watermark is above the watermark")
+                }
+                if record.watermark.recorded < 0 { problems.append("\(button): the recorded watermark is negative") }
+                if !record.watermark.isOrdered { problems.append("\(button): sequence numbers are open out of order") }
+                if record.hasUnrecordedSighting, record.lastSeen == nil {
+                    problems.append("\(button): a sighting is to be recorded, and there was none")
+                }
+                if record.pairing == nil, record.source == nil {
+                    problems.append("\(button) has neither a pairing nor a source")
+                }
+                if let percentage = record.updatePercentage, !(0...100).contains(percentage) {
+                    problems.append("\(button): a firmware update is at \(percentage) %")
+                }
+                if !record.dials.values.allSatisfy({ (0...Dial.unitsPerTurn).contains($0) }) {
+                    problems.append("\(button): a dial stands beyond its range")
+                }
             }
-            if record.watermark.recorded > record.acknowledgedSequence {
-                problems.append("\(button): the recorded watermark is above the watermark")
-            }
-            if record.watermark.recorded < 0 { problems.append("\(button): the recorded watermark is negative") }
-            if !record.watermark.isOrdered { problems.append("\(button): sequence numbers are open out of order") }
-            if record.hasUnrecordedSighting, record.lastSeen == nil {
-                problems.append("\(button): a sighting is to be recorded, and there was none")
-            }
-            if record.pairing == nil, record.source == nil {
-                problems.append("\(button) has neither a pairing nor a source")
-            }
-            if let percentage = record.updatePercentage, !(0...100).contains(percentage) {
-                problems.append("\(button): a firmware update is at \(percentage) %")
-            }
-            if !record.dials.values.allSatisfy({ (0...Dial.unitsPerTurn).contains($0) }) {
-                problems.append("\(button): a dial stands beyond its range")
-            }
+            return problems.sorted()
         }
-        return problems.sorted()
-    }
+    #endif
 }

@@ -1,7 +1,7 @@
 import JSON
 import MQTTTopics
 
-/// Who may ask for what, over the control socket and over MQTT, and who watches.
+/// Reads requests of the control socket and of MQTT, decides who may make them, and lists the clients that watch.
 struct ControlPlane: Sendable {
     /// A request, and who makes it.
     struct Request: Hashable, Sendable {

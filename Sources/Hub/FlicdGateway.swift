@@ -5,7 +5,7 @@ import JSON
 /// Everything that speaks flicd's protocol: the server for flicd's clients, and the flicds from which buttons come.
 ///
 /// The hub asks for one turn after another, and carries out the effects of a turn before it asks for the next. The names and
-/// states that flicd's protocol uses are derived in `FlicdServer+Hub.swift` and `FlicdWizardStep+Words.swift`.
+/// states that flicd's protocol uses are derived in `FlicdServer+Hub.swift` and `FlicdWizardStep+Names.swift`.
 struct FlicdGateway: Sendable {
     /// The delays between attempts to listen.
     static let listenDelays = Duration.seconds(1)...Duration.seconds(60)
@@ -114,7 +114,7 @@ struct FlicdGateway: Sendable {
 
     /// Hands an input to a flicd from which buttons come.
     mutating func handle(_ input: FlicdSource.Input, of index: Int, at now: Instant) -> [FlicdSource.Effect] {
-        upstreams[index].flicd.handle(input, at: now)
+        upstreams[index].handle(input, at: now)
     }
 
     func index(of name: String?) -> Int? { upstreams.firstIndex { $0.name == name } }
@@ -134,11 +134,7 @@ struct FlicdGateway: Sendable {
     /// - Parameter state: `nil`: there is no connection.
     /// - Returns: whether the log has to tell of it, because the flicd works and did not before, or the reverse.
     mutating func controllerChanged(of index: Int, _ state: FlicdControllerState?) -> Bool {
-        let before = upstreams[index].controller
-        upstreams[index].controller = state
-        guard let state else { return false }
-        upstreams[index].fault = nil
-        return before == nil || (before == .attached) != (state == .attached)
+        upstreams[index].controllerChanged(to: state)
     }
 
     /// The connection to a flicd could not be made, or has ended.
@@ -146,17 +142,14 @@ struct FlicdGateway: Sendable {
     /// - Parameter reason: a sentence for users.
     /// - Returns: whether the reason is another than before.
     mutating func lost(_ index: Int, _ reason: String) -> Bool {
-        let fault = "\(upstreams[index].name): \(reason)"
-        upstreams[index].foreign = []
-        defer { upstreams[index].fault = fault }
-        return upstreams[index].fault != fault
+        upstreams[index].lost(reason)
     }
 
     /// Leaves a button of a flicd alone, because it belongs to the own adapter or to another flicd, or is one too many.
     ///
     /// - Returns: whether it was not left alone before.
     mutating func leaveAlone(_ button: ButtonID, of index: Int) -> Bool {
-        upstreams[index].foreign.insert(button).inserted
+        upstreams[index].leaveAlone(button)
     }
 
     var isAnyConnected: Bool { upstreams.contains(where: \.isConnected) }
@@ -166,17 +159,18 @@ struct FlicdGateway: Sendable {
 
     // MARK: Consistency
 
-    /// Sentences about what is inconsistent in here; none if all is well.
-    func problems() -> [String] {
-        var problems: [String] = []
-        if !inputs.isEmpty { problems.append("inputs for the server of flicd's clients are left") }
-        for upstream in upstreams where upstream.controller != nil && !upstream.isConnected {
-            problems.append("\(upstream.name) has an adapter without a connection")
+    #if DEBUG
+        /// The invariants that the state violates between two inputs; empty unless this type has a bug.
+        func problems() -> [String] {
+            var problems: [String] = []
+            if !inputs.isEmpty { problems.append("inputs for the server of flicd's clients are left") }
+            for upstream in upstreams where upstream.controller != nil && !upstream.isConnected {
+                problems.append("\(upstream.name) has an adapter without a connection")
+            }
+            if let service, service.address != nil, service.fault != nil {
+                problems.append("clients of flicd are served in spite of a fault")
+            }
+            return problems + upstreamDeadlines.problems()
         }
-        if service == nil, !inputs.isEmpty { problems.append("clients of flicd are told something and not served") }
-        if let service, service.address != nil, service.fault != nil {
-            problems.append("clients of flicd are served in spite of a fault")
-        }
-        return problems + upstreamDeadlines.problems()
-    }
+    #endif
 }

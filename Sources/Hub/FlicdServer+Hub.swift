@@ -6,10 +6,11 @@ import FlicdProtocol
 
 extension FlicdAdvertisement {
     /// An unknown signal strength is -127 on the wire.
-    init(_ heard: ButtonAdvertisement) {
+    init(_ advertisement: ButtonAdvertisement) {
         self.init(
-            address: heard.address, name: heard.name, rssi: heard.rssi ?? -127, isPrivate: !heard.isPublic,
-            isAlreadyVerified: false, isConnectedToOtherDevice: heard.isConnectedElsewhere)
+            address: advertisement.address, name: advertisement.name, rssi: advertisement.rssi ?? -127,
+            isPrivate: !advertisement.isPublic, isAlreadyVerified: false,
+            isConnectedToOtherDevice: advertisement.isConnectedElsewhere)
     }
 }
 
@@ -84,11 +85,11 @@ extension FlicdServer.Input {
         .battery(button, percentage: Int8(clamping: Battery.percentage(millivolts: millivolts)), at: time)
     }
 
-    /// - Parameter word: why the link ended, as `ButtonManager` reports it: the reason that the controller gave, or the name of
+    /// - Parameter reasonName: why the link ended, as `ButtonManager` reports it: the reason that the controller gave, or the name of
     ///   the session's failure.
-    static func linkFailed(_ button: ButtonID, word: String) -> FlicdServer.Input {
+    static func linkFailed(_ button: ButtonID, reasonName: String) -> FlicdServer.Input {
         let reason: FlicdDisconnectReason =
-            switch word {
+            switch reasonName {
             case "connection_timeout": .timedOut
             case "failed_to_be_established", "verify_timed_out", "too_many_apps", "could_not_discover_services":
                 .connectionEstablishmentFailed

@@ -24,13 +24,13 @@ package enum SourceEffect: Hashable, Sendable {
 struct FlicdUpstream: Sendable {
     /// The URL in the configuration.
     let name: String
-    var flicd = FlicdSource()
+    private var flicd = FlicdSource()
     /// The state of the flicd's Bluetooth controller; `nil` while there is no connection.
-    var controller: FlicdControllerState?
+    private(set) var controller: FlicdControllerState?
     /// Why there is no connection; a sentence for users.
-    var fault: String?
+    private(set) var fault: String?
     /// Buttons of this flicd that are not used here: they belong to the own adapter or another source, or are too many.
-    var foreign: Set<ButtonID> = []
+    private(set) var foreign: Set<ButtonID> = []
 
     init(name: String) { self.name = name }
 
@@ -38,17 +38,49 @@ struct FlicdUpstream: Sendable {
     /// True if new buttons are searched for by the flicd, or will be when it is connected.
     var isSearching: Bool { flicd.isSearching }
 
+    mutating func handle(_ input: FlicdSource.Input, at now: Instant) -> [FlicdSource.Effect] {
+        flicd.handle(input, at: now)
+    }
+
+    /// The state of the flicd's controller has changed.
+    ///
+    /// - Parameter state: `nil`: there is no connection.
+    /// - Returns: whether the log has to tell of it, because the flicd works and did not before, or the reverse.
+    mutating func controllerChanged(to state: FlicdControllerState?) -> Bool {
+        let before = controller
+        controller = state
+        guard let state else { return false }
+        fault = nil
+        return before == nil || (before == .attached) != (state == .attached)
+    }
+
+    /// The connection to the flicd could not be made, or has ended.
+    ///
+    /// - Parameter reason: a sentence for users.
+    /// - Returns: whether the reason is another than before.
+    mutating func lost(_ reason: String) -> Bool {
+        let before = fault
+        fault = "\(name): \(reason)"
+        foreign = []
+        return fault != before
+    }
+
+    /// Leaves a button of the flicd alone, because it belongs to the own adapter or to another flicd, or is one too many.
+    ///
+    /// - Returns: whether it was not left alone before.
+    mutating func leaveAlone(_ button: ButtonID) -> Bool { foreign.insert(button).inserted }
+
     var described: JSONValue {
         [
             "url": .string(name), "connected": .bool(controller != nil),
-            "adapter": .string(controller?.word ?? "unknown"), "fault": fault.map { .string($0) } ?? .null,
+            "adapter": .string(controller?.name ?? "unknown"), "fault": fault.map { .string($0) } ?? .null,
         ]
     }
 }
 
 extension FlicdControllerState {
     /// The name of the controller state in `status` and MQTT.
-    var word: String {
+    var name: String {
         switch self {
         case .detached: "powered_off"
         case .resetting: "resetting"

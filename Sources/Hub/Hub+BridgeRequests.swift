@@ -1,21 +1,16 @@
 import ButtonModel
 import JSON
+import MQTTTopics
 import Rules
 
-// Requests to the bridge itself, and the level of the log.
+// Requests to the bridge itself.
 extension Hub {
-
-    // MARK: Requests
-
     static let bridgeRequests: [RequestKind] = [
-        RequestKind(name: "permit_join", privilege: .settings) { hub, data, context in
-            hub.permitJoin(data, at: context.now)
-        },
-        RequestKind(name: "health_check", privilege: .read) { hub, _, _ in
+        RequestKind(BridgeRequestName.healthCheck, privilege: .read) { hub, _, _ in
             .ok(["healthy": .bool(hub.faults.isEmpty)])
         },
-        RequestKind(name: "options", privilege: .settings) { hub, data, _ in hub.setOptions(data) },
-        RequestKind(name: "restart", privilege: .all) { hub, _, context in hub.restart(context) },
+        RequestKind(BridgeRequestName.options, privilege: .settings) { hub, data, _ in hub.setBridgeOptions(data) },
+        RequestKind(BridgeRequestName.restart, privilege: .all) { hub, _, context in hub.restart(context) },
     ]
 
     /// The least time between a start and a restart that was asked for over MQTT.
@@ -31,7 +26,7 @@ extension Hub {
         return .restarting
     }
 
-    private mutating func setOptions(_ data: JSONValue) -> RequestAnswer {
+    private mutating func setBridgeOptions(_ data: JSONValue) -> RequestAnswer {
         guard let options = data["options"]?.objectValue, !options.isEmpty else {
             return .error(#"options takes {"options": {"log_level": "debug"}}"#)
         }
@@ -45,15 +40,4 @@ extension Hub {
         setLogLevel(level)
         return .ok(["log_level": .string(level.rawValue)])
     }
-
-    mutating func setLogLevel(_ level: LogLevel) {
-        logbook.level = level
-        emit(.setLogLevel(level))
-        invalidate(.bridgeInfo)
-    }
-
-    // MARK: The log
-
-    /// True if a line of that level is written. Lines on the path of a press are not made otherwise.
-    func isLogged(_ level: LogLevel) -> Bool { logbook.writes(level) }
 }

@@ -12,7 +12,7 @@ extension Hub {
         broker.connected()
         log(.info, "connected to \(broker.address)")
         broadcast(.brokerConnected)
-        let filters = (control.filters + stateFilters).map { Subscription($0) } + broker.announcements.filters
+        let filters = (control.filters + stateFilters).map { Subscription($0) } + broker.discoveryFilters
         emit(
             .subscribe(filters + broker.leftoverFilters.map { Subscription($0, qos: 0, isWithoutOurs: true) }))
         republishAll()
@@ -36,44 +36,44 @@ extension Hub {
     ///
     /// - Parameters:
     ///   - mayRepeat: whether the message does no harm when it arrives twice.
-    ///   - place: the class of messages whose limits apply.
+    ///   - messageClass: the class of messages whose limits apply.
     mutating func publish(
-        _ message: MQTTMessage, timeToLive: Duration, mayRepeat: Bool = false, as place: Outbox.Class = .press,
+        _ message: MQTTMessage, timeToLive: Duration, mayRepeat: Bool = false,
+        as messageClass: Outbox.MessageClass = .press,
         for owner: MessageOwner? = nil, at now: Instant
     ) {
         post(
             Outbox.Entry(
                 id: identifiers.messageID(), message: message, deadline: now + timeToLive, mayRepeat: mayRepeat,
-                place: place), for: owner, at: now)
+                messageClass: messageClass), for: owner, at: now)
     }
 
     /// Publishes a message for clients that listen now, such as an answer. Clients that watch are not shown it, because they
     /// have lines of their own about the same thing.
-    mutating func publish(_ message: MQTTMessage) {
+    mutating func publishIfConnected(_ message: MQTTMessage) {
         guard broker.isConnected else { return }
         post(
             Outbox.Entry(
                 id: identifiers.messageID(), message: message, deadline: handledAt + Hub.bridgeTimeToLive,
-                place: .other, isShown: false), for: nil, at: handledAt)
+                messageClass: .other, isShown: false), for: nil, at: handledAt)
     }
 
     /// Publishes an event of the bridge itself on `bridge/event`.
     mutating func publishEvent(
-        _ type: String, _ data: JSONValue, timeToLive: Duration = Hub.bridgeTimeToLive, as place: Outbox.Class = .other,
+        _ type: String, _ data: JSONValue, timeToLive: Duration = Hub.bridgeTimeToLive,
+        as messageClass: Outbox.MessageClass = .other,
         for owner: MessageOwner? = nil, at now: Instant
     ) {
         publish(
-            broker.topics.bridgeMessage(type, data), timeToLive: timeToLive, mayRepeat: true, as: place, for: owner,
+            broker.topics.bridgeMessage(type, data), timeToLive: timeToLive, mayRepeat: true, as: messageClass,
+            for: owner,
             at: now)
     }
-
-    /// Publishes an event of the bridge itself for clients that listen now.
-    mutating func publishEvent(_ type: String, _ data: JSONValue) { publish(broker.topics.bridgeMessage(type, data)) }
 
     private mutating func post(_ entry: Outbox.Entry, for owner: MessageOwner?, at now: Instant) {
         let posting = broker.publish(entry, for: owner, at: now)
         if case .refused = posting {
-            publishFailed(entry.id, because: "there is no broker (mqtt.broker: none)", at: now)
+            giveUp(entry.id, because: "there is no broker (mqtt.broker: none)", at: now)
         } else {
             carryOut(posting, at: now)
         }
@@ -83,7 +83,7 @@ extension Hub {
         switch posting {
         case .sent(let transmission): send(transmission, at: now)
         case .waiting(let dropped):
-            for id in dropped { publishFailed(id, because: "too many messages wait for the broker", at: now) }
+            for id in dropped { giveUp(id, because: "too many messages wait for the broker", at: now) }
             scheduleExpiry()
         case .refused: break
         }
@@ -93,7 +93,7 @@ extension Hub {
         if let deadline = broker.earliestExpiry { setTimer(.outbox, at: deadline) }
     }
 
-    /// Sends the messages that wait, as many as may be on their way.
+    /// Sends the messages that wait, as many as may be in flight.
     private mutating func sendWaiting(at now: Instant) {
         guard broker.isConnected, !isFinished, broker.waitingCount > 0 else { return }
         while let transmission = broker.takeNext(at: now) { send(transmission, at: now) }
@@ -109,7 +109,7 @@ extension Hub {
 
     mutating func expireMessages(at now: Instant) {
         for id in broker.takeExpired(at: now) {
-            publishFailed(id, because: "the broker was disconnected for too long", at: now)
+            giveUp(id, because: "the broker was disconnected for too long", at: now)
         }
         scheduleExpiry()
     }
@@ -130,13 +130,14 @@ extension Hub {
         case .retained(let topic): return invalidateDebounced(topic, at: now, after: Hub.retainedRetry)
         case .retainedGivenUp(let topic):
             return log(.warning, "\(broker.name(of: topic)) could not be published: \(reason)")
-        case .message: publishFailed(id, because: reason, at: now)
+        case .message: giveUp(id, because: reason, at: now)
         case .posted(let posting): carryOut(posting, at: now)
         }
         sendWaiting(at: now)
     }
 
-    private mutating func publishFailed(_ id: MessageID, because reason: String, at now: Instant) {
+    /// The message has failed for good.
+    private mutating func giveUp(_ id: MessageID, because reason: String, at now: Instant) {
         publishEnded(id, .failed(code: "R824", message: reason), at: now)
     }
 
@@ -151,19 +152,10 @@ extension Hub {
             if case .failed = outcome, isFinished { return }
             let changes = broker.messageEnded(of: step.run)
             if !changes.isEmpty { record(changes) }
-            if !finish(step, outcome, at: now), case .failed(let code, let reason, _) = outcome {
+            if !finishStep(step, outcome, at: now), case .failed(let code, let reason, _) = outcome {
                 log(.warning, "rule \(rule): \(code) the message on \(topicName) may not have been sent: \(reason)")
             }
         }
-    }
-
-    /// Publishes a line of the log, unless it repeats the one before.
-    mutating func publishLogged(_ level: LogLevel, _ message: String) {
-        guard broker.isConnected, logbook.publishes(level, message), broker.takePlaceForLine() else { return }
-        let payload: JSONValue = ["level": .string(level.rawValue), "message": .string(message)]
-        emit(
-            .publish(
-                .logLine, MQTTMessage(topicName: broker.topics.bridgeLogging, payload: payload.encoded()), expiry: nil))
     }
 
     // MARK: Messages in
@@ -171,28 +163,29 @@ extension Hub {
     mutating func messageReceived(_ topicName: String, _ payload: [UInt8], retained: Bool, at now: Instant) {
         if retained, let topic = broker.leftover(topicName, payload), isGone(topic) { broker.clearLeftover(topic) }
         stateReceived(topicName, payload, at: now)
-        guard !homeAssistantSaid(topicName, payload, retained: retained, at: now) else { return }
+        guard !discoveryMessageReceived(topicName, payload, retained: retained, at: now) else { return }
         if let incoming = control.read(topicName, payload, isRetained: retained) {
-            take(incoming, at: now)
+            serve(incoming, at: now)
         }
     }
 
     // MARK: Messages of certain topics
 
-    mutating func publish(_ messages: [Reports.Message], at now: Instant) {
+    mutating func publishReports(_ messages: [Reports.Message], at now: Instant) {
         for message in messages {
-            let (word, report) = (message.word, message.report)
+            let (eventName, report) = (message.eventName, message.report)
             let owner = MessageOwner.event(NumberedMessage(button: report.button, sequence: report.sequence))
             switch message.kind {
             case .raw:
-                publish(broker.topics.rawMessage(word, report), timeToLive: message.timeToLive, for: owner, at: now)
+                publish(
+                    broker.topics.rawMessage(eventName, report), timeToLive: message.timeToLive, for: owner, at: now)
             case .gesture:
-                for part in broker.topics.messages(word, report) {
+                for part in broker.topics.messages(eventName, report) {
                     publish(part, timeToLive: message.timeToLive, for: owner, at: now)
                 }
             case .stale:
                 publish(
-                    broker.topics.staleMessage(word, report), timeToLive: message.timeToLive, mayRepeat: true,
+                    broker.topics.staleMessage(eventName, report), timeToLive: message.timeToLive, mayRepeat: true,
                     for: owner, at: now)
             }
         }
@@ -200,7 +193,7 @@ extension Hub {
 
     /// Publishes an answer to a request over MQTT.
     mutating func publishAnswer(_ answer: JSONValue, to request: String) {
-        publish(
+        publishIfConnected(
             MQTTMessage(topicName: broker.topics.response(to: request), payload: answer.encoded(), qos: 1))
     }
 

@@ -13,54 +13,12 @@ extension Hub {
     static let autoDisconnectTimes: ClosedRange<Int64> = 40...510
 
     static let buttonRequests = ButtonRequestName.allCases.map { name in
-        RequestKind(name: name.rawValue, privilege: name.privilege, isOnBridge: name.isOnBridge) { hub, data, context in
-            hub.answer(name, data, isLocal: context.isLocal, at: context.now)
+        RequestKind(name, privilege: name.privilege) { hub, data, context in
+            hub.answerButtonRequest(name, data, isLocal: context.isLocal, at: context.now)
         }
     }
 
-    enum ButtonRequestName: String, CaseIterable, Sendable {
-        case describe = "button"
-        case remove = "button/remove"
-        case rename = "button/rename"
-        case options = "button/options"
-        case connect = "button/connect"
-        case disconnect = "button/disconnect"
-        case led = "button/led"
-        case update = "button/update"
-        case cancelUpdate = "button/update/cancel"
-        case factoryReset = "button/factory_reset"
-
-        /// Why a button of a flicd does not take this request; `nil` if it does.
-        func refusal(_ source: String) -> String? {
-            let what: String
-            switch self {
-            case .describe, .remove, .rename, .options, .connect, .disconnect: return nil
-            case .led: what = "control its light"
-            case .update, .cancelUpdate: what = "update its firmware"
-            case .factoryReset: what = "reset it"
-            }
-            return "the button belongs to \(source), which cannot \(what)"
-        }
-
-        var privilege: Privilege {
-            switch self {
-            case .describe: .read
-            case .remove, .rename, .options, .connect, .disconnect, .led, .update, .cancelUpdate: .settings
-            // A reset cannot be undone.
-            case .factoryReset: .owner
-            }
-        }
-
-        /// Over MQTT, a button's status topic has the content of the answer to `button`.
-        var isOnBridge: Bool {
-            switch self {
-            case .describe, .factoryReset: false
-            case .remove, .rename, .options, .connect, .disconnect, .led, .update, .cancelUpdate: true
-            }
-        }
-    }
-
-    mutating func answer(
+    mutating func answerButtonRequest(
         _ name: ButtonRequestName, _ data: JSONValue, isLocal: Bool, at now: Instant
     ) -> RequestAnswer {
         let button: ButtonID
@@ -74,7 +32,7 @@ extension Hub {
         case .describe: return .ok(buttons[button].map(describe) ?? .null)
         case .remove: return remove(button, data, at: now)
         case .rename: return rename(button, data, at: now)
-        case .options: return setOptions(button, data, at: now)
+        case .options: return setButtonOptions(button, data, at: now)
         case .connect: return setConnectionWanted(true, button, at: now)
         case .disconnect: return setConnectionWanted(false, button, at: now)
         case .led:
@@ -156,7 +114,7 @@ extension Hub {
     // MARK: Options
 
     /// Sets all options, or none if one of them is wrong.
-    private mutating func setOptions(_ button: ButtonID, _ data: JSONValue, at now: Instant) -> RequestAnswer {
+    private mutating func setButtonOptions(_ button: ButtonID, _ data: JSONValue, at now: Instant) -> RequestAnswer {
         // A select in Home Assistant shows the state again after a refusal.
         invalidate(.status(button))
         guard let options = data["options"]?.objectValue, !options.isEmpty else {
@@ -169,11 +127,11 @@ extension Hub {
         for option in options {
             switch option.name {
             case "trigger_mode":
-                guard let word = option.value.stringValue, word == "auto" || TriggerMode(rawValue: word) != nil else {
-                    let words = TriggerMode.allCases.map(\.rawValue).joined(separator: ", ")
-                    return .error("trigger_mode must be one of auto, \(words)")
+                guard let name = option.value.stringValue, name == "auto" || TriggerMode(rawValue: name) != nil else {
+                    let names = TriggerMode.allCases.map(\.rawValue).joined(separator: ", ")
+                    return .error("trigger_mode must be one of auto, \(names)")
                 }
-                let wanted = TriggerMode(rawValue: word)
+                let wanted = TriggerMode(rawValue: name)
                 if let wanted, let refusal = rules.refusal(of: wanted, for: button) { return .error(refusal) }
                 mode = .some(wanted)
             case "latency_mode" where model == .twist, "auto_disconnect_time" where model == .twist:
@@ -273,7 +231,7 @@ extension Hub {
                 let options = try JSONValue(parsing: payload)
                 answer =
                     options.objectValue.map { !$0.isEmpty } ?? false
-                    ? setOptions(button, ["options": options], at: now)
+                    ? setButtonOptions(button, ["options": options], at: now)
                     : refuseSettings("the payload has no settings", of: button)
             } catch {
                 answer = refuseSettings("the payload is not JSON (\(error))", of: button)
@@ -334,5 +292,27 @@ extension DialPosition {
             return DialPosition(dial, percentage: Int(percentage))
         }
         return positions.count == members.count ? positions : nil
+    }
+}
+
+extension ButtonRequestName {
+    /// Why a button of a flicd does not take this request; `nil` if it does.
+    func refusal(_ source: String) -> String? {
+        let what: String
+        switch self {
+        case .describe, .remove, .rename, .options, .connect, .disconnect: return nil
+        case .led: what = "control its light"
+        case .update, .cancelUpdate: what = "update its firmware"
+        case .factoryReset: what = "reset it"
+        }
+        return "the button belongs to \(source), which cannot \(what)"
+    }
+
+    var privilege: Privilege {
+        switch self {
+        case .remove, .rename, .options, .connect, .disconnect, .led, .update, .cancelUpdate: .settings
+        // Over MQTT, a button's status topic has the content of the answer to `button`. A reset cannot be undone.
+        case .describe, .factoryReset: .owner
+        }
     }
 }

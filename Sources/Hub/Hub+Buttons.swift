@@ -16,16 +16,16 @@ extension Hub {
         let button = change.button
         let audiences = change.fact?.audiences ?? []
         // Flicd's clients hear of the end of a link before it is recorded when the button was last seen.
-        if case .state(let state, _) = change.fact { tellFlicdState(of: button, state, at: now) }
+        if case .state(let state, _) = change.fact { reportStateToFlicd(of: button, state, at: now) }
         if !change.changes.isEmpty {
             if change.isSynced { recordAndSync(change.changes) } else { record(change.changes) }
         }
         if audiences.contains(.flicd), let fact = change.fact {
-            tellFlicd(FlicdServer.Input(fact, of: button, buttons[button]), at: now)
+            advanceFlicdServer(FlicdServer.Input(fact, of: button, buttons[button]), at: now)
         }
         invalidateTopics(of: button, audiences, at: now)
         if audiences.contains(.narration) { narrate(change, at: now) }
-        if audiences.contains(.rules) { tellRules(change, at: now) }
+        if audiences.contains(.rules) { reportToRules(change, at: now) }
         if audiences.contains(.identities) {
             identitiesChanged(at: now)
         } else if audiences.contains(.deviceList) {
@@ -98,7 +98,7 @@ extension Hub {
         publishEvent("button_\(departure.rawValue)", data, at: now)
     }
 
-    private mutating func tellRules(_ change: ButtonChange, at now: Instant) {
+    private mutating func reportToRules(_ change: ButtonChange, at now: Instant) {
         switch change.fact {
         case .state(let state, _):
             advanceRules(.linkChanged(change.button, isConnected: state == .ready), at: now)
@@ -124,12 +124,6 @@ extension Hub {
     private mutating func broadcastChange(of button: ButtonID) {
         guard isWatched, let record = buttons[button] else { return }
         broadcast(.changed(label: label(of: button), data: describe(record)))
-    }
-
-    /// Tells flicd's clients, unless the button comes from a flicd, where they can connect to see it.
-    mutating func tellFlicdState(of button: ButtonID, _ state: ButtonState, at now: Instant) {
-        guard buttons[button]?.source == nil else { return }
-        tellFlicd(.linkState(state, of: button), at: now)
     }
 
     func name(of button: ButtonID) -> ButtonName { ButtonName(id: button, label: label(of: button)) }
@@ -172,6 +166,7 @@ extension Hub {
     }
 
     mutating func gone(_ button: ButtonID, _ departure: Departure, at now: Instant) {
+        completePress(at: now)
         guard let change = buttons.remove(button, departure, label: label(of: button)) else { return }
         forgetRecords(of: button)
         announce(change, at: now)

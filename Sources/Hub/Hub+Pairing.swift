@@ -2,27 +2,92 @@ import ButtonModel
 import Buttons
 import FlicdProtocol
 import JSON
+import MQTTTopics
 import Rules
 
-/// A search for new buttons, by the own adapter and by all flicds together.
-struct PairingSearch: Hashable, Sendable {
-    /// When the search ends; `nil` if there is none.
-    var end: Instant?
-    /// True if a button was paired since the search began.
-    var hasPaired = false
-}
-
-// The search for new buttons.
+// The search for new buttons, and their pairing.
 extension Hub {
     /// The longest search for new buttons, in seconds.
     static let maximumJoinTime: Int64 = 3600
+
+    static let pairingRequests = [
+        RequestKind(BridgeRequestName.permitJoin, privilege: .settings) { hub, data, context in
+            hub.permitJoin(data, at: context.now)
+        }
+    ]
+
+    private mutating func permitJoin(_ data: JSONValue, at now: Instant) -> RequestAnswer {
+        guard let seconds = data.integerValue ?? data["time"]?.integerValue,
+            (0...Hub.maximumJoinTime).contains(seconds)
+        else { return .error(#"permit_join takes {"time": seconds}, 0 to \#(Hub.maximumJoinTime)"#) }
+        // A switch in Home Assistant shows the state again after a refusal.
+        invalidate(.bridgeInfo)
+        guard seconds > 0 else {
+            advanceButtons(.stopJoin, at: now)
+            endUpstreamSearch(isAsked: true, at: now)
+            return .ok(["time": 0])
+        }
+        let isAdapterReady = radio.isReady
+        guard isAdapterReady || flicd.isAnyConnected else {
+            let problem = (configuration.hasTransport ? adapterProblem : nil) ?? flicd.upstreamFaults.first
+            return .error(
+                problem ?? adapterProblem ?? "the Bluetooth adapter is not ready yet; try again in a moment")
+        }
+        search.requested(until: now + .seconds(seconds))
+        if isAdapterReady { advanceButtons(.permitJoin(.seconds(seconds)), at: now) }
+        searchUpstreams(withAdapter: isAdapterReady, at: now)
+        return .ok(["time": .integer(seconds)])
+    }
+
+    // MARK: Pairing with the own adapter
+
+    mutating func pairingProgressed(_ progress: PairingProgress, at now: Instant) {
+        reportPairingToFlicd(progress, at: now)
+        var data: [JSONValue.Member] = [.init("step", .string(progress.name))]
+        if let address = progress.address { data.append(.init("address", .string(address.description))) }
+        switch progress {
+        case .paired(let identity):
+            let record = buttons[identity.id]
+            data.append(.init("id", .string(identity.id.description)))
+            data.append(.init("button", .string(label(of: identity.id))))
+            data.append(.init("serial", .string(identity.serial)))
+            data.append(.init("firmware", .integer(Int64(identity.firmwareVersion))))
+            data.append(.init("battery_mv", record?.batteryMillivolts.map { .integer(Int64($0)) } ?? .null))
+            search.buttonPaired()
+        case .failed(let failure, _):
+            data.append(.init("reason", .string(failure.name)))
+            data.append(.init("advice", .string(failure.advice)))
+            log(.warning, "pairing failed: \(failure.advice)")
+        case .searching:
+            log(.searchBegan, .info, "looking for new buttons", at: now)
+            invalidate(.bridgeInfo)
+        case .ended:
+            log(.searchEnded, .info, "no longer looking for new buttons", at: now)
+            search.ended()
+            stopUpstreamSearch(at: now)
+            invalidate(.bridgeInfo)
+        case .foundPrivate, .foundPublic, .alreadyPaired, .connecting, .connected, .verifying: break
+        }
+        publishPairing(data)
+    }
+
+    mutating func paired(_ button: KnownButton, _ batteryMillivolts: Int, at now: Instant) {
+        let identity = button.identity
+        leaveToAdapter(button.id, at: now)
+        let stored = StoredButton(
+            identity: identity, pairing: button.pairing, pairedAt: wallClock(at: now), dials: button.dials)
+        add(stored, at: now)
+        batteryMeasured(button.id, batteryMillivolts, at: now)
+        introduce(button.id, at: now)
+        log(.info, "paired \(identity.serial) (\(identity.address)), firmware \(identity.firmwareVersion)")
+    }
 
     // MARK: The search of flicds
 
     mutating func searchUpstreams(withAdapter: Bool, at now: Instant) {
         guard !flicd.upstreams.isEmpty else { return }
         let isNew = !flicd.isSearching
-        if isNew { search.hasPaired = false }
+        if isNew { search.began() }
         if !withAdapter {
             if isNew { pairingProgressed(.searching, at: now) }
             if let end = search.end { setTimer(.join, at: end) }
@@ -46,12 +111,12 @@ extension Hub {
 
     mutating func pairingProgressed(_ step: FlicdWizardStep, _ index: Int, at now: Instant) {
         let name = flicd.upstreams[index].name
-        var data: [JSONValue.Member] = [.init("step", .string(step.word))]
+        var data: [JSONValue.Member] = [.init("step", .string(step.name))]
         if let address = step.address { data.append(.init("address", .string(address.description))) }
         data.append(.init("source", .string(name)))
         switch step {
         case .paired(let identity):
-            search.hasPaired = true
+            search.buttonPaired()
             data.append(.init("id", .string(identity.id.description)))
             data.append(.init("button", .string(label(of: identity.id))))
             data.append(.init("serial", .string(identity.serial)))
@@ -62,34 +127,12 @@ extension Hub {
             log(.warning, "\(name): pairing failed: \(result.advice)")
         case .foundPrivate, .foundPublic, .connected: break
         }
-        tellPairing(data)
+        publishPairing(data)
     }
 
-    mutating func tellPairing(_ data: [JSONValue.Member]) {
+    /// Tells clients that watch, and clients of the broker if it is connected.
+    mutating func publishPairing(_ data: [JSONValue.Member]) {
         broadcast(.pairing(data))
-        publishEvent("pairing", .object(data))
-    }
-
-    mutating func permitJoin(_ data: JSONValue, at now: Instant) -> RequestAnswer {
-        guard let seconds = data.integerValue ?? data["time"]?.integerValue,
-            (0...Hub.maximumJoinTime).contains(seconds)
-        else { return .error(#"permit_join takes {"time": seconds}, 0 to \#(Hub.maximumJoinTime)"#) }
-        // A switch in Home Assistant shows the state again after a refusal.
-        invalidate(.bridgeInfo)
-        guard seconds > 0 else {
-            advanceButtons(.stopJoin, at: now)
-            endUpstreamSearch(isAsked: true, at: now)
-            return .ok(["time": 0])
-        }
-        let isAdapterReady = radio.isReady
-        guard isAdapterReady || flicd.isAnyConnected else {
-            let problem = (configuration.hasTransport ? adapterProblem : nil) ?? flicd.upstreamFaults.first
-            return .error(
-                problem ?? adapterProblem ?? "the Bluetooth adapter is not ready yet; try again in a moment")
-        }
-        search.end = now + .seconds(seconds)
-        if isAdapterReady { advanceButtons(.permitJoin(.seconds(seconds)), at: now) }
-        searchUpstreams(withAdapter: isAdapterReady, at: now)
-        return .ok(["time": .integer(seconds)])
+        publishIfConnected(broker.topics.bridgeMessage("pairing", .object(data)))
     }
 }

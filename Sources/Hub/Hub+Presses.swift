@@ -8,26 +8,57 @@ import Rules
 
 // A notification of a button, from its events to the acknowledgement.
 extension Hub {
-    /// Handles the events of one notification of a button.
+    /// Handles the events of one notification of a button, up to the actions of rules.
     ///
     /// 1. Rules decide, and the events get their sequence numbers.
     /// 2. The journal records the events and the runs that they start.
-    /// 3. Actions are performed, and messages are enqueued.
-    /// 4. The journal requests a sync, after which the button may forget the events.
+    /// 3. Actions are performed.
+    ///
+    /// `completePress` does the rest as a second input, `goOn`, so that the messages of rules are written before it begins:
+    ///
+    /// 4. Messages about the events are enqueued, and clients are told.
+    /// 5. The journal requests a sync, after which the button may forget the events.
     mutating func pressed(
         _ button: ButtonID, _ events: [ButtonEvent], _ cursor: EventCursor, needsAcknowledgement: Bool, at now: Instant
     ) {
+        // Only the last notification of an input waits for `goOn`.
+        completePress(at: now)
         guard let record = buttons[button] else { return }
         buttons.wasSeen(button, at: now)
         let ruleEffects = rules.pressed(events, at: now)
         let reports = reports(of: ruleEffects, at: now)
         buttons.handled(button, upTo: cursor)
         let token = identifiers.recordToken()
-        carryOut(ruleEffects, reports, recordedAs: token, of: button, at: now)
-        if record.source == nil { tellFlicd(.events(button, events), at: now) }
-        let acknowledgement = needsAcknowledgement ? Acknowledgement(button: button, cursor: cursor) : nil
-        sync(token, acknowledging: acknowledgement)
-        announce(ButtonChange(button: button, fact: .activity), at: now)
+        recordTurn(ruleEffects, as: token, with: progress(of: button).map { [$0] } ?? [], at: now)
+        let lines = act(on: ruleEffects, at: now)
+        incompletePress = IncompletePress(
+            button: button, events: record.source == nil ? events : [], ruleEffects: ruleEffects, reports: reports,
+            lines: lines, token: token,
+            acknowledgement: needsAcknowledgement ? Acknowledgement(button: button, cursor: cursor) : nil)
+    }
+
+    /// Completes the press that `pressed` began, if there is one: statistics, messages about the events, the sync.
+    mutating func completePress(at now: Instant) {
+        guard let press = incompletePress.take() else { return }
+        completeTurn(press.ruleEffects, press.reports, press.lines, at: now)
+        carryOutTurns(at: now)
+        if !press.events.isEmpty { advanceFlicdServer(.events(press.button, press.events), at: now) }
+        sync(press.token, acknowledging: press.acknowledgement)
+        announce(ButtonChange(button: press.button, fact: .activity), at: now)
+    }
+
+    /// The values of a press that `completePress` needs.
+    struct IncompletePress: Sendable {
+        var button: ButtonID
+        /// Empty for a button of another flicd, whose events the server of this daemon does not pass on.
+        var events: [ButtonEvent]
+        var ruleEffects: [RuleEngine.Effect]
+        var reports: Reports
+        /// The result of `act`.
+        var lines: [[Occurrence]]
+        /// The record that the sync is for.
+        var token: RecordToken
+        var acknowledgement: Acknowledgement?
     }
 
     // MARK: Reports
@@ -52,7 +83,7 @@ extension Hub {
             }
 
             var kind: Kind
-            var word: String
+            var eventName: String
             var report: PressReport
             var timeToLive: Duration
         }
@@ -60,11 +91,11 @@ extension Hub {
 
     mutating func reports(of ruleEffects: [RuleEngine.Effect], at now: Instant) -> Reports {
         var reports = Reports()
-        for case .recognised(let recognised) in ruleEffects { add(recognised, to: &reports, at: now) }
+        for case .recognised(let recognised) in ruleEffects { addReport(of: recognised, to: &reports, at: now) }
         return reports
     }
 
-    private mutating func add(_ recognised: RecognisedEvent, to reports: inout Reports, at now: Instant) {
+    private mutating func addReport(of recognised: RecognisedEvent, to reports: inout Reports, at now: Instant) {
         let button = recognised.button
         // A rotation is collected for several durations if rules ask for them, and is published for the standard one.
         if case .rotation(_, let collect) = recognised.kind {
@@ -74,13 +105,13 @@ extension Hub {
         }
         reports.buttons.insert(button)
         // A press has a single published hold, even if rules have several hold stages.
-        guard let word = recognised.kind.publishedName, !recognised.isFurtherStage, buttons[button] != nil else {
+        guard let eventName = recognised.kind.publishedName, !recognised.isFurtherStage, buttons[button] != nil else {
             return
         }
         // `recognised.at` is the start of the press. A hold or release happened later.
         let at = wallClock(at: recognised.at + recognised.heldFor)
         if recognised.kind == .down { buttons.countPress(of: button) }
-        if isWatched { reports.occurrences.append(.event(name(of: button), word, recognised, at: at)) }
+        if isWatched { reports.occurrences.append(.event(name(of: button), eventName, recognised, at: at)) }
         let policy = rules.queuedPolicy(of: button)
         let isFresh = policy.admits(recognised)
         let isRaw = recognised.kind == .down || recognised.kind == .up
@@ -97,7 +128,7 @@ extension Hub {
         let isPress = recognised.kind != .holdRelease && (isRaw || isFresh)
         reports.messages.append(
             Reports.Message(
-                kind: kind, word: word, report: report,
+                kind: kind, eventName: eventName, report: report,
                 timeToLive: isPress ? policy.timeToLive(at: recognised.age) : .seconds(60)))
     }
 }

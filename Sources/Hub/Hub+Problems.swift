@@ -5,11 +5,11 @@
 
     // Statements that hold after each input. Scenarios, stories and the fuzzing targets check them.
     extension Hub {
-        /// Sentences about everything that is inconsistent after an input was handled; none if all is well.
+        /// The invariants that the hub and its parts violate after an input; empty unless there is a bug.
         package func problems(at now: Instant) -> [String] {
             var problems = buttons.problems() + journal.problems() + radio.problems() + broker.problems()
             problems += jobs.problems() + flicd.problems()
-            problems += rules.problems() + buttonSource.problems()
+            problems += rules.problems(isTurnIncomplete: incompletePress != nil) + buttonSource.problems()
             func expect(_ isSo: Bool, _ problem: @autoclosure () -> String) {
                 if !isSo { problems.append(problem()) }
             }
@@ -46,7 +46,7 @@
                 "messages wait for the broker without a deadline")
         }
 
-        /// Whatever waits for a timer has one.
+        /// Checks that everything that waits for a timer has one.
         private func checkTimers(_ expect: Expectation) {
             func isSet(_ key: TimerKey) -> Bool { deadlines.deadline(of: key) != nil }
             expect(!rules.areStatisticsScheduled || isSet(.statistics), "statistics wait for a timer that is not set")

@@ -10,13 +10,13 @@ extension Hub {
         // Presses may have become impossible to record while the adapter was being opened.
         guard !radio.isHeldClosed else { return emit(.closeTransport) }
         radio.opened()
-        tellFlicdController(at: now)
+        reportControllerToFlicd(at: now)
         advanceButtons(.transportOpened, at: now)
     }
 
     mutating func controllerReady(_ address: BluetoothAddress, at now: Instant) {
         radio.becameReady(address, at: now)
-        tellFlicdController(at: now)
+        reportControllerToFlicd(at: now)
         invalidate(.bridgeInfo)
         log(.info, "Bluetooth adapter \(address) on \(configuration.transport) is ready")
         broadcast(.adapter(radio.state, address: address))
@@ -27,7 +27,7 @@ extension Hub {
         let closing = radio.closed(reason, fault, time: wallClock(at: now), at: now)
         invalidate(.bridgeInfo)
         advanceButtons(.transportClosed, at: now)
-        tellFlicdController(at: now)
+        reportControllerToFlicd(at: now)
         if let delay = closing.retryDelay {
             setTimer(.transport, at: now + delay)
             if closing.isLogged {
@@ -41,8 +41,8 @@ extension Hub {
         reportServiceStatus()
     }
 
-    mutating func spaceChanged(_ waiting: Set<ButtonID>) {
-        let before = radio.spaceChanged(waiting)
+    mutating func linkShortageChanged(_ waiting: Set<ButtonID>) {
+        let before = radio.linkShortageChanged(waiting)
         if before.isEmpty, !waiting.isEmpty {
             let names = waiting.sorted().prefix(8).map { label(of: $0) }.joined(separator: ", ")
             log(
@@ -51,7 +51,7 @@ extension Hub {
         } else if !before.isEmpty, waiting.isEmpty {
             log(.info, "the adapter has room for all buttons again")
         }
-        broadcast(.space(waiting: waiting.sorted().map { label(of: $0) }))
+        broadcast(.linkShortage(waiting: waiting.sorted().map { label(of: $0) }))
     }
 
     mutating func allowOpening() {
@@ -67,12 +67,6 @@ extension Hub {
         guard wasOpen else { return cancelTimer(.transport) }
         emit(.closeTransport)
         transportClosed("The adapter is closed until presses can be recorded.", .absent, at: now)
-    }
-
-    mutating func tellFlicdController(at now: Instant) { tellFlicd(.controller(radio.state), at: now) }
-
-    mutating func tellFlicdProgress(_ progress: PairingProgress, at now: Instant) {
-        tellFlicd(.pairing(progress, isControllerLost: !radio.isReady), at: now)
     }
 
     mutating func reportServiceStatus() {

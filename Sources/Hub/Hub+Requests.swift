@@ -1,21 +1,22 @@
 import ButtonModel
 import JSON
+import MQTTTopics
 import Rules
 
 // The router of requests, for the control socket and MQTT alike.
 extension Hub {
     /// Every request, by its name.
     static let requests = Dictionary(
-        uniqueKeysWithValues: (controlRequests + bridgeRequests + buttonRequests + ruleRequests + reloadRequests).map {
-            ($0.name, $0)
-        })
+        uniqueKeysWithValues: [
+            controlRequests, bridgeRequests, pairingRequests, buttonRequests, ruleRequests, reloadRequests,
+        ].joined().map { ($0.name, $0) })
 
     /// Finds the request's kind, checks whether the caller may make it, and sends the answer.
     private mutating func route(_ request: ControlPlane.Request, at now: Instant) {
         let context = RequestContext(requester: request.requester, privilege: request.privilege, now: now)
         var answer: RequestAnswer
         let earlierEffects = effects.count
-        if let kind = Hub.requests[request.name], context.isLocal || kind.isOnBridge {
+        if let kind = Hub.requests[request.name], context.isLocal || kind.privilege != .owner {
             answer =
                 context.privilege >= kind.privilege
                 ? kind.answer(&self, request.data, context)
@@ -44,7 +45,7 @@ extension Hub {
     }
 
     /// Answers what a client of the control socket or of the broker asks for.
-    mutating func take(_ incoming: ControlPlane.Incoming, at now: Instant) {
+    mutating func serve(_ incoming: ControlPlane.Incoming, at now: Instant) {
         switch incoming {
         case .request(let request): route(request, at: now)
         case .button(let request, let topicName, let payload):
@@ -59,18 +60,18 @@ extension Hub {
     // MARK: Requests that only the control socket knows
 
     private static let controlRequests: [RequestKind] = [
-        RequestKind(name: "watch", privilege: .read, isOnBridge: false) { hub, _, context in
+        RequestKind(ControlRequestName.watch, privilege: .owner) { hub, _, context in
             guard case .client(let client, _) = context.requester else { return .ok(.object([])) }
             hub.control.watch(client)
             return .ok(.object([]))
         },
-        RequestKind(name: "status", privilege: .read, isOnBridge: false) { hub, _, context in
+        RequestKind(ControlRequestName.status, privilege: .owner) { hub, _, context in
             .ok(hub.status(at: context.now))
         },
-        RequestKind(name: "buttons", privilege: .read, isOnBridge: false) { hub, _, _ in
+        RequestKind(ControlRequestName.buttons, privilege: .owner) { hub, _, _ in
             .ok(.array(hub.buttons.sorted.map(hub.describe)))
         },
-        RequestKind(name: "simulator/press", privilege: .owner, isOnBridge: false) { hub, data, _ in
+        RequestKind(ControlRequestName.pressSimulated, privilege: .owner) { hub, data, _ in
             hub.pressSimulated(data)
         },
     ]

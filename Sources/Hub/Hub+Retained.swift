@@ -26,21 +26,20 @@ extension Hub {
         }
     }
 
-    /// - Returns: whether the message was on one of the topics of `Announcements.filters`.
-    mutating func homeAssistantSaid(_ topicName: String, _ payload: [UInt8], retained isRetained: Bool, at now: Instant)
-        -> Bool
-    {
-        switch broker.announcements.heard(topicName, payload, isRetained: isRetained) {
-        case nil: return false
-        case .other: break
-        case .homeAssistantStarted: setTimer(.announce, at: now + broker.announcements.delay(at: now))
-        case .config(let topic):
-            if broker.configSeen(topic, payload, isRetained: isRetained, of: device(of: topic)) {
-                log(
-                    .info, "a device was deleted in Home Assistant; it is not announced again until tryckd is restarted"
-                )
-            }
+    /// Marks all topics as outdated after connecting.
+    mutating func republishAll() {
+        cancelTimer(.settling)
+        let inventory = rules.inventory(buttons: buttons.keys.sorted())
+        broker.republish(inventory, gone: broker.waitingTopics.filter { isGone($0) })
+    }
+
+    /// True if what the topic is about does not exist any more.
+    func isGone(_ topic: RetainedTopic) -> Bool {
+        switch topic {
+        case .bridgeInfo, .bridgeDevices, .rules, .bridgeConfig, .bridgeState: false
+        case .status(let button), .availability(let button), .config(let button): buttons[button] == nil
+        case .ruleEnabled(let rule), .statistics(let rule), .lastRun(let rule): !rules.has(rule: rule)
+        case .variable(let name): !rules.has(variable: name)
         }
-        return true
     }
 }

@@ -13,47 +13,78 @@ extension Hub {
         if !rules.isCarryingOut { carryOutTurns(at: now) }
     }
 
-    /// Carries out what a notification of a button led to, and what that leads to in turn.
-    mutating func carryOut(
-        _ ruleEffects: [RuleEngine.Effect], _ reports: Reports, recordedAs token: RecordToken, of button: ButtonID,
-        at now: Instant
-    ) {
-        carryOutTurn(ruleEffects, reports, recordedAs: token, with: progress(of: button).map { [$0] } ?? [], at: now)
-        carryOutTurns(at: now)
-    }
-
-    private mutating func carryOutTurns(at now: Instant) {
+    /// Carries out the turns that wait, one after another.
+    mutating func carryOutTurns(at now: Instant) {
         while let ruleEffects = rules.takeTurn(at: now) {
             let reports = reports(of: ruleEffects, at: now)
             let changes = progressAndDials(of: reports.buttons.sorted())
             let token = changes.isEmpty ? nil : identifiers.recordToken()
-            carryOutTurn(ruleEffects, reports, recordedAs: token, with: changes, at: now)
+            recordTurn(ruleEffects, as: token, with: changes, at: now)
+            let lines = act(on: ruleEffects, at: now)
+            completeTurn(ruleEffects, reports, lines, at: now)
             // A press train that a timer decides was recorded as undecided, and would be decided again after a power cut.
             if let token, reports.hasPresses { sync(token) }
         }
     }
 
-    /// Records the runs that start here, what rules keep, and `changes` with them, before the first step is carried out,
-    /// and the runs that ended after all effects.
-    private mutating func carryOutTurn(
-        _ ruleEffects: [RuleEngine.Effect], _ reports: Reports, recordedAs token: RecordToken?,
-        with changes: [StoreChange], at now: Instant
+    /// Records the runs that start here, what rules keep, and `changes` with them, before the first step is carried out.
+    mutating func recordTurn(
+        _ ruleEffects: [RuleEngine.Effect], as token: RecordToken?, with changes: [StoreChange], at now: Instant
     ) {
         var begun = changes
         rules.begun(
             by: ruleEffects, at: wallClock(at: now), cursor: { cursor(of: $0) },
             hasWritten: { broker.hasWritten($0) }, into: &begun)
-        if !begun.isEmpty || token != nil {
-            record(begun, as: token)
-        }
-        for occurrence in reports.occurrences { broadcast(occurrence) }
-        var ended: [StoreChange] = []
-        for effect in ruleEffects { carryOut(effect, ended: &ended, at: now) }
-        if !ended.isEmpty { record(ended) }
-        publish(reports.messages, at: now)
+        if !begun.isEmpty || token != nil { record(begun, as: token) }
     }
 
-    private mutating func carryOut(_ effect: RuleEngine.Effect, ended: inout [StoreChange], at now: Instant) {
+    /// Performs the actions of a turn, cancels others, and subscribes to topics, in their order.
+    ///
+    /// - Returns: what `completeTurn` tells clients that watch, for each action and each cancellation. They are to read of an event before
+    ///   they read of what it led to.
+    mutating func act(on ruleEffects: [RuleEngine.Effect], at now: Instant) -> [[Occurrence]] {
+        var lines: [[Occurrence]] = []
+        occurrencesOfAction = []
+        for effect in ruleEffects {
+            switch effect {
+            case .perform(let step, let action, let rule, _): perform(step, action, rule: rule, at: now)
+            case .cancel(let step): cancel(step)
+            // A message of a rule may come back on a topic that the same turn subscribes to.
+            case .subscribe(let topicNames):
+                if broker.isConnected { emit(.subscribe(topicNames.map { Subscription($0) })) }
+                continue
+            case .unsubscribe(let topicNames):
+                if broker.isConnected { emit(.unsubscribe(topicNames)) }
+                continue
+            case .recognised, .store, .started, .stopped, .stepFailed, .finished, .interrupted, .variableChanged,
+                .enabledChanged, .triggerModeDropped, .log, .oversizedState, .setTimer, .cancelTimer:
+                continue
+            }
+            lines.append(occurrencesOfAction ?? [])
+            occurrencesOfAction?.removeAll()
+        }
+        occurrencesOfAction = nil
+        return lines
+    }
+
+    /// Carries out the other effects of a turn, records the runs that ended, and enqueues the messages about its events.
+    ///
+    /// - Parameter lines: the result of `act`.
+    mutating func completeTurn(
+        _ ruleEffects: [RuleEngine.Effect], _ reports: Reports, _ lines: [[Occurrence]], at now: Instant
+    ) {
+        for occurrence in reports.occurrences { broadcast(occurrence) }
+        var ended: [StoreChange] = []
+        var lines = lines[...]
+        for effect in ruleEffects { carryOut(effect, &lines, ended: &ended, at: now) }
+        if !ended.isEmpty { record(ended) }
+        publishReports(reports.messages, at: now)
+    }
+
+    private mutating func carryOut(
+        _ effect: RuleEngine.Effect, _ lines: inout ArraySlice<[Occurrence]>, ended: inout [StoreChange],
+        at now: Instant
+    ) {
         switch effect {
         case .recognised: break
         case .store(.waiting(let run, let waiting)):
@@ -73,9 +104,12 @@ extension Hub {
                 let button = cause.button.map { label(of: $0) }
                 broadcast(.ruleStopped(rule: rule, gate, cause, button: button, reason: reason))
             }
-        case .perform(let step, let action, let rule, _):
-            perform(step, action, rule: rule, at: now)
-        case .cancel(let step): cancel(step)
+        case .perform(_, let action, let rule, _):
+            for occurrence in lines.popFirst() ?? [] { broadcast(occurrence) }
+            guard case .log(let level, let message) = action else { break }
+            log(level, "rule \(rule): \(message)")
+            broadcast(.ruleLog(rule: rule, level, message))
+        case .cancel: for occurrence in lines.popFirst() ?? [] { broadcast(occurrence) }
         case .stepFailed(let run, let rule, let step, let place, let code, let message, let isFinal):
             log(.warning, "rule \(rule), \(step) (\(place)): \(code) \(message)")
             broadcast(
@@ -95,9 +129,7 @@ extension Hub {
         case .enabledChanged(let rule, _): invalidate(.ruleEnabled(rule))
         case .triggerModeDropped(let button):
             dropTriggerMode(of: button, at: now)
-        case .subscribe(let topicNames):
-            if broker.isConnected { emit(.subscribe(topicNames.map { Subscription($0) })) }
-        case .unsubscribe(let topicNames): if broker.isConnected { emit(.unsubscribe(topicNames)) }
+        case .subscribe, .unsubscribe: break
         case .log(let level, let message): log(level, message)
         case .oversizedState(let topicName, let count):
             let limit = "JSON for a state has at most \(RuleEngine.maximumStateLength >> 10) KiB"
@@ -126,9 +158,8 @@ extension Hub {
             case .process(let process): emit(.startProcess(id, ProcessRequest(process, in: configuration)))
             case .http(let request): emit(.startWebRequest(id, request))
             }
-        case .log(let level, let message):
-            log(level, "rule \(rule): \(message)")
-            broadcast(.ruleLog(rule: rule, level, message))
+        // A line of the log is written with the other effects, in the order of the run.
+        case .log: break
         }
     }
 
@@ -147,9 +178,7 @@ extension Hub {
         guard let job = jobs.programEnded(id) else { return }
         broadcast(.processEnded(rule: job.rule, job.action, result))
         guard let step = job.step else { return }
-        rules.exitStatus = result.exitStatus
         advanceRules(.actionFinished(step, result.stepOutcome), at: now)
-        rules.exitStatus = nil
     }
 
     mutating func webAnswered(_ id: JobID, _ result: HTTPResult, at now: Instant) {
@@ -232,7 +261,7 @@ extension Hub {
     /// The message of a step is published, or has failed.
     ///
     /// - Returns: whether the step's run has waited for that.
-    mutating func finish(_ step: ActionID, _ outcome: ActionResult, at now: Instant) -> Bool {
+    mutating func finishStep(_ step: ActionID, _ outcome: ActionResult, at now: Instant) -> Bool {
         guard rules.awaits(step) else { return false }
         advanceRules(.actionFinished(step, outcome), at: now)
         return true

@@ -4,7 +4,7 @@ import JSON
 import MQTTTopics
 import Rules
 
-// Answers and topics that describe the bridge and its buttons, and the counts of work in flight.
+// Answers and topics that describe the bridge and its buttons.
 extension Hub {
     var adapterProblem: String? {
         guard configuration.hasTransport else { return "there is no Bluetooth (bluetooth.transport: none)" }
@@ -43,7 +43,7 @@ extension Hub {
                 "address": radio.address.map { .string($0.description) } ?? .null,
                 "resets": .integer(Int64(radio.history.resets)),
                 "last_fault": radio.history.lastFault.map { $0.described(at: now) } ?? .null,
-                "no_space_for": .array(radio.waitingForSpace.sorted().map { .string(label(of: $0)) }),
+                "no_space_for": .array(radio.buttonsWithoutLink.sorted().map { .string(label(of: $0)) }),
             ],
             "broker": [
                 "url": .string(broker.address), "state": brokerState,
@@ -86,7 +86,7 @@ extension Hub {
             "model": .string(identity.model.rawValue),
             "firmware": .integer(Int64(identity.firmwareVersion)),
             "state": .string(record.state.rawValue),
-            "waits_for_space": .bool(radio.waitingForSpace.contains(identity.id)),
+            "waits_for_space": .bool(radio.buttonsWithoutLink.contains(identity.id)),
             "is_connection_wanted": .bool(record.settings.isConnectionWanted),
             // `raw`: no mode does what the rules want, so they go by `down` and `up`.
             "trigger_mode": .string(listening.mode?.rawValue ?? "raw"),
@@ -112,54 +112,6 @@ extension Hub {
         return .object(members)
     }
 
-    // MARK: Work in flight
-
-    /// Counts of work in flight, for tests: all zero when the hub is idle.
-    package struct Underway: Hashable, Sendable {
-        /// Messages, programs and web requests whose end has consequences.
-        package var jobs = 0
-        /// Notifications of buttons that wait for a sync before they are acknowledged.
-        package var unsyncedNotifications = 0
-        /// Messages that wait for the broker.
-        package var waitingMessages = 0
-        /// Messages that were sent and are not acknowledged.
-        package var unacknowledgedMessages = 0
-        /// Retained topics that wait or are not acknowledged.
-        package var retainedTopics = 0
-        package var runs = 0
-        package var firmwareReads = 0
-        package var isReloading = false
-
-        package init() {}
-    }
-
-    package var underway: Underway {
-        var underway = Underway()
-        underway.jobs = jobs.stepCount + broker.ownedCount
-        underway.unsyncedNotifications = journal.awaitingSync.count
-        underway.waitingMessages = broker.waitingCount
-        underway.unacknowledgedMessages = broker.unacknowledgedCount
-        underway.retainedTopics = broker.retainedCount
-        underway.runs = rules.runCount
-        underway.firmwareReads = jobs.firmwareReadCount
-        underway.isReloading = rules.isLoading
-        return underway
-    }
-
     /// The fingerprint of the rules that run.
     package var ruleFingerprint: String { rules.set.fingerprint }
-
-    /// The facts for the metrics.
-    var metricsFacts: MetricsFacts {
-        MetricsFacts(
-            isRunning: !isFinished, version: configuration.version, commit: configuration.commit,
-            startedAt: clock == nil ? nil : startedAt.map { wallClock(at: $0) },
-            radio: configuration.hasTransport ? radio : nil, broker: broker, rules: rules, flicd: flicd,
-            hasStoreFault: journal.fault != nil, staleCount: metrics.stale,
-            buttons: buttons.sorted.map { record in
-                let labels = Exposition.Labels.none.adding("button", redaction(label(of: record.identity.id)))
-                    .adding("id", record.identity.id.description)
-                return (record, labels, lastSeen(record))
-            })
-    }
 }

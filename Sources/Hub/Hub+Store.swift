@@ -25,18 +25,20 @@ extension Hub {
         }
     }
 
-    /// The record of everything of the button that was handled so far.
+    /// The change that records everything that was handled of the button so far.
     mutating func progress(of button: ButtonID) -> StoreChange? {
         buttons.takeProgress(
             of: button, recogniser: rules.savedTrain(of: button), wallClock: believableClock)
     }
 
-    /// Records when buttons were last heard of that were only connected: when their links end, and at the end.
+    /// Records the last contact with these buttons, unless it is recorded already.
     mutating func recordSightings(of seen: [ButtonID]) {
         let changes = sightings(of: seen)
         if !changes.isEmpty { record(changes) }
     }
 
+    /// The changes that record the last contact with these buttons, unless it is recorded already. A record of an event
+    /// contains the last contact too, so these changes are needed only when a link or the daemon ends.
     mutating func sightings(of seen: [ButtonID]) -> [StoreChange] {
         let wallClock = believableClock
         return seen.compactMap { button in
@@ -44,7 +46,7 @@ extension Hub {
         }
     }
 
-    /// The wall time of an instant; `nil` as long as the clock is not set, and for a time before the build.
+    /// The wall time of an instant; `nil` while the clock is not set, and for a time before this version was built.
     private var believableClock: (Instant) -> UTCTime? {
         let (clock, builtAt) = (clock, configuration.builtAt)
         return { instant in
@@ -56,26 +58,28 @@ extension Hub {
 
     // MARK: Publish watermarks
 
-    /// The delay from an acknowledgement to the record of the watermark, unless an event of the button is recorded before.
+    /// The delay from the broker's acknowledgement to the record of the watermark, unless an event of the button is recorded
+    /// earlier.
     static let watermarkDelay = Duration.seconds(1)
 
     mutating func numberedMessageEnded(_ message: NumberedMessage, _ outcome: ActionResult, at now: Instant) {
-        // A message that is broken off because the daemon ends is reported by the next process.
+        // The next process reports a message that was aborted because the daemon ends.
         if isFinished, case .failed = outcome { return }
         guard buttons.messageEnded(of: message.button, message.sequence) else { return }
-        // A report that is made twice would alarm users, so its watermark is recorded at once.
+        // A repeated report would alarm users, so the watermark of a report is recorded immediately.
         if message.isReport || isFinished { return recordWatermarks() }
         if !isTimerSet(.watermarks) { setTimer(.watermarks, at: now + Hub.watermarkDelay) }
     }
 
-    /// Records the watermarks that have risen since they were recorded. Nothing waits until they are on the disk.
+    /// Records the watermarks that have risen since they were recorded, without a sync.
     mutating func recordWatermarks() {
         let changes = buttons.takeWatermarks()
         if !changes.isEmpty { carryOut(journal.record(changes, as: nil), at: handledAt) }
     }
 
-    /// Reports messages that the process before may not have published. They are not sent again, because they may have
-    /// arrived. The watermark rises when the broker has the report, so a process that dies before that leaves it to the next.
+    /// Reports messages that the previous process may not have published. They are not sent again, because they may have
+    /// arrived. The watermark rises when the broker has acknowledged the report, so if this process ends earlier, the next
+    /// process reports them.
     mutating func reportUnacknowledged(of button: ButtonID, at now: Instant) {
         guard configuration.hasBroker, let record = buttons[button], record.watermark.recorded < record.sequence.value
         else { return }
@@ -99,24 +103,25 @@ extension Hub {
 
     // MARK: Records
 
+    /// Records the positions of all dials that have moved since their last record.
     mutating func recordDials() {
         let changes = buttons.keys.sorted().compactMap { buttons.takeMovedDials(of: $0) }
         if !changes.isEmpty { record(changes) }
     }
 
-    /// Records changes that nothing waits for.
+    /// Records changes without a sync.
     mutating func record(_ changes: [StoreChange]) {
         carryOut(journal.record(changes, as: identifiers.recordToken()), at: handledAt)
     }
 
-    /// Records changes and syncs them, because users are told that they are made.
+    /// Records changes, and requests a sync of them.
     mutating func recordAndSync(_ changes: [StoreChange]) {
         let token = identifiers.recordToken()
         carryOut(journal.record(changes, as: token), at: handledAt)
         carryOut(journal.sync(token), at: handledAt)
     }
 
-    /// The records of everything that was handled so far, and of the dials that have moved since their last record.
+    /// The changes that record everything that was handled so far, and the dials that have moved since their last record.
     mutating func progressAndDials(of pressed: [ButtonID]) -> [StoreChange] {
         var changes: [StoreChange] = []
         for button in pressed {
@@ -158,6 +163,6 @@ extension Hub {
         carryOut(journal.synced(token, success, at: now), at: now)
     }
 
-    /// Forgets events of a button that is not known any more.
+    /// Forgets the events of a removed button that wait for an acknowledgement.
     mutating func forgetRecords(of button: ButtonID) { journal.forget(button) }
 }

@@ -72,7 +72,7 @@ extension Hub {
             pressed(last.button, events, cursor, needsAcknowledgement: false, at: now)
         case .battery(let address, let percentage, let measuredAt):
             guard let button = button(address, of: index) else { break }
-            batteryTold(button, percentage, measuredAt, at: now)
+            batteryReported(button, percentage, measuredAt, at: now)
         case .pairing(let step): pairingProgressed(step, index, at: now)
         case .anomaly(let text): log(.debug, "\(name): \(text)")
         }
@@ -87,6 +87,7 @@ extension Hub {
     // MARK: The connection
 
     private mutating func controllerChanged(_ index: Int, _ state: FlicdControllerState?) {
+        completePress(at: handledAt)
         let name = flicd.upstreams[index].name
         let isLogged = flicd.controllerChanged(of: index, state)
         invalidate(.bridgeInfo)
@@ -97,10 +98,11 @@ extension Hub {
                 isWorking ? .info : .warning,
                 isWorking ? "\(name) is connected" : "\(name) is connected, but has no working adapter")
         }
-        broadcast(.sourceConnected(url: name, adapter: state.word))
+        broadcast(.sourceConnected(url: name, adapter: state.name))
     }
 
     private mutating func upstreamLost(_ index: Int, _ reason: String) {
+        completePress(at: handledAt)
         let name = flicd.upstreams[index].name
         guard flicd.lost(index, reason) else { return }
         log(.warning, "\(name): \(reason); the connection is retried")
@@ -164,7 +166,8 @@ extension Hub {
         return true
     }
 
-    private mutating func batteryTold(_ button: ButtonID, _ percentage: Int, _ measuredAt: UTCTime, at now: Instant) {
+    private mutating func batteryReported(_ button: ButtonID, _ percentage: Int, _ measuredAt: UTCTime, at now: Instant)
+    {
         guard
             let (change, becameLow) = buttons.batteryReported(button, percentage: percentage, at: measuredAt)
         else { return }

@@ -59,7 +59,7 @@ package struct Hub: Sendable {
         case processEnded(JobID, ProcessResult)
         case webAnswered(JobID, HTTPResult)
         /// The answer to `loadRules`.
-        case rulesLoaded(JobID, RulesLoaded)
+        case rulesLoaded(JobID, RuleLoadReport)
         /// The rule files have changed, or are to be read again.
         case reloadRules
         /// The configuration was read again, and has this log level.
@@ -82,6 +82,8 @@ package struct Hub: Sendable {
         case clientGone(ClientID)
         case flicd(FlicdReport)
         case timerFired
+        /// The answer to `goOn`.
+        case goOn
         /// Let the buttons go and end. A second `stop` does not wait for the buttons.
         case stop
     }
@@ -90,6 +92,10 @@ package struct Hub: Sendable {
         case setTimer(Instant)
         case cancelTimer
         case needsEntropy
+        /// The last effect of an input whose handling is not complete. The input `goOn` must be the next one. `HubRunner` sees to
+        /// that, so that the effects before this one are carried out first: a rule's message is written before statistics,
+        /// reports and retained topics are made.
+        case goOn
 
         case openTransport
         case closeTransport
@@ -157,7 +163,7 @@ package struct Hub: Sendable {
     var buttonSource: ButtonSource
     var rules: RuleHost
     var buttons: ButtonRegistry
-    var clock: (utc: UTCTime, at: Instant)? { didSet { metrics.isOutdated = true } }
+    var clock: (utc: UTCTime, at: Instant)? { didSet { metrics.invalidate() } }
     var radio = RadioSlot()
     var journal: StoreJournal
     var flicd: FlicdGateway
@@ -177,6 +183,11 @@ package struct Hub: Sendable {
     /// Inputs of `buttonSource` that its own effects lead to. They wait until all earlier effects are carried out, because an
     /// older timer must not be set after a newer one.
     var buttonInputs: [ButtonManager.Input] = []
+    /// The press whose actions are emitted and whose reports are not, until `goOn`.
+    var incompletePress: IncompletePress?
+    /// Occurrences of the action that is being performed. Clients that watch are told when the turn is completed. `nil` at other
+    /// times.
+    var occurrencesOfAction: [Occurrence]?
     /// `nil` if no recording is made.
     var recording: OngoingRecording?
 
@@ -204,6 +215,7 @@ package struct Hub: Sendable {
 
     package mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
         handledAt = now
+        completePress(at: now)
         switch input {
         case .start: start(at: now)
         case .wallClock(let utc): wallClockWasSet(to: utc, at: now)
@@ -215,7 +227,7 @@ package struct Hub: Sendable {
 
         case .source(let index, let input): if !isFinished { upstreamReported(index, input, at: now) }
 
-        case .brokerAddress(let address): broker.address = address
+        case .brokerAddress(let address): broker.embeddedBrokerListens(at: address)
         case .brokerConnected: brokerConnected(at: now)
         case .brokerDisconnected(let reason): brokerDisconnected(reason, at: now)
         case .brokerSentMalformedPacket: broker.receivedMalformedPacket()
@@ -237,13 +249,19 @@ package struct Hub: Sendable {
         case .reserveFault(let reason): reserveChanged(reason, at: now)
         case .synced(let token, let success): synced(token, success, at: now)
 
-        case .controlLine(let client, let line): take(control.read(line, from: client), at: now)
+        case .controlLine(let client, let line): serve(control.read(line, from: client), at: now)
         case .clientGone(let client): control.gone(client)
         case .flicd(let report): flicdReported(report, at: now)
         case .timerFired:
             let due = deadlines.takeDue(at: now)
             for key in TimerKey.allCases where due.contains(key) { expire(key, at: now) }
+        case .goOn: break
         case .stop: stop(isRestart: false, at: now)
+        }
+        if incompletePress != nil {
+            emit(.goOn)
+            defer { effects = [] }
+            return effects
         }
         sendRetained(at: now)
         scheduleMetrics(at: now)
@@ -253,6 +271,15 @@ package struct Hub: Sendable {
         case nil: break
         }
         defer { effects = [] }
+        return effects
+    }
+
+    /// Handles an input and each `goOn` that follows it.
+    ///
+    /// - Returns: the effects of all.
+    package mutating func handleCompletely(_ input: Input, at now: Instant) -> [Effect] {
+        var effects = handle(input, at: now)
+        while effects.last == .goOn { effects += handle(.goOn, at: now) }
         return effects
     }
 
@@ -292,7 +319,7 @@ package struct Hub: Sendable {
         case .announce: announceAgain()
         case .watermarks: recordWatermarks()
         case .dials: recordDials()
-        case .flicd: tellFlicd(.timerFired, at: now)
+        case .flicd: advanceFlicdServer(.timerFired, at: now)
         case .flicdListener: emit(.flicd(.listen))
         case .metrics: writeMetrics(at: now)
         }
@@ -330,7 +357,7 @@ package struct Hub: Sendable {
     private mutating func wallClockWasSet(to utc: UTCTime, at now: Instant) {
         let isFirst = clock == nil
         clock = (utc, now)
-        tellFlicd(.wallClock(utc), at: now)
+        advanceFlicdServer(.wallClock(utc), at: now)
         advanceRules(.wallClock(utc, isBelievable: utc >= configuration.builtAt), at: now)
         guard !isFirst else { return }
         let undecided = buttons.keys.sorted().filter { !rules.savedTrain(of: $0).isEmpty }
@@ -345,7 +372,7 @@ package struct Hub: Sendable {
         return inButtons || inBroker || inRules || inFlicd || inRadio || inJournal
     }
 
-    // MARK: Effects, timers, clock and log
+    // MARK: Effects, timers and clock
 
     mutating func emit(_ effect: Effect) { effects.append(effect) }
 
@@ -360,30 +387,13 @@ package struct Hub: Sendable {
         return clock.utc + (now - clock.at)
     }
 
-    /// - Parameter line: identifies the line if something outside can cause it.
-    mutating func log(_ level: LogLevel, _ message: String, from line: OutsideLine? = nil) {
-        let message = redaction(message)
-        emit(.log(level, message))
-        logbook.wrote(level, message, from: line, time: wallClock(at: handledAt), at: handledAt)
-        publishLogged(level, message)
-    }
-
-    /// Logs a line that something outside can cause as often as it likes: the first time, and then at most once a minute.
-    mutating func log(
-        _ line: OutsideLine, _ level: LogLevel, _ message: @autoclosure () -> String, at now: Instant
-    ) {
-        if let message = logbook.admit(line, message(), at: now) { log(level, message, from: line) }
-    }
-
-    /// Removes secrets from what leaves the hub.
-    var redaction: Redaction { rules.redaction }
-
     /// True if any client watches. Occurrences on the path of a press are not made otherwise.
     var isWatched: Bool { control.isWatched }
 
     /// Tells the clients that watch.
     mutating func broadcast(_ occurrence: Occurrence) {
         guard isWatched else { return }
+        guard occurrencesOfAction == nil else { return occurrencesOfAction?.append(occurrence) ?? () }
         emit(.broadcast(control.audience, redaction(occurrence.line)))
     }
 }

@@ -36,7 +36,7 @@ package struct HubConfiguration: Hashable, Sendable {
     package var builtAt: UTCTime
     /// Why the rules on disk are not the rules in use; `nil` if they are.
     package var ruleFault: String?
-    /// All errors and warnings of the rules on disk, in the form of `RulesLoaded`.
+    /// All errors and warnings of the rules on disk, in the form of `RuleLoadReport`.
     package var ruleProblems: [JSONValue]
     /// Why stored pairings could not be read and what became of them, a sentence for users; `nil` if they were read.
     package var lostState: String?

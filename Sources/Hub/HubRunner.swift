@@ -6,7 +6,7 @@ package import ButtonModel
 /// The owner adds inputs with `add`, calls `next` until it returns `nil`, and carries out the effects of each `Turn` in
 /// order before it calls `next` again. An input that is added meanwhile is handled in a later turn.
 package struct HubRunner: Sendable {
-    /// One input and the effects that the hub answered with.
+    /// An input and the effects that the hub answered with.
     package struct Turn: Sendable {
         package var input: Hub.Input
         package var at: Instant
@@ -17,7 +17,9 @@ package struct HubRunner: Sendable {
     /// The inputs of the present run of turns. Those before `position` have been handled.
     private var inputs: [Hub.Input] = []
     private var position = 0
-    /// The records of the present turn that could not be written.
+    /// The time of the present input, including its `goOn`.
+    private var time = Instant(nanoseconds: 0)
+    /// The records of the present input, including its `goOn`, that could not be written.
     private var failedRecords: Set<RecordToken> = []
 
     package init(_ hub: Hub) { self.hub = hub }
@@ -27,7 +29,6 @@ package struct HubRunner: Sendable {
 
     /// Handles the next input; `nil` when no input waits.
     package mutating func next(at now: Instant) -> Turn? {
-        failedRecords.removeAll()
         guard position < inputs.count else {
             inputs.removeAll(keepingCapacity: true)
             position = 0
@@ -35,7 +36,15 @@ package struct HubRunner: Sendable {
         }
         let input = inputs[position]
         position += 1
-        return Turn(input: input, at: now, effects: hub.handle(input, at: now))
+        // `goOn` is the rest of the input before: its sync is for that input's record, and its time is that input's time, also
+        // in a replay.
+        if input != .goOn {
+            failedRecords.removeAll()
+            time = now
+        }
+        let effects = hub.handle(input, at: time)
+        if effects.last == .goOn { inputs.insert(.goOn, at: position) }
+        return Turn(input: input, at: time, effects: effects)
     }
 
     /// Adds the input `recordFailed`, for an effect `record` that could not be carried out.
@@ -49,7 +58,7 @@ package struct HubRunner: Sendable {
         add(.recordFailed(token, reason, refuge))
     }
 
-    /// Whether an effect `sync` is to be carried out: false when its record failed in the same turn. The hub learns from
+    /// True if an effect `sync` is to be carried out; false when its record failed in the same turn. The hub learns from
     /// `recordFailed` that nothing of this record may be acknowledged.
     package func isSyncUseful(_ token: RecordToken) -> Bool { !failedRecords.contains(token) }
 }

@@ -24,9 +24,6 @@ struct Jobs: Sendable {
     var stepCount: Int { steps.count }
     var firmwareReadCount: Int { firmwareReads.count }
 
-    /// The steps that wait for a job, in no order.
-    var awaitedSteps: [ActionID] { steps.values.compactMap(\.step) }
-
     /// The programs that run, in the order in which they were started.
     var programs: [JobID] {
         steps.filter { if case .process = $0.value.work { true } else { false } }.keys.sorted()
@@ -64,12 +61,17 @@ struct Jobs: Sendable {
         return cancellations
     }
 
-    /// Sentences about what is inconsistent in here; none if all is well.
-    func problems() -> [String] {
-        let steps = steps.values.compactMap(\.step)
-        guard Set(steps).count != steps.count else { return [] }
-        return ["two jobs are in progress for one step"]
-    }
+    #if DEBUG
+        /// The steps that wait for a job, in no order.
+        var awaitedSteps: [ActionID] { steps.values.compactMap(\.step) }
+
+        /// The invariants that the state violates between two inputs; empty unless this type has a bug.
+        func problems() -> [String] {
+            let steps = steps.values.compactMap(\.step)
+            guard Set(steps).count != steps.count else { return [] }
+            return ["two jobs are in progress for one step"]
+        }
+    #endif
 
     mutating func firmwareReadStarted(_ id: JobID, for button: ButtonID) { firmwareReads[id] = button }
 

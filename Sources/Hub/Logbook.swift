@@ -8,13 +8,15 @@ struct Logbook: Sendable {
     private static let maximumOutsideLine = 500
 
     /// Lines below this level are not written.
-    var level: LogLevel
+    private(set) var level: LogLevel
     private var trouble = RecentTrouble()
     private var repeatedLines = LogRateLimit<OutsideLine>()
     /// The line that was published last.
     private var latestPublished = ""
 
     init(_ level: LogLevel) { self.level = level }
+
+    mutating func changeLevel(to level: LogLevel) { self.level = level }
 
     func writes(_ level: LogLevel) -> Bool { level.isAtLeast(self.level) }
 

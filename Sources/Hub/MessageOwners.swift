@@ -53,9 +53,6 @@ struct MessageOwners: Sendable {
 
     // MARK: Messages of runs
 
-    /// The runs with messages that are not written yet, in no order.
-    var runsWithMessages: [RunID] { Array(runs.keys) }
-
     /// True if all messages of the run are written.
     func hasWritten(_ run: RunID) -> Bool { runs[run] == nil }
 
@@ -83,18 +80,23 @@ struct MessageOwners: Sendable {
         return [messages.wait, messages.isOver ? .runEnded(run.rawValue) : nil].compactMap(\.self)
     }
 
-    /// Sentences about what is inconsistent in here; none if all is well.
-    func problems() -> [String] {
-        var counts: [RunID: Int] = [:]
-        for case .step(let step, _, _) in owners.values { counts[step.run, default: 0] += 1 }
-        var problems: [String] = []
-        for (run, messages) in runs where counts[run] != messages.count {
-            problems.append(
-                "run \(run.rawValue) waits for \(messages.count) messages, and there are \(counts[run] ?? 0)")
+    #if DEBUG
+        /// The runs with messages that are not written yet, in no order.
+        var runsWithMessages: [RunID] { Array(runs.keys) }
+
+        /// The invariants that the state violates between two inputs; empty unless this type has a bug.
+        func problems() -> [String] {
+            var counts: [RunID: Int] = [:]
+            for case .step(let step, _, _) in owners.values { counts[step.run, default: 0] += 1 }
+            var problems: [String] = []
+            for (run, messages) in runs where counts[run] != messages.count {
+                problems.append(
+                    "run \(run.rawValue) waits for \(messages.count) messages, and there are \(counts[run] ?? 0)")
+            }
+            for run in counts.keys where runs[run] == nil {
+                problems.append("run \(run.rawValue) has messages that nothing waits for")
+            }
+            return problems.sorted()
         }
-        for run in counts.keys where runs[run] == nil {
-            problems.append("run \(run.rawValue) has messages that nothing waits for")
-        }
-        return problems.sorted()
-    }
+    #endif
 }

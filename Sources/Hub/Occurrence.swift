@@ -12,14 +12,14 @@ struct ButtonName: Hashable, Sendable {
     var label: String
 }
 
-/// Something that happened, as the clients that watch are told. `line` is its form in the live stream.
+/// Something that happened, for the clients that watch. `line` is its form in the live stream.
 enum Occurrence: Sendable {
     /// - Parameters:
     ///   - address: of the adapter, if it is ready.
     ///   - reason: a sentence for users, if it is not.
     case adapter(AdapterState, address: BluetoothAddress? = nil, reason: String? = nil)
     /// The labels of the buttons that have no link, because the adapter has no room for all.
-    case space(waiting: [String])
+    case linkShortage(waiting: [String])
     case brokerConnected
     case brokerDisconnected(reason: String)
     case published(MQTTMessage)
@@ -50,7 +50,7 @@ enum Occurrence: Sendable {
     case webAnswered(rule: String, HTTPAction, HTTPResult)
     case rulesLoaded(isOK: Bool, fingerprint: String, count: Int, problems: [JSONValue])
 
-    /// How far a firmware update has got.
+    /// The progress of a firmware update.
     enum FirmwareStep: Hashable, Sendable {
         case waiting
         /// - Parameter percentage: 0…100.
@@ -62,7 +62,7 @@ enum Occurrence: Sendable {
     private var kind: String {
         switch self {
         case .adapter: "adapter"
-        case .space: "space"
+        case .linkShortage: "space"
         case .brokerConnected, .brokerDisconnected: "broker"
         case .published: "publish"
         case .sourceConnected, .sourceLost: "source"
@@ -95,7 +95,7 @@ enum Occurrence: Sendable {
             add("state", .string(state.name))
             if let address { add("address", .string(address.description)) }
             if let reason { add("reason", .string(reason)) }
-        case .space(let waiting): add("waiting", .array(waiting.map { .string($0) }))
+        case .linkShortage(let waiting): add("waiting", .array(waiting.map { .string($0) }))
         case .brokerConnected: add("state", "connected")
         case .brokerDisconnected(let reason):
             add("state", "disconnected")

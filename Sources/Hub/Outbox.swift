@@ -3,15 +3,15 @@ import MQTTTopics
 
 /// Messages for the broker: those that wait, each up to its deadline, and those in flight.
 ///
-/// | class     | waits                           | in flight together                   |
-/// |-----------|---------------------------------|--------------------------------------|
-/// | `.press`  | while there is no connection    | as many as the connection takes      |
-/// | `.other`  | also while its places are taken | `placesOnTheWay`, `octetsOnTheWay`   |
+/// | class     | waits                           | in flight together                           |
+/// |-----------|---------------------------------|----------------------------------------------|
+/// | `.press`  | while there is no connection    | as many as the connection takes              |
+/// | `.other`  | also while its places are taken | `maximumInFlight`, `maximumOctetsInFlight`   |
 ///
 /// Each class keeps its order and has limits of its own, so that answers to requests and messages about the bridge never
 /// displace a press. When the broker is back, messages of presses and rules go first.
 struct Outbox: Hashable, Sendable {
-    enum Class: CaseIterable, Hashable, Sendable {
+    enum MessageClass: CaseIterable, Hashable, Sendable {
         /// Messages about events of buttons, and messages of rules.
         case press
         /// Answers to requests, and messages about the bridge itself.
@@ -25,7 +25,7 @@ struct Outbox: Hashable, Sendable {
         var deadline: Instant
         /// The message may be sent twice, because it tells a state and nothing acts on it.
         var mayRepeat = false
-        var place = Class.press
+        var messageClass = MessageClass.press
         /// The message is shown to clients that watch.
         var isShown = true
         /// How often the message was handed over.
@@ -40,9 +40,9 @@ struct Outbox: Hashable, Sendable {
     static let maximumOctets = 8 * 1024 * 1024
     /// The maximum number of `.other` messages in flight, which is a small part of the messages that a connection can have in
     /// flight.
-    static let placesOnTheWay = 64
+    static let maximumInFlight = 64
     /// The maximum number of octets of these. A message that is larger is sent alone.
-    static let octetsOnTheWay = 1024 * 1024
+    static let maximumOctetsInFlight = 1024 * 1024
 
     /// How often a message is handed over if it may be repeated. A message that the broker did not acknowledge may have
     /// arrived, so messages of presses and rules are not repeated: a lamp that is switched twice is worse than a lamp that is
@@ -53,10 +53,10 @@ struct Outbox: Hashable, Sendable {
     private var others = Queue()
     private var handedOver: [MessageID: Entry] = [:]
     /// The octets of the `.other` messages in flight, including those with QoS 0.
-    private var onTheWay: [MessageID: Int] = [:]
-    private var octetsUnderway = 0
+    private var inFlight: [MessageID: Int] = [:]
+    private var octetsInFlight = 0
     /// The number of log lines in flight. They have no ids of their own, and do not wait, because the log itself has them.
-    private var linesUnderway = 0
+    private var linesInFlight = 0
 
     private struct Queue: Hashable, Sendable {
         var entries: [Entry] = []
@@ -85,15 +85,15 @@ struct Outbox: Hashable, Sendable {
         }
     }
 
-    private subscript(place: Class) -> Queue {
+    private subscript(messageClass: MessageClass) -> Queue {
         get {
-            switch place {
+            switch messageClass {
             case .press: presses
             case .other: others
             }
         }
         _modify {
-            switch place {
+            switch messageClass {
             case .press: yield &presses
             case .other: yield &others
             }
@@ -101,37 +101,37 @@ struct Outbox: Hashable, Sendable {
     }
 
     /// Returns the messages that had to make room, if any.
-    mutating func add(_ entry: Entry) -> [Entry] { self[entry.place].add(entry) }
+    mutating func add(_ entry: Entry) -> [Entry] { self[entry.messageClass].add(entry) }
 
     /// Removes and returns the next message that may be sent while there is a connection.
     mutating func takeNext() -> Entry? {
-        for place in Class.allCases {
-            guard let first = self[place].entries.first, hasRoom(for: first) else { continue }
-            return self[place].removeFirst()
+        for messageClass in MessageClass.allCases {
+            guard let first = self[messageClass].entries.first, hasRoom(for: first) else { continue }
+            return self[messageClass].removeFirst()
         }
         return nil
     }
 
     /// True if a message may be sent at once, because no message of its class waits.
-    func maySend(_ entry: Entry) -> Bool { self[entry.place].entries.isEmpty && hasRoom(for: entry) }
+    func maySend(_ entry: Entry) -> Bool { self[entry.messageClass].entries.isEmpty && hasRoom(for: entry) }
 
     private func hasRoom(for entry: Entry) -> Bool {
-        guard entry.place == .other, !onTheWay.isEmpty else { return true }
-        return onTheWay.count < Outbox.placesOnTheWay && octetsUnderway + entry.octets <= Outbox.octetsOnTheWay
+        guard entry.messageClass == .other, !inFlight.isEmpty else { return true }
+        return inFlight.count < Outbox.maximumInFlight && octetsInFlight + entry.octets <= Outbox.maximumOctetsInFlight
     }
 
     /// Removes and returns the messages whose deadline has passed.
     mutating func takeExpired(at now: Instant) -> [Entry] {
         var expired: [Entry] = []
-        for place in Class.allCases { expired += self[place].remove { $0.deadline <= now } }
+        for messageClass in MessageClass.allCases { expired += self[messageClass].remove { $0.deadline <= now } }
         return expired
     }
 
     /// Records that the message is sent to the broker now.
     mutating func handOver(_ entry: Entry) {
-        if entry.place == .other {
-            onTheWay[entry.id] = entry.octets
-            octetsUnderway += entry.octets
+        if entry.messageClass == .other {
+            inFlight[entry.id] = entry.octets
+            octetsInFlight += entry.octets
         }
         guard entry.message.qos > 0 else { return }
         var entry = entry
@@ -159,52 +159,60 @@ struct Outbox: Hashable, Sendable {
     /// Gives the message up. If it is in flight, its place becomes free when its end is reported.
     mutating func remove(_ id: MessageID) {
         handedOver[id] = nil
-        for place in Class.allCases { _ = self[place].remove { $0.id == id } }
+        for messageClass in MessageClass.allCases { _ = self[messageClass].remove { $0.id == id } }
     }
 
-    /// Takes a place for a line of the log, unless too many are in flight.
-    mutating func takePlaceForLine() -> Bool {
-        guard linesUnderway < Outbox.placesOnTheWay else { return false }
-        linesUnderway += 1
+    /// Counts a line of the log as in flight, unless too many are.
+    mutating func admitLine() -> Bool {
+        guard linesInFlight < Outbox.maximumInFlight else { return false }
+        linesInFlight += 1
         return true
     }
 
-    mutating func lineEnded() { linesUnderway = max(0, linesUnderway - 1) }
+    mutating func lineEnded() { linesInFlight = max(0, linesInFlight - 1) }
 
     private mutating func leave(_ id: MessageID) {
-        if let octets = onTheWay.removeValue(forKey: id) { octetsUnderway -= octets }
+        if let octets = inFlight.removeValue(forKey: id) { octetsInFlight -= octets }
     }
 
-    /// Sentences about what is inconsistent in here; none if all is well.
-    func problems() -> [String] {
-        var problems: [String] = []
-        for place in Class.allCases {
-            let queue = self[place]
-            if queue.entries.count > Self.maximumCount { problems.append("too many messages of class \(place) wait") }
-            if queue.octets > Self.maximumOctets { problems.append("messages of class \(place) are too long") }
-            if queue.octets != queue.entries.reduce(0, { $0 + $1.octets }) {
-                problems.append("the octets of class \(place) are miscounted")
+    #if DEBUG
+        /// The invariants that the state violates between two inputs; empty unless this type has a bug.
+        func problems() -> [String] {
+            var problems: [String] = []
+            for messageClass in MessageClass.allCases {
+                let queue = self[messageClass]
+                if queue.entries.count > Self.maximumCount {
+                    problems.append("too many messages of class \(messageClass) wait")
+                }
+                if queue.octets > Self.maximumOctets {
+                    problems.append("messages of class \(messageClass) are too long")
+                }
+                if queue.octets != queue.entries.reduce(0, { $0 + $1.octets }) {
+                    problems.append("the octets of class \(messageClass) are miscounted")
+                }
+                if queue.entries.contains(where: { $0.messageClass != messageClass }) {
+                    problems.append("a message waits in class \(messageClass), which is not its own")
+                }
+                for entry in queue.entries where handedOver[entry.id] != nil || inFlight[entry.id] != nil {
+                    problems.append("message \(entry.id.number) waits and is on its way")
+                }
             }
-            if queue.entries.contains(where: { $0.place != place }) {
-                problems.append("a message waits in class \(place), which is not its own")
+            if inFlight.count > Self.maximumInFlight { problems.append("too many other messages are on their way") }
+            if octetsInFlight != inFlight.values.reduce(0, +) {
+                problems.append("the octets on their way are miscounted")
             }
-            for entry in queue.entries where handedOver[entry.id] != nil || onTheWay[entry.id] != nil {
-                problems.append("message \(entry.id.number) waits and is on its way")
+            if !(0...Self.maximumInFlight).contains(linesInFlight) {
+                problems.append("lines of the log are miscounted")
             }
+            if handedOver.values.contains(where: { $0.message.qos == 0 }) {
+                problems.append("a message with QoS 0 awaits an acknowledgement")
+            }
+            if handedOver.values.contains(where: { !(1...Self.maximumAttempts).contains($0.attempts) }) {
+                problems.append("a message was handed over too often")
+            }
+            return problems
         }
-        if onTheWay.count > Self.placesOnTheWay { problems.append("too many other messages are on their way") }
-        if octetsUnderway != onTheWay.values.reduce(0, +) {
-            problems.append("the octets on their way are miscounted")
-        }
-        if !(0...Self.placesOnTheWay).contains(linesUnderway) { problems.append("lines of the log are miscounted") }
-        if handedOver.values.contains(where: { $0.message.qos == 0 }) {
-            problems.append("a message with QoS 0 awaits an acknowledgement")
-        }
-        if handedOver.values.contains(where: { !(1...Self.maximumAttempts).contains($0.attempts) }) {
-            problems.append("a message was handed over too often")
-        }
-        return problems
-    }
+    #endif
 
     var waitingCount: Int { presses.entries.count + others.entries.count }
     var unacknowledgedCount: Int { handedOver.count }

@@ -10,7 +10,7 @@
 struct PublishWatermark: Hashable, Sendable {
     /// The watermark in the store.
     var recorded: Int64
-    /// In ascending order; a gesture's number twice. It is no longer than the messages that wait and are on their way.
+    /// In ascending order; a gesture's number twice. It is no longer than the messages that wait and are in flight.
     private var open: [Int64] = []
 
     init(recorded: Int64) { self.recorded = recorded }
@@ -29,6 +29,8 @@ struct PublishWatermark: Hashable, Sendable {
         if let index = open.firstIndex(of: number) { open.remove(at: index) }
     }
 
-    /// True if the open numbers are in order.
-    var isOrdered: Bool { zip(open, open.dropFirst()).allSatisfy { $0 <= $1 } }
+    #if DEBUG
+        /// True if the open numbers are in order.
+        var isOrdered: Bool { zip(open, open.dropFirst()).allSatisfy { $0 <= $1 } }
+    #endif
 }

@@ -13,7 +13,7 @@ struct RadioSlot: Sendable {
     private(set) var state = AdapterState.closed { didSet { hasChanged = true } }
     private(set) var history = AdapterHistory()
     /// The buttons that have no link because the adapter has no room for all.
-    private(set) var waitingForSpace: Set<ButtonID> = []
+    private(set) var buttonsWithoutLink: Set<ButtonID> = []
     /// True if the adapter has to stay closed, because presses could not be recorded.
     private(set) var isHeldClosed = false
     private var backOff = BackOff(RadioSlot.reopenDelays)
@@ -80,9 +80,9 @@ struct RadioSlot: Sendable {
     }
 
     /// - Returns: the buttons that waited before.
-    mutating func spaceChanged(_ waiting: Set<ButtonID>) -> Set<ButtonID> {
-        defer { waitingForSpace = waiting }
-        return waitingForSpace
+    mutating func linkShortageChanged(_ waiting: Set<ButtonID>) -> Set<ButtonID> {
+        defer { buttonsWithoutLink = waiting }
+        return buttonsWithoutLink
     }
 
     mutating func linkTimedOut(_ button: ButtonID) { timedOutLinks.append(button) }
@@ -94,15 +94,17 @@ struct RadioSlot: Sendable {
         return isReady ? timedOutLinks : []
     }
 
-    /// Sentences about what is inconsistent in here; none if all is well.
-    func problems() -> [String] {
-        var problems: [String] = []
-        if isReady, history.readySince == nil { problems.append("the adapter is ready without a time") }
-        if isHeldClosed, isOpen { problems.append("the adapter is open, and has to be closed") }
-        if !timedOutLinks.isEmpty { problems.append("links that timed out were not reported") }
-        if case .down(_, let reason) = state, history.lastFault?.reason != reason {
-            problems.append("the adapter is down for another reason than its last fault")
+    #if DEBUG
+        /// The invariants that the state violates between two inputs; empty unless this type has a bug.
+        func problems() -> [String] {
+            var problems: [String] = []
+            if isReady, history.readySince == nil { problems.append("the adapter is ready without a time") }
+            if isHeldClosed, isOpen { problems.append("the adapter is open, and has to be closed") }
+            if !timedOutLinks.isEmpty { problems.append("links that timed out were not reported") }
+            if case .down(_, let reason) = state, history.lastFault?.reason != reason {
+                problems.append("the adapter is down for another reason than its last fault")
+            }
+            return problems
         }
-        return problems
-    }
+    #endif
 }

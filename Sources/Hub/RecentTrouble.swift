@@ -24,7 +24,7 @@ struct RecentTrouble: Hashable, Sendable {
         /// When it was logged last.
         var time: UTCTime
         var instant: Instant
-        /// How often it was logged without another entry between.
+        /// The number of times it was logged without another entry between.
         var count = 1
     }
 
@@ -56,7 +56,6 @@ struct RecentTrouble: Hashable, Sendable {
                 ]
             })
     }
-
 }
 
 extension String {

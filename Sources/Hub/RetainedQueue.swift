@@ -24,7 +24,7 @@ enum RetainedTopic: Hashable, Sendable {
 /// published once.
 struct RetainedQueue: Sendable {
     /// The maximum number of unacknowledged messages.
-    static let window = 64
+    static let maximumInFlight = 64
     /// The maximum number of topics to remember without a broker. If more things are removed meanwhile, the search for
     /// leftovers clears their topics.
     static let maximumAbsent = 50_000
@@ -37,37 +37,39 @@ struct RetainedQueue: Sendable {
     private var waiting: Set<RetainedTopic> = []
     /// The topics to be added after a delay, because they often change several times in a row.
     private var settling: [RetainedTopic] = []
-    private var underway: [MessageID: (topic: RetainedTopic, attempt: Int)] = [:]
+    private var inFlight: [MessageID: (topic: RetainedTopic, attempt: Int)] = [:]
     private var nextNumber: UInt64 = 0
     private var attempts: [RetainedTopic: Int] = [:]
 
     /// True if no topic waits and all messages are acknowledged.
-    var isIdle: Bool { waiting.isEmpty && underway.isEmpty }
+    var isIdle: Bool { waiting.isEmpty && inFlight.isEmpty }
     /// The number of waiting topics.
     var count: Int { waiting.count }
 
     /// The waiting topics, in their order.
     var waitingTopics: [RetainedTopic] { Array(due[next...]) }
 
-    /// The number of messages that are not acknowledged.
-    var underwayCount: Int { underway.count }
-    /// True if topics wait for the delay after a change.
-    var isSettling: Bool { !settling.isEmpty }
+    #if DEBUG
+        /// The number of messages that are not acknowledged.
+        var inFlightCount: Int { inFlight.count }
+        /// True if topics wait for the delay after a change.
+        var isSettling: Bool { !settling.isEmpty }
 
-    /// Sentences about what is inconsistent in here; none if all is well.
-    func problems() -> [String] {
-        var problems: [String] = []
-        if due.count - next != waiting.count { problems.append("the retained topics that wait are miscounted") }
-        if due[next...].contains(where: { !waiting.contains($0) }) {
-            problems.append("a retained topic waits and is not marked")
+        /// The invariants that the state violates between two inputs; empty unless this type has a bug.
+        func problems() -> [String] {
+            var problems: [String] = []
+            if due.count - next != waiting.count { problems.append("the retained topics that wait are miscounted") }
+            if due[next...].contains(where: { !waiting.contains($0) }) {
+                problems.append("a retained topic waits and is not marked")
+            }
+            if inFlight.count > Self.maximumInFlight { problems.append("too many retained messages are on their way") }
+            if Set(settling).count != settling.count { problems.append("a retained topic settles twice") }
+            if inFlight.values.contains(where: { !(1...Self.maximumAttempts).contains($0.attempt) }) {
+                problems.append("a retained message was sent too often")
+            }
+            return problems
         }
-        if underway.count > Self.window { problems.append("too many retained messages are on their way") }
-        if Set(settling).count != settling.count { problems.append("a retained topic settles twice") }
-        if underway.values.contains(where: { !(1...Self.maximumAttempts).contains($0.attempt) }) {
-            problems.append("a retained message was sent too often")
-        }
-        return problems
-    }
+    #endif
 
     mutating func add(_ topic: RetainedTopic) {
         if waiting.insert(topic).inserted { due.append(topic) }
@@ -89,12 +91,12 @@ struct RetainedQueue: Sendable {
 
     /// Removes and returns the next topic; `nil` if there is none, or too many messages are unacknowledged.
     mutating func take() -> RetainedTopic? {
-        guard underway.count < Self.window, next < due.count else { return nil }
+        guard inFlight.count < Self.maximumInFlight, next < due.count else { return nil }
         let topic = due[next]
         next += 1
         waiting.remove(topic)
         if next == due.count {
-            due.removeAll(keepingCapacity: next <= Self.window)
+            due.removeAll(keepingCapacity: next <= Self.maximumInFlight)
             next = 0
         }
         return topic
@@ -106,17 +108,17 @@ struct RetainedQueue: Sendable {
     mutating func sent(_ topic: RetainedTopic) -> MessageID {
         let id = MessageID.retained(nextNumber)
         nextNumber += 1
-        underway[id] = (topic, (attempts.removeValue(forKey: topic) ?? 0) + 1)
+        inFlight[id] = (topic, (attempts.removeValue(forKey: topic) ?? 0) + 1)
         return id
     }
 
     /// - Returns: whether the message was on a retained topic.
-    mutating func acknowledged(_ id: MessageID) -> Bool { underway.removeValue(forKey: id) != nil }
+    mutating func acknowledged(_ id: MessageID) -> Bool { inFlight.removeValue(forKey: id) != nil }
 
     /// The topic of a message that was not published, and whether to try again; `nil` if the message was not on a
     /// retained topic.
     mutating func failed(_ id: MessageID) -> (topic: RetainedTopic, again: Bool)? {
-        guard let (topic, attempt) = underway.removeValue(forKey: id) else { return nil }
+        guard let (topic, attempt) = inFlight.removeValue(forKey: id) else { return nil }
         let again = attempt < Self.maximumAttempts
         if again { attempts[topic] = attempt }
         return (topic, again)

@@ -1,6 +1,7 @@
 import ButtonModel
 import Expressions
 import JSON
+import MQTTTopics
 import Rules
 
 // Retained topics, `status`, metrics and answers to requests about rules.

@@ -56,8 +56,8 @@ struct RuleHost: Sendable {
     private(set) var areStatisticsScheduled = false
     /// The latest failed step of each rule, until its run ends.
     private var failures: [String: Failure] = [:]
-    /// The exit status of the program whose failed step is being handled.
-    var exitStatus: Int64?
+    /// The result of the action whose end is the input of the current turn; `nil` if the input is another.
+    private var actionResult: ActionResult?
     /// The last runs as published: for requests about rules, and to be published again after connecting to the broker.
     private var lastRuns: [String: JSONValue] = [:]
     /// True if something that the metrics show has changed since `takeHasChanged`.
@@ -88,6 +88,7 @@ struct RuleHost: Sendable {
     ///
     /// - Returns: what to carry out before the next call; `nil` if no input waits.
     mutating func takeTurn(at now: Instant) -> [RuleEngine.Effect]? {
+        actionResult = nil
         isCarryingOut = nextInput < inputs.count
         guard isCarryingOut else {
             inputs.removeAll(keepingCapacity: true)
@@ -95,11 +96,14 @@ struct RuleHost: Sendable {
             return nil
         }
         defer { nextInput += 1 }
-        return engine.handle(inputs[nextInput], at: now)
+        let input = inputs[nextInput]
+        if case .actionFinished(_, let result) = input { actionResult = result }
+        return engine.handle(input, at: now)
     }
 
     /// Handles the events of one notification of a button. `takeTurn` has to be called until it returns `nil`.
     mutating func pressed(_ events: [ButtonEvent], at now: Instant) -> [RuleEngine.Effect] {
+        actionResult = nil
         isCarryingOut = true
         return engine.handle(.pressed(events), at: now)
     }
@@ -140,10 +144,16 @@ struct RuleHost: Sendable {
         }
     }
 
-    /// A step has failed, which is shown when its run ends.
+    /// A step has failed in the current turn, which is shown when its run ends.
     mutating func stepFailed(of rule: String, step: String, code: String, message: String) {
         failures[rule] = Failure(
-            step: step, code: code, message: message, exitStatus: code == "R822" ? exitStatus : nil)
+            step: step, code: code, message: message, exitStatus: exitStatus(ofStepFailedWith: code))
+    }
+
+    /// The exit status of the program that ended in the current turn; `nil` if the step failed for another reason.
+    private func exitStatus(ofStepFailedWith code: String) -> Int64? {
+        guard code == "R822", case .failed(code: code, message: _, let facts?) = actionResult else { return nil }
+        return facts.status
     }
 
     /// The trace of a run that has ended; `nil` if it is not kept any more.
@@ -262,7 +272,7 @@ struct RuleHost: Sendable {
     /// A load has ended.
     ///
     /// - Returns: the verdict and who waits for it; `nil` if this is not the load that was begun.
-    mutating func loaded(_ id: JobID, _ loaded: RulesLoaded) -> (Verdict, [Hub.Requester])? {
+    mutating func loaded(_ id: JobID, _ loaded: RuleLoadReport) -> (Verdict, [Hub.Requester])? {
         guard let load, load.id == id else { return nil }
         self.load = nil
         problemsOnDisk = loaded.problems
@@ -333,10 +343,12 @@ struct RuleHost: Sendable {
     var rulesWithLastRun: [String] { lastRuns.keys.sorted() }
 
     #if DEBUG
-        /// Sentences about what is inconsistent in here; none if all is well.
-        func problems() -> [String] {
+        /// The invariants that the state violates between two inputs; empty unless this type has a bug.
+        ///
+        /// - Parameter isTurnIncomplete: true between the two halves of a press.
+        func problems(isTurnIncomplete: Bool = false) -> [String] {
             var problems = engine.problems()
-            if !inputs.isEmpty || isCarryingOut { problems.append("inputs for rules are left") }
+            if !isTurnIncomplete, !inputs.isEmpty || isCarryingOut { problems.append("inputs for rules are left") }
             if nextLoad != nil, load == nil { problems.append("a reload waits, and none is loading") }
             if stateTopics != Set(engine.set.states.map(\.topicName)) {
                 problems.append("the state topics are not those of the rules")

@@ -3,7 +3,7 @@ package import Expressions
 package import JSON
 package import Rules
 
-// How what the rules keep is written down: in recordings, and in the store's columns.
+// The JSON of what the rules keep, in recordings and in the store's columns.
 
 extension Value {
     /// With its type: `{"integer":3}`. What is unknown and lists are never kept.

@@ -43,7 +43,7 @@ package struct StoredButton: Hashable, Sendable {
     /// The cursor up to which its events are synced, if that is less than `cursor`, because a start that could not write the
     /// database took the rest from a reserve; `nil` if it is the same. The button must keep the events between the two.
     package var syncedCursor: EventCursor?
-    /// The button has taken the bridge's advertising settings since the boot that `cursor` names.
+    /// True if the button has taken the bridge's advertising settings since the boot that `cursor` names.
     package var isAdvertisingConfigured: Bool
     /// The voltage that was measured last.
     package var batteryMillivolts: Int?
@@ -54,8 +54,9 @@ package struct StoredButton: Hashable, Sendable {
     package var pressCount: Tally
     /// The number of the last event that was published.
     package var sequence: Tally
-    /// The number up to which all messages were acknowledged or given up.
-    package var heard: Int64
+    /// The number up to which the broker has acknowledged all of its messages, or the hub has given them up; see
+    /// `PublishWatermark`. The database, reserves and recordings call it `heard`.
+    package var publishWatermark: Int64
     /// The trigger mode that a user has set; `nil` if it follows from the rules.
     package var triggerMode: TriggerMode?
     package var settings: ButtonSettings
@@ -63,7 +64,7 @@ package struct StoredButton: Hashable, Sendable {
     package var dials: [Dial: Int]
     /// The state of its `BatteryAlarm`.
     package var isBatteryLow: Bool
-    /// When it was last heard of, as far as that was recorded.
+    /// The last contact with the button that was recorded.
     package var lastSeen: UTCTime?
     /// The undecided press train, encoded by the recogniser; empty if there is none.
     package var recogniser: String
@@ -78,13 +79,13 @@ package struct StoredButton: Hashable, Sendable {
         return identity.serial.isEmpty ? identity.id.description : identity.serial
     }
 
-    /// - Parameter heard: `nil` if all messages were acknowledged.
+    /// - Parameter publishWatermark: `nil` if all messages up to `sequence` were published.
     package init(
         identity: ButtonIdentity, name: String? = nil, pairing: Pairing?, source: String? = nil, pairedAt: UTCTime,
         cursor: EventCursor = EventCursor(), isAdvertisingConfigured: Bool = false,
         batteryMillivolts: Int? = nil, batteryPercentage: Int? = nil, batteryMeasuredAt: UTCTime? = nil,
         pressCount: Tally = 0, sequence: Tally = 0,
-        heard: Int64? = nil, triggerMode: TriggerMode? = nil, settings: ButtonSettings = ButtonSettings(),
+        publishWatermark: Int64? = nil, triggerMode: TriggerMode? = nil, settings: ButtonSettings = ButtonSettings(),
         dials: [Dial: Int] = [:], isBatteryLow: Bool = false, lastSeen: UTCTime? = nil, recogniser: String = ""
     ) {
         self.identity = identity
@@ -99,7 +100,7 @@ package struct StoredButton: Hashable, Sendable {
         self.batteryMeasuredAt = batteryMeasuredAt
         self.pressCount = pressCount
         self.sequence = sequence
-        self.heard = heard ?? sequence.value
+        self.publishWatermark = publishWatermark ?? sequence.value
         self.triggerMode = triggerMode
         self.settings = settings
         self.dials = dials
@@ -139,12 +140,12 @@ package enum StoreChange: Hashable, Sendable {
     /// Removes the button. Its runs remain until they end.
     case removeButton(ButtonID)
     /// The record of events: the counters and the undecided press train after them. A new boot id also resets
-    /// `isAdvertisingConfigured`, which lasts for one boot. Without `seen` the stored time remains.
+    /// `isAdvertisingConfigured`, which lasts for one boot. Without `seen` the stored `lastSeen` remains.
     case progress(
-        ButtonID, EventCursor, recogniser: String, pressCount: Tally, sequence: Tally, heard: Int64,
+        ButtonID, EventCursor, recogniser: String, pressCount: Tally, sequence: Tally, publishWatermark: Int64,
         seen: UTCTime? = nil)
-    case heard(ButtonID, Int64)
-    /// From here on `nextRun` is larger than this run's id.
+    case publishWatermark(ButtonID, Int64)
+    /// Adds the run, and makes `nextRun` larger than its id.
     case runStarted(StoredRun)
     case runEnded(UInt64)
     case rules(RuleStateChange)
@@ -154,13 +155,14 @@ package enum StoreChange: Hashable, Sendable {
     case fact(ButtonID, StoredFact)
 }
 
-/// The place of a record that the database did not take, until it does.
+/// The place where changes are while the database cannot record them.
 package enum RecordRefuge: String, CaseIterable, Hashable, Sendable {
-    /// A file that a sync brings to the disk, as it does a record in the database.
+    /// The reserve in the state directory. A sync brings it to the disk together with the database.
     case disk
-    /// A file that survives the end of the process, and perhaps not a power cut.
+    /// The reserve in the runtime directory, or that in the state directory while the database's log cannot be synced. The
+    /// changes survive the end of the process, but perhaps not a power cut.
     case memory
-    /// The memory of the process: after its end, the events of the record would be handled again.
+    /// The memory of the process. If the process ends, the next one handles the events of these changes again.
     case nowhere
 
     /// The consequence for presses; the end of a sentence about the fault.

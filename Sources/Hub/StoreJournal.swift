@@ -11,22 +11,23 @@ struct Acknowledgement: Hashable, Sendable {
 /// The order of its effects is what promises P1 and P2 rest on: a record is made before anything acts on it, and a cursor is
 /// acknowledged only after a sync that was requested after its record has succeeded.
 ///
-/// A record that the database does not take goes with the next one. The journal requests a record by itself after a delay
-/// that doubles up to a minute, and holds acknowledgements back until a sync succeeds that was requested after the fault.
+/// Changes that the database could not record are part of the next record. After a fault, the journal requests records by
+/// itself, with a delay that doubles up to a minute. It holds acknowledgements back until a sync succeeds that was requested
+/// after the fault.
 struct StoreJournal: Sendable {
     enum Effect: Hashable, Sendable {
-        /// Record these changes in one transaction, together with changes that could not be recorded before. `nil` for a
-        /// record that no sync follows.
+        /// Record these changes in one transaction, together with changes that could not be recorded before. The token is
+        /// `nil` for a record that no sync follows.
         case record(RecordToken?, [StoreChange])
         /// Sync everything that was recorded up to now.
         case sync(RecordToken)
         /// The cursor is on the disk, so the button may forget the events up to it.
         case acknowledge(Acknowledgement)
-        /// The store has a fault that it did not have before; a sentence for users.
+        /// The store has a new or different fault; a sentence for users.
         case faulted(String)
         /// Everything that was recorded is on the disk.
         case mended
-        /// A reserve that could not be created exists now.
+        /// A reserve that was missing has been created.
         case reserveMade
         /// True if presses can be recorded at all. While they cannot, buttons have to keep them.
         case canRecord(Bool)
@@ -35,19 +36,19 @@ struct StoreJournal: Sendable {
         case cancelTimer
     }
 
-    /// The delays between attempts to record what could not be recorded.
+    /// The delays between attempts to record changes that could not be recorded.
     static let retryDelays = Duration.seconds(1)...Duration.seconds(60)
-    /// The delays between attempts to make a reserve while the database takes records.
+    /// The delays between attempts to create a missing reserve while the database can record.
     static let reserveDelays = Duration.seconds(60)...Duration.seconds(3600)
 
     /// Why the store cannot be written; `nil` if it can. A sentence for users.
     private(set) var fault: String? { didSet { hasChanged = true } }
     private var hasChanged = false
-    /// Why there is no reserve for records that the database does not take; `nil` if there is one. A sentence for users.
+    /// Why a reserve is missing; `nil` if none is. A sentence for users.
     private(set) var reserveFault: String? { didSet { hasChanged = true } }
-    /// True if the last record is nowhere but in the process.
+    /// True if the last failed record is in the memory of the process only (`RecordRefuge.nowhere`).
     private(set) var isRecordLost = false
-    /// Events that are recorded, by the sync that has to succeed before they are acknowledged.
+    /// The cursors of recorded events, by the token of the sync that has to succeed before they are acknowledged.
     private(set) var awaitingSync: [RecordToken: Acknowledgement] = [:]
     /// The cursors to acknowledge when the store is mended.
     private(set) var heldBack: [ButtonID: EventCursor] = [:]
@@ -65,8 +66,8 @@ struct StoreJournal: Sendable {
     #endif
 
     /// - Parameters:
-    ///   - heldBack: the cursors of events that a start on a full disk found in a reserve only.
-    ///   - runs: the runs that the store has.
+    ///   - heldBack: the cursors of events that only a reserve contained when the process started.
+    ///   - runs: the ids of the stored runs.
     init(heldBack: [ButtonID: EventCursor] = [:], runs: [UInt64] = []) {
         self.heldBack = heldBack
         #if DEBUG
@@ -106,7 +107,7 @@ struct StoreJournal: Sendable {
     /// The sync has ended.
     mutating func synced(_ token: RecordToken, _ success: Bool, at now: Instant) -> [Effect] {
         guard success else {
-            // A failed sync brings no earlier record out of the process.
+            // A failed sync does not change that an earlier record is in the memory of the process only.
             return recordFailed(
                 token, "The disk does not accept the state directory's data (sync failed)",
                 isRecordLost ? .nowhere : .memory, at: now)
@@ -119,11 +120,12 @@ struct StoreJournal: Sendable {
         return effects
     }
 
-    /// The database did not take a record. The button whose event it is keeps the event until the store is mended.
+    /// The database could not record changes. Unless they are in the reserve on the disk, the acknowledgement of their events
+    /// is held back, so that the button keeps the events until the store is mended.
     ///
     /// - Parameters:
     ///   - token: `nil` for a record without a token, which is the latest one.
-    ///   - refuge: where the record is instead.
+    ///   - refuge: the place where the changes are instead.
     mutating func recordFailed(
         _ token: RecordToken?, _ reason: String, _ refuge: RecordRefuge, at now: Instant
     ) -> [Effect] {
@@ -133,7 +135,7 @@ struct StoreJournal: Sendable {
         }
         let fault = "\(reason); \(refuge.consequence)"
         if self.fault != fault { effects.append(.faulted(fault)) }
-        // The timer of a missing reserve may be far away.
+        // A timer for a missing reserve may expire much later than a timer for this fault should.
         let isNew = latestFault == nil
         self.fault = fault
         isRecordLost = refuge == .nowhere
@@ -148,15 +150,15 @@ struct StoreJournal: Sendable {
         return effects
     }
 
-    /// A reserve could not be made, or is there now. It is tried again with each record that `retry` requests.
+    /// A reserve could not be created, or has been created. `StoreEdge` tries again with each record that `retry` requests.
     ///
-    /// - Parameter reason: a sentence for users; `nil` if the reserve is there.
+    /// - Parameter reason: a sentence for users; `nil` if no reserve is missing.
     mutating func reserveChanged(_ reason: String?, at now: Instant) -> [Effect] {
         let before = reserveFault
         reserveFault = reason.map { "\($0); until then a reserve for presses on a full disk is missing" }
         guard reserveFault != before else { return [] }
         if reserveFault == nil { reserveBackOff.reset() }
-        // A fault of the store is the more important one, and is tried again sooner.
+        // While the store has a fault, that fault is reported, and `retry` is called more often than for a missing reserve.
         guard fault == nil else { return [] }
         if let reserveFault { return [.faulted(reserveFault), scheduleReserve(at: now)] }
         isRetryScheduled = false
@@ -168,13 +170,14 @@ struct StoreJournal: Sendable {
         return .setTimer(now + reserveBackOff.next())
     }
 
-    /// The timer has expired: an empty record takes along what could not be recorded before, and makes a missing reserve.
+    /// The timer has expired. An empty record makes `StoreEdge` record earlier changes and create a missing reserve.
     mutating func retry(as token: RecordToken, at now: Instant) -> [Effect] {
         isRetryScheduled = false
         guard fault == nil else { return [record([], as: token), sync(token)] }
         return [record([], as: nil), scheduleReserve(at: now)]
     }
 
+    /// A sync that was requested after the latest fault has succeeded.
     private mutating func mended(at now: Instant) -> [Effect] {
         fault = nil
         isRecordLost = false
@@ -182,13 +185,13 @@ struct StoreJournal: Sendable {
         backOff.reset()
         isRetryScheduled = false
         let reserve = reserveFault.map { [scheduleReserve(at: now), .mended, .faulted($0)] }
-        let safe = heldBack.sorted { $0.key < $1.key }
+        let acknowledged = heldBack.sorted { $0.key < $1.key }
         heldBack = [:]
         return (reserve ?? [.cancelTimer, .mended])
-            + safe.map { .acknowledge(Acknowledgement(button: $0.key, cursor: $0.value)) } + [.canRecord(true)]
+            + acknowledged.map { .acknowledge(Acknowledgement(button: $0.key, cursor: $0.value)) } + [.canRecord(true)]
     }
 
-    /// The button is not known any more: its cursors mean nothing to a pairing that comes later.
+    /// Forgets a removed button. Its cursors do not apply to a later pairing.
     mutating func forget(_ button: ButtonID) {
         heldBack[button] = nil
         awaitingSync = awaitingSync.filter { $0.value.button != button }
@@ -199,7 +202,7 @@ struct StoreJournal: Sendable {
         func hasRecord(ofRun run: UInt64) -> Bool { recordedRuns.contains(run) }
     #endif
 
-    /// Sentences about what is inconsistent in here; none if all is well.
+    /// A sentence for each inconsistency in the journal's state.
     func problems() -> [String] {
         var problems: [String] = []
         for token in awaitingSync.keys.sorted() where token > latestToken {

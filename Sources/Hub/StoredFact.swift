@@ -1,7 +1,7 @@
 package import ButtonModel
 package import JSON
 
-/// A value of a `StoredButton` that stands alone in one column of the database: `.name("Hall")`.
+/// A new value for one property of a `StoredButton` that has a database column of its own: `.name("Hall")`.
 ///
 /// `StoredState`, the database, `UnrecordedChanges`, the reserve and recordings handle all facts by `columns`. A new fact needs
 /// a property of `StoredButton`, its column here and in `StoreSchema`, and the requests and answers that set and show it.
@@ -18,7 +18,7 @@ package struct StoredFact: Hashable, Sendable {
         "model", \.identity.model, { $0.stringValue.flatMap(FlicModel.init) }, { .string($0.rawValue) })
     package static let name = Column(
         "name", optional: \.name, \.stringValue, JSONValue.string, reserveKind: "name")
-    /// The flicd from which a button comes now. The fact has no effect on a button of the own adapter.
+    /// The URL of the flicd from which a button comes. The fact has no effect on a button of the own adapter.
     package static let source = Column(
         "source", optional: \.source, \.stringValue, JSONValue.string, reserveKind: "source", isOnlyReplaced: true)
     package static let triggerMode = Column(
@@ -40,7 +40,8 @@ package struct StoredFact: Hashable, Sendable {
         isAdvertisingConfigured.column, dials.column, lastSeen.column,
     ]
 
-    /// - Returns: `nil` if no fact of this kind is kept in a reserve, or its column does not accept the value.
+    /// Decodes a fact from a reserve; `nil` if a reserve contains no facts of this kind, or the column does not accept the
+    /// value.
     package init?(reserveKind: String, value: JSONValue) {
         guard let column = Self.columns.first(where: { $0.reserveKind == reserveKind }),
             column.setter(value) != nil, !column.isOnlyReplaced || value != .null
@@ -57,15 +58,16 @@ package struct StoredFact: Hashable, Sendable {
 /// The column of a `StoredFact` in the table `buttons`. Columns with the same name are equal.
 package struct StoredColumn: Hashable, Sendable {
     package let name: String
-    /// The kind of the fact in a reserve; `nil` if a reserve does not keep the fact, because the button reports it again.
+    /// The kind of the fact in a reserve; `nil` if a reserve does not contain the fact, because the button reports it again.
     package let reserveKind: String?
-    /// The member of a recorded button, which is missing for null and `{}`; `nil` for a fact that `StoredButton.json` names.
+    /// The name of the member in a recorded button, which is missing for null and `{}`; `nil` for a fact that
+    /// `StoredButton.json` names itself.
     package let recordedName: String?
-    /// True if a fact is ignored where the column is null.
+    /// True if a fact is ignored for buttons whose column is null.
     package let isOnlyReplaced: Bool
-    /// The value of the fact: null, an integer, a text, or an object, whose text the database contains.
+    /// The property's value: null, an integer, a text, or an object, which the database contains as text.
     package let value: @Sendable (StoredButton) -> JSONValue
-    /// The assignment of a value; `nil` if the column does not accept the value.
+    /// A function that sets the property to a value; `nil` if the column does not accept the value.
     package let setter: @Sendable (JSONValue) -> ((inout StoredButton) -> Void)?
 
     package static func == (left: StoredColumn, right: StoredColumn) -> Bool { left.name == right.name }
@@ -79,8 +81,8 @@ extension StoredFact {
         private let write: @Sendable (Value) -> JSONValue
 
         /// - Parameters:
-        ///   - read: the value of JSON; `nil` if the column does not accept the JSON.
-        ///   - write: JSON for a value.
+        ///   - read: decodes a value; `nil` if the column does not accept the JSON.
+        ///   - write: encodes a value.
         fileprivate init(
             _ name: String, _ path: any WritableKeyPath<StoredButton, Value> & Sendable,
             _ read: @escaping @Sendable (JSONValue) -> Value?, _ write: @escaping @Sendable (Value) -> JSONValue,

@@ -2,7 +2,7 @@ package import ButtonModel
 import Rules
 
 extension StoredState {
-    /// Applies the changes, as a store would.
+    /// Applies the changes in order, with the same result as in the database.
     package mutating func apply(_ changes: [StoreChange]) {
         for change in changes { apply(change) }
     }
@@ -16,24 +16,24 @@ extension StoredState {
         switch change {
         case .putButton(let button):
             buttons.removeAll { $0.id == button.id }
-            let place = buttons.firstIndex { $0.id > button.id } ?? buttons.endIndex
-            buttons.insert(button, at: place)
+            let index = buttons.firstIndex { $0.id > button.id } ?? buttons.endIndex
+            buttons.insert(button, at: index)
         case .removeButton(let id): buttons.removeAll { $0.id == id }
-        case .progress(let id, let cursor, let recogniser, let pressCount, let sequence, let heard, let seen):
+        case .progress(let id, let cursor, let recogniser, let pressCount, let sequence, let publishWatermark, let seen):
             update(id) {
                 if $0.cursor.bootID != cursor.bootID { $0.isAdvertisingConfigured = false }
                 $0.cursor = cursor
                 $0.recogniser = recogniser
                 $0.pressCount = pressCount
                 $0.sequence = sequence
-                $0.heard = heard
+                $0.publishWatermark = publishWatermark
                 $0.lastSeen = seen ?? $0.lastSeen
             }
-        case .heard(let id, let heard): update(id) { $0.heard = heard }
+        case .publishWatermark(let id, let publishWatermark): update(id) { $0.publishWatermark = publishWatermark }
         case .runStarted(let run):
             runs.removeAll { $0.id == run.id }
-            let place = runs.firstIndex { $0.id > run.id } ?? runs.endIndex
-            runs.insert(run, at: place)
+            let index = runs.firstIndex { $0.id > run.id } ?? runs.endIndex
+            runs.insert(run, at: index)
             nextRun = max(nextRun, run.id &+ 1)
         case .runEnded(let id): runs.removeAll { $0.id == id }
         case .rules(let change): rules.apply(change)

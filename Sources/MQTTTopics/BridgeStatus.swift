@@ -4,7 +4,7 @@ package import JSON
 /// The payload of the retained topic `bridge/info`.
 package struct BridgeStatus: Hashable, Sendable {
     package struct Adapter: Hashable, Sendable {
-        /// In the notation of the configuration, such as `hci:0` or `none`.
+        /// The transport in the notation of the configuration, such as `hci:0` or `none`.
         package var transport: String
         package var address: BluetoothAddress?
         /// The state of the controller, such as `powered_on`.
@@ -37,7 +37,7 @@ package struct BridgeStatus: Hashable, Sendable {
     package var sources: [Source]
     /// When the search for new buttons ends; `nil` if there is none.
     package var permitJoinEnd: UTCTime?
-    /// Such as `info`.
+    /// The minimum level of log lines, such as `info`.
     package var logLevel: String
     /// Public keys that are trusted besides Flic's own.
     package var trustRoots: [String]

@@ -11,7 +11,7 @@ package struct ButtonDevice: Hashable, Sendable {
     package var model: FlicModel
     /// The numbers of clicks, from 3 to 8, that rules wait for.
     package var clickCounts: Set<Int>
-    /// Whether there is a firmware file for this model, which enables the update entity.
+    /// True if there is a firmware file for this model, which enables the update entity.
     package var hasFirmwareFile: Bool
     /// The dials whose turns rules wait for. Their entities are enabled by default, like those of the usual dials.
     package var usedDials: Set<Dial>

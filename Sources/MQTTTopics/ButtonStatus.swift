@@ -13,7 +13,7 @@ package struct ButtonStatus: Hashable, Sendable {
     package var isBatteryLow: Bool
     package var pressCount: Int64
     package var lastSeen: UTCTime?
-    /// In dBm, as the adapter last measured it.
+    /// The signal strength in dBm, as the adapter last measured it.
     package var rssi: Int?
     /// The configured trigger mode, or `auto`.
     package var triggerMode: String
@@ -23,7 +23,7 @@ package struct ButtonStatus: Hashable, Sendable {
     package var firmwareVersion: UInt32
     /// The version in the firmware file that `button/update` installs.
     package var offeredVersion: UInt32?
-    /// 0…100 during a firmware update.
+    /// The progress of a firmware update, 0…100; `nil` without an update.
     package var updatePercentage: Int?
     /// The positions of the button's dials, in the order of the dials; empty for a button without dials.
     package var positions: [DialPosition]
@@ -101,7 +101,7 @@ package struct ButtonStatus: Hashable, Sendable {
 
 package struct DialPosition: Hashable, Sendable {
     package var dial: Dial
-    /// 0…100.
+    /// The position in percent, 0…100.
     package var percentage: Int
 
     package init(_ dial: Dial, percentage: Int) {

@@ -9,7 +9,7 @@ extension Discovery {
                 [
                     "name": "Connection state", "device_class": "connectivity", "entity_category": "diagnostic",
                     "state_topic": .string(topics.bridgeState), "payload_on": "online", "payload_off": "offline",
-                    // Without the device's availability, so that the entity can report that the connection is lost.
+                    // The entity lacks the device's availability, so that it can report that the connection is lost.
                     "availability": [],
                 ]),
             Component(
@@ -44,21 +44,22 @@ extension Discovery {
                 [
                     "name": "Permit join", "icon": "mdi:human-greeting-proximity", "state_topic": info,
                     "value_template": "{{ 'ON' if value_json.permit_join else 'OFF' }}",
-                    "command_topic": .string(topics.request("permit_join")), "payload_on": #"{"time":120}"#,
-                    "payload_off": #"{"time":0}"#, "state_on": "ON", "state_off": "OFF",
+                    "command_topic": .string(topics.request(BridgeRequestName.permitJoin)),
+                    "payload_on": #"{"time":120}"#, "payload_off": #"{"time":0}"#, "state_on": "ON", "state_off": "OFF",
                 ]),
             Component(
                 "restart", .button, of: bridgeNode,
                 [
                     "name": "Restart", "device_class": "restart", "entity_category": "config",
-                    "command_topic": .string(topics.request("restart")), "payload_press": "{}",
+                    "command_topic": .string(topics.request(BridgeRequestName.restart)), "payload_press": "{}",
                 ]),
             Component(
                 "log_level", .select, of: bridgeNode,
                 [
                     "name": "Log level", "options": ["error", "warning", "info", "debug"],
                     "entity_category": "config", "state_topic": info,
-                    "value_template": "{{ value_json.log_level }}", "command_topic": .string(topics.request("options")),
+                    "value_template": "{{ value_json.log_level }}",
+                    "command_topic": .string(topics.request(BridgeRequestName.options)),
                     "command_template": "{{ {'options': {'log_level': value}} | to_json }}",
                 ]),
         ]

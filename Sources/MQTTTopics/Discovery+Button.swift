@@ -22,7 +22,7 @@ extension Discovery {
                         "event_types": .array(device.eventTypes.map(JSONValue.string)),
                         "state_topic": .string(topics.event(of: device.id, part)),
                     ]),
-                // A separate entity, because an `up` and its `click` are published at the same time, and an event
+                // This is a separate entity, because an `up` and its `click` are published at the same time, and an event
                 // entity's state is the time of its latest event.
                 Component(
                     "event_raw" + part.keySuffix, .event, of: node,
@@ -71,7 +71,7 @@ extension Discovery {
                     "name": "Battery low", "device_class": "battery", "entity_category": "diagnostic",
                     "state_topic": status, "value_template": "{{ 'ON' if value_json.battery_low else 'OFF' }}",
                 ]),
-            // A sensor and not the availability, so that entities stay available while the button is disconnected.
+            // This is a sensor and not the availability, so that entities stay available while the button is disconnected.
             Component(
                 "connected", .binarySensor, of: node,
                 [
@@ -151,7 +151,7 @@ extension Discovery {
         }
         guard device.model.hasLEDMode else { return positions }
         return positions + [
-            // Not `none`, because a select entity of Home Assistant reads it as an unknown state.
+            // `none` is shown as `dark`, because a select entity of Home Assistant reads `none` as an unknown state.
             Component(
                 "led_mode", .select, of: node,
                 [
@@ -173,7 +173,7 @@ extension Discovery {
                 "device_class": "firmware", "entity_category": "config",
                 "state_topic": .string(topics.status(of: device.id)),
                 "value_template": "{{ value_json.firmware | to_json }}",
-                "command_topic": .string(topics.request("button/update")),
+                "command_topic": .string(topics.request(ButtonRequestName.update)),
                 "payload_install": .string(request.description),
             ])
     }
@@ -233,7 +233,7 @@ extension Dial {
         }
     }
 
-    /// Whether the dial's entity is enabled by default without a rule that uses it. A Twist stays in slot 1 until it is
+    /// True if the dial's entity is enabled by default without a rule that uses it. A Twist stays in slot 1 until it is
     /// turned while pressed. Home Assistant reads the default only when it first sees an entity, and rules may not be
     /// written by then.
     fileprivate var isUsual: Bool {

@@ -1,7 +1,7 @@
 import JSON
 
 extension Discovery {
-    /// Whether this bridge made an announcement, and not another that has the same base topic by mistake.
+    /// True if this bridge made an announcement, and not another that has the same base topic by mistake.
     package func isOurs(_ payload: [UInt8]) -> Bool {
         guard payload.count <= Self.maximumAnnouncementLength, let message = try? JSONValue(parsing: payload)
         else { return false }

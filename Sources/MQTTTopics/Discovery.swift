@@ -16,9 +16,9 @@ package struct Discovery: Hashable, Sendable {
     package var installationID: String
     /// The version of this program.
     package var version: String
-    /// Whether requests over MQTT are accepted. If not, no controls are announced.
+    /// True if requests over MQTT are accepted. If not, no controls are announced.
     package var acceptsRequests: Bool
-    /// Whether a restart is among the accepted requests.
+    /// True if a restart is among the accepted requests.
     package var acceptsRestart: Bool
 
     package init(
@@ -42,7 +42,7 @@ package struct Discovery: Hashable, Sendable {
         return payload(
             [
                 "identifiers": [.string(node)],
-                // In upper case, because Home Assistant compares it with the address of its own Bluetooth device.
+                // The address is in upper case, because Home Assistant compares it with that of its own Bluetooth device.
                 "connections": [["bluetooth", .string(device.address.description)]],
                 "name": .string(device.displayName), "manufacturer": .string(ButtonDevice.manufacturer),
                 "model": .string(device.model.productName), "serial_number": .string(device.serial),
@@ -109,7 +109,7 @@ extension Discovery {
 }
 
 extension ButtonDevice {
-    /// Never empty, because Home Assistant refuses a device without a name.
+    /// The device's name; never empty, because Home Assistant refuses a device without a name.
     fileprivate var displayName: String {
         [name, serial].first { !$0.allSatisfy(\.isWhitespace) } ?? id.description
     }

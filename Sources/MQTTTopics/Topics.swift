@@ -51,7 +51,7 @@ package struct Topics: Hashable, Sendable {
     }
 
     func set(of button: ButtonID) -> String { "\(base)/\(button)/set" }
-    func request(_ name: String) -> String { "\(base)/bridge/request/\(name)" }
+    func request(_ name: some RequestName) -> String { "\(base)/bridge/request/\(name.rawValue)" }
 }
 
 /// A request to one button on the button's own topics. The text is the topic level that names the button.
@@ -74,20 +74,20 @@ extension Topics {
         guard topicName.utf8.starts(with: base.utf8) else { return nil }
         let levels = topicName.utf8.dropFirst(base.utf8.count).split(
             separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        guard levels.count == 3, levels[0].isEmpty, let word = Topics.buttonName(levels[1]) else { return nil }
+        guard levels.count == 3, levels[0].isEmpty, let name = Topics.buttonName(levels[1]) else { return nil }
         return switch Substring(levels[2]) {
-        case "set": .set(word)
-        case "get": .get(word)
+        case "set": .set(name)
+        case "get": .get(name)
         default: nil
         }
     }
 
     private static func buttonName(_ level: Substring.UTF8View) -> String? {
-        let isWord = level.allSatisfy { octet in
+        let isValid = level.allSatisfy { octet in
             octet >= 0x20 && octet != 0x7F && octet != UInt8(ascii: "+") && octet != UInt8(ascii: "#")
         }
-        guard isWord, (1...maximumButtonNameLength).contains(level.count) else { return nil }
-        let word = String(Substring(level))
-        return ["bridge", "rules", "variables"].contains(word) ? nil : word
+        guard isValid, (1...maximumButtonNameLength).contains(level.count) else { return nil }
+        let name = String(Substring(level))
+        return ["bridge", "rules", "variables"].contains(name) ? nil : name
     }
 }

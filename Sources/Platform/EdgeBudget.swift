@@ -8,7 +8,7 @@ package final class EdgeBudget {
 
     package init(_ loop: EventLoop) { self.loop = loop }
 
-    /// Whether one more piece of work may begin in this turn of the loop.
+    /// True if one more piece of work may begin in this turn of the loop.
     package var allows: Bool { budget.allows(turn: loop.turn, at: loop.nanosecondsSinceBoot) }
 
     package func spend(_ octets: Int) { budget.spend(octets) }

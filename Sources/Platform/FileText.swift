@@ -40,7 +40,7 @@ package struct FileText: Sendable {
     }
 
     /// - Parameters:
-    ///   - path: of a regular file. The call does not wait to open anything else, which it refuses.
+    ///   - path: the path of a regular file. Anything else is refused, and opening it does not block.
     ///   - acceptsPipes: also reads a pipe, and waits until its writer has closed it.
     package init(reading path: String, acceptsPipes: Bool = false) throws(Failure) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
@@ -101,7 +101,7 @@ package struct FileText: Sendable {
         return rename(temporary, path) == 0 && syncDirectory(of: path) == 0
     }
 
-    /// Blocks until the names in the directory of a file are on the disk, that of a new file among them.
+    /// Blocks until the entries of a file's directory are on the disk, including the entry of a new file.
     ///
     /// - Returns: `errno`, or 0.
     package static func syncDirectory(of path: String) -> Int32 {

@@ -69,7 +69,7 @@ package struct SocketAddress: Hashable, Sendable {
         String(decoding: characters.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// Whether only programs on this machine can reach the address.
+    /// True if only programs on this machine can reach the address.
     package var isLoopback: Bool {
         switch family {
         case AF_INET: octets.dropFirst(4).first == 127

@@ -32,7 +32,7 @@ package enum SystemEnvironment {
 
     package static var isRoot: Bool { geteuid() == 0 }
 
-    /// Whether a process with this name is running, for any user. The name is at most 15 octets, as kept by the kernel.
+    /// True if a process with this name is running, for any user. The name is at most 15 octets, as kept by the kernel.
     package static func isRunning(_ name: String) -> Bool {
         guard let processes = opendir("/proc") else { return false }
         defer { closedir(processes) }
@@ -72,7 +72,7 @@ package enum SystemEnvironment {
     }
 }
 
-/// An absolute path: the path itself if it is absolute, relative to `home` for `~/`, and otherwise relative to `base`.
+/// Makes a path absolute: a path that begins with `~/` is relative to `home`, any other relative path to `base`.
 package func resolve(_ path: String, in base: String, home: String? = nil) -> String {
     if path.hasPrefix("/") { return path }
     if path.hasPrefix("~/"), let home { return home + path.dropFirst() }

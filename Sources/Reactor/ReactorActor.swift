@@ -87,13 +87,13 @@ final class LoopExecutor: SerialExecutor {
         return turn.withLock { _ in
             // Acquires what the previous owner released. The thread sanitizer cannot see that the mutex orders this,
             // too.
-            _ = owner.exchange(UInt(pthread_self()), ordering: .acquiringAndReleasing)
+            _ = owner.exchange(linux_thread(), ordering: .acquiringAndReleasing)
             defer { owner.store(0, ordering: .releasing) }
             return body()
         }
     }
 
-    private var isOwner: Bool { owner.load(ordering: .acquiring) == UInt(pthread_self()) }
+    private var isOwner: Bool { owner.load(ordering: .acquiring) == linux_thread() }
 
     func checkIsolated() { precondition(isOwner, "not on the reactor's thread") }
 

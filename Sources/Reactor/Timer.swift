@@ -8,7 +8,7 @@ public final class Timer {
     var order: UInt64 = 0
     /// The index in the heap; -1 if it is not in the heap.
     var heapIndex = -1
-    /// Whether it was removed from the heap because its deadline has passed, and its handler has not been called yet.
+    /// True if it was removed from the heap because its deadline has passed, and its handler has not been called yet.
     var isDue = false
 
     init(loop: EventLoop, handler: @escaping @ReactorActor () -> Void) {

@@ -31,25 +31,25 @@ struct TimerHeap {
     }
 
     private mutating func siftUp(_ start: Int) {
-        var place = start
-        while place > 0 {
-            let parent = (place - 1) / 2
-            guard timers[place] < timers[parent] else { return }
-            exchange(place, parent)
-            place = parent
+        var index = start
+        while index > 0 {
+            let parent = (index - 1) / 2
+            guard timers[index] < timers[parent] else { return }
+            exchange(index, parent)
+            index = parent
         }
     }
 
     private mutating func siftDown(_ start: Int) {
-        var place = start
+        var index = start
         while true {
-            let left = 2 * place + 1, right = left + 1
-            var least = place
+            let left = 2 * index + 1, right = left + 1
+            var least = index
             if left < timers.count, timers[left] < timers[least] { least = left }
             if right < timers.count, timers[right] < timers[least] { least = right }
-            guard least != place else { return }
-            exchange(place, least)
-            place = least
+            guard least != index else { return }
+            exchange(index, least)
+            index = least
         }
     }
 

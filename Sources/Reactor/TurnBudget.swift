@@ -11,7 +11,7 @@ public struct TurnBudget: Sendable {
 
     public init() {}
 
-    /// Whether one more piece of work may begin. The first one of a turn always may, however large.
+    /// True if one more piece of work may begin. The first one of a turn always may, however large.
     ///
     /// - Parameters:
     ///   - turn: `EventLoop.turn`

@@ -11,7 +11,7 @@ struct RecordingReader: ~Copyable {
         var number: Int
         /// The line without its end.
         var octets: [UInt8]
-        /// Whether the line has an end.
+        /// True if the line has an end.
         var isWhole: Bool
     }
 

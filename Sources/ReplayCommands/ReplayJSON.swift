@@ -12,7 +12,7 @@ enum ReplayJSON {
                 "rules": .integer(Int64(ruleCount)),
                 "buttons": .integer(Int64(header.stored.buttons.count)),
             ])
-        case .told(let line, let time):
+        case .line(let line, let time):
             guard case .object(let members) = line else { return text(line) }
             return text(.object([.init("time", .string("\(time)"))] + members))
         }

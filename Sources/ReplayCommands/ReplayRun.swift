@@ -7,7 +7,6 @@ import JSON
 import Platform
 import RuleLoader
 import Rules
-import Setup
 
 /// Replays a recording through the hub, line by line.
 ///
@@ -25,7 +24,7 @@ struct ReplayRun {
     enum Occurrence: Hashable, Sendable {
         case began(RecordingHeader, ruleCount: Int)
         /// A line of the live stream.
-        case told(JSONValue, at: UTCTime)
+        case line(JSONValue, at: UTCTime)
     }
 
     struct Summary: Hashable, Sendable {
@@ -75,7 +74,7 @@ struct ReplayRun {
             guard input.at >= now else { throw Self.failure(.badMember("at_ns"), line) }
             session?.now = input.at
             if case .wallClock(let utc) = input.input { session?.clock = (utc, input.at) }
-            return consider(session?.hub.replay(try Self.loading(input)) ?? [])
+            return occurrences(of: session?.hub.replay(try Self.loading(input)) ?? [])
         }
     }
 
@@ -102,11 +101,12 @@ struct ReplayRun {
     }
 
     private static func load(_ rules: RecordedRules?) throws(Failure) -> RuleSet {
-        guard let rules else { return RuleSet() }
-        guard let entry = rules.files.first else { return RuleSet() }
-        var environment = LoadInputs(hasPlaceholders: true)
-        environment.useRecorded(rules)
-        let loaded = FileLoader.rules(SourceFile(name: entry.name, text: entry.text), in: environment)
+        guard let rules,
+            let loaded = FileLoader.recordedRules(
+                rules.files.map { SourceFile(name: $0.name, text: $0.text) }, timeZones: rules.timeZones,
+                systemTimeZone: rules.systemTimeZone, forbiddenSteps: rules.forbiddenSteps,
+                in: LoadInputs(hasPlaceholders: true))
+        else { return RuleSet() }
         if let set = loaded.value { return set }
         let sources = Dictionary(rules.files.map { ($0.name, $0.text) }) { first, _ in first }
         let report = DiagnosticReport(loaded.diagnostics, sources: sources).text()
@@ -122,14 +122,14 @@ struct ReplayRun {
         return input
     }
 
-    private mutating func consider(_ effects: [Hub.Effect]) -> [Occurrence] {
+    private mutating func occurrences(of effects: [Hub.Effect]) -> [Occurrence] {
         guard let time = session?.time else { return [] }
         var occurrences: [Occurrence] = []
         for effect in effects {
             switch effect {
             case .broadcast(_, let line):
                 count(line)
-                occurrences.append(.told(line, at: time))
+                occurrences.append(.line(line, at: time))
             case .startProcess: counts.programs += 1
             default: break
             }

@@ -13,7 +13,7 @@ struct ReplayScreen: Sendable {
         let lines =
             switch occurrence {
             case .began(let header, let ruleCount): lines(header, ruleCount: ruleCount)
-            case .told(let line, let time): lines(line, at: time, style: style)
+            case .line(let line, let time): lines(line, at: time, style: style)
             }
         return ReplayScreen.text(lines, style)
     }

@@ -19,7 +19,7 @@ package struct CheckedFile: Sendable {
     /// The texts of all files, by the names that the diagnostics use.
     var sources: [String: [UInt8]]
     package var diagnostics: [Diagnostic]
-    /// What a file without errors contains: `5 rules, 2 buttons`.
+    /// The content of a file without errors: `5 rules, 2 buttons`.
     package var content: String?
     /// The rule set, when it has no errors.
     var set: RuleSet?
@@ -40,15 +40,15 @@ package struct CheckedFile: Sendable {
         content = loaded.value == nil ? nil : "the configuration"
     }
 
-    package init(rules reading: RuleSource.ReadResult, named name: String) {
+    package init(_ rules: LoadedRules, named name: String) {
         self.name = name
-        sources = reading.sources
-        diagnostics = reading.loaded.diagnostics
-        set = reading.loaded.value
-        content = set.map { rules in
+        sources = rules.sources
+        diagnostics = rules.result.diagnostics
+        set = rules.result.value
+        content = set.map { set in
             let parts = [
-                Quantity.count(Int64(rules.rules.count), "rule"), Quantity.count(Int64(rules.buttons.count), "button"),
-                rules.tests.isEmpty ? nil : Quantity.count(Int64(rules.tests.count), "test"),
+                Quantity.count(Int64(set.rules.count), "rule"), Quantity.count(Int64(set.buttons.count), "button"),
+                set.tests.isEmpty ? nil : Quantity.count(Int64(set.tests.count), "test"),
             ]
             return parts.compactMap(\.self).joined(separator: ", ")
         }

@@ -70,7 +70,7 @@ struct ExplainCommand: ParsableCommand {
 
     func run() throws {
         let set = try FileChecker.here.rules(rules)
-        var event = try EventWord.event(event, of: button, queued: queued, in: set)
+        var event = try EventArgument.event(event, of: button, queued: queued, in: set)
         event.part = part.flatMap(ButtonPart.init)
         (event.steps, event.position, event.slot) = (steps, position, slot)
         let given = try GivenValues.given(at: at, states: state, variables: variable, in: set)

@@ -25,7 +25,7 @@ package struct FileChecker {
         guard let path else { return try checkDefault() }
         let text = try read(path)
         switch CheckedFile.kind(name: path, text: text.octets) {
-        case .rules: return [try checkRules(RuleSource(path: path, files: files), path)]
+        case .rules: return [try checkRules(RulesOnDisk(path: path, files: files), path)]
         case .configuration: return try checkConfiguration(text, path)
         }
     }
@@ -60,20 +60,20 @@ package struct FileChecker {
         let checked = CheckedFile(configuration: text, named: path, loaded)
         // Only a valid configuration tells where the rules are.
         guard let configuration = loaded.value else { return [checked] }
-        var source = RuleSource(configuration, in: directory, files: files)
-        source.path = relative(source.path)
+        var rules = RulesOnDisk(configuration, in: directory, files: files)
+        rules.path = relative(rules.path)
         do throws(FileText.Failure) {
-            return [checked, CheckedFile(rules: try source.read(), named: source.path)]
-        } catch .notFound where !source.isNamed {
+            return [checked, CheckedFile(try rules.load(), named: rules.path)]
+        } catch .notFound where !rules.isNamed {
             return [checked]
         } catch {
             throw Failure(.configuration, "\(error). \(path) names it under rules:; create it, or change the name.")
         }
     }
 
-    private func checkRules(_ source: RuleSource, _ path: String) throws(Failure) -> CheckedFile {
+    private func checkRules(_ rules: RulesOnDisk, _ path: String) throws(Failure) -> CheckedFile {
         do throws(FileText.Failure) {
-            return CheckedFile(rules: try source.read(), named: path)
+            return CheckedFile(try rules.load(), named: path)
         } catch {
             throw Failure(.configuration, "\(error). Give the path of a rules file or of a tryck.yaml.")
         }

@@ -28,9 +28,9 @@ struct DeclaredNames {
         -> Declaration?
     {
         if let before = declarations[name] { return before }
-        let place = Declaration(noun: noun ?? self.noun, file: file, position: position)
-        declarations[name] = place
-        if first == nil, place.noun == self.noun { first = place }
+        let declaration = Declaration(noun: noun ?? self.noun, file: file, position: position)
+        declarations[name] = declaration
+        if first == nil, declaration.noun == self.noun { first = declaration }
         return nil
     }
 

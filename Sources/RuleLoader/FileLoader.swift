@@ -101,6 +101,28 @@ package enum FileLoader {
         return (consume loader).loaded()
     }
 
+    /// Loads a rule set that was recorded, with the permissions and time zones of the recording in place of this
+    /// machine's.
+    ///
+    /// - Parameters:
+    ///   - files: the entry file first, and then the files that it includes.
+    ///   - systemTimeZone: the name of the time zone in `timeZones` for a set without `timezone`.
+    /// - Returns: `nil` if there is no file.
+    package static func recordedRules(
+        _ files: [SourceFile], timeZones: [String: [UInt8]], systemTimeZone: String?, forbiddenSteps: Set<StepKind>,
+        in environment: LoadInputs
+    ) -> LoadResult<RuleSet>? {
+        guard let entry = files.first else { return nil }
+        var environment = environment
+        environment.forbiddenSteps = forbiddenSteps
+        environment.timeZones = timeZones
+        environment.systemTimeZone = systemTimeZone.flatMap { name in
+            timeZones[name].map { LoadInputs.ZoneFile(name: name, octets: $0) }
+        }
+        for file in files.dropFirst() { environment.files[file.name] = file }
+        return rules(entry, in: environment)
+    }
+
     /// Loads `tryck.yaml`.
     package static func configuration(
         _ file: SourceFile, in environment: LoadInputs
@@ -120,8 +142,8 @@ package enum FileLoader {
 }
 
 extension LoadInputs {
-    fileprivate func answer(to want: RuleSetLoader.Request, relativeTo entry: SourceFile) -> RuleSetLoader.Answer {
-        switch want {
+    fileprivate func answer(to request: RuleSetLoader.Request, relativeTo entry: SourceFile) -> RuleSetLoader.Answer {
+        switch request {
         case .timeZone(let name): return .timeZone(timeZones[name])
         case .files(let pattern, let origin):
             let path = PathPattern.path(pattern.text, relativeTo: origin)

@@ -21,7 +21,7 @@ package struct RuleSetLoader {
         case timeZone(String)
     }
 
-    /// What the caller found for a `Request`.
+    /// The files or the time zone that the caller found for a `Request`.
     package enum Answer: Sendable {
         /// The files, in any order. A glob may find none.
         case files([SourceFile])

@@ -25,10 +25,11 @@ extension RuleSetReader {
     private mutating func note(_ description: DeclaredButton.Hardware, of key: YAMLNode.Key, as button: Int?) {
         if let before = hardware[description] {
             checker.error(
-                "E303", at: key, "the button declared as \"\(key.text)\" already has a name, at \(before.place.text)")
+                "E303", at: key,
+                "the button declared as \"\(key.text)\" already has a name, at \(before.declaration.text)")
         } else if let button {
-            let place = DeclaredNames.Declaration(noun: "button", file: checker.source.name, position: key.start)
-            hardware[description] = (button, place)
+            let declaration = DeclaredNames.Declaration(noun: "button", file: checker.source.name, position: key.start)
+            hardware[description] = (button, declaration)
         }
     }
 

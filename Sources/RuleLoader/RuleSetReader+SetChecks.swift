@@ -51,14 +51,13 @@ extension RuleSetReader {
         ruleSet.forEachRead { if case .button(let button, _) = $0 { read.insert(button) } }
         for button in unused where !read.contains(button) {
             let declared = ruleSet.buttons[button]
-            guard let place = buttonNames.declarations[declared.name], let document = document(of: declared.location)
-            else {
-                continue
-            }
+            guard let declaration = buttonNames.declarations[declared.name],
+                let document = document(of: declared.location)
+            else { continue }
             currentDocument = document
-            let end = place.position.advanced(by: declared.name.unicodeScalars.count)
+            let end = declaration.position.advanced(by: declared.name.unicodeScalars.count)
             checker.warning(
-                "W704", from: place.position, to: end, "button \"\(declared.name)\" is never used")
+                "W704", from: declaration.position, to: end, "button \"\(declared.name)\" is never used")
         }
     }
 
@@ -134,7 +133,7 @@ extension RuleSetReader {
         checker.warning(code, from: start, to: end, message, hint: hint)
     }
 
-    private func document(of place: SourceLocation) -> Int? {
-        documents.firstIndex { $0.checker.source.name == place.file }
+    private func document(of location: SourceLocation) -> Int? {
+        documents.firstIndex { $0.checker.source.name == location.file }
     }
 }

@@ -26,14 +26,14 @@ extension RuleSetReader {
     /// Reads `- reload` and `- restart` without a value, with or without a colon.
     private mutating func bareStep(_ node: YAMLNode) -> TestStep? {
         var name = node.scalar
-        var place = location(of: node)
+        var stepLocation = location(of: node)
         if case .mapping(let entries) = node.content, entries.count == 1, entries[0].value.isNull {
             name = entries[0].key.text
-            place = self.location(of: entries[0].key)
+            stepLocation = self.location(of: entries[0].key)
         }
         switch name {
-        case "reload": return TestStep(.reload(nil), location: place)
-        case "restart": return TestStep(.restart(stoppedFor: .zero), location: place)
+        case "reload": return TestStep(.reload(nil), location: stepLocation)
+        case "restart": return TestStep(.restart(stoppedFor: .zero), location: stepLocation)
         default: return nil
         }
     }

@@ -31,7 +31,7 @@ struct RuleSetReader {
     /// The inputs that could not be declared, by index of the script.
     var wrongInputs: [Int: Set<String>] = [:]
     /// The first button that is declared for each piece of hardware: its index, and the position of its declaration.
-    var hardware: [DeclaredButton.Hardware: (button: Int, place: DeclaredNames.Declaration)] = [:]
+    var hardware: [DeclaredButton.Hardware: (button: Int, declaration: DeclaredNames.Declaration)] = [:]
     /// For each trigger mode, the first button that is fixed to it.
     var firstFixed: [TriggerMode: Int] = [:]
     /// The number of buttons in all triggers together, with groups expanded.

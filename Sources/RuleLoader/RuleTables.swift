@@ -219,7 +219,7 @@ extension MappingTable {
         where inner.name != table && inner.key(key) != nil {
             return "\"\(key)\" belongs inside \"\(parent)\""
         }
-        if let place = hint(forMisplacedStepKey: key, in: table) { return place }
+        if let misplaced = hint(forMisplacedStepKey: key, in: table) { return misplaced }
         for other in [rule, trigger, button, state, variable, location, rulesFile]
         where other.name != table && other.key(key) != nil {
             return "\"\(key)\" belongs in \(other.name)"

@@ -49,12 +49,12 @@ package struct Coverage: Sendable {
                 gaps.append(Gap(text: owner + step.path, location: step.location))
                 continue
             }
-            func enter(_ steps: [Step], _ name: String, _ place: SourceLocation?) {
+            func enter(_ steps: [Step], _ name: String, _ location: SourceLocation?) {
                 guard let first = steps.first else { return }
                 if reached.contains(first.location.description) {
                     add(steps, owner, reached, &gaps)
                 } else {
-                    gaps.append(Gap(text: "\(owner)\(step.path)\(name)", location: place ?? first.location))
+                    gaps.append(Gap(text: "\(owner)\(step.path)\(name)", location: location ?? first.location))
                 }
             }
             switch step.action {

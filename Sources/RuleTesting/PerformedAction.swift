@@ -8,7 +8,7 @@ struct PerformedAction {
     /// The time since the latest `expect`.
     var after: Duration
 
-    /// Whether the action is a log line that a test may leave out of `expect`.
+    /// True if the action is a log line that a test may leave out of `expect`.
     var isQuietLog: Bool {
         switch action {
         case .log(let level, _): level == .debug || level == .info
@@ -33,7 +33,7 @@ struct PerformedAction {
 }
 
 extension ExpectedEffect {
-    /// Whether an action agrees with everything that the test expects of it.
+    /// True if an action agrees with everything that the test expects of it.
     func matches(_ happened: PerformedAction) -> Bool {
         if let at, at != happened.after { return false }
         switch (kind, happened.action) {
@@ -119,7 +119,7 @@ extension ExpectedContent {
 }
 
 extension JSONValue {
-    /// Whether two values are equal, regardless of the order of members; 1 equals 1.0.
+    /// True if two values are equal, regardless of the order of members; 1 equals 1.0.
     func isSame(as other: JSONValue) -> Bool {
         switch (self, other) {
         case (.integer(let left), .number(let right)): Double(left) == right

@@ -39,7 +39,7 @@ struct SimulatedServices {
 
     var nextMoment: Instant? { (pending.map(\.at) + waiting.map(\.deadline)).min() }
 
-    /// Whether an action is performed immediately. A message is performed when it is handed over to the broker, which
+    /// True if an action is performed immediately. A message is performed when it is handed over to the broker, which
     /// may be later or never.
     func isPerformedImmediately(_ action: Action) -> Bool {
         if case .message = action { brokerIsOnline } else { true }

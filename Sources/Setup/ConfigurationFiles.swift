@@ -12,7 +12,7 @@ struct InitialRules: Sendable {
     var set = RuleSet()
     /// Why these are not the rules on the disk, as a sentence; `nil` if they are.
     var fault: String?
-    /// The warnings and errors of the rules on the disk, in the form of `RulesLoaded.problems`.
+    /// The warnings and errors of the rules on the disk, in the form of `RuleLoadReport.problems`.
     var problems: [JSONValue] = []
     /// The same warnings and errors as rendered text.
     var notices: [String] = []
@@ -20,8 +20,8 @@ struct InitialRules: Sendable {
     var recorded: RecordedRules?
     /// The files that are watched for changes.
     var watched: WatchedFiles
-    /// The rules to store as the last good rules; `nil` if they are not those on the disk.
-    var lastGood: LastGoodRules?
+    /// The rules, to be kept as the last good ones; `nil` if they are not those on the disk.
+    var rulesToKeep: LastGoodRules?
 }
 
 /// Finds and reads the files that a user wrote, and gives their texts to `FileLoader`.
@@ -75,46 +75,46 @@ package struct ConfigurationFiles: Sendable {
     }
 
     /// The rules on the disk if they have no errors, or else the last good rules, or else none.
-    func startingRules(_ source: RuleSource, stateDirectory: String) -> InitialRules {
-        let reading: RuleSource.ReadResult
+    func initialRules(_ rulesOnDisk: RulesOnDisk, stateDirectory: String) -> InitialRules {
+        let loaded: LoadedRules
         do throws(FileText.Failure) {
-            reading = try source.read()
+            loaded = try rulesOnDisk.load()
         } catch {
-            var nothing = InitialRules(watched: WatchedFiles(source))
-            if !source.isNamed, error == .notFound(source.path) { return nothing }
+            var nothing = InitialRules(watched: WatchedFiles(rulesOnDisk))
+            if !rulesOnDisk.isNamed, error == .notFound(rulesOnDisk.path) { return nothing }
             nothing.problems = [error.problem]
-            return fallBack(in: stateDirectory, source, because: "\(error)", nothing)
+            return fallBack(in: stateDirectory, rulesOnDisk, because: "\(error)", nothing)
         }
-        let report = DiagnosticReport(reading.loaded.diagnostics, sources: reading.sources).text()
-        var starting = InitialRules(
-            problems: reading.loaded.diagnostics.map(\.json), notices: report.isEmpty ? [] : [report],
-            watched: WatchedFiles(source))
-        starting.watched.add(reading)
-        guard let set = reading.loaded.value else {
-            let count = reading.loaded.diagnostics.count { $0.severity == .error }
+        let report = DiagnosticReport(loaded.result.diagnostics, sources: loaded.sources).text()
+        var initial = InitialRules(
+            problems: loaded.result.diagnostics.map(\.json), notices: report.isEmpty ? [] : [report],
+            watched: WatchedFiles(rulesOnDisk))
+        initial.watched.add(loaded)
+        guard let set = loaded.result.value else {
+            let count = loaded.result.diagnostics.count { $0.severity == .error }
             return fallBack(
-                in: stateDirectory, source, because: "\(source.path) has \(count) error\(count == 1 ? "" : "s")",
-                starting)
+                in: stateDirectory, rulesOnDisk,
+                because: "\(rulesOnDisk.path) has \(count) error\(count == 1 ? "" : "s")", initial)
         }
-        starting.set = set
-        starting.recorded = reading.recorded
-        starting.lastGood = LastGoodRules(rules: reading.recorded, secrets: reading.secrets)
-        return starting
+        initial.set = set
+        initial.recorded = loaded.recorded
+        initial.rulesToKeep = LastGoodRules(rules: loaded.recorded, secrets: loaded.secrets)
+        return initial
     }
 
     private func fallBack(
-        in stateDirectory: String, _ source: RuleSource, because reason: String, _ starting: InitialRules
+        in stateDirectory: String, _ rulesOnDisk: RulesOnDisk, because reason: String, _ initial: InitialRules
     ) -> InitialRules {
-        var starting = starting
-        guard let kept = LastGoodRules(in: stateDirectory), let set = source.read(kept)?.value else {
-            starting.fault = "\(reason): no rules run. Fix the errors that tryck check shows."
-            return starting
+        var initial = initial
+        guard let kept = LastGoodRules(in: stateDirectory), let set = rulesOnDisk.load(kept)?.value else {
+            initial.fault = "\(reason): no rules run. Fix the errors that tryck check shows."
+            return initial
         }
-        starting.set = set
-        starting.recorded = kept.rules
-        starting.fault =
+        initial.set = set
+        initial.recorded = kept.rules
+        initial.fault =
             "\(reason): the last good rules, of \(kept.keptAt), run instead. Fix the errors that tryck check shows."
-        return starting
+        return initial
     }
 
     /// The buttons of `simulated:FILE`; empty for other transports.

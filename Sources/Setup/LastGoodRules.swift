@@ -21,7 +21,7 @@ package struct LastGoodRules: Sendable {
     /// Reads the kept set; `nil` if there is none, or it cannot be read.
     package init?(in stateDirectory: String) {
         guard let file = try? FileText(reading: ConfigurationFiles.lastGoodRules(in: stateDirectory)),
-            let rules = RecordedRules(kept: file.octets)
+            let rules = RecordedRules(fileContents: file.octets)
         else { return nil }
         self.rules = rules
         keptAt = file.modifiedAt
@@ -35,6 +35,6 @@ package struct LastGoodRules: Sendable {
         let areSecretsKept =
             if let secrets { FileText.write(secrets.text, to: path) } else { unlink(path) == 0 || errno == ENOENT }
         return areSecretsKept
-            && FileText.write(rules.kept, to: ConfigurationFiles.lastGoodRules(in: stateDirectory))
+            && FileText.write(rules.fileContents, to: ConfigurationFiles.lastGoodRules(in: stateDirectory))
     }
 }

@@ -1,11 +1,12 @@
 package import Edges
+package import MQTTTopics
 import Platform
 package import RuleLoader
 
 extension MQTTOptions {
     /// The options of the configuration's `mqtt` section. Timeouts other than `keepAlive` have their default values.
     package init(
-        _ configuration: Configuration, endpoint: Endpoint, clientIdentifier: String, will: MQTTWill? = nil
+        _ configuration: Configuration, endpoint: Endpoint, clientIdentifier: String, will: MQTTMessage? = nil
     ) {
         self.init(
             endpoint: endpoint, username: configuration.mqttUsername,

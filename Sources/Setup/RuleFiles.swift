@@ -147,7 +147,7 @@ package enum RuleFiles {
 }
 
 extension RuleFiles {
-    /// Whether a rule can start this program by a name without a slash.
+    /// True if a rule can start this program by a name without a slash.
     package static func isProgram(_ name: String, in directories: [String] = ProcessEdge.searchPath) -> Bool {
         directories.contains { directory in
             let path = "\(directory)/\(name)"

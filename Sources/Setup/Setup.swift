@@ -10,7 +10,7 @@ package struct Setup: Sendable {
     package var configuration: Configuration
     /// The path of the configuration; `nil` if there is none.
     package var configurationPath: String?
-    /// Whether the command line sets the log level, which then overrides the configuration.
+    /// True if the command line sets the log level, which then overrides the configuration.
     package var isLogLevelFromCommandLine: Bool
     /// The base of relative paths in the configuration.
     package var directory: String
@@ -20,10 +20,10 @@ package struct Setup: Sendable {
     package var capture: String?
     /// The metrics file for Prometheus.
     package var metricsFile: String?
-    package var ruleSource: RuleSource
+    package var rulesOnDisk: RulesOnDisk
     package var rules: RuleSet
-    /// The rules, if those on the disk have no errors.
-    package var goodRules: LastGoodRules?
+    /// The rules, to be kept as the last good ones; `nil` if those on the disk have errors.
+    package var rulesToKeep: LastGoodRules?
     package var watched: WatchedFiles
     /// The file to which a recording is written, and the rules that it contains.
     package var recordingPath: String?
@@ -63,15 +63,15 @@ package struct Setup: Sendable {
         capture = options.capture.map { resolve($0, in: base) }
         metricsFile = configuration.metricsTextfile.map { resolve($0, in: directory, home: environment["HOME"]) }
 
-        ruleSource = RuleSource(configuration, in: directory, files: files)
-        let loaded = files.startingRules(ruleSource, stateDirectory: stateDirectory)
-        rules = loaded.set
-        goodRules = loaded.lastGood
+        rulesOnDisk = RulesOnDisk(configuration, in: directory, files: files)
+        let initial = files.initialRules(rulesOnDisk, stateDirectory: stateDirectory)
+        rules = initial.set
+        rulesToKeep = initial.rulesToKeep
         recordingPath = options.record.map { resolve($0, in: base) }
-        recordedRules = loaded.recorded
-        watched = loaded.watched
-        warnings += loaded.notices
-        if let fault = loaded.fault { warnings.append(fault) }
+        recordedRules = initial.recorded
+        watched = initial.watched
+        warnings += initial.notices
+        if let fault = initial.fault { warnings.append(fault) }
         simulator = try files.simulator(configuration, in: directory)
 
         var names = ["PATH=/usr/local/bin:/usr/bin:/bin"]
@@ -91,8 +91,8 @@ package struct Setup: Sendable {
             broker: configuration.broker.configurationText, hasBroker: configuration.broker != .none,
             control: MQTTControl(configuration.control), logLevel: try Setup.logLevel(options, configuration),
             processEnvironment: names,
-            stateDirectory: stateDirectory, builtAt: Version.builtAt, ruleFault: loaded.fault,
-            ruleProblems: loaded.problems, capture: capture, hasMetrics: metricsFile != nil,
+            stateDirectory: stateDirectory, builtAt: Version.builtAt, ruleFault: initial.fault,
+            ruleProblems: initial.problems, capture: capture, hasMetrics: metricsFile != nil,
             simulatedButtons: simulator.map(\.name), flicdListen: configuration.flicdListen.map { "\($0)" })
     }
 

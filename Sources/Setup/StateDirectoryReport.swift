@@ -164,7 +164,7 @@ package struct StateDirectoryReport: Hashable, Sendable {
         }
     }
 
-    /// Whether a daemon uses the directory.
+    /// True if a daemon uses the directory.
     package static func isInUse(_ directory: String) -> Bool {
         let lock = OwnedDescriptor(open(directory + "/" + StoreFiles.lockName, O_RDONLY | O_CLOEXEC))
         return lock.isOpen && flock(lock.rawValue, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK

@@ -79,7 +79,7 @@ package struct ZoneFiles: Sendable {
         return try? RegularFile(String(cString: text), maximumLength: ZoneFiles.maximumLength).octets
     }
 
-    /// Whether a name has at most 64 octets, and no component that is empty or contains other characters than letters,
+    /// True if a name has at most 64 octets, and no component that is empty or contains other characters than letters,
     /// digits, `_`, `-` and `+`. So it cannot lead out of the directory.
     private static func isName(_ name: String) -> Bool {
         let isAllowed = { (octet: UInt8) in

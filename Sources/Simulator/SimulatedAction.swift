@@ -5,7 +5,7 @@ package import ButtonModel
 package enum SimulatedAction: Hashable, Sendable {
     case press(SimulatedPress, part: ButtonPart = .big)
     case swipe(SwipeDirection, part: ButtonPart = .big)
-    /// In hundredths of a full turn; positive: clockwise.
+    /// A turn in hundredths of a full turn, clockwise positive.
     case turn(hundredths: Int)
     /// A turn while the button is pressed.
     case pushTurn(hundredths: Int, part: ButtonPart = .big)
@@ -30,13 +30,13 @@ package enum SimulatedAction: Hashable, Sendable {
             return
         }
         let part = name.hasPrefix(Self.small) ? ButtonPart.small : .big
-        let word = part == .small ? String(name.dropFirst(Self.small.count)) : name
-        if let press = SimulatedPress(rawValue: word) {
+        let action = part == .small ? String(name.dropFirst(Self.small.count)) : name
+        if let press = SimulatedPress(rawValue: action) {
             self = .press(press, part: part)
-        } else if let direction = SwipeDirection(rawValue: word) {
+        } else if let direction = SwipeDirection(rawValue: action) {
             self = .swipe(direction, part: part)
-        } else if word.hasPrefix(Self.pushTurn),
-            let hundredths = Self.hundredths(word.dropFirst(Self.pushTurn.count))
+        } else if action.hasPrefix(Self.pushTurn),
+            let hundredths = Self.hundredths(action.dropFirst(Self.pushTurn.count))
         {
             self = .pushTurn(hundredths: hundredths, part: part)
         } else {

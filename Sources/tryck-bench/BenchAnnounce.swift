@@ -14,7 +14,7 @@ import Reactor
 final class BenchAnnounce {
     /// Nanoseconds without a message after which the daemon counts as having published everything.
     private static let silence: Int64 = 1_000_000_000
-    private static let patience: Int64 = 60_000_000_000
+    private static let timeLimit: Int64 = 60_000_000_000
 
     private enum Stage {
         case alone, connecting, listening, stopping, over
@@ -114,12 +114,12 @@ final class BenchAnnounce {
         guard observer == nil else { return }
         let options = MQTTOptions(
             endpoint: .unix(path: path), clientIdentifier: "bench_observer")
-        let observer = MQTTEdge(loop: loop, options: options, seed: 1) { [weak self] in self?.heard($0, path) }
+        let observer = MQTTEdge(loop: loop, options: options, seed: 1) { [weak self] in self?.received($0, path) }
         self.observer = observer
         observer.connect()
     }
 
-    private func heard(_ event: MQTTEvent, _ path: String) {
+    private func received(_ event: MQTTEvent, _ path: String) {
         switch event {
         case .connected:
             guard stage == .connecting else { break }
@@ -127,14 +127,14 @@ final class BenchAnnounce {
             observer?.subscribe([Subscription("#", qos: 0)])
             (firstAt, isOnline, messages, octets) = (nil, false, 0, 0)
             startDaemon(broker: "unix:\(path)")
-            timer?.set(at: loop.nanosecondsSinceBoot + Self.patience)
-        case .message(let topicName, let payload, _, _): heard(topicName, payload)
+            timer?.set(at: loop.nanosecondsSinceBoot + Self.timeLimit)
+        case .message(let topicName, let payload, _, _): received(topicName, payload)
         case .disconnected(let failure): fail("\(failure)")
         case .published, .publishFailed, .subscribeFailed, .dropped: break
         }
     }
 
-    private func heard(_ topicName: String, _ payload: [UInt8]) {
+    private func received(_ topicName: String, _ payload: [UInt8]) {
         guard stage == .listening else { return }
         let now = loop.nanosecondsSinceBoot
         let first = firstAt ?? now
@@ -146,7 +146,7 @@ final class BenchAnnounce {
             untilOnline.append(Double(now - startedAt))
             announcing.append(Double(now - first))
         }
-        timer?.set(at: now + (isOnline ? Self.silence : Self.patience))
+        timer?.set(at: now + (isOnline ? Self.silence : Self.timeLimit))
     }
 
     private func timerFired() {

@@ -19,10 +19,10 @@ final class BenchDial {
         case starting, pairing, paired, held, turning, relaying, done
     }
 
-    nonisolated static let pairPatience: Int64 = 60_000_000_000
+    nonisolated static let pairTimeLimit: Int64 = 60_000_000_000
     /// A burst that takes more nanoseconds than this, including the time for its notifications on the air, has lost
     /// something.
-    nonisolated static let patience: Int64 = 60_000_000_000
+    nonisolated static let timeLimit: Int64 = 60_000_000_000
     /// Nanoseconds, longer than turns of a Duo are taken for a part of the press.
     private static let settling: Int64 = 600_000_000
     private static let hundredths = 3
@@ -47,8 +47,8 @@ final class BenchDial {
     private var made = 0
     private var began: Int64 = 0
     private var processorBefore: Int64 = 0
-    private var stepsHeard = 0
-    private var relayedHeard = 0
+    private var stepsReceived = 0
+    private var relayedReceived = 0
     private var dialTimes, relayTimes, dialProcessor, relayProcessor: [Double]
 
     init(
@@ -108,7 +108,7 @@ final class BenchDial {
             loop: loop,
             options: MQTTOptions(
                 endpoint: .unix(path: path), clientIdentifier: "bench_subscriber"), seed: 1
-        ) { [weak self] in self?.heard($0, path) }
+        ) { [weak self] in self?.received($0, path) }
         subscriber?.connect()
     }
 
@@ -159,7 +159,7 @@ final class BenchDial {
                 self?.programEnded("The relay")
             }
             stage = .pairing
-            pauseTimer?.set(at: loop.nanosecondsSinceBoot + Self.pairPatience)
+            pauseTimer?.set(at: loop.nanosecondsSinceBoot + Self.pairTimeLimit)
         } catch {
             fail(error.sentence)
         }
@@ -177,17 +177,17 @@ final class BenchDial {
 
     // MARK: Measuring
 
-    private func heard(_ event: MQTTEvent, _ path: String) {
+    private func received(_ event: MQTTEvent, _ path: String) {
         switch event {
         case .connected:
             subscriber?.subscribe([Subscription("bench/#", qos: 0), Subscription("tryck/bridge/#", qos: 0)])
             if stage == .starting { startPrograms(path) }
         case .message(topicName: "bench/dial", let payload, _, _) where stage == .turning:
-            stepsHeard += Int(String(decoding: payload, as: UTF8.self)) ?? 0
-            if stepsHeard >= turns * Self.hundredths { dialArrived() }
+            stepsReceived += Int(String(decoding: payload, as: UTF8.self)) ?? 0
+            if stepsReceived >= turns * Self.hundredths { dialArrived() }
         case .message(topicName: "bench/relay", _, _, _) where stage == .relaying:
-            relayedHeard += 1
-            if relayedHeard == turns { relayArrived() }
+            relayedReceived += 1
+            if relayedReceived == turns { relayArrived() }
         case .message(topicName: "tryck/bridge/state", _, _, _) where stage == .pairing: askToPair()
         case .message(topicName: "tryck/bridge/response/permit_join", let payload, _, _) where stage == .pairing:
             // The adapter may still be starting.
@@ -215,7 +215,7 @@ final class BenchDial {
         case .held: makeTurns()
         case .pairing: fail("The simulated Duo was not paired within a minute. Please report it.")
         case .turning, .relaying:
-            fail("\(stepsHeard) of \(turns * Self.hundredths) steps have arrived within a minute. Please report it.")
+            fail("\(stepsReceived) of \(turns * Self.hundredths) steps have arrived within a minute. Please report it.")
         case .starting, .done: break
         }
     }
@@ -224,8 +224,8 @@ final class BenchDial {
     private func makeTurns() {
         stage = .turning
         isIntercepting = true
-        stepsHeard = 0
-        pauseTimer?.set(at: loop.nanosecondsSinceBoot + Self.patience)
+        stepsReceived = 0
+        pauseTimer?.set(at: loop.nanosecondsSinceBoot + Self.timeLimit)
         made = 0
         makeTurn()
     }
@@ -247,9 +247,9 @@ final class BenchDial {
         dialTimes.append(Double(loop.nanosecondsSinceBoot - began))
         dialProcessor.append(Double(processorTime(of: daemon) - processorBefore) / Double(turns))
         stage = .relaying
-        relayedHeard = 0
+        relayedReceived = 0
         processorBefore = processorTime(of: relay)
-        pauseTimer?.set(at: loop.nanosecondsSinceBoot + Self.patience)
+        pauseTimer?.set(at: loop.nanosecondsSinceBoot + Self.timeLimit)
         began = loop.nanosecondsSinceBoot
         let packet: [UInt8] = [2, 0x40, 0x20, 25, 0] + [UInt8](repeating: 0, count: 25)
         relaySocket?.send(Array(repeatElement(packet, count: turns).joined()))

@@ -132,8 +132,8 @@ final class BenchFlicd {
         let button = Self.button(number % Self.buttons).id
         return .events(
             button,
-            Self.steps.enumerated().map { place, step in
-                ButtonEvent(button: button, bootID: 1, counter: UInt32(place), step: step, ticks: 0)
+            Self.steps.enumerated().map { index, step in
+                ButtonEvent(button: button, bootID: 1, counter: UInt32(index), step: step, ticks: 0)
             })
     }
 
@@ -190,7 +190,7 @@ private final class BenchFlicdReaders: Sendable {
         for client in 0..<count {
             let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
             opened.append(descriptor)
-            // One address may have half of the places only: each client takes an address of its own.
+            // An address may have only half of the connections, so each client takes an address of its own.
             guard Self.call(bind, descriptor, 0x7F00_0002 + UInt32(client), 0) == 0,
                 Self.call(connect, descriptor, 0x7F00_0001, port) == 0,
                 write(descriptor, commands, commands.count) == commands.count

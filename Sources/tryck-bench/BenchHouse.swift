@@ -17,9 +17,9 @@ struct BenchHouse {
     /// The packets on the air since `beginTally`.
     private(set) var tally = LinkTally(at: start)
     /// All inputs of the hub, if they are kept, so that other hubs can be given the same.
-    private(set) var told: [(Hub.Input, Instant)] = []
+    private(set) var inputs: [(Hub.Input, Instant)] = []
     private let keepsInputs: Bool
-    /// Whether data from buttons is kept in `intercepted` instead of reaching the hub.
+    /// True if data from buttons is kept in `intercepted` instead of reaching the hub.
     var intercepts = false
     var intercepted: [[UInt8]] = []
     private var worldInputs: [SimulatedWorld.Input] = []
@@ -54,18 +54,22 @@ struct BenchHouse {
         settle()
     }
 
-    mutating func tell(_ input: SimulatedWorld.Input) {
+    mutating func give(_ input: SimulatedWorld.Input) {
         worldInputs.append(input)
         settle()
     }
 
-    mutating func tell(_ input: Hub.Input) {
+    mutating func give(_ input: Hub.Input) {
         runner.add(input)
         settle()
     }
 
     /// The hub's effects for one packet, which are not carried out yet.
-    mutating func receive(_ packet: [UInt8]) -> [Hub.Effect] { runner.hub.handle(.received(packet), at: now) }
+    mutating func receive(_ packet: [UInt8]) -> [Hub.Effect] {
+        let effects = runner.hub.handle(.received(packet), at: now)
+        if effects.last == .goOn { runner.add(.goOn) }
+        return effects
+    }
 
     mutating func carryOut(_ effects: [Hub.Effect]) {
         for effect in effects { took(effect) }
@@ -103,7 +107,7 @@ struct BenchHouse {
                 for effect in world.handle(worldInputs.removeFirst(), at: now) { took(effect) }
             }
             guard let turn = runner.next(at: now) else { return }
-            if keepsInputs { told.append((turn.input, now)) }
+            if keepsInputs { inputs.append((turn.input, now)) }
             for effect in turn.effects { took(effect) }
         }
     }

@@ -17,7 +17,7 @@ enum BenchLink {
     }
 
     /// Longer than any measurement, and than the supervision timeout.
-    private static let patience = Duration.seconds(120)
+    private static let timeLimit = Duration.seconds(120)
 
     /// Measures so many times, each in a world of its own.
     static func run(_ kind: Kind, count: Int) throws(Failure) -> String {
@@ -34,18 +34,18 @@ enum BenchLink {
         _ = house.wait(.seconds(2))
         house.beginTally()
         house.ask(#"{"request":"permit_join","data":{"time":600}}"#)
-        guard house.wait(patience, until: { $0.readyCount == 1 }) else { throw notReady }
+        guard house.wait(timeLimit, until: { $0.readyCount == 1 }) else { throw notReady }
         if kind == .pair { return house.tally }
         house.ask(#"{"request":"permit_join","data":{"time":0}}"#)
         _ = house.wait(.seconds(5))
         // After a disconnect, a button is silent until it is pressed.
         house.ask(#"{"request":"button/disconnect","data":{"id":"80e4da0000b0"}}"#)
-        _ = house.wait(patience)
+        _ = house.wait(timeLimit)
         house.ask(#"{"request":"button/connect","data":{"id":"80e4da0000b0"}}"#)
         _ = house.wait(.seconds(1))
         house.beginTally()
-        house.tell(.press(button: "bench", .click))
-        guard house.wait(patience, until: { $0.readyCount == 2 }) else { throw notReady }
+        house.give(.press(button: "bench", .click))
+        guard house.wait(timeLimit, until: { $0.readyCount == 2 }) else { throw notReady }
         return house.tally
     }
 

@@ -39,7 +39,7 @@ enum BenchMatching {
         var benches = benches
         var samples: [[Double]] = benches.map { _ in [] }
         for _ in 0..<rounds {
-            for place in benches.indices { samples[place].append(try benches[place].round()) }
+            for index in benches.indices { samples[index].append(try benches[index].round()) }
         }
         return samples
     }

@@ -21,7 +21,7 @@ final class BenchPress {
     /// Nanoseconds between two measurements, long enough for acknowledgements and syncs to be over.
     static let pause: Int64 = 4_000_000
     /// A message that takes more nanoseconds than this counts as lost.
-    static let patience: Int64 = 5_000_000_000
+    static let timeLimit: Int64 = 5_000_000_000
 
     enum Stage {
         case starting
@@ -56,7 +56,7 @@ final class BenchPress {
     private var relaySamples: [Int64] = []
     /// When the first octets of the current press were written.
     private var began: Int64?
-    /// Whether a button is pressed and its notification has not been sent yet.
+    /// True if a button is pressed and its notification has not been sent yet.
     private var isPressed = false
     private var readyButtons = 0
     private var idleBefore: ProcessFigures?
@@ -128,7 +128,7 @@ final class BenchPress {
         let endpoint = MQTTOptions.Endpoint.unix(path: path)
         subscriber = MQTTEdge(
             loop: loop, options: MQTTOptions(endpoint: endpoint, clientIdentifier: "bench_subscriber"), seed: 1
-        ) { [weak self] in self?.heard($0, path) }
+        ) { [weak self] in self?.received($0, path) }
         publisher = MQTTEdge(
             loop: loop, options: MQTTOptions(endpoint: endpoint, clientIdentifier: "bench_publisher"), seed: 2
         ) { _ in }
@@ -187,7 +187,7 @@ final class BenchPress {
 
     // MARK: Measuring
 
-    private func heard(_ event: MQTTEvent, _ path: String) {
+    private func received(_ event: MQTTEvent, _ path: String) {
         switch event {
         case .connected:
             subscriber?.subscribe([Subscription("bench/#", qos: 0), Subscription("tryck/bridge/#", qos: 0)])
@@ -258,7 +258,7 @@ final class BenchPress {
             if pressSamples.count >= presses { return settle() }
             isPressed = true
             advance(.press(button: button, .down))
-            pause(BenchPress.patience)
+            pause(BenchPress.timeLimit)
         case .releasing:
             advance(.press(button: button, .up))
             stage = .publishing
@@ -279,14 +279,14 @@ final class BenchPress {
         began = loop.nanosecondsSinceBoot
         publisher?.publish(
             id: 1, topicName: "bench/bare", payload: Array("0123456789abcdef".utf8), qos: 0, retain: false, expiry: nil)
-        pause(BenchPress.patience)
+        pause(BenchPress.timeLimit)
     }
 
     /// Sends a packet that is as long as a notification.
     private func sendToRelay() {
         began = loop.nanosecondsSinceBoot
         relaySocket?.send([2, 0x40, 0x20, 25, 0] + [UInt8](repeating: 0, count: 25))
-        pause(BenchPress.patience)
+        pause(BenchPress.timeLimit)
     }
 
     /// Waits for the work that the last press has caused, which does not count as idling.

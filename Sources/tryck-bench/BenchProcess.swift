@@ -127,7 +127,7 @@ final class BenchProcess {
         _ ended: @escaping @ReactorActor (JobID, ProcessResult, ContinuousClock.Instant) -> Void
     ) throws(Failure) -> (ContinuousClock.Instant, [Hub.Effect]) {
         house.intercepts = true
-        house.tell(.press(button: Self.button, press))
+        house.give(.press(button: Self.button, press))
         let isSent = house.wait(.seconds(5)) { !$0.intercepted.isEmpty }
         house.intercepts = false
         guard isSent else { throw Failure(.internalError, "The simulated button does not answer. Please report it.") }
@@ -158,7 +158,7 @@ final class BenchProcess {
         guard result.status == .exited(0) else {
             return finished(.failure(Failure(.unavailable, "A program failed: \(result.status).")))
         }
-        house.tell(.processEnded(id, result))
+        house.give(.processEnded(id, result))
         loop.onNextTurn { [weak self] in
             guard let self else { return }
             do throws(Failure) { try next(self) } catch { finished(.failure(error)) }

@@ -10,11 +10,11 @@ import Reactor
 final class BenchPublish {
     private static let topicName = "bench/edge"
     private static let bareTopicName = "bench/bare"
-    /// As long as the message of a rule.
+    /// Has the length of a rule's message.
     private static let payload = Array("0123456789abcdef".utf8)
     /// Nanoseconds between two measurements, long enough for acknowledgements to be over.
     private static let pause: Int64 = 2_000_000
-    private static let patience: Int64 = 5_000_000_000
+    private static let timeLimit: Int64 = 5_000_000_000
 
     private let loop: EventLoop
     private let directory: String
@@ -72,7 +72,7 @@ final class BenchPublish {
         }
         func edge(_ name: String, _ seed: UInt64) -> MQTTEdge {
             MQTTEdge(loop: loop, options: MQTTOptions(endpoint: endpoint, clientIdentifier: name), seed: seed) {
-                [weak self] in self?.heard($0)
+                [weak self] in self?.received($0)
             }
         }
         publisher = edge("bench_publisher", 1)
@@ -81,7 +81,7 @@ final class BenchPublish {
         subscriber?.connect()
     }
 
-    private func heard(_ event: MQTTEvent) {
+    private func received(_ event: MQTTEvent) {
         switch event {
         case .connected:
             connected += 1
@@ -119,7 +119,7 @@ final class BenchPublish {
         publisher?.publish(
             id: UInt64(samples[qos].count), topicName: Self.topicName, payload: Self.payload, qos: qos, retain: false,
             expiry: nil)
-        timer?.set(at: loop.nanosecondsSinceBoot + Self.patience)
+        timer?.set(at: loop.nanosecondsSinceBoot + Self.timeLimit)
     }
 
     private func finish() {

@@ -60,7 +60,7 @@ enum BenchReload {
         var id: JobID?
         for case .loadRules(let load, withTests: _) in hub.handle(.reloadRules, at: now) { id = load }
         guard let id else { throw Failure(.internalError, "The hub does not reload. Please report it.") }
-        let loaded = RulesLoaded(set: set)
+        let loaded = RuleLoadReport(set: set)
         var effects: [Hub.Effect] = []
         let time = try coreTime { () throws(Failure) in effects = hub.handle(.rulesLoaded(id, loaded), at: now) }
         return (time, effects.count { if case .publish = $0 { true } else { false } })

@@ -30,8 +30,8 @@ enum BenchScale {
         }
         let onAir = house.now - searching
         let computing = clock.now - began
-        let told = house.told
-        guard let template = pairedButton(told) else {
+        let inputs = house.inputs
+        guard let template = pairedButton(inputs) else {
             throw Failure(.internalError, "No simulated button was paired. Please report it.")
         }
 
@@ -41,7 +41,7 @@ enum BenchScale {
         let knowing = try memory(&hubs) { newHub((0..<known).map { copy(of: template, number: $0) }) }
         let linked = try memory(&hubs) {
             var hub = newHub([])
-            for (input, time) in told { _ = hub.handle(input, at: time) }
+            for (input, time) in inputs { _ = hub.handle(input, at: time) }
             return hub
         }
         withExtendedLifetime((house, hubs)) {}
@@ -67,9 +67,9 @@ enum BenchScale {
     }
 
     /// The record that the hub makes of the first button it pairs.
-    private static func pairedButton(_ told: [(Hub.Input, Instant)]) -> StoredButton? {
+    private static func pairedButton(_ inputs: [(Hub.Input, Instant)]) -> StoredButton? {
         var hub = Hub(BenchHouse.configuration, stored: StoredState(installationID: "be4c"), rules: RuleSet())
-        for (input, time) in told {
+        for (input, time) in inputs {
             for case .record(_, let changes) in hub.handle(input, at: time) {
                 for case .putButton(let button) in changes { return button }
             }

@@ -14,7 +14,7 @@ struct BenchTable {
     struct Row {
         var name: String
         var unit: Unit
-        /// One sample for each round.
+        /// A sample for each round.
         var samples: [Double]
         /// The samples that this row is compared with, round by round.
         var floor: [Double]?

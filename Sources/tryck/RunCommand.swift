@@ -13,7 +13,7 @@ struct RunCommand: ParsableCommand {
               tryck run --config tryck.yaml
             """)
 
-    @OptionGroup var places: PlaceOptions
+    @OptionGroup var paths: PathOptions
 
     @Option(help: ArgumentHelp("The socket for commands.", valueName: "path"))
     var controlSocket: String?
@@ -38,7 +38,7 @@ struct RunCommand: ParsableCommand {
     /// The options as arguments for tryckd.
     var arguments: [String] {
         let options = [
-            ("--config", places.config), ("--state-directory", places.stateDirectory),
+            ("--config", paths.config), ("--state-directory", paths.stateDirectory),
             ("--control-socket", controlSocket),
             ("--log-level", logLevel), ("--capture", capture), ("--record", record),
         ]

@@ -31,13 +31,14 @@ struct ImportTests {
         "Reactor": ["CLinux", "Glibc", "Synchronization"],
         "Platform": ["ButtonModel", "JSON", "Reactor", "CLinux", "Glibc"],
         "Edges": [
-            "Bytes", "ButtonModel", "JSON", "BluetoothHost", "FlicdProtocol", "Expressions", "Rules", "Hub",
-            "Simulator", "Reactor", "Platform", "CLinux", "CBluetooth", "CCurl", "CMosquitto", "CSQLite", "Logging",
+            "Bytes", "ButtonModel", "JSON", "BluetoothHost", "FlicdProtocol", "Expressions", "Rules", "MQTTTopics",
+            "Hub", "Simulator", "Reactor", "Platform", "CLinux", "CBluetooth", "CCurl", "CMosquitto", "CSQLite",
+            "Logging",
             "Glibc", "Synchronization",
         ],
         "Setup": [
-            "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "RuleTesting", "Hub", "Simulator", "Platform",
-            "Edges", "CCrypto", "Glibc",
+            "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "RuleTesting", "MQTTTopics", "Hub",
+            "Simulator", "Platform", "Edges", "CCrypto", "Glibc",
         ],
         "Daemon": [
             "ButtonModel", "JSON", "BluetoothHost", "Rules", "RuleLoader", "MQTTTopics", "Hub", "Simulator",
@@ -46,29 +47,32 @@ struct ImportTests {
         "tryckd": ["Daemon", "Glibc"],
         "ControlClient": ["JSON", "RuleLoader", "Reactor", "Platform", "CLinux", "Glibc"],
         "CommandSupport": [
-            "JSON", "Reactor", "Platform", "ControlClient", "CLinux", "ArgumentParser", "Glibc", "Synchronization",
+            "JSON", "MQTTTopics", "Reactor", "Platform", "ControlClient", "CLinux", "ArgumentParser", "Glibc",
+            "Synchronization",
         ],
         "CommandText": ["ButtonModel", "JSON", "Expressions", "MQTTTopics", "CommandSupport"],
         "DaemonCommands": [
-            "Bytes", "ButtonModel", "JSON", "Reactor", "Platform", "ControlClient", "CommandSupport", "CommandText",
-            "ArgumentParser", "Glibc",
+            "Bytes", "ButtonModel", "JSON", "MQTTTopics", "Reactor", "Platform", "ControlClient", "CommandSupport",
+            "CommandText", "ArgumentParser", "Glibc",
         ],
         "RuleCommands": [
             "ButtonModel", "JSON", "Diagnostics", "Expressions", "Almanac", "Rules", "RuleLoader", "RuleTesting",
             "Platform", "Setup", "CommandSupport", "CommandText", "ArgumentParser",
         ],
         "ReplayCommands": [
-            "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "Hub", "Platform", "Setup", "CommandSupport",
+            "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "Hub", "Platform", "CommandSupport",
             "CommandText", "ArgumentParser", "Glibc",
         ],
         "DemoCommands": [
-            "ButtonModel", "JSON", "Diagnostics", "Gestures", "Hub", "Simulator", "Reactor", "Platform", "Edges",
-            "Setup", "ControlClient", "CommandSupport", "CommandText", "RuleCommands", "CLinux", "ArgumentParser",
+            "ButtonModel", "JSON", "Diagnostics", "Gestures", "MQTTTopics", "Hub", "Simulator", "Reactor", "Platform",
+            "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText", "RuleCommands", "CLinux",
+            "ArgumentParser",
             "Glibc", "Synchronization",
         ],
         "DoctorCommands": [
-            "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "RuleTesting", "Reactor", "Platform", "Edges",
-            "Setup", "ControlClient", "CommandSupport", "CommandText", "RuleCommands", "ArgumentParser", "Glibc",
+            "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "RuleTesting", "MQTTTopics", "Reactor",
+            "Platform", "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText", "RuleCommands",
+            "ArgumentParser", "Glibc",
         ],
         "ExportCommands": [
             "ButtonModel", "JSON", "Hub", "Platform", "Edges", "Setup", "ControlClient", "CommandSupport",

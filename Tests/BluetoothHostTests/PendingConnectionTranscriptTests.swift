@@ -282,7 +282,7 @@ struct PendingConnectionTranscriptTests {
         .leSetScanEnable(true, filterDuplicates: false),
     ]
 
-    @Test("a controller that can do both scans while a connection is pending")
+    @Test("a controller that can scan while it initiates scans while a connection is pending")
     func both() {
         var bench = pending([kitchen])
         bench.when(.perform(.startScanning(active: false)), expect: .command(Self.scan[0]))
@@ -292,7 +292,7 @@ struct PendingConnectionTranscriptTests {
         bench.when(.completed(.leSetScanEnable))
     }
 
-    @Test("a controller that cannot do both scans first, and connects again after scanning")
+    @Test("a controller that cannot scan while it initiates scans first, and connects again afterwards")
     func oneAtATime() {
         var bench = pending([kitchen])
         bench.when(.perform(.startScanning(active: false)), expect: .command(Self.scan[0]))

@@ -32,7 +32,9 @@ struct ShortRadioTranscriptTests {
 
     // MARK: A short accept list
 
-    @Test("of four peers for an accept list of two, the first stays, and the others take turns of two seconds")
+    @Test(
+        "with four peers and an accept list of two, the first peer stays listed, and the others take turns of two seconds"
+    )
     func turns() {
         var bench = Bench()
         bench.when(
@@ -173,7 +175,7 @@ struct ShortRadioTranscriptTests {
 
     // MARK: Scanning and connecting in turns
 
-    @Test("a controller that cannot do both scans and connects in turns")
+    @Test("a controller that cannot scan while it initiates scans and connects in turns")
     func radioTurns() {
         var info = Bench.info
         info.scansWhileInitiating = false
@@ -212,7 +214,7 @@ struct ShortRadioTranscriptTests {
         bench.when(.perform(.stopScanning), expect: .command(Self.stopScan))
     }
 
-    @Test("a controller that refuses to connect while it scans is treated as one that cannot do both")
+    @Test("if a controller refuses to connect during a scan, scanning and connecting take turns")
     func learned() {
         var bench = Bench()
         bench.given(.perform(.startScanning(active: true)))

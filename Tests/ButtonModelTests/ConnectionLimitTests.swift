@@ -1,9 +1,9 @@
 import ButtonModel
 import Testing
 
-@Suite("The places that one owner of clients may have")
+@Suite("Connection limit for each owner")
 struct ConnectionLimitTests {
-    /// How many places each owner has after each in turn took as many as it was given.
+    /// The number of connections of each owner, if each owner in turn opens as many as it may.
     private static func greedy(places: Int, owners: Int) -> [Int] {
         let share = ConnectionLimit(capacity: places)
         var held = [Int](repeating: 0, count: owners)
@@ -13,14 +13,14 @@ struct ConnectionLimitTests {
         return held
     }
 
-    @Test("a greedy owner gets half of what is free, so that a newcomer finds a place until all are taken")
+    @Test("each owner gets at most half of the free connections, so a new owner gets one until all are in use")
     func halves() {
         #expect(Self.greedy(places: 64, owners: 8) == [32, 16, 8, 4, 2, 1, 1, 0])
         #expect(Self.greedy(places: 128, owners: 3) == [64, 32, 16])
         #expect(Self.greedy(places: 1, owners: 2) == [1, 0])
     }
 
-    @Test("owners with a client each have all places")
+    @Test("owners with one client each can use all connections")
     func modest() {
         #expect(Self.greedy(places: 0, owners: 1) == [0])
         let share = ConnectionLimit(capacity: 64)

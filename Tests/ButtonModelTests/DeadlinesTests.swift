@@ -32,7 +32,7 @@ struct DeadlinesTests {
         }
     }
 
-    @Test("the timer is told of a change, and of nothing else")
+    @Test("the timer gets a command only if the earliest deadline has changed")
     func rearm() {
         var deadlines = Deadlines<String>()
         let early = Instant(sinceBoot: .seconds(1))

@@ -1,13 +1,13 @@
 import ButtonModel
 import Testing
 
-@Suite("Lines of the log that something outside causes")
+@Suite("Rate limit of log lines")
 struct LogRateLimitTests {
     private enum Kind: Hashable { case first, second }
 
     private static func at(_ seconds: Int) -> Instant { Instant(sinceBoot: .seconds(seconds)) }
 
-    @Test("the first is written, then one a minute with the number of those that were left out")
+    @Test("the first line is written, and then one line a minute with the number of omitted lines")
     func minute() {
         var lines = LogRateLimit<Kind>()
         #expect(lines.lineToWrite(.first, "a", at: Self.at(0)) == "a")
@@ -19,7 +19,7 @@ struct LogRateLimitTests {
         #expect(lines.lineToWrite(.first, "g", at: Self.at(560)) == "g")
     }
 
-    @Test("kinds do not know of each other, and a line that is left out is not made")
+    @Test("each kind has its own limit, and the text of an omitted line is not evaluated")
     func kinds() {
         var lines = LogRateLimit<Kind>()
         var made = 0

@@ -168,7 +168,7 @@ struct DemoRunTests {
         var talk = Talk(DemoRun(script: nil))
         talk.given(.connected)
         talk.when(Self.answer("status", ["simulated_buttons": ["kitchen"], "faults": ["There is no mosquitto."]]))
-        talk.wait(DemoRun.startPatience)
+        talk.wait(DemoRun.startTimeLimit)
         talk.when(
             .timerFired,
             expect: .fail(

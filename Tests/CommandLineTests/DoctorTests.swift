@@ -95,13 +95,13 @@ extension DoctorTests {
             [
                 Fault(name: "wrong clock") { $0.now = UTCTime(milliseconds: 0) },
                 Fault(name: "broken configuration") {
-                    $0.configuration = .bad(name: "/etc/tryck/tryck.yaml", errors: 2, place: "3:5", code: "E201")
+                    $0.configuration = .bad(name: "/etc/tryck/tryck.yaml", errors: 2, position: "3:5", code: "E201")
                 },
                 Fault(name: "configuration that cannot be read") {
                     $0.configuration = .unusable("/etc/tryck/tryck.yaml cannot be read: Permission denied")
                 },
                 Fault(name: "broken rules") {
-                    $0.rules = .bad(name: "/etc/tryck/rules/my home.yaml", errors: 1, place: "14:15", code: "E301")
+                    $0.rules = .bad(name: "/etc/tryck/rules/my home.yaml", errors: 1, position: "14:15", code: "E301")
                 },
                 Fault(name: "rules with a warning") {
                     $0.rules = .good(name: "home.yaml", content: "1 rule", warnings: 1)

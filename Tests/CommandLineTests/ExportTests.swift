@@ -1,4 +1,6 @@
+import ArgumentParser
 import ButtonModel
+import Edges
 import Foundation
 import Hub
 import JSON
@@ -60,6 +62,22 @@ struct ExportTests {
                 ],
                 "installation_id": .null,
             ])
+    }
+
+    @Test("a button of another flicd is not exported, and does not count")
+    func otherFlicd() throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "tryck-test-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        _ = try OfflineStore.change(directory, entropy: 1) { stored in
+            let exported = ExportedState(StoredState(installationID: "05a1", buttons: [Self.button(1, "kitchen")]))
+            var plan = ImportPlan(exported, into: stored, isReplacing: false)
+            (plan.entries[0].button.pairing, plan.entries[0].button.source) = (nil, "attic")
+            return plan
+        }
+        let file = directory + "/buttons.tryck"
+        let command = try ExportCommand.parse([file, "--clear", "--state-directory", directory])
+        let failure = #expect(throws: Failure.self) { try command.run() }
+        #expect(failure?.status == .negativeResult && !FileManager.default.fileExists(atPath: file))
     }
 
     @Test("a file is made for its owner alone, and one that is there stays unless it is to be replaced")

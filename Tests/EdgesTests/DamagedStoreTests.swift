@@ -15,7 +15,9 @@ import Testing
 /// damaged file is kept for inspection.
 @Suite("A damaged database")
 struct DamagedStoreTests {
-    /// Three buttons, two runs and a variable: the file when the daemon has ended, and with its log while it runs.
+    /// A database with three buttons, two runs and a variable.
+    ///
+    /// - Returns: the file after the daemon has ended, and the file and its log while the daemon runs.
     private static func good() async throws -> (closed: [UInt8], open: [UInt8], log: [UInt8]) {
         let directory = TemporaryDirectory(in: "/dev/shm")
         let file = directory.path + "/tryck.sqlite"
@@ -32,9 +34,9 @@ struct DamagedStoreTests {
         return (readFile(file), open, log)
     }
 
-    /// Starts on these files, and uses what it finds.
+    /// Starts with these files, and uses the store.
     ///
-    /// - Returns: how many buttons there were, and what was said.
+    /// - Returns: the number of buttons, and the notices.
     @discardableResult @ReactorActor
     private static func start(_ octets: [UInt8], log: [UInt8] = [], _ what: String) throws -> (Int, [StoreNotice]) {
         let directory = TemporaryDirectory(in: "/dev/shm")
@@ -53,7 +55,7 @@ struct DamagedStoreTests {
         return (state.buttons.count, store.notices)
     }
 
-    @Test("a bit is flipped in the header, each octet of it in turn")
+    @Test("one bit of each octet of the header is flipped")
     func header() async throws {
         let good = try await Self.good().closed
         try await withReactor {
@@ -83,7 +85,7 @@ struct DamagedStoreTests {
         }
     }
 
-    @Test("it is cut off")
+    @Test("the file is cut off")
     func truncated() async throws {
         let good = try await Self.good()
         try await withReactor {
@@ -95,11 +97,11 @@ struct DamagedStoreTests {
         }
     }
 
-    @Test("it is empty: that is said, and a log that goes with nothing is set aside with it")
+    @Test("an empty file is reported, and if it has a log, both are renamed")
     func empty() async throws {
         let good = try await Self.good()
         try await withReactor {
-            // SQLite takes one octet for nothing.
+            // SQLite considers a file of one octet to be empty.
             for octets in [[], [7]] as [[UInt8]] {
                 let (_, notices) = try Self.start(octets, "\(octets)")
                 #expect("\(notices)".contains("was empty, and is created again"))
@@ -121,7 +123,7 @@ struct DamagedStoreTests {
         }
     }
 
-    @Test("its log has garbage anywhere: what was recorded before that is there", arguments: 0..<4 as Range<UInt64>)
+    @Test("the log contains garbage: transactions before it are loaded", arguments: 0..<4 as Range<UInt64>)
     func log(seed: UInt64) async throws {
         let good = try await Self.good()
         try await withReactor {
@@ -146,7 +148,7 @@ struct DamagedStoreTests {
         }
     }
 
-    @Test("a directory is in its place: set aside, with what is in it")
+    @Test("a directory with the database's name is renamed, with its contents")
     func directory() async throws {
         let directory = TemporaryDirectory()
         let file = directory.path + "/tryck.sqlite"
@@ -162,7 +164,7 @@ struct DamagedStoreTests {
     }
 
     @Test(
-        "another program's database is set aside as it is",
+        "another program's database is renamed and not changed",
         arguments: ["PRAGMA application_id = 252006673", "CREATE TABLE moz_places (id INTEGER)"])
     func foreign(sql: String) async throws {
         let directory = TemporaryDirectory()
@@ -183,7 +185,7 @@ struct DamagedStoreTests {
         #expect(readFile(aside) == before)
     }
 
-    @Test("an installation's id that can be part of no topic is drawn anew, and said so; the buttons stay")
+    @Test("an installation id that cannot be part of a topic is replaced and reported; the buttons stay")
     func installation() async throws {
         for id in ["05#1", "05a", "", "05A1", "ффффф"] {
             let directory = TemporaryDirectory(in: "/dev/shm")

@@ -11,9 +11,9 @@ import Testing
 
 @testable import Edges
 
-/// A store lives while one call of its, or each from one on, does not work; every call has its turn. Then the disk works
-/// again.
-@Suite("The store on a disk that fails")
+/// One call of a store fails, or that call and all later ones do. This is repeated for every call of the store. Then the disk
+/// works again.
+@Suite("The store on a failing disk")
 struct DiskFaultTests {
     enum Fault: Sendable, CaseIterable {
         case fullFrom, readOnlyFrom, brokenOnce
@@ -44,7 +44,7 @@ struct DiskFaultTests {
         }())
 
     @Test(
-        "it says so, forgets nothing, and goes on when the disk does: what is said to be there then is there",
+        "the store reports the failure, loses no change, and records all changes when the disk works again",
         arguments: Fault.allCases)
     func everyCall(fault: Fault) async throws {
         var call = 0
@@ -64,7 +64,7 @@ struct DiskFaultTests {
             call += 1
         }
         #expect(call > 60)
-        // Some steps SQLite names only by number.
+        // SQLite describes some failures by a number only.
         #expect(startFailures.allSatisfy { $0.contains("…") })
         let words = startFailures.joined(separator: "\n")
         switch fault {
@@ -75,7 +75,9 @@ struct DiskFaultTests {
         #expect(!startFailures.isEmpty)
     }
 
-    /// - Returns: how many calls there were, and why it could not start at first.
+    /// Starts a store, records `changes`, mends the disk, and checks the state.
+    ///
+    /// - Returns: the number of calls, and the failure of the first start.
     @ReactorActor
     private static func live(on disk: WatchedDisk) async throws -> (count: Int, failure: String?) {
         var failure: String?

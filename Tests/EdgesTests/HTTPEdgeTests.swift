@@ -97,6 +97,25 @@ struct HTTPEdgeTests {
         #expect(longer.outcome == .failed("the answer has more than 1 MiB"))
     }
 
+    @Test("an answer that is too long is refused also if its last octets wait for the next turn of the loop")
+    func pausedAtTheEnd() async throws {
+        let server = try TestWebServer()
+        defer { server.stop() }
+        try await withReactor {
+            let edge = HTTPEdge(loop: .shared)
+            let results = Happenings<HTTPResult>()
+            // Together they use up the turns, so transfers are paused at any octet.
+            let count = 64
+            for id in 0..<count {
+                let request = server.request("/body/\(HTTPEdge.maximumAnswer + 1 + 16 * id)")
+                edge.start(UInt64(id), request, timeout: .seconds(60)) { results.add($0) }
+            }
+            for _ in 0..<count {
+                #expect(await results.next().outcome == .failed("the answer has more than 1 MiB"))
+            }
+        }
+    }
+
     @Test("headers have 64 KiB; one octet more, and trailers or responses without an end, end the transfer")
     func headers() async throws {
         let most = HTTPEdge.maximumHeaders

@@ -2,6 +2,7 @@ import CLinux
 import DiskTestSupport
 import Glibc
 import Hub
+import MQTTTopics
 import Reactor
 import ReactorTestSupport
 import Testing
@@ -155,7 +156,8 @@ struct MQTTEdgeTests {
             _ = await watcher.next()
             watcher.edge.subscribe([Subscription("bridge/state", qos: 1)])
             var options = broker.options()
-            options.will = MQTTWill(topicName: "bridge/state", payload: Array("offline".utf8))
+            options.will = MQTTMessage(
+                topicName: "bridge/state", payload: Array("offline".utf8), qos: 1, retain: true)
             let polite = TestClient(options)
             _ = await polite.next()
             await polite.disconnect()

@@ -8,12 +8,12 @@ import Testing
 
 @testable import Edges
 
-@Suite("The store without its daemon")
+@Suite("The store without a daemon")
 struct OfflineStoreTests {
     private static let exported = ExportedState(
         StoredState(installationID: "beef", buttons: [.example(1, name: "exported"), .example(2)]))
 
-    @Test("what a daemon kept is read, and its next start finds it as it was")
+    @Test("the state that a daemon stored is loaded and not changed")
     func load() async throws {
         let directory = TemporaryDirectory()
         try await withReactor { try openStore(directory).apply([.putButton(.example(1))]) }
@@ -23,7 +23,7 @@ struct OfflineStoreTests {
         #expect(try await withReactor { try openStore(directory).load() } == state)
     }
 
-    @Test("where nothing was kept nothing is made")
+    @Test("a load does not create a missing store")
     func nothing() {
         let directory = TemporaryDirectory()
         for path in [directory.path, directory.path + "/missing"] {
@@ -33,7 +33,7 @@ struct OfflineStoreTests {
         #expect(mode(of: directory.path + "/missing") == nil)
     }
 
-    @Test("imported into a directory that is made for it: the daemon finds the buttons and the installation")
+    @Test("an import creates the directory, and the daemon finds the buttons and the installation id")
     func fresh() async throws {
         let directory = TemporaryDirectory()
         let path = directory.path + "/lib/tryck"
@@ -43,7 +43,7 @@ struct OfflineStoreTests {
         #expect(plan.entries.map(\.outcome) == [.added, .added])
         #expect(notices.isEmpty)
         #expect(mode(of: path) == 0o700 && mode(of: path + "/tryck.sqlite") == 0o600)
-        // Copied into the file and on the disk, nothing is left in a log.
+        // Everything was copied into the database file, so there is no log.
         #expect(mode(of: path + "/tryck.sqlite-wal") == nil)
         let state = try await withReactor {
             try StoreEdge(loop: .shared, directory: path, entropy: 2, now: UTCTime(milliseconds: 0)).load()
@@ -51,7 +51,7 @@ struct OfflineStoreTests {
         #expect(state == StoredState(installationID: "beef", buttons: Self.exported.buttons))
     }
 
-    @Test("imported where a button is known: that one stays, or is replaced, and the installation stays")
+    @Test("an import keeps or replaces a known button, and keeps the installation id")
     func known() async throws {
         let directory = TemporaryDirectory()
         try await withReactor { try openStore(directory).apply([.putButton(.example(1, name: "here"))]) }
@@ -65,7 +65,7 @@ struct OfflineStoreTests {
         }
     }
 
-    @Test("what waits in a reserve in memory is merged before an import, and does not come over it at the next start")
+    @Test("a reserve in memory is applied before an import, and not once more at the next start")
     func memoryReserve() async throws {
         let (directory, runtime) = (TemporaryDirectory(in: "/dev/shm"), TemporaryDirectory(in: "/dev/shm"))
         @ReactorActor func open() throws(StoreFailure) -> StoreEdge {
@@ -90,7 +90,7 @@ struct OfflineStoreTests {
                 try store.apply([
                     .progress(
                         id, EventCursor(bootID: 7, eventCount: 700), recogniser: "", pressCount: 70, sequence: 71,
-                        heard: 70),
+                        publishWatermark: 70),
                     .runStarted(.example(9, id)),
                 ])
             }
@@ -104,11 +104,11 @@ struct OfflineStoreTests {
         let state = try await withReactor { try open().load() }
         #expect(state.buttons.map(\.name) == ["exported", nil])
         #expect(state.buttons.map(\.pressCount) == [70, 2] && state.runs.map(\.id) == [9])
-        // The cursor of another pairing is not that of the imported one.
+        // The cursor of the replaced pairing does not apply to the imported one.
         #expect(state.buttons.map(\.cursor) == Self.exported.buttons.map(\.cursor))
     }
 
-    @Test("while a daemon has the directory nothing is read and nothing changed, and the other way round")
+    @Test("a directory in use by a daemon is neither read nor changed, and a daemon cannot use it during an import")
     func inUse() async throws {
         let directory = TemporaryDirectory()
         let failure = StoreFailure.inUse(directory: directory.path)
@@ -130,7 +130,7 @@ struct OfflineStoreTests {
         }
     }
 
-    @Test("a damaged file is left for the daemon to set aside")
+    @Test("a damaged file is not changed, because the daemon renames it")
     func damaged() {
         let directory = TemporaryDirectory()
         let file = directory.path + "/tryck.sqlite"

@@ -11,10 +11,10 @@ import Testing
 
 @testable import Edges
 
-/// Each test lets a store live on a watched disk; then, for every call that changed a file, a store is opened on what a
-/// kill or a power cut at that instant may have left. `TRYCK_POWER_CUTS` says how many cuts of a random kind there are
-/// at each; without it, one.
-@Suite("The store, its power cut at every instant")
+/// Each test uses a store on a watched disk. For every call that changed a file, another store then opens the files that a
+/// kill or a power cut at that instant may have left. `TRYCK_POWER_CUTS` is the number of random power cuts for each call;
+/// the default is one.
+@Suite("Power cuts at every instant of a store")
 struct PowerCutTests {
     @Test("a new directory, presses, rules, checkpoints, and a second start")
     func life() async throws {
@@ -35,7 +35,7 @@ struct PowerCutTests {
         #expect(count > 400)
     }
 
-    @Test("writing never pauses: the log is copied while writers wait")
+    @Test("if writing never pauses, the log is copied while writers wait")
     func forcedCheckpoint() async throws {
         let (cuts, _) = try await cuts(checkpointPageCount: 2) { disk, ledger in
             let store = try open(disk, ledger)
@@ -50,7 +50,7 @@ struct PowerCutTests {
         try await cuts.check()
     }
 
-    @Test("a sync fails", arguments: 2...9)
+    @Test("one sync fails", arguments: 2...9)
     func failedSync(number: Int) async throws {
         let (cuts, _) = try await cuts { disk, ledger in
             let store = try open(disk, ledger)
@@ -63,7 +63,7 @@ struct PowerCutTests {
         try await cuts.check()
     }
 
-    @Test("the disk is full for a while and over a restart: what was pressed is in the reserve, later in the database")
+    @Test("presses on a full disk, also across a restart, are in the reserve and later in the database")
     func full() async throws {
         let (cuts, count) = try await cuts { disk, ledger in
             var store: StoreEdge? = try open(disk, ledger)
@@ -77,7 +77,7 @@ struct PowerCutTests {
             store = try await reopen(disk, ledger)
             #expect(store?.fault != nil)
             var loaded = try #require(try store?.load())
-            // Buttons keep what only the reserve has. That is nothing if the log had room left after a checkpoint.
+            // Buttons keep the events that only the reserve contains. There are none if the log had space after a checkpoint.
             loaded.markAsSynced(loaded.buttons.map { ($0.id, $0.cursor) })
             #expect(loaded == ledger.states.last)
             try await pressSome(6, ledger, store)
@@ -93,7 +93,7 @@ struct PowerCutTests {
         #expect(count > 100)
     }
 
-    @Test("a file of each older version becomes one of this", arguments: 1..<StoreSchema.version)
+    @Test("a file of each older version is migrated", arguments: 1..<StoreSchema.version)
     func migration(version: Int) async throws {
         let directory = TemporaryDirectory(in: "/dev/shm")
         try await withReactor {
@@ -115,15 +115,15 @@ struct PowerCutTests {
         let (cuts, _) = try await cuts(in: directory) { disk, ledger in
             let store = try open(disk, ledger)
             #expect(try store.load().buttons.map(\.identity.nickname) == ["old"])
-            // What it left unheard it did not know, before its fourth version.
-            #expect(try store.load().buttons.map(\.heard) == [version < 4 ? 6 : 0])
+            // Before version 4, all messages counted as published.
+            #expect(try store.load().buttons.map(\.publishWatermark) == [version < 4 ? 6 : 0])
             try ledger.record(Ledger.event(1, 5), store)
             await ledger.sync(store)
         }
         try await cuts.check()
     }
 
-    @Test("a damaged file is set aside: it is there under the one name or the other")
+    @Test("a damaged file always exists under its old or its new name")
     func setAside() async throws {
         let directory = TemporaryDirectory(in: "/dev/shm")
         let garbage = Array("no database".utf8)
@@ -138,7 +138,7 @@ struct PowerCutTests {
         try await cuts.check()
     }
 
-    @Test("an import that has ended is there whole; one that has not, whole or not at all")
+    @Test("an import that has ended is complete; an unfinished one is complete or has no effect")
     func imported() async throws {
         let exported = ExportedState(
             StoredState(installationID: "beef", buttons: [.example(1), .example(2), .example(3)]))
@@ -154,9 +154,9 @@ struct PowerCutTests {
         try await cuts.check()
     }
 
-    // MARK: Lives
+    // MARK: Using a store
 
-    /// Watches what a life does to the files of a directory.
+    /// Observes all changes of the files in a directory while `live` uses a store there.
     private func cuts(
         in directory: TemporaryDirectory = TemporaryDirectory(in: "/dev/shm"), checkpointPageCount: Int = 10,
         _ live: @escaping @ReactorActor @Sendable (WatchedDisk, Ledger) async throws -> Void
@@ -195,7 +195,7 @@ struct PowerCutTests {
         }
     }
 
-    /// Presses, runs and variables: what a reserve holds.
+    /// Records presses, runs and variables, all of which a reserve can contain.
     @ReactorActor private func pressSome(_ count: Int, _ ledger: Ledger, _ store: StoreEdge?) async throws {
         var random = SeededGenerator(seed: UInt64(count))
         for _ in 0..<count {
@@ -253,13 +253,14 @@ private final class Ledger {
         self.checkpointPageCount = checkpointPageCount
     }
 
-    /// A press of which a rule is run.
+    /// The changes for a press that starts a run.
     static func event(_ button: UInt64, _ number: Int) -> [StoreChange] {
         let id = StoredButton.example(button).id
         return [
             .progress(
                 id, EventCursor(bootID: 1, eventCount: UInt32(number)), recogniser: "\(number)",
-                pressCount: Tally(clamping: number), sequence: Tally(clamping: number), heard: Int64(number) - 1),
+                pressCount: Tally(clamping: number), sequence: Tally(clamping: number),
+                publishWatermark: Int64(number) - 1),
             .runStarted(.example(UInt64(number), id)),
         ]
     }
@@ -278,7 +279,7 @@ private final class Ledger {
         }
     }
 
-    /// Says what was promised when it is.
+    /// Requests a sync, and notes in the disk's events which transactions it has promised.
     func beginSync(_ store: StoreEdge?, _ done: @escaping @ReactorActor () -> Void = {}) {
         let count = states.count - 1
         store?.sync { [disk] isSynced in
@@ -297,7 +298,7 @@ private final class Ledger {
     }
 }
 
-/// Opens a store on everything that may be left, and holds it against what was promised.
+/// Opens a store on all files that may be left, and compares its state with the promised transactions.
 private struct PowerCuts: Sendable {
     private enum Found: Hashable {
         case state(Int)
@@ -307,15 +308,15 @@ private struct PowerCuts: Sendable {
     private var disk: CutDisk
     private let events: [DiskEvent]
     private let numbers: [StoredState: Int]
-    /// By the digest of the contents: most cuts leave what another one left.
+    /// The results by the digest of the contents, because most cuts leave the same contents as another.
     private var known: [Int: Found] = [:]
     private var random = SeededGenerator(seed: 1)
     private var recorded = 0
     private var promised = 0
-    /// The contents of a file that was no database from the start.
+    /// The contents of a damaged file that existed before the first start.
     var garbage: [UInt8]?
 
-    /// - Parameter states: after each transaction, the first before any.
+    /// - Parameter states: the initial state, and the state after each transaction.
     init(_ disk: CutDisk, _ events: [DiskEvent], _ states: [StoredState]) {
         self.disk = disk
         self.events = events
@@ -407,7 +408,7 @@ private struct PowerCuts: Sendable {
 }
 
 extension DiskEvent {
-    /// Without the octets.
+    /// A description without the octets.
     var summary: String {
         guard case .wrote(let name, let offset, let octets) = self else { return "\(self)" }
         return "\(octets.count) octets to \(name) at \(offset)"

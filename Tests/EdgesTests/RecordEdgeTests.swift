@@ -13,7 +13,7 @@ import Testing
 struct RecordEdgeTests {
     static let header: JSONValue = ["format": .string(Recording.format), "version": 1]
 
-    @Test("lines are in the file a turn of the loop later, for nobody else to read")
+    @Test("lines are written in the next turn of the loop, to a file that other users cannot read")
     func turn() async throws {
         let directory = TemporaryDirectory()
         let path = directory.path + "/s.jsonl"
@@ -36,7 +36,7 @@ struct RecordEdgeTests {
         #expect(mode(of: path) == 0o600)
     }
 
-    @Test("much at once does not wait")
+    @Test("many octets are written immediately")
     func much() async throws {
         let directory = TemporaryDirectory()
         let path = directory.path + "/s.jsonl"
@@ -48,7 +48,7 @@ struct RecordEdgeTests {
         }
     }
 
-    @Test("a recording that is there is continued, after a line that was cut off, too", arguments: ["\n", "\n{\"at_"])
+    @Test("an existing recording is continued, also after an incomplete line", arguments: ["\n", "\n{\"at_"])
     func continued(end: String) async throws {
         let directory = TemporaryDirectory()
         let path = directory.path + "/s.jsonl"
@@ -64,7 +64,7 @@ struct RecordEdgeTests {
         #expect(mode(of: path) == 0o600)
     }
 
-    @Test("a file with something else in it stays as it is")
+    @Test("a file that is not a recording is not changed")
     func another() async throws {
         let directory = TemporaryDirectory()
         let path = directory.path + "/rules.yaml"
@@ -89,7 +89,7 @@ struct RecordEdgeTests {
         #expect(mode(of: path) == 0o644)
     }
 
-    @Test("at its greatest length it ends with whole lines, and says so once")
+    @Test("a recording of the maximum length ends with a complete line, and one sentence is reported")
     func bound() async throws {
         let directory = TemporaryDirectory()
         let path = directory.path + "/s.jsonl"
@@ -102,12 +102,12 @@ struct RecordEdgeTests {
             return sentences.takeAll()
         }
         #expect(sentences == ["\(path) has reached its maximum length: recording ends"])
-        // 14 octets each, with their ends.
+        // Each line has 14 octets, with its line feed.
         #expect(readFile(path).count == 56)
         #expect(readFile(path).last == 0x0A)
     }
 
-    @Test("a disk that takes no more ends it with whole lines, and it says so once")
+    @Test("on a full disk the recording ends with a complete line, and one sentence is reported")
     func fullDisk() async throws {
         let directory = TemporaryDirectory()
         let path = directory.path + "/s.jsonl"
@@ -129,7 +129,7 @@ struct RecordEdgeTests {
         #expect(readFile(path) == Array("{\"number\":1}\n".utf8))
     }
 
-    /// The file that is open there takes nothing any more.
+    /// Replaces the open descriptor of this file with one of `/dev/full`.
     private nonisolated func fillDisk(under path: String) {
         let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
         defer { close(full) }

@@ -12,7 +12,7 @@ import Testing
 
 @testable import Edges
 
-@Suite("What a reserve holds")
+@Suite("The snapshots in a reserve")
 struct ReserveSnapshotTests {
     private static let button = StoredButton.example(1).id
 
@@ -22,12 +22,12 @@ struct ReserveSnapshotTests {
             button: button, facts: TriggerFacts(), at: UTCTime(milliseconds: -7)), endsAt: UTCTime(milliseconds: 8),
         saved: "{}")
 
-    /// A change of each kind that the reserve keeps, with extreme values.
+    /// A change of each kind that a reserve can contain, with extreme values.
     private static let changes: [StoreChange] = [
         .progress(
             button, EventCursor(bootID: .max, eventCount: .max, smallEventCount: 3), recogniser: "d\"1\u{0}",
-            pressCount: Tally(clamping: Int64.max), sequence: 0, heard: 4),
-        .heard(button, 5),
+            pressCount: Tally(clamping: Int64.max), sequence: 0, publishWatermark: 4),
+        .publishWatermark(button, 5),
         .runStarted(.example(7, button)),
         .runStarted(
             StoredRun(id: 8, rule: "é", button: nil, event: EventCursor(), startedAt: UTCTime(milliseconds: .min))),
@@ -42,7 +42,8 @@ struct ReserveSnapshotTests {
         .putButton(
             StoredButton(
                 identity: StoredButton.example(4).identity, pairing: nil, source: "flicd://attic:1",
-                pairedAt: UTCTime(milliseconds: 1), batteryPercentage: 7, heard: 3, dials: [.part(.small): 1],
+                pairedAt: UTCTime(milliseconds: 1), batteryPercentage: 7, publishWatermark: 3,
+                dials: [.part(.small): 1],
                 lastSeen: UTCTime(milliseconds: 2), recogniser: "d1")),
         .removeButton(button), .fact(button, .name("n")), .fact(button, .name(nil)), .fact(button, .nickname("")),
         .fact(button, .source("flicd://attic:1")), .fact(button, .triggerMode(.clickAndHold)),
@@ -53,7 +54,7 @@ struct ReserveSnapshotTests {
 
     private static let snapshot = ReserveSnapshot(database: 0xFEDC_BA98_7654_3210, number: 17, changes: changes)
 
-    @Test("it is read as it was written, whatever pads it")
+    @Test("a decoded snapshot equals the encoded one, with any padding")
     func roundTrip() throws {
         let octets = try #require(Self.snapshot.encoded())
         #expect(ReserveSnapshot(decoding: octets) == Self.snapshot)
@@ -84,7 +85,7 @@ struct ReserveSnapshotTests {
         }
     }
 
-    @Test("what a button tells again is not in it")
+    @Test("a snapshot does not contain values that a button reports again")
     func toldAgain() throws {
         let all: [StoreChange] = [
             .fact(Self.button, .lastSeen(UTCTime(milliseconds: 1))), .fact(Self.button, .firmware(1)),
@@ -96,7 +97,7 @@ struct ReserveSnapshotTests {
         #expect(ReserveSnapshot(decoding: octets)?.changes == [])
     }
 
-    @Test("cut off anywhere, with any bit flipped, or of another version, it is nothing")
+    @Test("a snapshot is invalid if it is cut off anywhere, has a flipped bit, or has another version")
     func torn() throws {
         let octets = try #require(Self.snapshot.encoded())
         for length in 0..<octets.count { #expect(ReserveSnapshot(decoding: Array(octets.prefix(length))) == nil) }
@@ -107,11 +108,13 @@ struct ReserveSnapshotTests {
         }
     }
 
-    @Test("sectors of an older snapshot in a newer one make it nothing", arguments: 0..<20 as Range<UInt64>)
+    @Test("sectors of an older snapshot make a newer one invalid", arguments: 0..<20 as Range<UInt64>)
     func sectors(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         func octets(_ number: UInt64) throws -> [UInt8] {
-            let changes = (0..<60).map { StoreChange.heard(StoredButton.example(UInt64($0)).id, Int64(number)) }
+            let changes = (0..<60).map {
+                StoreChange.publishWatermark(StoredButton.example(UInt64($0)).id, Int64(number))
+            }
             return try #require(ReserveSnapshot(database: 1, number: number, changes: changes).encoded())
         }
         let (old, new) = (try octets(11), try octets(12))
@@ -123,18 +126,18 @@ struct ReserveSnapshotTests {
         #expect(found == nil || torn == new || torn == old)
     }
 
-    @Test("random octets are nothing", arguments: 0..<50 as Range<UInt64>)
+    @Test("random octets are not a snapshot", arguments: 0..<50 as Range<UInt64>)
     func random(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         #expect(ReserveSnapshot(decoding: random.bytes(Int.random(in: 0...300, using: &random))) == nil)
-        // Behind a good beginning, too.
+        // Random octets after a valid beginning.
         let head = try #require(Self.snapshot.encoded()).prefix(Int.random(in: 8...40, using: &random))
         #expect(ReserveSnapshot(decoding: Array(head) + random.bytes(200)) == nil)
     }
 
-    @Test("what does not fit goes without the state of rules; presses that do not fit are refused")
+    @Test("a snapshot that is too long leaves out the state of rules; presses that do not fit are refused")
     func bounds() throws {
-        let press = StoreChange.heard(Self.button, 1)
+        let press = StoreChange.publishWatermark(Self.button, 1)
         let long = StoreChange.rules(.variable("a", .string(String(repeating: "x", count: ReserveSnapshot.slotLength))))
         let octets = try #require(ReserveSnapshot(database: 1, number: 1, changes: [press, long]).encoded())
         #expect(ReserveSnapshot(decoding: octets)?.changes == [press])
@@ -143,12 +146,12 @@ struct ReserveSnapshotTests {
             return ReserveSnapshot(database: 1, number: 1, changes: [.runStarted(.example(1, Self.button, rule: rule))])
                 .encoded()?.count
         }
-        let rest = ReserveSnapshot.slotLength - (length(0) ?? 0)
-        #expect(length(rest) == ReserveSnapshot.slotLength)
-        #expect(length(rest + 1) == nil)
+        let remainder = ReserveSnapshot.slotLength - (length(0) ?? 0)
+        #expect(length(remainder) == ReserveSnapshot.slotLength)
+        #expect(length(remainder + 1) == nil)
     }
 
-    @Test("the slot that is written is never what a power cut or a kill would need", arguments: 0..<50 as Range<UInt64>)
+    @Test("a write never hits a slot that is needed after a power cut or a kill", arguments: 0..<50 as Range<UInt64>)
     func slots(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var slots = Reserve.Slots(durable: seed.isMultiple(of: 2) ? 1 : nil)
@@ -166,12 +169,12 @@ struct ReserveSnapshotTests {
     }
 }
 
-/// A store whose database is refused by the disk, and what a start finds.
+/// A store cannot write its database, and another start reads the files.
 @Suite("A reserve and its database")
 struct ReserveTests {
     private static let id = StoredButton.example(1).id
 
-    @Test("a reserve that was made is found after a power cut")
+    @Test("a new reserve is still there after a power cut")
     func made() async throws {
         let directory = TemporaryDirectory()
         let disk = WatchedDisk(directory.path)
@@ -186,8 +189,10 @@ struct ReserveTests {
         }
     }
 
-    /// The files that a process leaves when it is killed on a full disk, after two presses there.
-    private static func left(in directory: TemporaryDirectory) async throws -> StoredState {
+    /// Copies the files of a process that was killed after two presses on a full disk, to names with `copy-`.
+    ///
+    /// - Returns: the state that includes both presses.
+    private static func killOnFullDisk(in directory: TemporaryDirectory) async throws -> StoredState {
         try await withReactor {
             let disk = WatchedDisk(directory.path)
             disk.begin()
@@ -200,7 +205,7 @@ struct ReserveTests {
                 let changes: [StoreChange] = [
                     .progress(
                         id, EventCursor(bootID: 1, eventCount: UInt32(number) * 4), recogniser: "",
-                        pressCount: Tally(clamping: number), sequence: Tally(clamping: number), heard: 0),
+                        pressCount: Tally(clamping: number), sequence: Tally(clamping: number), publishWatermark: 0),
                     .runStarted(.example(UInt64(number), id)),
                 ]
                 #expect(throws: StoreFailure.self) { try store.apply(changes) }
@@ -208,7 +213,7 @@ struct ReserveTests {
                 #expect(await store.synced())
                 state.apply(changes)
             }
-            // A kill: nothing is closed. The copies need room.
+            // The files are copied while the store is open, as a killed process would leave them. The copies need space.
             disk.mend()
             for name in directory.names { copy(directory.path + "/" + name, to: directory.path + "/copy-" + name) }
             return state
@@ -217,6 +222,7 @@ struct ReserveTests {
 
     private static func copy(_ path: String, to target: String) { writeFile(target, readFile(path)) }
 
+    /// A new directory with these copied files.
     private static func take(_ names: [String], from directory: TemporaryDirectory) -> TemporaryDirectory {
         let other = TemporaryDirectory(in: "/dev/shm")
         for name in names { copy(directory.path + "/copy-" + name, to: other.path + "/" + name) }
@@ -225,10 +231,10 @@ struct ReserveTests {
 
     private static let database = ["tryck.sqlite", "tryck.sqlite-wal"]
 
-    @Test("a start with room has in the database what the one before had in the reserve, once")
+    @Test("a start with free space applies the reserve to the database, once")
     func replayed() async throws {
         let directory = TemporaryDirectory(in: "/dev/shm")
-        let expected = try await Self.left(in: directory)
+        let expected = try await Self.killOnFullDisk(in: directory)
         let other = Self.take(Self.database + [Reserve.name], from: directory)
         try await withReactor {
             let store = try openStore(other)
@@ -236,25 +242,25 @@ struct ReserveTests {
             #expect(try store.load() == expected)
             try store.apply([.runEnded(1), .runEnded(2)])
         }
-        // The records that are still in the reserve are older than the database.
+        // The snapshots that are still in the reserve are older than the database.
         let again = try await withReactor { try openStore(other).load() }
         #expect(again.runs == [])
         #expect(again.buttons == expected.buttons)
     }
 
-    @Test("a database without its reserve is as it was when the disk became full")
+    @Test("a database without its reserve has the state before the disk became full")
     func databaseAlone() async throws {
         let directory = TemporaryDirectory(in: "/dev/shm")
-        _ = try await Self.left(in: directory)
+        _ = try await Self.killOnFullDisk(in: directory)
         let other = Self.take(Self.database, from: directory)
         let state = try await withReactor { try openStore(other).load() }
         #expect(state == StoredState(installationID: "05a1", buttons: [.example(1)]))
     }
 
-    @Test("a reserve without its database, or with another one, changes nothing there")
+    @Test("a reserve without its database, or beside another database, has no effect")
     func reserveAlone() async throws {
         let directory = TemporaryDirectory(in: "/dev/shm")
-        _ = try await Self.left(in: directory)
+        _ = try await Self.killOnFullDisk(in: directory)
         let alone = Self.take([Reserve.name], from: directory)
         let state = try await withReactor { try openStore(alone).load() }
         #expect(state == StoredState(installationID: "05a1"))
@@ -265,10 +271,10 @@ struct ReserveTests {
         #expect(other == StoredState(installationID: "05a1", buttons: [.example(1)]))
     }
 
-    @Test("whatever the file of the reserve holds, and whatever it is, the start goes on", arguments: 0..<12)
+    @Test("a start succeeds with any contents or kind of the reserve's file", arguments: 0..<12)
     func garbage(round: Int) async throws {
         let directory = TemporaryDirectory(in: "/dev/shm")
-        let expected = try await Self.left(in: directory)
+        let expected = try await Self.killOnFullDisk(in: directory)
         let other = Self.take(Self.database, from: directory)
         let path = other.path + "/" + Reserve.name
         var random = SeededGenerator(seed: UInt64(round))
@@ -294,7 +300,7 @@ struct ReserveTests {
         }
     }
 
-    @Test("where the state directory takes nothing the reserve is in the runtime directory, and a sync says no")
+    @Test("if the state directory cannot be written, the reserve in the runtime directory is used")
     func memory() async throws {
         let (directory, runtime) = (TemporaryDirectory(in: "/dev/shm"), TemporaryDirectory(in: "/dev/shm"))
         @ReactorActor func open() throws(StoreFailure) -> StoreEdge {
@@ -311,12 +317,16 @@ struct ReserveTests {
             disk.fail(.callsFrom(0, errno: EROFS))
             #expect(throws: StoreFailure.self) { try store?.apply([.runStarted(.example(1, Self.id))]) }
             #expect(store?.refuge == .memory)
+            // The log can be synced, and does not have the record.
+            disk.mend()
+            #expect(await store?.synced() == false)
+            disk.fail(.callsFrom(0, errno: EROFS))
             store = nil
             let again = try open()
             #expect(again.fault == .readOnly(path: directory.path + "/tryck.sqlite"))
             #expect(again.refuge == .memory)
             #expect(try again.load().runs.map(\.id) == [1])
-            // It is tried by itself with nothing new.
+            // An empty record tries again.
             #expect(throws: StoreFailure.self) { try again.apply([]) }
             disk.mend()
             try again.apply([])
@@ -331,11 +341,11 @@ struct ReserveTests {
     }
 
     @Test(
-        "in a directory that others can write only a file that is this user's alone is believed",
+        "in a directory that others can write, only a reserve that this user alone can write is used",
         arguments: Plant.allCases)
     func planted(_ plant: Plant) async throws {
         let (directory, runtime) = (TemporaryDirectory(in: "/dev/shm"), TemporaryDirectory(in: "/dev/shm"))
-        _ = try await Self.left(in: directory)
+        _ = try await Self.killOnFullDisk(in: directory)
         let other = Self.take(Self.database, from: directory)
         let number = try await withReactor {
             try Database(path: other.path + "/tryck.sqlite", busyTimeout: .zero, keepsWALOnClose: true).reserveMark()
@@ -369,7 +379,7 @@ struct ReserveTests {
         #expect(readFile(elsewhere) == before)
     }
 
-    @Test("a reserve that could not be made is made as soon as it can be, without a fault of the database")
+    @Test("a missing reserve is created as soon as possible, without a fault of the database")
     func madeLater() async throws {
         let directory = TemporaryDirectory(in: "/dev/shm")
         mkdir(directory.path + "/" + Reserve.name, 0o700)
@@ -384,7 +394,7 @@ struct ReserveTests {
         }
     }
 
-    @Test("what a user set and paired on a full disk survives the end of the process")
+    @Test("settings and pairings that were made on a full disk survive the end of the process")
     func settings() async throws {
         let directory = TemporaryDirectory(in: "/dev/shm")
         let settings = ButtonSettings(
@@ -428,7 +438,7 @@ struct ReserveTests {
         #expect(state == expected)
     }
 
-    /// The file that version `version` of the schema would have, with one button.
+    /// Creates a database of an older version of the schema, with one button.
     @ReactorActor
     private static func makeOlder(_ version: Int, in directory: TemporaryDirectory) throws {
         let database = try Database(path: directory.path + "/tryck.sqlite", busyTimeout: .zero)
@@ -446,7 +456,7 @@ struct ReserveTests {
     }
 
     @Test(
-        "a start on a disk that takes nothing runs with what an older version left, and migrates it when there is room",
+        "a start on a disk that cannot be written reads the file of an older version, and migrates it later",
         arguments: 1..<StoreSchema.version, [DiskFault.full, .callsFrom(0, errno: ENOSPC), .callsFrom(0, errno: EROFS)])
     func olderSchema(version: Int, fault: DiskFault) async throws {
         let directory = TemporaryDirectory(in: "/dev/shm")
@@ -461,7 +471,9 @@ struct ReserveTests {
             #expect(store.fault != nil && store.refuge == .nowhere)
             var state = try store.load()
             #expect(state.buttons.map(\.id) == [Self.id] && state.nextRun == 4)
-            #expect(state.buttons.map(\.heard) == [version < 4 ? 4 : 0] && state.buttons.map(\.pressCount) == [2])
+            #expect(
+                state.buttons.map(\.publishWatermark) == [version < 4 ? 4 : 0] && state.buttons.map(\.pressCount) == [2]
+            )
             let change = StoreChange.runStarted(.example(9, Self.id))
             #expect(throws: StoreFailure.self) { try store.apply([change]) }
             #expect(store.refuge == .nowhere)
@@ -477,7 +489,7 @@ struct ReserveTests {
         }
     }
 
-    @Test("a reserve that is full refuses, and says so; what does not fit is kept in the process")
+    @Test("changes that do not fit into a reserve stay in the memory of the process, and are reported as such")
     func full() async throws {
         let directory = TemporaryDirectory(in: "/dev/shm")
         try await withReactor {
@@ -496,7 +508,7 @@ struct ReserveTests {
         }
     }
 
-    @Test("a sync of the reserve that failed counts for nothing until it was written again")
+    @Test("after a failed sync, the reserve is written again before anything counts as synced")
     func failedSync() async throws {
         let directory = TemporaryDirectory(in: "/dev/shm")
         try await withReactor {
@@ -516,7 +528,7 @@ struct ReserveTests {
     }
 
     @Test(
-        "a start on a disk that takes nothing shows what is there, and is well again with the first record that works")
+        "a start on a disk that cannot be written loads the state, and the first successful record ends the fault")
     func start() async throws {
         let directory = TemporaryDirectory(in: "/dev/shm")
         try await withReactor {
@@ -541,7 +553,7 @@ struct ReserveTests {
         #expect(runs == [1, UInt64(ENOSPC), UInt64(EROFS)].sorted())
     }
 
-    @Test("a first start on such a disk is refused, and so is a second daemon")
+    @Test("a first start on a disk that cannot be written is refused, and so is a second daemon")
     func refused() async throws {
         let directory = TemporaryDirectory(in: "/dev/shm")
         try await withReactor {

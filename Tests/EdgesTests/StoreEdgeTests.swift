@@ -11,7 +11,7 @@ import Testing
 
 @Suite("The store")
 struct StoreEdgeTests {
-    @Test("everything put in comes out again, after the store was closed and opened")
+    @Test("buttons and runs are loaded as they were stored, also after a restart")
     func roundTrip() async throws {
         let directory = TemporaryDirectory()
         var changed = StoredButton.example(
@@ -39,7 +39,7 @@ struct StoreEdgeTests {
         #expect(reopened == states[1])
     }
 
-    @Test("what a killed process recorded without a sync is on the disk before the next one tells of it")
+    @Test("a start syncs the records of a killed process before it loads them")
     func startSyncs() async throws {
         let directory = TemporaryDirectory(in: "/dev/shm")
         let disk = WatchedDisk(directory.path)
@@ -55,12 +55,12 @@ struct StoreEdgeTests {
             let found = try store.load()
             #expect(found.buttons == [.example(1)])
             #expect(disk.events.contains(.synced("tryck.sqlite-wal")))
-            // To close it syncs, too.
+            // Closing the store syncs, too, so it stays open until here.
             withExtendedLifetime(store) {}
         }
     }
 
-    @Test("what a killed process could not sync is written again before the next one tells of it")
+    @Test("a start writes the log of a killed process again, because a sync of it may have failed")
     func startWritesAgain() async throws {
         let directory = TemporaryDirectory(in: "/dev/shm")
         let disk = WatchedDisk(directory.path)
@@ -70,7 +70,7 @@ struct StoreEdgeTests {
             var store: StoreEdge? = try openStore(directory)
             await settle(store)
             try store?.apply([.putButton(.example(1))])
-            // After this the kernel takes the log for written, and says of the next sync that it did all there was to do.
+            // After this failure the kernel considers the log to be written, so the next sync would succeed without effect.
             disk.begin(.sync(disk.syncCount))
             #expect(await settle(store) == false)
             disk.mend()
@@ -85,7 +85,7 @@ struct StoreEdgeTests {
         }
     }
 
-    @Test("where a start cannot sync what it found, the buttons keep everything until that is done")
+    @Test("if a start cannot sync the log, the buttons keep all events until a sync succeeds")
     func startCannotSync() async throws {
         let directory = TemporaryDirectory(in: "/dev/shm")
         let disk = WatchedDisk(directory.path)
@@ -113,7 +113,7 @@ struct StoreEdgeTests {
         }
     }
 
-    @Test("a button of a flicd comes from another one from now on, and one of ours from none")
+    @Test("a new source is stored for a button of a flicd, and not for a button of the own adapter")
     func source() async throws {
         let directory = TemporaryDirectory()
         try await withReactor {
@@ -145,29 +145,30 @@ struct StoreEdgeTests {
                 #expect(try store.load().buttons == [expected, other], "twice: \(change)")
             }
             let sameBoot = EventCursor(bootID: expected.cursor.bootID, eventCount: 90, smallEventCount: 7)
-            try expect(.progress(id, sameBoot, recogniser: "d1", pressCount: 5, sequence: 9, heard: 8)) {
+            try expect(.progress(id, sameBoot, recogniser: "d1", pressCount: 5, sequence: 9, publishWatermark: 8)) {
                 $0.cursor = sameBoot
                 $0.recogniser = "d1"
                 $0.pressCount = 5
                 $0.sequence = 9
-                $0.heard = 8
+                $0.publishWatermark = 8
             }
             let newBoot = EventCursor(bootID: 4_000_000_000, eventCount: 1)
-            try expect(.progress(id, newBoot, recogniser: "", pressCount: 6, sequence: 10, heard: 9)) {
+            try expect(.progress(id, newBoot, recogniser: "", pressCount: 6, sequence: 10, publishWatermark: 9)) {
                 $0.cursor = newBoot
                 $0.isAdvertisingConfigured = false
                 $0.recogniser = ""
                 $0.pressCount = 6
                 $0.sequence = 10
-                $0.heard = 9
+                $0.publishWatermark = 9
             }
             let seen = UTCTime(milliseconds: 1_700_000_000_456)
             try expect(
-                .progress(id, newBoot, recogniser: "", pressCount: 6, sequence: 10, heard: 9, seen: seen)
+                .progress(id, newBoot, recogniser: "", pressCount: 6, sequence: 10, publishWatermark: 9, seen: seen)
             ) { $0.lastSeen = seen }
-            try expect(.progress(id, newBoot, recogniser: "", pressCount: 6, sequence: 10, heard: 9)) { _ in }
+            try expect(.progress(id, newBoot, recogniser: "", pressCount: 6, sequence: 10, publishWatermark: 9)) { _ in
+            }
             try expect(.fact(id, .lastSeen(seen + .seconds(1)))) { $0.lastSeen = seen + .seconds(1) }
-            try expect(.heard(id, 10)) { $0.heard = 10 }
+            try expect(.publishWatermark(id, 10)) { $0.publishWatermark = 10 }
             try expect(.fact(id, .isAdvertisingConfigured(true))) { $0.isAdvertisingConfigured = true }
             let time = UTCTime(milliseconds: 1_700_000_000_123)
             try expect(.battery(id, millivolts: 2600, measuredAt: time, isLow: true)) {
@@ -198,7 +199,7 @@ struct StoreEdgeTests {
         }
     }
 
-    @Test("a run's number is never used again, also when it has ended")
+    @Test("a run's number is not used again, even after the run has ended")
     func runNumbers() async throws {
         let directory = TemporaryDirectory()
         let state = try await withReactor {
@@ -221,7 +222,7 @@ struct StoreEdgeTests {
             let store = try openStore(directory)
             let button = StoredButton.example(1)
             try store.apply([.putButton(button)])
-            // Room for a few more pages and not for this.
+            // There is space for one more page, which is not enough for the next record.
             let pages = try #require(store.database).rows("PRAGMA page_count") { $0.integer(0) }
             try store.database?.run("PRAGMA max_page_count = \(pages[0] + 1)")
             let long = String(repeating: "x", count: 100_000)
@@ -229,14 +230,14 @@ struct StoreEdgeTests {
                 try store.apply([.fact(button.id, .name("new name")), .runStarted(.example(1, button.id, rule: long))])
             }
             #expect(try store.load() == StoredState(installationID: "05a1", buttons: [button]))
-            // And it goes on when there is room again.
+            // It works again when there is space.
             try store.database?.run("PRAGMA max_page_count = 100000")
             try store.apply([.fact(button.id, .name("new name"))])
             #expect(try store.load().buttons.map(\.name) == ["new name"])
         }
     }
 
-    @Test("a file that may not be written to is an error with a sentence")
+    @Test("a database that cannot be written is an error with a sentence")
     func readOnly() async throws {
         let directory = TemporaryDirectory()
         try await withReactor {
@@ -249,7 +250,7 @@ struct StoreEdgeTests {
         #expect("\(StoreFailure.readOnly(path: "/var/lib/tryck/tryck.sqlite"))".contains("read-only"))
     }
 
-    @Test("what was applied is there after the process was killed, synced or not")
+    @Test("applied changes survive a kill of the process without a sync")
     func killed() async throws {
         let directory = TemporaryDirectory()
         let copy = TemporaryDirectory()
@@ -257,7 +258,7 @@ struct StoreEdgeTests {
         try await withReactor {
             let store = try openStore(directory)
             try store.apply([.putButton(button)])
-            // A killed process leaves the files as they are at this instant.
+            // A process killed at this instant would leave these files.
             for name in ["tryck.sqlite", "tryck.sqlite-wal"] {
                 writeFile(copy.path + "/" + name, readFile(directory.path + "/" + name))
             }
@@ -267,7 +268,8 @@ struct StoreEdgeTests {
     }
 
     @Test(
-        "a log cut off anywhere loses whole transactions, the last ones first", arguments: [1, 2, 3, 4, 5] as [UInt64])
+        "a log that is cut off anywhere loses complete transactions, the last ones first",
+        arguments: [1, 2, 3, 4, 5] as [UInt64])
     func powerCut(seed: UInt64) async throws {
         let directory = TemporaryDirectory()
         try await withReactor {
@@ -279,7 +281,7 @@ struct StoreEdgeTests {
                         StoredButton.example(1).id, EventCursor(bootID: 1, eventCount: UInt32(count)),
                         recogniser: "\(count)", pressCount: Tally(clamping: count),
                         sequence: Tally(clamping: count),
-                        heard: Int64(count)),
+                        publishWatermark: Int64(count)),
                     .runStarted(.example(UInt64(count), StoredButton.example(1).id)),
                 ])
             }
@@ -299,7 +301,7 @@ struct StoreEdgeTests {
         }
     }
 
-    @Test("syncs asked for while one is under way share the next one, and all are answered in order")
+    @Test("syncs that are requested during a sync share the next one, and all are answered in order")
     func sharedSync() async throws {
         let directory = TemporaryDirectory()
         let order = try await withReactor {
@@ -316,7 +318,7 @@ struct StoreEdgeTests {
         #expect(order == Array(0..<100))
     }
 
-    @Test("a long log is copied into the file and begun anew")
+    @Test("a long log is copied into the database file and restarted")
     func checkpoint() async throws {
         let directory = TemporaryDirectory()
         try await withReactor {
@@ -324,7 +326,7 @@ struct StoreEdgeTests {
             for round in 0..<12 {
                 try writeMegabyte(to: store, round: round)
                 #expect(await store.synced())
-                // The second one waits for the copying that follows the first.
+                // The second sync waits for the checkpoint that follows the first.
                 #expect(await store.synced())
             }
             #expect(fileSize(directory.path + "/tryck.sqlite-wal") < 3_000_000)
@@ -334,7 +336,7 @@ struct StoreEdgeTests {
         #expect(state.buttons.allSatisfy { $0.name?.hasSuffix("n11") == true })
     }
 
-    @Test("the log has a bound when writing never pauses")
+    @Test("the log has a maximum length even if writing never pauses")
     func forcedCheckpoint() async throws {
         let directory = TemporaryDirectory()
         try await withReactor {
@@ -350,7 +352,7 @@ struct StoreEdgeTests {
         }
     }
 
-    @Test("after a sync that failed nothing counts as synced until the log was written once more")
+    @Test("after a failed sync, nothing counts as synced until the log is written again")
     func failedSync() async throws {
         let directory = TemporaryDirectory()
         try await withReactor {
@@ -376,7 +378,7 @@ struct StoreEdgeTests {
         }
     }
 
-    @Test("the log is begun anew by the helper that copied it: no record waits for the disk")
+    @Test("the helper that copies the log also restarts it, so no record waits for the disk")
     func noWaiting() async throws {
         let directory = TemporaryDirectory()
         try await withReactor {
@@ -396,7 +398,7 @@ struct StoreEdgeTests {
         }
     }
 
-    @Test("another program's lock is waited for a moment, then an error with a sentence")
+    @Test("after a short wait, another program's lock is an error with a sentence")
     func busy() async throws {
         let directory = TemporaryDirectory()
         try await withReactor {
@@ -411,7 +413,7 @@ struct StoreEdgeTests {
         }
     }
 
-    @Test("a thousand changes in transactions of their own take a fraction of a second")
+    @Test("a thousand transactions take less than a second")
     func thousandChanges() async throws {
         let directory = TemporaryDirectory()
         let nanoseconds = try await withReactor {
@@ -423,7 +425,7 @@ struct StoreEdgeTests {
                 try store.apply([
                     .progress(
                         id, EventCursor(bootID: 1, eventCount: UInt32(count)), recogniser: "d1", pressCount: 1,
-                        sequence: 1, heard: 1),
+                        sequence: 1, publishWatermark: 1),
                     .runStarted(.example(UInt64(count), id)),
                 ])
             }
@@ -441,7 +443,7 @@ func openStore(_ directory: TemporaryDirectory, entropy: UInt16 = 0x05A1) throws
         loop: .shared, directory: directory.path, entropy: entropy, now: UTCTime(milliseconds: 1_795_228_200_123))
 }
 
-/// The helper of the last sync may hold the lock for a moment longer.
+/// Opens the store when the helper thread of the previous store has released the lock.
 @ReactorActor
 private func reopen(_ directory: TemporaryDirectory) async throws -> StoreEdge {
     while true {
@@ -451,7 +453,7 @@ private func reopen(_ directory: TemporaryDirectory) async throws -> StoreEdge {
     }
 }
 
-/// - Returns: what a sync said.
+/// Syncs the store, and returns the result.
 @ReactorActor
 @discardableResult
 private func settle(_ store: StoreEdge?) async -> Bool? {
@@ -467,7 +469,7 @@ extension CutDisk.Contents {
     }
 }
 
-/// 100 transactions, 1.4 MB of log.
+/// Records 100 transactions, which make the log 1.4 MB longer.
 @ReactorActor
 private func writeMegabyte(to store: StoreEdge, round: Int) throws {
     let name = String(repeating: "n", count: 3000) + "\(round)"

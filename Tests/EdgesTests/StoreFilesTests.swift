@@ -11,7 +11,7 @@ import Testing
 
 @Suite("The state directory")
 struct StoreFilesTests {
-    @Test("a missing directory is made, for its owner alone, and so is every file in it")
+    @Test("a missing directory and all files in it are created for their owner alone")
     func permissions() async throws {
         let directory = TemporaryDirectory()
         let path = directory.path + "/lib/tryck"
@@ -27,7 +27,7 @@ struct StoreFilesTests {
         #expect(notices.isEmpty)
     }
 
-    @Test("a directory others may look into is complained about; a file they could read is closed to them")
+    @Test("a directory that others may enter is reported; a file that they could read becomes private")
     func tooOpen() async throws {
         let directory = TemporaryDirectory()
         let file = directory.path + "/tryck.sqlite"
@@ -43,7 +43,7 @@ struct StoreFilesTests {
         #expect(mode(of: file) == 0o600)
     }
 
-    @Test("a second daemon on the same directory is refused, and let in when the first has ended")
+    @Test("a second daemon for the same directory is refused until the first has ended")
     func locked() async throws {
         let directory = TemporaryDirectory()
         try await withReactor {
@@ -55,7 +55,7 @@ struct StoreFilesTests {
         }
     }
 
-    @Test("a directory is free at once, though a program that is being started still has the descriptor of its lock")
+    @Test("a lock ends immediately, even if a child process still has a copy of its descriptor")
     func copied() throws {
         let directory = TemporaryDirectory()
         let original = open(directory.path + "/" + StoreFiles.lockName, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -70,7 +70,7 @@ struct StoreFilesTests {
         _ = try StoreFiles.lock(directory: directory.path)
     }
 
-    @Test("a directory that cannot be made is an error that names it")
+    @Test("a directory that cannot be created is an error with its path")
     func impossible() async throws {
         let directory = TemporaryDirectory()
         let file = directory.path + "/file"
@@ -84,7 +84,7 @@ struct StoreFilesTests {
         }
     }
 
-    @Test("a file that is no database is set aside with its log, and said so")
+    @Test("a file that is not a database is renamed with its log, and reported")
     func damaged() async throws {
         let directory = TemporaryDirectory()
         let file = directory.path + "/tryck.sqlite"
@@ -101,7 +101,7 @@ struct StoreFilesTests {
         #expect(notices == [.renamed(path: file, as: aside, cause: "file is not a database")])
         #expect(readFile(aside) == garbage)
         #expect(readFile(aside + "-wal") == [1, 2, 3])
-        // A second one in the same second does not cover the first.
+        // A second damaged file in the same second does not replace the first.
         writeFile(file, garbage.reversed())
         let again = try await withReactor { try openStore(directory).notices }
         #expect(again == [.renamed(path: file, as: aside + "-2", cause: "file is not a database")])
@@ -109,7 +109,8 @@ struct StoreFilesTests {
     }
 
     @Test(
-        "pages overwritten anywhere never stop the start: read, or set aside", arguments: 1...12 as ClosedRange<UInt64>)
+        "a start succeeds with overwritten pages: the file is read or renamed", arguments: 1...12 as ClosedRange<UInt64>
+    )
     func corruption(seed: UInt64) async throws {
         let directory = TemporaryDirectory()
         let file = directory.path + "/tryck.sqlite"
@@ -134,7 +135,7 @@ struct StoreFilesTests {
         #expect(count == 60 || !notices.isEmpty)
     }
 
-    @Test("a newer file is left alone, and the error says what to do")
+    @Test("a newer file is not changed, and the error says what to do")
     func newerSchema() async throws {
         let directory = TemporaryDirectory()
         let file = directory.path + "/tryck.sqlite"
@@ -152,7 +153,7 @@ struct StoreFilesTests {
         }
     }
 
-    @Test("tables that are not what their version says are set aside")
+    @Test("a file whose tables do not match its version is renamed")
     func foreignTables() async throws {
         let directory = TemporaryDirectory()
         try await withReactor {
@@ -163,7 +164,7 @@ struct StoreFilesTests {
         #expect(notices.contains { if case .renamed = $0 { true } else { false } })
     }
 
-    @Test("a row that makes no sense is passed over and named; the others are read")
+    @Test("an invalid row is reported and ignored; the other rows are loaded")
     func unreadableRows() async throws {
         let directory = TemporaryDirectory()
         let edits = [
@@ -189,7 +190,7 @@ struct StoreFilesTests {
         }
     }
 
-    @Test("a number that cannot be is taken for the nearest that can, and said; the button and the others stay")
+    @Test("a number out of range is replaced by the nearest valid number and reported; all buttons are loaded")
     func repairedNumbers() async throws {
         let directory = TemporaryDirectory()
         try await withReactor {
@@ -205,7 +206,7 @@ struct StoreFilesTests {
                 let state = try store.load()
                 let tally = Tally(clamping: expected)
                 #expect(state.buttons.map(\.pressCount) == [tally, 2] && state.buttons.map(\.sequence) == [tally, 4])
-                #expect(state.buttons[0].heard == expected && state.nextRun == UInt64(max(1, expected)))
+                #expect(state.buttons[0].publishWatermark == expected && state.nextRun == UInt64(max(1, expected)))
                 let found: [StoreNotice] = [
                     .repaired(table: "installation", row: "1"), .repaired(table: "buttons", row: "80e4da000001"),
                 ]
@@ -216,7 +217,7 @@ struct StoreFilesTests {
         }
     }
 
-    @Test("no key is in anything that can be printed")
+    @Test("descriptions contain no pairing key")
     func redaction() throws {
         let button = StoredButton.example(1)
         let key = try #require(button.pairing?.key.octets)

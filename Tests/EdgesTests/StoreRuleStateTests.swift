@@ -9,7 +9,7 @@ import Testing
 
 @testable import Edges
 
-@Suite("What the rules keep, in the store")
+@Suite("The state of rules in the store")
 struct StoreRuleStateTests {
     private static let button = StoredButton.example(1).id
 
@@ -72,7 +72,7 @@ struct StoreRuleStateTests {
             + state.waitingRuns.map { .waiting($0.run, $0) }
     }
 
-    @Test("every kind of change comes out as it went in, also after the store was closed and opened")
+    @Test("every kind of change is loaded as it was stored, also after a restart")
     func roundTrip() async throws {
         let directory = TemporaryDirectory()
         try await withReactor {
@@ -88,7 +88,7 @@ struct StoreRuleStateTests {
         }
     }
 
-    @Test("what is said again takes the place of what was there; what is over is gone, and nothing else with it")
+    @Test("a later change replaces or removes a value, and no other value changes")
     func changes() async throws {
         let directory = TemporaryDirectory()
         try await withReactor {
@@ -119,7 +119,7 @@ struct StoreRuleStateTests {
     }
 
     @Test(
-        "a row that makes no sense is named and passed over; the others are there, and it stays in the file",
+        "an invalid row is reported and ignored; the other rows are loaded, and it stays in the file",
         arguments: [
             ("variable", "a", "7"), ("variable", "a", "{}"), ("variable", "a", #"{"integer":"7"}"#),
             ("variable", "a", #"{"list":[1]}"#), ("variable", "a", #"{"integer":7,"boolean":true}"#),
@@ -146,7 +146,7 @@ struct StoreRuleStateTests {
         }
     }
 
-    @Test("a file of the version before becomes one of this, with all that was in it")
+    @Test("a file of schema version 2 is migrated, with its contents")
     func migration() async throws {
         let directory = TemporaryDirectory()
         try await withReactor {
@@ -178,7 +178,7 @@ struct StoreRuleStateTests {
         #expect(again.installationID == "beef" && again.rules.variables == ["a": .integer(1)])
     }
 
-    @Test("a run and what it keeps are written together or not at all")
+    @Test("a run and its variables are recorded together or not at all")
     func together() async throws {
         let directory = TemporaryDirectory()
         try await withReactor {

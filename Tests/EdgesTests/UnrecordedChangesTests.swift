@@ -10,9 +10,9 @@ import Testing
 
 @testable import Edges
 
-@Suite("What the disk would not take")
+@Suite("Changes that could not be recorded")
 struct UnrecordedChangesTests {
-    @Test("comes to the same as everything in turn, and does not grow with time", arguments: 0..<8 as Range<UInt64>)
+    @Test("they have the same result as all changes one by one, and have a limit", arguments: 0..<8 as Range<UInt64>)
     func same(seed: UInt64) async throws {
         try await withReactor {
             let (all, short) = (TemporaryDirectory(in: "/dev/shm"), TemporaryDirectory(in: "/dev/shm"))
@@ -29,7 +29,7 @@ struct UnrecordedChangesTests {
                 try first.apply([change])
                 unrecorded.add(change)
             }
-            // Three buttons with what is kept of each, three variables, and the runs that go on.
+            // Three buttons with nine aspects each, three variables, and the unfinished runs.
             let runCount = try first.load().runs.count
             #expect(unrecorded.changes.count <= 3 * 9 + 3 + runCount + 10)
             try second.apply(unrecorded.changes)
@@ -47,24 +47,25 @@ struct UnrecordedChangesTests {
         case 2:
             return .progress(
                 id, EventCursor(bootID: 1, eventCount: UInt32(value)), recogniser: "\(value)",
-                pressCount: Tally(clamping: value), sequence: Tally(clamping: value), heard: Int64(value) - 1)
+                pressCount: Tally(clamping: value), sequence: Tally(clamping: value), publishWatermark: Int64(value) - 1
+            )
         case 3: return .fact(id, .name(value.isMultiple(of: 3) ? nil : "\(value)"))
         case 4: return .settings(id, ButtonSettings(isConnectionWanted: value.isMultiple(of: 2)))
         case 5: return .battery(id, millivolts: value, measuredAt: UTCTime(milliseconds: Int64(value)), isLow: false)
         case 6: return .fact(id, .firmware(UInt32(value)))
         case 7: return .rules(.variable("v\(number)", value.isMultiple(of: 3) ? nil : .string("\(value)")))
         case 8: return .fact(id, .triggerMode(value.isMultiple(of: 2) ? .click : nil))
-        case 9: return .heard(id, Int64(value))
+        case 9: return .publishWatermark(id, Int64(value))
         case 10, 11:
             nextRun += 1
             return .runStarted(.example(nextRun - 1, id))
         default:
-            // Only few runs are unfinished: the older ones end.
+            // Only a few runs are unfinished, because the older ones end.
             return .runEnded(UInt64.random(in: max(1, nextRun - min(nextRun, 6))...nextRun, using: &random))
         }
     }
 
-    @Test("of a thousand runs that began and ended, one is left, and its number is not used again")
+    @Test("only the last of a thousand ended runs is kept, and no number is used twice")
     func runs() async throws {
         var unrecorded = UnrecordedChanges()
         let button = StoredButton.example(1).id

@@ -138,7 +138,7 @@ struct OperatorTests {
     }
 
     @Test(
-        "what is a number by its type is one by its value, however it was written",
+        "an integer is converted to a number if the type of its expression is number",
         arguments: [
             ("1 if true else 2.5", 1), ("states.lux ?? 1", 1), ("default(states.lux, 1)", 1), ("min(1, 2.5)", 1),
             ("clamp(1, 0, 2.5)", 1), ("next([1, 2.5], 9)", 1), ("next([states.people, 2.5], 2.5)", 2),

@@ -4,11 +4,10 @@ import Testing
 
 @testable import Flic
 
-/// Host and simulated button against each other. Both were held against the reference before; here it is about what
-/// they do together.
-@Suite("Both ends")
+/// Tests a host's session and a simulated button against each other. Other tests compare each of them with the reference.
+@Suite("Session and simulated button")
 struct BackToBackTests {
-    @Test("pair, press, lose the link, press, come back: every step arrives once", arguments: [23, 65, 140])
+    @Test("presses before and after a lost link are each reported once", arguments: [23, 65, 140])
     func story(attMTU: Int) throws {
         var ends = TwoEnds()
         ends.tellButton(.setPublicMode(true))
@@ -50,7 +49,8 @@ struct BackToBackTests {
         #expect(ends.failures.isEmpty)
     }
 
-    @Test("what was not acknowledged comes again, and is reported once", arguments: [23, 140])
+    @Test(
+        "events that were not stored are sent again in the next session, and then reported once", arguments: [23, 140])
     func unacknowledged(attMTU: Int) throws {
         var ends = TwoEnds()
         ends.tellButton(.setPublicMode(true))
@@ -70,7 +70,7 @@ struct BackToBackTests {
     }
 
     @Test(
-        "the next session asks for what is not on the disk, passes over what was delivered, and acknowledges it when synced",
+        "the next session requests events that are not on disk, does not deliver them twice, and acknowledges them when synced",
         arguments: [FlicModel.flic2, .duo, .twist])
     func deliveredAndNotSynced(model: FlicModel) throws {
         var ends = TwoEnds(button: TwoEnds.makeButton(model: model))
@@ -93,7 +93,7 @@ struct BackToBackTests {
         #expect(ends.events.isEmpty && ends.button.eventSnapshot == memory)
         ends.tellHost(.synced(delivered))
         #expect(ends.button.eventSnapshot.stored == [] && ends.button.eventSnapshot.smallStored == [])
-        // A new session on the same link covers no more than the disk has, either.
+        // The init request of a new session on the same link covers only events that are on disk, too.
         ends.press(for: .milliseconds(700))
         ends.tellButton(.fault(.wrongSignature))
         ends.press(for: .milliseconds(700))
@@ -104,7 +104,7 @@ struct BackToBackTests {
         #expect(ends.button.eventSnapshot.stored == [])
     }
 
-    @Test("a gesture cut by a lost link goes on with what was stored")
+    @Test("a press that a lost link interrupts continues with the stored steps")
     func cutGesture() throws {
         var ends = TwoEnds()
         ends.tellButton(.setPublicMode(true))
@@ -120,21 +120,23 @@ struct BackToBackTests {
         #expect(ends.events.map(\.step) == [.up(.open), .clickTimeout])
     }
 
-    @Test("a button that was not held refuses")
+    @Test("a button that is not in public mode refuses to pair")
     func refusal() {
         var ends = TwoEnds()
         ends.connect(attMTU: 140)
         #expect(ends.failures == [.notInPublicMode] && ends.hostEffects.contains(.disconnect))
     }
 
-    @Test("a button that forgot us proves it, and is unpaired", arguments: [23, 65, 140])
+    @Test("a button that has deleted the pairing proves it, and is reported as unpaired", arguments: [23, 65, 140])
     func unpaired(attMTU: Int) {
         var ends = TwoEnds(.reconnect(TestButton.pairing, EventCursor(), advertisingConfigured: false))
         ends.connect(attMTU: attMTU)
         #expect(ends.hostEffects.suffix(3) == [.unpaired, .disconnect, .cancelTimer] && ends.failures.isEmpty)
     }
 
-    @Test("a forged word that a button does not know us costs nothing but the link", arguments: [23, 65, 140])
+    @Test(
+        "after a forged QuickVerifyNegativeResponse the pairing is kept, and the link is ended",
+        arguments: [23, 65, 140])
     func forgedNegativeAnswer(attMTU: Int) {
         var ends = TwoEnds(
             .reconnect(TestButton.pairing, EventCursor(), advertisingConfigured: false),
@@ -144,7 +146,7 @@ struct BackToBackTests {
         #expect(ends.hostEffects.suffix(3) == [.failed(.pairingExists), .disconnect, .cancelTimer])
     }
 
-    @Test("an answer that proves neither unpairs nothing", arguments: [true, false])
+    @Test("an invalid proof does not invalidate the pairing", arguments: [true, false])
     func spoiledProof(isPaired: Bool) {
         var ends = TwoEnds(
             .reconnect(TestButton.pairing, EventCursor(), advertisingConfigured: false),
@@ -155,7 +157,7 @@ struct BackToBackTests {
         #expect(ends.hostEffects.suffix(3) == [.failed(.invalidCalculatedSignature), .disconnect, .cancelTimer])
     }
 
-    @Test("whoever has no certificate of this very button unpairs nothing")
+    @Test("a button with another certificate or address cannot invalidate the pairing")
     func unpairedByAnother() {
         let purpose = ButtonSession.Purpose.reconnect(TestButton.pairing, EventCursor(), advertisingConfigured: false)
         var ends = TwoEnds(purpose)
@@ -172,7 +174,7 @@ struct BackToBackTests {
         #expect(ends.hostEffects.suffix(3) == [.failed(.unexpectedAddress), .disconnect, .cancelTimer])
     }
 
-    @Test("a root that was not asked for is not trusted")
+    @Test("a root that is not among the trusted roots is not trusted")
     func untrustedRoot() {
         var ends = TwoEnds()
         ends.session = ButtonSession(.init(address: TwoEnds.address, purpose: .pair))
@@ -181,7 +183,7 @@ struct BackToBackTests {
         #expect(ends.failures == [.invalidCertificate])
     }
 
-    @Test("after the battery was changed the events count from one, and all are new")
+    @Test("after a reboot the event counts begin again, and all events are new")
     func reboot() throws {
         var ends = TwoEnds()
         ends.tellButton(.setPublicMode(true))
@@ -196,7 +198,7 @@ struct BackToBackTests {
         #expect(ends.hostEffects.contains(.advertisingConfigured))
     }
 
-    @Test("pings go on for hours, and a session that ended otherwise begins again")
+    @Test("pings keep a session for hours, and a session that failed is started again")
     func pings() throws {
         var ends = TwoEnds(button: TwoEnds.makeButton(pingPeriod: .seconds(20)))
         ends.tellButton(.setPublicMode(true))
@@ -204,7 +206,7 @@ struct BackToBackTests {
         ends.wait(.seconds(4 * 60 * 60))
         #expect(ends.failures.isEmpty)
         #expect(ends.hostEffects.contains(.battery(millivolts: 2999)))
-        // The host's answer is lost on a frozen program: the button ends the session, the host begins another.
+        // A packet with a wrong signature: the host ends the session and starts another one.
         ends.tellHost(.received([1, 15, 0, 0, 0, 0, 0]))
         #expect(ends.failures == [.packetSignatureMismatch])
         ends.wait(.seconds(6))
@@ -212,7 +214,7 @@ struct BackToBackTests {
         #expect(ends.events.map(\.counter) == [1, 3])
     }
 
-    @Test("random presses and lost links lose nothing and repeat nothing", arguments: 0..<40)
+    @Test("with random presses and lost links, each event is reported once and in order", arguments: 0..<40)
     func randomStory(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var ends = TwoEnds()
@@ -240,11 +242,11 @@ struct BackToBackTests {
         }
         seen += ends.events.map(\.counter)
         #expect(seen == Set(seen).sorted(), "in order, and each once")
-        // A step is left out where it did not happen: no gap is wider than from one up to the next down.
+        // Only steps that did not happen are skipped. The largest gap is that between an up and the next down.
         #expect(zip(seen, seen.dropFirst()).allSatisfy { $1 - $0 <= 2 })
     }
 
-    @Test("random octets in any state make neither end trap", arguments: 0..<60)
+    @Test("random octets in any state trap neither end", arguments: 0..<60)
     func noise(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var ends = TwoEnds()
@@ -257,7 +259,7 @@ struct BackToBackTests {
         }
         for _ in 0..<200 {
             var value = generator.bytes(Int.random(in: 0...140, using: &generator))
-            // Often enough the first octets are ones that get further.
+            // Often the first octets are valid, so that the value passes the first checks.
             if Bool.random(using: &generator), value.count > 2 {
                 value[0] = [0, 1, 2, 0x21, 0x22, 0x81].randomElement(using: &generator) ?? 0
                 value[1] = UInt8.random(in: 0...45, using: &generator)
@@ -271,7 +273,7 @@ struct BackToBackTests {
         }
     }
 
-    @Test("signed nonsense from a button makes the host neither trap nor fail", arguments: 0..<60)
+    @Test("random packets with a valid signature of the button do not trap the session", arguments: 0..<60)
     func signedNoise(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var established = try #require(EstablishedTalk())
@@ -288,7 +290,9 @@ struct BackToBackTests {
         }
     }
 
-    @Test("signed nonsense from a host makes the button neither trap nor end the session", arguments: 0..<60)
+    @Test(
+        "random packets with a valid signature of the host neither trap the button nor end the session",
+        arguments: 0..<60)
     func signedHostNoise(seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         var button = TwoEnds.makeButton(pairings: [TestButton.pairing])

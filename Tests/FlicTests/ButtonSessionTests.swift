@@ -30,7 +30,7 @@ struct ButtonSessionTests {
         talk.when(.timerFired, expect: .failed(.verifyTimedOut), .disconnect)
     }
 
-    @Test("a packet that is of no use in a verification does not prolong it")
+    @Test("an ignored packet does not extend the time limit of a verification")
     func unusable() {
         var talk = reconnecting()
         talk.given(.linkReady(attMTU: 140, TestButton.entropy))
@@ -40,7 +40,7 @@ struct ButtonSessionTests {
         talk.when(.timerFired, expect: .failed(.verifyTimedOut), .disconnect)
     }
 
-    @Test("a first pairing has 31 seconds")
+    @Test("a pairing without answers fails after 31 seconds")
     func silenceInPairing() {
         var talk = Transcript(ButtonSession(.init(address: TestButton.address, purpose: .pair)))
         talk.when(
@@ -52,7 +52,7 @@ struct ButtonSessionTests {
         talk.when(.timerFired, expect: .failed(.verifyTimedOut), .disconnect)
     }
 
-    @Test("the word that a button does not know the pairing is doubted, and each step of that has 5 seconds")
+    @Test("a QuickVerifyNegativeResponse starts the test for the pairing, in which each step has 5 seconds")
     func doubt() {
         var talk = reconnecting()
         talk.given(.linkReady(attMTU: 140, TestButton.entropy))
@@ -69,7 +69,7 @@ struct ButtonSessionTests {
         talk.when(.received([0, 6, 4, 3, 2, 1]))
     }
 
-    @Test("a paired button that is too busy to prove anything is asked again after 30 seconds")
+    @Test("a test for the pairing that finds no free slot is followed by another session after 30 seconds")
     func doubtWithoutSlot() {
         var talk = reconnecting()
         talk.given(.linkReady(attMTU: 140, TestButton.entropy))
@@ -81,7 +81,7 @@ struct ButtonSessionTests {
         talk.when(.restart(TestButton.entropy), expect: .send(request), .setTimer(talk.now + .seconds(5)))
     }
 
-    @Test("a paired button that is used by too many programs is asked again after 30 seconds")
+    @Test("a known button without a free slot is verified again after 30 seconds")
     func tooManyApps() {
         var talk = reconnecting()
         talk.given(.linkReady(attMTU: 140, TestButton.entropy))
@@ -93,7 +93,7 @@ struct ButtonSessionTests {
         talk.when(.restart(TestButton.entropy), expect: .send(request), .setTimer(talk.now + .seconds(5)))
     }
 
-    @Test("after init a known button is asked for what every session needs, two requests at a time")
+    @Test("after init the session sends its usual requests, two at a time")
     func followUp() throws {
         var established = try #require(EstablishedTalk(advertisingConfigured: false, firmwareVersion: 6))
         var effects = established.initialise()
@@ -123,7 +123,9 @@ struct ButtonSessionTests {
         #expect(effects == [.ignored(reason: "an unexpected response")])
     }
 
-    @Test("advertising settings wait for the version where it is not known", arguments: [5, 6] as [UInt32])
+    @Test(
+        "if the firmware version is unknown, advertising settings are sent after the button has reported it",
+        arguments: [5, 6] as [UInt32])
     func unknownFirmware(version: UInt32) throws {
         var established = try #require(EstablishedTalk(advertisingConfigured: false))
         _ = established.sent(established.initialise())
@@ -164,7 +166,7 @@ struct ButtonSessionTests {
         #expect(established.talk.given(.synced(EventCursor(bootID: TestButton.bootID, eventCount: 15))) == [])
     }
 
-    @Test("what was processed already is not reported again, but acknowledged after the sync")
+    @Test("an event that was delivered before is not reported again, and is acknowledged after the sync")
     func duplicates() throws {
         var established = try #require(EstablishedTalk())
         _ = established.sent(established.initialise(eventCount: 4, hasQueuedEvents: true))
@@ -187,7 +189,8 @@ struct ButtonSessionTests {
         #expect(effects.count == 1 && established.sent(effects) == [.acknowledgeEvents(eventCount: 11)])
     }
 
-    @Test("the count of the init response drops nothing that was not processed", arguments: [8, 9, 40] as [UInt32])
+    @Test(
+        "a stored event is reported whatever the event count in the init response", arguments: [8, 9, 40] as [UInt32])
     func storedCount(eventCount: UInt32) throws {
         var established = try #require(EstablishedTalk())
         _ = established.initialise(eventCount: eventCount, hasQueuedEvents: true)
@@ -198,7 +201,7 @@ struct ButtonSessionTests {
         #expect(events.map(\.counter) == [9])
     }
 
-    @Test("stored events of a new boot are all new, whatever was processed before it")
+    @Test("after a reboot all stored events are new")
     func storedBeforeReboot() throws {
         var established = try #require(EstablishedTalk())
         let effects = established.initialise(bootID: 5, eventCount: 3, hasQueuedEvents: true)
@@ -212,7 +215,7 @@ struct ButtonSessionTests {
         #expect(events.map(\.counter) == [1, 3] && cursor == EventCursor(bootID: 5, eventCount: 3))
     }
 
-    @Test("the age of a stored event counts back from the init response; a live one has none")
+    @Test("the age of a stored event is relative to the init response, and that of a live event is zero")
     func age() throws {
         var established = try #require(EstablishedTalk())
         _ = established.initialise(ticks: 900_000 + 32_768 * 3 / 2, hasQueuedEvents: true)
@@ -236,7 +239,7 @@ struct ButtonSessionTests {
         #expect(effects.count == 5)
     }
 
-    @Test("a disk that takes its time does not hold the requests back for ever")
+    @Test("if the sync takes longer, the requests after init are sent after five seconds")
     func followUpPatience() throws {
         var established = try #require(EstablishedTalk())
         _ = established.initialise(hasQueuedEvents: true)
@@ -250,7 +253,7 @@ struct ButtonSessionTests {
         }
     }
 
-    @Test("the battery is asked for again every three hours")
+    @Test("the battery level is requested every three hours")
     func battery() throws {
         var established = try #require(EstablishedTalk())
         _ = established.sent(established.initialise())
@@ -270,7 +273,7 @@ struct ButtonSessionTests {
     }
 
     @Test(
-        "each latency mode asks for its own parameters, and for ones the radio allows",
+        "each latency mode has its own connection parameters, which the specification permits",
         arguments: LatencyMode.allCases)
     func latency(mode: LatencyMode) throws {
         var established = try #require(EstablishedTalk(latencyMode: mode))
@@ -297,7 +300,7 @@ struct ButtonSessionTests {
         #expect(established.sent(established.receive(.pingRequest)) == [.pingResponse])
     }
 
-    @Test("a session the button ended begins again a second later, from what is on the disk")
+    @Test("a session that the button ended is started again after a second, with the cursor of the events on disk")
     func sessionEnded() throws {
         var established = try #require(EstablishedTalk())
         _ = established.initialise()
@@ -320,7 +323,7 @@ struct ButtonSessionTests {
             ])
     }
 
-    @Test("a wrong signature ends the session once, and the link when it comes again")
+    @Test("a wrong signature ends the session, and a second one ends the link")
     func wrongSignature() throws {
         var established = try #require(EstablishedTalk())
         _ = established.sent(established.initialise())
@@ -340,7 +343,7 @@ struct ButtonSessionTests {
         #expect(Array(effects.dropFirst()) == [.failed(.packetSignatureMismatch), .disconnect, .cancelTimer])
     }
 
-    @Test("a notification that is sent again as it was is no event, but a wrong signature")
+    @Test("a notification that is replayed has a wrong signature")
     func replay() throws {
         var established = try #require(EstablishedTalk())
         _ = established.initialise()
@@ -351,7 +354,7 @@ struct ButtonSessionTests {
         #expect(established.talk.given(.received(value)).contains(.failed(.packetSignatureMismatch)))
     }
 
-    @Test("packets that change nothing are counted, not obeyed")
+    @Test("unexpected packets are ignored and reported")
     func ignored() throws {
         var established = try #require(EstablishedTalk())
         #expect(established.receive(9, 1) == [.ignored(reason: "events before the init response")])
@@ -364,7 +367,7 @@ struct ButtonSessionTests {
             established.talk.given(.received([0, 6, 4, 3, 2, 1])) == [
                 .ignored(reason: "packet 6 for all logical connections")
             ])
-        // Frames of another program on this machine, and of a new session of one.
+        // A frame of another program on this machine, and a frame that begins another program's session.
         #expect(established.talk.given(.received([7, 15, 1, 2, 3, 4, 5])) == [])
         #expect(established.talk.given(.received([0x21, 15, 1, 2, 3, 4, 5])) == [])
     }
@@ -380,7 +383,7 @@ struct ButtonSessionTests {
         #expect(established.talk.given(.timerFired) == [])
     }
 
-    @Test("acknowledgements that wait are bounded; the last one covers those that were forgotten")
+    @Test("pending acknowledgements are limited; later ones cover those that were dropped")
     func acknowledgementBound() {
         var acknowledgements = Acknowledgements()
         let count = UInt32(Acknowledgements.maximumPendingCount)
@@ -390,7 +393,7 @@ struct ButtonSessionTests {
         #expect(acknowledgements.isEmpty)
     }
 
-    @Test("a request waits once, however often it is asked for")
+    @Test("each kind of request is queued at most once")
     func requestBound() {
         var requests = RequestQueue()
         for _ in 0..<10 { for request in RequestQueue.Request.allCases { requests.add(request) } }
@@ -403,7 +406,7 @@ struct ButtonSessionTests {
         #expect(sent == RequestQueue.Request.allCases)
     }
 
-    @Test("entropy is taken apart in order, and never prints itself")
+    @Test("entropy is split in the documented order, and its descriptions do not show it")
     func entropy() throws {
         let octets = (0..<UInt8(SessionEntropy.octetCount)).map { $0 + 160 }
         let entropy = try #require(SessionEntropy(octets))

@@ -119,7 +119,7 @@ struct CommandTests {
         #expect(established.receive(.nameUpdatedNotification(name: Array("Four".utf8))) == [.nickname("Four")])
     }
 
-    @Test("a name whose request a session's end cut off is sent again in the next session on the same link")
+    @Test("a name whose request was unanswered when the session ended is sent again in the next session on the link")
     func nameAcrossSessions() throws {
         var established = try settled()
         _ = established.sent(established.talk.given(.perform(.setNickname(Nickname("Attic", chosenAt: 7)))))
@@ -182,7 +182,7 @@ struct CommandTests {
         #expect(established.receive(.factoryResetResponse) == [.factoryReset, .disconnect, .cancelTimer])
     }
 
-    @Test("a button told to disconnect is still heard, but gets no more requests")
+    @Test("after the disconnect command, packets of the button are handled and no more requests are sent")
     func departure() throws {
         var established = try settled()
         #expect(

@@ -69,7 +69,7 @@ struct DuoTurnTests {
         movements.map { if case .rotation(let steps) = $0.kind { steps } else { 0 } }
     }
 
-    @Test("65536 units are a turn; less than a hundredth of a turn is carried over, for each button apart")
+    @Test("65536 units are a turn; less than a hundredth of a turn is carried over, for each button separately")
     func remainders() throws {
         var talk = try Talk()
         #expect(Self.steps(talk.turn(65_536)) == [100])
@@ -131,7 +131,7 @@ struct DuoTurnTests {
         #expect(Self.steps(talk.turn(6554)) == [10])
     }
 
-    @Test("turns count at once for a press that the Duo calls long")
+    @Test("turns count at once for a press that the Duo reports as long")
     func late() throws {
         var talk = try Talk()
         _ = talk.tell(talk.event(.small, 5, 5))

@@ -110,7 +110,7 @@ struct DuoVectorTests {
         try #expect(event.kind.rawValue == expected.integer("type"))
         let marks = ["double_click_was_hold", "next_up_will_be_double_click"].map { expected[$0]?.boolValue == true }
         #expect(event.kind.isMarked == marks.contains(true))
-        // The reference reports no gesture for one that was not recognised.
+        // The reference reports no gesture if none was recognised.
         let swipe = expected["gesture"]?.stringValue.flatMap { SwipeDirection(rawValue: "swipe_\($0.lowercased())") }
         #expect(event.gesture.swipe == swipe)
         let acceleration = [event.acceleration.x, event.acceleration.y, event.acceleration.z]

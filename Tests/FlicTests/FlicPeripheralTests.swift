@@ -7,10 +7,10 @@ import Testing
 
 @Suite("Simulated button")
 struct FlicPeripheralTests {
-    @Test("a finger makes the codes, counters and times of the reference gestures")
+    @Test("presses have the codes, counters and times of the reference gestures")
     func gestures() throws {
         for vector in try Vectors.cases("events", "gestures") {
-            // The simulated button sends 1 for a second press, where this one has 5; both mean the same.
+            // The simulated button sends code 1 for a second press, and the vector has code 5; both mean the same.
             let items = try vector.values("items")
             var press = PressEncoder()
             var steps: [PressEncoder.Step] = []
@@ -41,7 +41,7 @@ struct FlicPeripheralTests {
         }
     }
 
-    @Test("pressing what is pressed and releasing what is released is nothing")
+    @Test("a press while pressed and a release while released have no effect")
     func impossibleFinger() {
         var press = PressEncoder()
         let now = Instant(sinceBoot: .zero)
@@ -52,7 +52,7 @@ struct FlicPeripheralTests {
         #expect(press.timePassed() == nil)
     }
 
-    @Test("it answers the requests every session makes")
+    @Test("the usual requests of a session are answered")
     func requests() throws {
         var button = TwoEnds.makeButton(pairings: [TestButton.pairing])
         var host = try #require(HostEnd(&button))
@@ -69,7 +69,7 @@ struct FlicPeripheralTests {
         #expect(host.ask(&button, .other(opcode: 31)) == [])
     }
 
-    @Test("a name is taken when it is newer or forced, and the one that is stored comes back")
+    @Test("a name is stored if it is newer or forced, and the response has the stored name")
     func names() throws {
         var button = TwoEnds.makeButton(pairings: [TestButton.pairing])
         var host = try #require(HostEnd(&button))
@@ -90,7 +90,7 @@ struct FlicPeripheralTests {
         #expect(host.ask(&button, .getNameRequest) == [.getNameResponse(.init(timestamp: 4, name: attic))])
     }
 
-    @Test("a wrong signature ends the session, and it says so")
+    @Test("a wrong signature ends the session with that reason")
     func wrongSignature() throws {
         var button = TwoEnds.makeButton(pairings: [TestButton.pairing])
         var host = try #require(HostEnd(&button))
@@ -99,7 +99,7 @@ struct FlicPeripheralTests {
         #expect(host.ask(&button, .getBatteryLevelRequest) == [])
     }
 
-    @Test("an idle link is dropped after the time the host named, counted from the last press or release")
+    @Test("an idle link is ended after the host's auto disconnect time since the last press or release")
     func autoDisconnect() throws {
         var button = TwoEnds.makeButton(pairings: [TestButton.pairing])
         var host = try #require(HostEnd(&button))
@@ -138,7 +138,7 @@ struct FlicPeripheralTests {
             host.packets(in: button.handle(.timerFired, at: host.now)) == [.disconnectedVerifiedLink(reason: 0)])
     }
 
-    @Test("it stores sixteen events, and the oldest are lost first")
+    @Test("sixteen events are stored, and the oldest are lost first")
     func queueBound() throws {
         var button = TwoEnds.makeButton(pairings: [TestButton.pairing])
         var now = Instant(sinceBoot: .seconds(10))
@@ -166,7 +166,7 @@ struct FlicPeripheralTests {
         #expect(response.hasQueuedEvents && response.eventCount == 48)
     }
 
-    @Test("a host gets no more of what is stored than it asks for")
+    @Test("a host gets only the stored events that its init request permits")
     func queueLimits() throws {
         func counters(_ request: HostPacket) throws -> [UInt32] {
             var button = TwoEnds.makeButton(pairings: [TestButton.pairing])
@@ -191,7 +191,7 @@ struct FlicPeripheralTests {
         #expect(try counters(HostEnd.initRequest(maximumQueuedAge: 15)) == [9, 11])
     }
 
-    @Test("an acknowledged event is not sent again, one that was only sent is")
+    @Test("an event is sent again in the next session unless it was acknowledged")
     func acknowledgements() throws {
         var button = TwoEnds.makeButton(pairings: [TestButton.pairing])
         var host = try #require(HostEnd(&button))
@@ -214,7 +214,9 @@ struct FlicPeripheralTests {
         #expect(notification.countedItems.map(\.counter) == [5, 7])
     }
 
-    @Test("what an init request covers is gone for good, if it names the boot id", arguments: [FlicModel.flic2, .duo])
+    @Test(
+        "the events that an init request covers are deleted if its boot id is right",
+        arguments: [FlicModel.flic2, .duo])
     func initRequestCovers(model: FlicModel) throws {
         var button = TwoEnds.makeButton(pairings: [TestButton.pairing], model: model)
         var now = Instant(sinceBoot: .seconds(10))
@@ -231,14 +233,14 @@ struct FlicPeripheralTests {
             _ = button.handle(.linkDown, at: now)
         }
         #expect(button.eventSnapshot.acknowledged == 3)
-        // The limits of a request are no word that its host has what it does not ask for.
+        // The limits of a request do not acknowledge the events that they exclude.
         var host = try #require(HostEnd(&button))
         host.now = now
         _ = host.ask(&button, HostEnd.initRequest(eventCount: 0, bootID: 4711, maximumQueuedPackets: 0))
         #expect(button.eventSnapshot.stored == [5, 7])
     }
 
-    @Test("the thirty-third host evicts the one that was not seen for longest")
+    @Test("the thirty-third pairing evicts the least recently used one")
     func pairingBound() {
         let key = TestButton.pairing.key
         var table = PairingTable((0..<32).map { Pairing(identifier: $0, key: key) })
@@ -248,7 +250,7 @@ struct FlicPeripheralTests {
         #expect(table.find(0) != nil && table.find(1) == nil && table.find(32) != nil)
     }
 
-    @Test("asked whether it really forgot a pairing, it proves either answer", arguments: [true, false])
+    @Test("a button proves whether it knows a pairing", arguments: [true, false])
     func reallyUnpaired(isPaired: Bool) throws {
         var button = TwoEnds.makeButton(pairings: isPaired ? [TestButton.pairing] : [])
         let now = Instant(sinceBoot: .seconds(10))

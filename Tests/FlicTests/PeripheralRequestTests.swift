@@ -161,7 +161,7 @@ struct LogicalConnectionTests {
         #expect(connections.open(.offered(temporaryID: 41, random: [])) == 8)
     }
 
-    @Test("a second session with the same pairing ends the first one, which is told so")
+    @Test("a second session with the same pairing ends the first one with that reason")
     func samePairing() throws {
         var button = TwoEnds.makeButton(pairings: [TestButton.pairing])
         var first = try #require(HostEnd(&button))
@@ -177,7 +177,7 @@ struct LogicalConnectionTests {
         #expect(first.ask(&button, .getBatteryLevelRequest) == [])
     }
 
-    @Test("two hosts get the same press, and each is told of names set by the other")
+    @Test("two hosts get the same press, and each is notified of names set by the other")
     func twoPrograms() throws {
         let second = Pairing(identifier: 2, key: TestButton.pairing.key)
         var button = TwoEnds.makeButton(pairings: [TestButton.pairing, second])

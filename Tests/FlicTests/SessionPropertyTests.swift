@@ -4,10 +4,10 @@ import Testing
 
 @testable import Flic
 
-/// Properties of a session that hold for all behaviours of its button and its owner.
+/// Properties of a session that hold whatever its button and its owner do.
 @Suite("Button session: properties")
 struct SessionPropertyTests {
-    /// A button that answers what it was asked, late or never, and says other things in between.
+    /// A button that answers requests, late or never, and sends other packets in between.
     private struct World {
         var established: EstablishedTalk
         var generator: SeededGenerator
@@ -59,7 +59,7 @@ struct SessionPropertyTests {
                 case 11: .getNameResponse(stamped)
                 case 17: .startFirmwareUpdateResponse(position: Int32.random(in: -4...130, using: &generator))
                 case 20: .getBatteryLevelResponse(raw: 800)
-                // A factory reset is never answered here: it would be the end.
+                // A factory reset is not answered here, because the answer ends the session.
                 case 24: .pingRequest
                 default: .setAdvertisingParametersResponse
                 }
@@ -102,14 +102,14 @@ struct SessionPropertyTests {
     }
 
     @Test(
-        "never more than two requests wait, all that is sent is signed in order, and nothing follows the end",
+        "at most two requests are outstanding, packets are signed in order, and nothing is sent after the end",
         arguments: 0..<40)
     func anything(seed: UInt64) throws {
         let image = try FirmwareImage(FlicPeripheral.firmware(wordCount: 120))
         let established = try #require(EstablishedTalk(advertisingConfigured: false, firmwareVersion: 11))
         var world = World(established: established, generator: SeededGenerator(seed: seed))
         let isPatient = seed % 2 == 0
-        // Set while the session was established, and not again where the next deadline is the same.
+        // The session has set this deadline already. It does not set it again if the next deadline is the same.
         world.deadline = world.established.talk.machine.timer
         if seed % 3 == 0 { for _ in 0..<5 { world.command(image) } }
         world.take(world.established.initialise(hasQueuedEvents: seed % 4 == 1))
@@ -131,7 +131,7 @@ struct SessionPropertyTests {
         if isPatient { #expect(world.unanswered == 0) }
     }
 
-    @Test("commands without number before a session leave no more behind than one of a kind")
+    @Test("after a thousand commands before a session, at most one of each kind is sent")
     func bound() throws {
         let image = try FirmwareImage(FlicPeripheral.firmware(wordCount: 1))
         var generator = SeededGenerator(seed: 7)

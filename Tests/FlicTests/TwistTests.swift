@@ -85,7 +85,7 @@ struct TwistTests {
         #expect(certificate?.count == 117)
     }
 
-    @Test("less than a hundredth of a turn is carried over to the next turn, for each dial mode apart")
+    @Test("less than a hundredth of a turn is carried over to the next turn, for each dial mode separately")
     func remainders() {
         var ends = Self.paired()
         for _ in 0..<5 { ends.tellButton(.turned(units: 100)) }

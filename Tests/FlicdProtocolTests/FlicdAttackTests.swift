@@ -3,7 +3,7 @@ import FlicdProtocol
 import TestSupport
 import Testing
 
-@Suite("Clients of flicd that want it to fall")
+@Suite("Abusive clients of flicd")
 struct FlicdAttackTests {
     /// The effects while a client repeats the same requests a thousand times a second.
     private func said(
@@ -21,7 +21,7 @@ struct FlicdAttackTests {
         said.compactMap { if case .listens(let listening) = $0 { listening } else { nil } }
     }
 
-    @Test("a scanner that comes and goes has the radio begin and end once a second")
+    @Test("a scanner that is created and removed without pause starts scanning at most once a second")
     func scanner() {
         var talk = FlicdTalk()
         let told = listens(said(&talk) { [.createScanner(id: $0), .removeScanner(id: $0)] })
@@ -29,7 +29,7 @@ struct FlicdAttackTests {
         #expect(told.suffix(2) == [FlicdListening(reportsAll: true), FlicdListening()])
     }
 
-    @Test("a wizard that comes and goes begins a search once a second, and has every wizard completed")
+    @Test("wizards that are created and cancelled without pause start a search at most once a second, and all complete")
     func wizard() {
         var talk = FlicdTalk()
         let said = said(&talk) { [.createScanWizard(id: $0), .cancelScanWizard(id: $0)] }
@@ -37,14 +37,14 @@ struct FlicdAttackTests {
         #expect(said.count { if case .told = $0 { true } else { false } } == 3000)
     }
 
-    @Test("one wizard after the other, each found by the next, looks anew once a second")
+    @Test("overlapping wizards restart the search at most once a second")
     func wizardsInARow() {
         var talk = FlicdTalk()
         let told = listens(said(&talk, turns: 2999) { [.createScanWizard(id: $0 + 1), .cancelScanWizard(id: $0)] })
         #expect(told == [FlicdListening](repeating: FlicdListening(pairsAny: true), count: 3))
     }
 
-    @Test("channels to buttons that nobody has begin a search once a second")
+    @Test("channels to unknown buttons that are created and removed without pause start a search at most once a second")
     func strangers() {
         var talk = FlicdTalk()
         let told = listens(
@@ -57,7 +57,7 @@ struct FlicdAttackTests {
         #expect(told.count == 6)
     }
 
-    @Test("what was wished while the radio rests is told when it has rested, once, and not when it is over by then")
+    @Test("a request within the minimum interval is passed on at its end, once, unless it was withdrawn")
     func delayed() {
         var talk = FlicdTalk()
         talk.given(1, .createScanner(id: 1))
@@ -77,7 +77,7 @@ struct FlicdAttackTests {
         talk.wait(.seconds(5))
     }
 
-    @Test("modes that change without end reach the button every five seconds, the last of them for sure")
+    @Test("a mode that changes without pause is sent to the button every five seconds, and the last one in any case")
     func modes() {
         var talk = FlicdTalk(buttons: [hall, attic], clients: 2)
         talk.given(1, .createConnectionChannel(id: 1, hall, FlicdChannelMode(latencyMode: .high)))
@@ -97,7 +97,7 @@ struct FlicdAttackTests {
         talk.wait(.seconds(20))
     }
 
-    @Test("a button that is paired anew has the mode that is wished of it at once, however lately the old one had one")
+    @Test("a button that is paired again gets the mode of its channels at once")
     func pairedAnew() {
         var talk = FlicdTalk()
         talk.given(1, .createConnectionChannel(id: 1, hall, FlicdChannelMode(latencyMode: .low)))
@@ -108,11 +108,11 @@ struct FlicdAttackTests {
             expect: .wants(ButtonID(hall), FlicdChannelMode(latencyMode: .low)), told(.disconnected))
     }
 
-    @Test("clients that never ask anything give way, the oldest first; those that have asked stay")
+    @Test("if the server is full, the oldest client that has sent no command is disconnected")
     func silent() {
         var talk = FlicdTalk(clients: FlicdServer.maximumClients)
         talk.given(1, .ping(id: 0))
-        // The beginning of a packet is no question.
+        // The beginning of a packet is not a command.
         talk.given(.received(id(2), [5, 0, 7, 1]))
         talk.when(.clientConnected(id(65), peer: "127.0.0.1:65"), expect: .closed(2, isWritten: false))
         talk.when(.clientConnected(id(66), peer: "127.0.0.2:66"), expect: .closed(3, isWritten: false))
@@ -120,7 +120,7 @@ struct FlicdAttackTests {
         #expect(talk.server.clientCount == FlicdServer.maximumClients)
     }
 
-    @Test("clients of one address leave places for others")
+    @Test("the clients of one address cannot use all connections")
     func share() {
         var talk = FlicdTalk(clients: 0)
         for client in 1...32 {
@@ -130,13 +130,13 @@ struct FlicdAttackTests {
         talk.when(.clientConnected(id(33), peer: "10.0.0.9:33"), expect: .closed(33, isWritten: false))
         #expect(talk.logged.last == "flicd: 10.0.0.9:33 was refused: 32 clients of this address are connected")
         talk.when(.clientConnected(id(34), peer: "10.0.0.8:1"))
-        // A client that has asked for nothing gives way to another of its address.
+        // A client without commands is disconnected when another client of its address connects.
         talk.given(.clientGone(id(1)))
         talk.given(.clientConnected(id(35), peer: "10.0.0.9:35"))
         talk.when(.clientConnected(id(36), peer: "10.0.0.9:36"), expect: .closed(35, isWritten: false))
     }
 
-    @Test("whoever is turned away, makes no sense or looks in vain without end fills no log")
+    @Test("refused clients, invalid frames and failing wizards cause at most one log line a minute")
     func lines() {
         var talk = FlicdTalk(clients: FlicdServer.maximumClients)
         for client in 1...FlicdServer.maximumClients { talk.given(client, .ping(id: 0)) }
@@ -163,11 +163,11 @@ struct FlicdAttackTests {
             _ = house.pass(.seconds(2))
             house.given(.clientGone(id(turn + 1)))
         }
-        // In 200 s.
+        // The clients came and went for 200 s, and the line is logged at most once a minute.
         #expect(house.logged.filter { $0.contains("no Bluetooth adapter") }.count == 4)
     }
 
-    @Test("those who wait for a button count as pending, as many as an octet says")
+    @Test("buttons that channels wait for are counted as pending connections, up to 255")
     func pending() {
         var talk = FlicdTalk()
         func pending() -> UInt8? {
@@ -198,7 +198,7 @@ struct FlicdAttackTests {
         #expect(pending() == 241)
     }
 
-    @Test("who ends everybody's channels again and again ends each once, and they may be made again")
+    @Test("repeated ForceDisconnect commands end each channel once, and channels can be created again")
     func forced() {
         var talk = FlicdTalk(clients: 2)
         talk.given(2, .createConnectionChannel(id: 0, hall, FlicdChannelMode()))
@@ -213,7 +213,8 @@ struct FlicdAttackTests {
     }
 
     @Test(
-        "ids of all kinds may be the same, at both ends of their range, in all clients at once", arguments: [0, .max])
+        "objects of different kinds and clients can have the same id, also the smallest and the largest",
+        arguments: [0, .max])
     func ids(number: UInt32) {
         var talk = FlicdTalk(clients: 2)
         for client in 1...2 {

@@ -71,7 +71,7 @@ struct FlicdChannelTests {
             expect: .told(1, .connectionStatusChanged(id: 7, .connected, reason: .unspecified)))
     }
 
-    @Test("of several failures before one disconnection, the first is its reason")
+    @Test("if several failures precede a disconnection, the first is its reason")
     func firstReason() {
         var talk = FlicdTalk()
         talk.given(1, .createConnectionChannel(id: 7, hall, Self.normal))

@@ -131,7 +131,7 @@ struct FlicdPressesTests {
         talk.wait(.milliseconds(250))
         let later = Self.events(talk.given(.received(Self.octets([.down]))))
         #expect(later.map { $0.ticks - hold[0].ticks } == [65_536 + 8192])
-        // A stored press has a rough time: it is not earlier than what was reported before.
+        // The time of a stored press is rough, but not before the steps that were reported earlier.
         let stored = Self.events(talk.given(.received(Self.octets([.up(.open), .down], queued: 2))))
         #expect(stored.map { $0.ticks - later[0].ticks } == [0, 0] && stored.allSatisfy(\.isTimeRough))
     }

@@ -89,7 +89,7 @@ struct FlicdSourceTests {
 
     // MARK: The connection
 
-    @Test("a flicd that cannot be reached is tried again for ever, after waits that double up to a minute")
+    @Test("a flicd that cannot be reached is tried again without end, after waits that double up to a minute")
     func retry() {
         var talk = SourceTalk(FlicdSource())
         talk.given(.start([:]))
@@ -304,7 +304,7 @@ struct FlicdSourceTests {
             .connected(bootID: 2), expect: .send(FlicdCommand.getInfo.encoded()), .setTimer(talk.now + .seconds(10)))
     }
 
-    @Test("a new connection begins with the first ids, the listed buttons and no rest of a packet")
+    @Test("a new connection begins with the first ids and the listed buttons, without the rest of an old packet")
     func startsAnew() {
         var talk = Self.ready()
         talk.given(.received([40, 0, 1]))
@@ -317,7 +317,7 @@ struct FlicdSourceTests {
             .setTimer(talk.now + .seconds(30)))
     }
 
-    @Test("unasked answers and packets that cannot be read change nothing, and only the first are logged")
+    @Test("unexpected answers and invalid packets change nothing, and only the first are logged")
     func nonsense() {
         var talk = Self.ready()
         let nonsense: [[UInt8]] = [

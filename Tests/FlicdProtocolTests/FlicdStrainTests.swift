@@ -94,7 +94,7 @@ struct FlicdStrainTests {
         talk.when(2, .ping(id: 2), expect: .told(2, .pingResponse(id: 2)))
     }
 
-    @Test("a client that does not read gets its answers later, up to a bound, and is closed beyond it")
+    @Test("a client that does not read gets its answers later, and is disconnected if they exceed the limit")
     func slowReader() {
         var talk = FlicdTalk(clients: 2)
         talk.given(1, .createConnectionChannel(id: 7, hall, FlicdChannelMode()))

@@ -3,9 +3,9 @@ import FlicdProtocol
 import TestSupport
 import Testing
 
-/// A conversation of some clients, the house and the server between them.
+/// A conversation of Tryck and some clients with the server.
 ///
-/// Sends are taken apart into packets; timers are kept, and what is logged is left out.
+/// The octets of `send` effects are decoded to events. Timers and log lines are kept apart from the other effects.
 struct FlicdTalk {
     enum Said: Hashable {
         case told(Int, FlicdEvent)
@@ -22,7 +22,7 @@ struct FlicdTalk {
     private(set) var timer: Instant?
     private(set) var logged: [String] = []
 
-    /// A server with an adapter, buttons and clients that have said nothing yet.
+    /// A server with an adapter, buttons, and clients that have sent no command yet.
     init(
         buttons: [BluetoothAddress] = [hall], clients: Int = 1, isAttached: Bool = true,
         server: FlicdServer = FlicdServer()
@@ -53,7 +53,7 @@ struct FlicdTalk {
         return said
     }
 
-    /// Each send is whole packets.
+    /// Decodes the octets of a `send`, which must be complete packets.
     private func told(_ client: Int, _ octets: [UInt8]) -> [Said] {
         var framer = FlicdFramer(maximumLength: FlicdFramer.maximumEventLength)
         framer.append(octets)
@@ -78,7 +78,7 @@ struct FlicdTalk {
         #expect(answers == said, sourceLocation: sourceLocation)
     }
 
-    /// A client asks.
+    /// Sends commands of a client, and expects these effects.
     mutating func when(
         _ client: Int, _ commands: FlicdCommand..., expect said: Said...,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -87,7 +87,7 @@ struct FlicdTalk {
         #expect(answers == said, sourceLocation: sourceLocation)
     }
 
-    /// An input that must come first.
+    /// Sends commands of a client without expectations, to prepare a test.
     @discardableResult
     mutating func given(_ client: Int, _ commands: FlicdCommand...) -> [Said] {
         handle(.received(id(client), commands.flatMap { $0.encoded() }))

@@ -207,7 +207,7 @@ struct ChangeTests {
         #expect(recogniser.deadline == nil)
     }
 
-    @Test("of the saved text of several parts, those that can be read are restored")
+    @Test("parts whose saved text is valid are restored, and the others are skipped")
     func parts() {
         var recogniser = GestureRecogniser()
         recogniser.restore(.kitchen, "big 1 2 r s5-3;nonsense;small 1 2 h32768 ?40000", at: .start)

@@ -96,7 +96,7 @@ struct ChordTests {
         #expect(told("kitchen 0-500, hall 200-1400", chords: [Self.held, Self.pair]) == ["chord 1@200"])
     }
 
-    @Test("of several chords completed by one press, the one with the most members forms")
+    @Test("if one press completes several chords, the one with the most members forms")
     func largest() {
         let chords = [Chord(members: [.hall, .sofa], within: .milliseconds(300)), Self.trio]
         #expect(told("kitchen 0-500, hall 50-500, sofa 100-500", chords: chords) == ["chord 1@100"])

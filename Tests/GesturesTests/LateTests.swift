@@ -120,7 +120,7 @@ struct LateTests {
     func agesWithoutLink() {
         var room = Room(Self.triple)
         room.now = .start + .seconds(1)
-        // Without the button's verdict at the end of the click gap.
+        // The last event is omitted: the button's verdict at the end of the click gap.
         for event in Button().storedEvents(of: Room.presses("0-80"), connectedAt: 32_768).prefix(2) {
             room.hear(event)
         }
@@ -163,7 +163,7 @@ struct LateTests {
         #expect(room.gestures.map(\.word) == ["hold 700"])
     }
 
-    @Test("a press whose release was never heard makes no gesture, and the press before it is a click")
+    @Test("a press whose release was never received makes no gesture, and the press before it is a click")
     func unseenEnd() {
         var room = Room(Self.triple)
         for (step, ticks) in [(.down, 0), (.up(.open), 3000), (.down, 6000), (.down, 90_000), (.up(.open), 93_000)]
@@ -193,7 +193,7 @@ struct LateTests {
         }
     }
 
-    @Test("a click that waited for a press whose release was never heard is marked as queued, with its age")
+    @Test("a click that waited for a press whose release was never received is marked as queued, with its age")
     func heldBeforeUnseenEnd() throws {
         for (next, isLate) in [(4200, false), (4300, true)] {
             var room = Room(Self.triple)

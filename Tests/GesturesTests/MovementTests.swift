@@ -37,7 +37,7 @@ struct MovementTests {
         #expect(room.told == [])
     }
 
-    @Test("turns while the dial is pressed are summed apart from turns while it is not")
+    @Test("turns while the dial is pressed and while it is released are summed separately")
     func push() {
         var room = room([.milliseconds(100)])
         room.handle(turn(3))
@@ -47,7 +47,7 @@ struct MovementTests {
         #expect(room.told.map(\.part) == [.dial, .push])
     }
 
-    @Test("each slot of a selector is summed apart")
+    @Test("each slot of a selector is summed separately")
     func slots() {
         var room = room([.milliseconds(100)])
         for slot in [3, 4, 3] {

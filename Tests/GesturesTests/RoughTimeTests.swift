@@ -17,7 +17,7 @@ struct RoughTimeTests {
         }
     }
 
-    @Test("presses with rough times become what the button made of them, even if rules ask for other patterns")
+    @Test("presses with rough times are classified by the button, even if rules need other patterns")
     func verdicts() {
         var room = Room(Self.triple)
         let steps: [PressStep] = [
@@ -30,7 +30,7 @@ struct RoughTimeTests {
         #expect(room.gestures.allSatisfy { $0.wasQueued && $0.age == .seconds(2) })
     }
 
-    @Test("the button decides a press with a rough down even if its up is live; the next live train is decided here")
+    @Test("the button decides a press with a rough down even if its up is live; the host decides the next live train")
     func mixed() {
         var room = Room(Self.triple)
         for event in Self.rough([.down]) { room.hear(event) }

@@ -101,7 +101,7 @@ struct SwipeTests {
         #expect(room.told.last?.at == .start)
     }
 
-    @Test("a swipe whose down was never heard is reported")
+    @Test("a swipe whose down was never received is reported")
     func stray() {
         var room = Room(Self.all)
         var event = Button().event(.up(.open), at: 0)

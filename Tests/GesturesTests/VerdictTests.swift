@@ -106,7 +106,7 @@ struct VerdictTests {
         #expect(room.told == judged.told)
     }
 
-    @Test("a button's verdict counts even if its press was never heard")
+    @Test("a button's verdict counts even if its down was never received")
     func unseen() {
         var room = Room(Vocabulary())
         for step in [.clickTimeout, .up(.doubleClick), .up(.open), .hold(ofSecondPress: false)] as [PressStep] {

@@ -44,7 +44,7 @@ private struct ReportingHouse {
         ask("watch")
     }
 
-    mutating func take(_ input: Hub.Input) { carryOut(hub.handle(input, at: now)) }
+    mutating func take(_ input: Hub.Input) { carryOut(hub.handleCompletely(input, at: now)) }
 
     mutating func ask(_ request: String, _ data: JSONValue = .object([])) {
         let line: JSONValue = ["request": .string(request), "data": data]
@@ -92,7 +92,7 @@ private struct ReportingHouse {
                 take(.published(id))
             case .broadcast(_, let line): lines.append(line)
             case .record(_, let recorded): changes += recorded
-            case .loadRules(let id, _): take(.rulesLoaded(id, RulesLoaded(set: rulesOnDisk)))
+            case .loadRules(let id, _): take(.rulesLoaded(id, RuleLoadReport(set: rulesOnDisk)))
             default: break
             }
         }
@@ -111,7 +111,7 @@ struct AudienceTests {
     @Test("a nickname that the button tells reaches its own topic, the list of devices, and those who watch")
     func nickname() {
         var house = ReportingHouse()
-        house.report(.said(.nickname(Self.button, "Stove")))
+        house.report(.effect(.nickname(Self.button, "Stove")))
         #expect(house.changes == [.fact(Self.button, .nickname("Stove"))])
         #expect(house.status?["nickname"] == "Stove" && house.status?["name"] == "Stove")
         #expect(house.listed?["nickname"] == "Stove" && house.listed?["name"] == "Stove")
@@ -121,14 +121,14 @@ struct AudienceTests {
     @Test("a nickname that the button has already changes nothing")
     func sameNickname() {
         var house = ReportingHouse()
-        house.report(.said(.nickname(Self.button, "")))
+        house.report(.effect(.nickname(Self.button, "")))
         #expect(house.changes.isEmpty && house.lines.isEmpty)
     }
 
     @Test("new firmware reaches the list of devices, the button's own topic, and those who watch")
     func firmware() {
         var house = ReportingHouse()
-        house.report(.said(.firmware(Self.button, version: 12)))
+        house.report(.effect(.firmware(Self.button, version: 12)))
         #expect(house.listed?["firmware"] == 12)
         #expect(house.status?["firmware"]?["installed_version"] == "12", "\(house.status ?? .null)")
         #expect(house.changed?["firmware"] == 12)
@@ -137,7 +137,7 @@ struct AudienceTests {
     @Test("another model reaches the list of devices and those who watch")
     func model() {
         var house = ReportingHouse()
-        house.report(.said(.model(Self.button, .duo)))
+        house.report(.effect(.model(Self.button, .duo)))
         #expect(house.listed?["model"] == "Flic Duo")
         #expect(house.changed?["model"] == "duo")
     }
@@ -157,7 +157,7 @@ struct AudienceTests {
         var house = ReportingHouse(
             triggerMode: .clickAndHold, rules: RuleSet(buttons: [Self.declared(.nickname("Stove"))]))
         #expect(house.status?["trigger_mode"] == "click_and_hold")
-        house.report(.said(.nickname(Self.button, "Stove")))
+        house.report(.effect(.nickname(Self.button, "Stove")))
         #expect(house.changes.contains(.fact(Self.button, .triggerMode(nil))))
         #expect(house.status?["trigger_mode"] == "click")
         #expect(house.lines.count { $0["kind"] == "changed" } == 2, "one line for each fact")

@@ -241,13 +241,13 @@ struct BrokerQueueTests {
 
     @Test("Home Assistant's start is noticed, unless the broker retained the message about it")
     func homeAssistant() {
-        let announcements = Self.queue().announcements
+        let queue = Self.queue()
         let online = Array("online".utf8)
-        #expect(announcements.heard("homeassistant/status", online, isRetained: false) == .homeAssistantStarted)
-        #expect(announcements.heard("homeassistant/status", online, isRetained: true) == .other)
-        #expect(announcements.heard("tryck/bridge/request/x", online, isRetained: false) == nil)
-        #expect((.zero..<Announcements.longestDelay).contains(announcements.delay(at: Self.start)))
-        #expect(Self.queue(discoveryPrefix: nil).announcements.filters.isEmpty)
+        #expect(queue.discoveryMessage("homeassistant/status", online, isRetained: false) == .homeAssistantStarted)
+        #expect(queue.discoveryMessage("homeassistant/status", online, isRetained: true) == .other)
+        #expect(queue.discoveryMessage("tryck/bridge/request/x", online, isRetained: false) == nil)
+        #expect((.zero..<Announcements.longestDelay).contains(queue.announcementDelay(at: Self.start)))
+        #expect(Self.queue(discoveryPrefix: nil).discoveryFilters.isEmpty)
     }
 
     @Test("the metrics are outdated after a change of what they show, and not after a retained topic")

@@ -36,6 +36,16 @@ struct ControlPlaneTests {
         }
     }
 
+    @Test("each name of a request has a row in the table")
+    func names() {
+        var names: [String] = []
+        names += BridgeRequestName.allCases.map(\.rawValue)
+        names += ControlRequestName.allCases.map(\.rawValue)
+        names += ButtonRequestName.allCases.map(\.rawValue)
+        names += RuleRequestName.allCases.map(\.rawValue)
+        #expect(Hub.requests.keys.sorted() == names.sorted())
+    }
+
     @Test("a request over MQTT has the privilege of the configuration, or none")
     func privilege() {
         let topicName = "tryck/bridge/request/permit_join"

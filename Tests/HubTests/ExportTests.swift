@@ -213,7 +213,7 @@ struct ImportPlanTests {
         known.recogniser = "d1"
         known.pressCount = 100
         known.sequence = 100
-        known.heard = 90
+        known.publishWatermark = 90
         let plan = ImportPlan(
             Self.exported, into: StoredState(installationID: "ffff", buttons: [known]), isReplacing: true)
         var expected = known
@@ -223,11 +223,11 @@ struct ImportPlanTests {
 
         // The numbers are the maximum of both sides, and the unacknowledged messages are those of this side.
         known.sequence = 1
-        known.heard = 0
+        known.publishWatermark = 0
         let older = ImportPlan(
             Self.exported, into: StoredState(installationID: "ffff", buttons: [known]), isReplacing: true)
         #expect(older.entries[0].button.sequence == 4)
-        #expect(older.entries[0].button.heard == 4)
+        #expect(older.entries[0].button.publishWatermark == 4)
 
         // After a new pairing, the event counts belong to the new host.
         known.pairing?.identifier ^= 1

@@ -22,16 +22,16 @@ private struct ServingHouse {
             version: "0", transport: "hci:0", maximumConnections: maximumConnections, sources: ["flicd://attic:5551"],
             flicdListen: isServing ? "127.0.0.1:5551" : nil)
         hub = Hub(configuration, stored: StoredState(installationID: "00ff", buttons: stored), rules: RuleSet())
-        _ = hub.handle(.wallClock(UTCTime(milliseconds: 1_795_000_000_000)), at: now)
-        _ = hub.handle(.start, at: now)
-        _ = hub.handle(.flicd(.connected(Self.client, peer: "127.0.0.1:1")), at: now)
+        _ = hub.handleCompletely(.wallClock(UTCTime(milliseconds: 1_795_000_000_000)), at: now)
+        _ = hub.handleCompletely(.start, at: now)
+        _ = hub.handleCompletely(.flicd(.connected(Self.client, peer: "127.0.0.1:1")), at: now)
     }
 
     mutating func ask(_ commands: FlicdCommand...) -> [FlicdEvent] {
-        heard(hub.handle(.flicd(.received(Self.client, commands.flatMap { $0.encoded() })), at: now))
+        heard(hub.handleCompletely(.flicd(.received(Self.client, commands.flatMap { $0.encoded() })), at: now))
     }
 
-    mutating func tell(_ input: Hub.Input) -> [FlicdEvent] { heard(hub.handle(input, at: now)) }
+    mutating func tell(_ input: Hub.Input) -> [FlicdEvent] { heard(hub.handleCompletely(input, at: now)) }
 
     /// The events for clients after a change in a part of the hub.
     mutating func hear(_ body: (inout Hub, Instant) -> Void) -> [FlicdEvent] {
@@ -92,8 +92,8 @@ struct FlicdServingTests {
         #expect(house.ask(.createConnectionChannel(id: 1, ServingHouse.hall, FlicdChannelMode())).count == 1)
         #expect(house.ask(.createConnectionChannel(id: 2, ServingHouse.attic, FlicdChannelMode())).count == 1)
         let heard = house.hear { hub, now in
-            hub.tellFlicdState(of: ButtonID(ServingHouse.hall), .ready, at: now)
-            hub.tellFlicdState(of: ButtonID(ServingHouse.attic), .ready, at: now)
+            hub.reportStateToFlicd(of: ButtonID(ServingHouse.hall), .ready, at: now)
+            hub.reportStateToFlicd(of: ButtonID(ServingHouse.attic), .ready, at: now)
         }
         #expect(
             heard == [
@@ -111,7 +111,8 @@ struct FlicdServingTests {
             (.disconnected, .disconnected),
         ]
         for (state, status) in told {
-            let heard = house.hear { hub, now in hub.tellFlicdState(of: ButtonID(ServingHouse.hall), state, at: now) }
+            let heard = house.hear { hub, now in hub.reportStateToFlicd(of: ButtonID(ServingHouse.hall), state, at: now)
+            }
             #expect(
                 heard == (status.map { [.connectionStatusChanged(id: 1, $0, reason: .unspecified)] } ?? []), "\(state)")
         }
@@ -129,7 +130,7 @@ struct FlicdServingTests {
         let address = BluetoothAddress(rawValue: 0x001A_7DDA_7113)
         let heard = house.hear { hub, now in
             hub.radio.becameReady(address, at: now)
-            hub.tellFlicdController(at: now)
+            hub.reportControllerToFlicd(at: now)
         }
         #expect(heard == [.bluetoothControllerStateChange(.attached)])
         #expect(house.info()?.address == address)
@@ -159,14 +160,14 @@ struct FlicdServingTests {
         let attic = ServingHouse.attic
         _ = house.hear { hub, now in
             hub.radio.becameReady(ServingHouse.hall, at: now)
-            hub.tellFlicdController(at: now)
+            hub.reportControllerToFlicd(at: now)
         }
         _ = house.ask(.createScanWizard(id: 3), .createConnectionChannel(id: 4, attic, FlicdChannelMode()))
         let heard = house.hear { hub, now in
-            hub.tellFlicdProgress(.foundPublic(attic), at: now)
-            hub.tellFlicdProgress(.connecting(attic), at: now)
-            hub.tellFlicdProgress(.connected(attic), at: now)
-            hub.tellFlicdProgress(.failed(failure, attic), at: now)
+            hub.reportPairingToFlicd(.foundPublic(attic), at: now)
+            hub.reportPairingToFlicd(.connecting(attic), at: now)
+            hub.reportPairingToFlicd(.connected(attic), at: now)
+            hub.reportPairingToFlicd(.failed(failure, attic), at: now)
         }
         let end: [FlicdEvent] = reason.map { [.connectionChannelRemoved(id: 4, $0)] } ?? []
         #expect(
@@ -185,14 +186,14 @@ struct FlicdServingTests {
         let attic = ServingHouse.attic
         _ = house.hear { hub, now in
             hub.radio.becameReady(ServingHouse.hall, at: now)
-            hub.tellFlicdController(at: now)
+            hub.reportControllerToFlicd(at: now)
         }
         _ = house.ask(.createScanWizard(id: 3))
         house.now = house.now + .seconds(3)
         let heard = house.hear { hub, now in
-            hub.tellFlicdProgress(.foundPublic(attic), at: now)
+            hub.reportPairingToFlicd(.foundPublic(attic), at: now)
             _ = hub.radio.closed("x", .absent, time: UTCTime(milliseconds: 0), at: now)
-            hub.tellFlicdProgress(.failed(.connectFailed, attic), at: now)
+            hub.reportPairingToFlicd(.failed(.connectFailed, attic), at: now)
         }
         #expect(heard.last == .scanWizardCompleted(id: 3, .bluetoothUnavailable))
     }
@@ -207,9 +208,9 @@ struct FlicdServingTests {
     ]
 
     @Test("every end of a link has its reason", arguments: ends)
-    func end(word: String, reason: FlicdDisconnectReason) {
+    func end(reasonName: String, reason: FlicdDisconnectReason) {
         let button = ButtonID(ServingHouse.hall)
-        #expect(FlicdServer.Input.linkFailed(button, word: word) == .linkFailed(button, reason))
+        #expect(FlicdServer.Input.linkFailed(button, reasonName: reasonName) == .linkFailed(button, reason))
     }
 
     @Test("a place that nobody can listen at is said once, shown, and tried again: after 1 s, 2 s, then 60 s at most")
@@ -218,17 +219,17 @@ struct FlicdServingTests {
         var waits: [Int64] = []
         var lines = 0
         for _ in 0..<8 {
-            let effects = house.hub.handle(.flicd(.notListening("it is taken.")), at: house.now)
+            let effects = house.hub.handleCompletely(.flicd(.notListening("it is taken.")), at: house.now)
             lines += effects.count { if case .log(.error, _) = $0 { true } else { false } }
             guard let deadline = house.hub.deadlines.deadline(of: .flicdListener) else { break }
             waits.append((deadline - house.now).milliseconds / 1000)
             house.now = deadline
-            #expect(house.hub.handle(.timerFired, at: house.now).contains(.flicd(.listen)))
+            #expect(house.hub.handleCompletely(.timerFired, at: house.now).contains(.flicd(.listen)))
         }
         #expect(waits == [1, 2, 4, 8, 16, 32, 60, 60])
         #expect(lines == 1)
-        _ = house.hub.handle(.flicd(.listening("127.0.0.1:5551", warning: nil)), at: house.now)
-        _ = house.hub.handle(.flicd(.notListening("it is taken.")), at: house.now)
+        _ = house.hub.handleCompletely(.flicd(.listening("127.0.0.1:5551", warning: nil)), at: house.now)
+        _ = house.hub.handleCompletely(.flicd(.notListening("it is taken.")), at: house.now)
         #expect(house.hub.deadlines.deadline(of: .flicdListener) == house.now + .seconds(1))
     }
 
@@ -236,6 +237,7 @@ struct FlicdServingTests {
     func off() {
         var house = ServingHouse(isServing: false)
         #expect(house.ask(.ping(id: 1)).isEmpty)
-        #expect(house.hub.handle(.flicd(.notListening("x")), at: house.now).allSatisfy { $0 != .flicd(.listen) })
+        #expect(
+            house.hub.handleCompletely(.flicd(.notListening("x")), at: house.now).allSatisfy { $0 != .flicd(.listen) })
     }
 }

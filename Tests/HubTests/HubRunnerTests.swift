@@ -34,13 +34,47 @@ struct HubRunnerTests {
     @Test("the sync of a record that failed is left out in that turn, unless the reserve on the disk has the record")
     func failedRecord() {
         var runner = Self.runner()
-        let (lost, kept) = (RecordToken(rawValue: 1), RecordToken(rawValue: 2))
+        let (lost, reserved) = (RecordToken(rawValue: 1), RecordToken(rawValue: 2))
         runner.add(.start)
         _ = runner.next(at: Self.now)
         runner.recordFailed(lost, "no space left", .nowhere)
-        runner.recordFailed(kept, "no space left", .disk)
-        #expect(!runner.isSyncUseful(lost) && runner.isSyncUseful(kept))
+        runner.recordFailed(reserved, "no space left", .disk)
+        #expect(!runner.isSyncUseful(lost) && runner.isSyncUseful(reserved))
         #expect(runner.next(at: Self.now)?.input == .recordFailed(lost, "no space left", .nowhere))
         #expect(runner.isSyncUseful(lost))
+    }
+
+    @Test("the rest of a press precedes every other input; the sync of its failed record is left out")
+    func press() {
+        let stored = StoredState(
+            installationID: "5a1f",
+            buttons: [StoredButton(identity: RecordingTests.identity, pairing: nil, pairedAt: UTCTime(milliseconds: 0))]
+        )
+        var runner = HubRunner(
+            Hub(
+                replaying: RecordingHeader(
+                    startedAt: UTCTime(milliseconds: 0),
+                    configuration: HubConfiguration(version: "9", hasTransport: false),
+                    stored: stored),
+                rules: RuleSet()))
+        runner.add(.start)
+        _ = runner.next(at: Self.now)
+        runner.hub.buttonSource.replay([.effect(RecordingTests.effects(.events)[0])])
+        runner.add(.received([]))
+        runner.add(.brokerConnected)
+
+        let first = runner.next(at: Self.now)?.effects ?? []
+        #expect(first.last == .goOn)
+        var record: RecordToken?
+        for effect in first {
+            if case .record(let token, _) = effect { record = token }
+            if case .sync = effect { Issue.record("a sync precedes the actions") }
+        }
+        runner.recordFailed(record, "no space left", .memory)
+        let rest = runner.next(at: Self.now)
+        #expect(rest?.input == .goOn && record != nil)
+        #expect(rest?.effects.contains { if case .sync(record) = $0 { true } else { false } } == true)
+        #expect(record.map(runner.isSyncUseful) == false)
+        #expect(runner.next(at: Self.now)?.input == .brokerConnected)
     }
 }

@@ -81,25 +81,25 @@ struct MetricsTests {
     func deadlines() throws {
         var now = Instant(sinceBoot: .seconds(50))
         var hub = Self.hub()
-        #expect(Self.lines(hub.handle(.wallClock(UTCTime(milliseconds: 1_795_000_000_120)), at: now)) == nil)
-        var effects = hub.handle(.start, at: now)
+        #expect(Self.lines(hub.handleCompletely(.wallClock(UTCTime(milliseconds: 1_795_000_000_120)), at: now)) == nil)
+        var effects = hub.handleCompletely(.start, at: now)
         #expect(try #require(Self.lines(effects)).contains("tryck_start_time_seconds 1795000000.12"))
         #expect(!effects.contains { if case .setTimer = $0 { true } else { false } })
-        #expect(hub.handle(.timerFired, at: now).isEmpty)
+        #expect(hub.handleCompletely(.timerFired, at: now).isEmpty)
 
         now = now + .seconds(3600)
         let deadline = now + .seconds(15)
-        #expect(hub.handle(.brokerConnected, at: now).last == .setTimer(deadline))
+        #expect(hub.handleCompletely(.brokerConnected, at: now).last == .setTimer(deadline))
         now = now + .seconds(9)
         for change in [Hub.Input.brokerDisconnected("gone"), .brokerConnected] {
-            effects = hub.handle(change, at: now)
+            effects = hub.handleCompletely(change, at: now)
             #expect(Self.lines(effects) == nil && effects.last != .setTimer(now + .seconds(15)))
         }
-        effects = hub.handle(.timerFired, at: deadline)
+        effects = hub.handleCompletely(.timerFired, at: deadline)
         #expect(try #require(Self.lines(effects)).contains("tryck_broker_up 1"))
-        #expect(hub.handle(.timerFired, at: deadline + .seconds(60)).isEmpty)
+        #expect(hub.handleCompletely(.timerFired, at: deadline + .seconds(60)).isEmpty)
 
-        effects = hub.handle(.stop, at: deadline + .seconds(70))
+        effects = hub.handleCompletely(.stop, at: deadline + .seconds(70))
         #expect(try #require(Self.lines(effects)).contains("tryck_up 0"))
         #expect(effects.contains(.finish(isRestart: false)))
     }
@@ -108,20 +108,20 @@ struct MetricsTests {
     func thereAndBack() {
         let now = Instant(sinceBoot: .seconds(50))
         var hub = Self.hub()
-        _ = hub.handle(.start, at: now)
-        _ = hub.handle(.recordFailed(1, "no space left"), at: now)
-        let effects = hub.handle(.synced(2, true), at: now + .seconds(2))
+        _ = hub.handleCompletely(.start, at: now)
+        _ = hub.handleCompletely(.recordFailed(1, "no space left"), at: now)
+        let effects = hub.handleCompletely(.synced(2, true), at: now + .seconds(2))
         #expect(Self.lines(effects) == nil)
-        #expect(hub.handle(.timerFired, at: now + .seconds(15)).isEmpty)
+        #expect(hub.handleCompletely(.timerFired, at: now + .seconds(15)).isEmpty)
     }
 
     @Test("nobody asked for it: nothing is written, and nothing waits")
     func unwanted() {
         let now = Instant(sinceBoot: .seconds(50))
         var hub = Self.hub(hasMetrics: false)
-        var effects = hub.handle(.start, at: now)
-        effects += hub.handle(.brokerDisconnected("it is gone"), at: now)
-        effects += hub.handle(.stop, at: now)
+        var effects = hub.handleCompletely(.start, at: now)
+        effects += hub.handleCompletely(.brokerDisconnected("it is gone"), at: now)
+        effects += hub.handleCompletely(.stop, at: now)
         #expect(
             !effects.contains { effect in
                 switch effect {
@@ -140,7 +140,7 @@ struct MetricsTests {
             buttons: [RecordingTests.identity, twin].map {
                 StoredButton(identity: $0, pairing: .notRecorded, pairedAt: UTCTime(milliseconds: 0))
             })
-        let lines = try #require(Self.lines(hub.handle(.start, at: Instant(nanoseconds: 0))))
+        let lines = try #require(Self.lines(hub.handleCompletely(.start, at: Instant(nanoseconds: 0))))
         #expect(
             lines.filter { $0.hasPrefix("tryck_button_connected{") } == [
                 #"tryck_button_connected{button="Küche \"1\"",id="80e4da000001"} 0"#,

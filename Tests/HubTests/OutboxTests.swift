@@ -9,11 +9,12 @@ struct OutboxTests {
     private static let start = Instant(sinceBoot: .seconds(1))
 
     private static func entry(
-        _ id: UInt64, _ place: Outbox.Class, octets: Int = 1, qos: Int = 1, timeToLive: Duration = .seconds(9)
+        _ id: UInt64, _ messageClass: Outbox.MessageClass, octets: Int = 1, qos: Int = 1,
+        timeToLive: Duration = .seconds(9)
     ) -> Outbox.Entry {
         Outbox.Entry(
             id: .queued(id), message: MQTTMessage(topicName: "", payload: Array(repeating: 0, count: octets), qos: qos),
-            deadline: start + timeToLive, place: place)
+            deadline: start + timeToLive, messageClass: messageClass)
     }
 
     private static func drain(_ outbox: inout Outbox) -> [UInt64] {
@@ -42,10 +43,10 @@ struct OutboxTests {
     func octets() {
         var outbox = Outbox()
         let half = Outbox.maximumOctets / 2
-        for place in Outbox.Class.allCases {
-            #expect(outbox.add(Self.entry(1, place, octets: half)).isEmpty)
-            #expect(outbox.add(Self.entry(2, place, octets: half)).isEmpty)
-            #expect(outbox.add(Self.entry(3, place, octets: 1)).map(\.id) == [1])
+        for messageClass in Outbox.MessageClass.allCases {
+            #expect(outbox.add(Self.entry(1, messageClass, octets: half)).isEmpty)
+            #expect(outbox.add(Self.entry(2, messageClass, octets: half)).isEmpty)
+            #expect(outbox.add(Self.entry(3, messageClass, octets: 1)).map(\.id) == [1])
         }
         #expect(outbox.add(Self.entry(4, .other, octets: 2 * half + 1)).map(\.id) == [2, 3, 4])
         #expect(Self.drain(&outbox) == [2, 3])
@@ -61,7 +62,7 @@ struct OutboxTests {
     }
 
     @Test("of other messages 64 are on their way at most, and no more than 1 MiB; presses are not held back")
-    func onTheWay() {
+    func inFlight() {
         var outbox = Outbox()
         for id in 1...70 as ClosedRange<UInt64> {
             _ = outbox.add(Self.entry(id, .other, qos: id.isMultiple(of: 2) ? 0 : 1))
@@ -74,7 +75,7 @@ struct OutboxTests {
         #expect(Self.drain(&outbox) == [65, 66])
 
         outbox = Outbox()
-        let part = Outbox.octetsOnTheWay / 4
+        let part = Outbox.maximumOctetsInFlight / 4
         for id in 1...5 as ClosedRange<UInt64> { _ = outbox.add(Self.entry(id, .other, octets: part)) }
         #expect(Self.drain(&outbox) == [1, 2, 3, 4])
         outbox.acknowledged(1)
@@ -129,10 +130,10 @@ struct OutboxTests {
     @Test("64 lines of the log are on their way at most")
     func lines() {
         var outbox = Outbox()
-        let first = (0..<65).map { _ in outbox.takePlaceForLine() }
+        let first = (0..<65).map { _ in outbox.admitLine() }
         #expect(first.count { $0 } == 64 && first.last == false)
         outbox.lineEnded()
-        let more = outbox.takePlaceForLine()
+        let more = outbox.admitLine()
         #expect(more)
     }
 }

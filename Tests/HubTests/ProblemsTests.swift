@@ -14,7 +14,7 @@
             var hub = Hub(
                 HubConfiguration(version: "0", transport: "hci:0"), stored: StoredState(installationID: "00ff"),
                 rules: RuleSet())
-            _ = hub.handle(.start, at: now)
+            _ = hub.handleCompletely(.start, at: now)
             return hub
         }
 

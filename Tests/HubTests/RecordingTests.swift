@@ -20,10 +20,10 @@ struct RecordingTests {
         firmwareVersion: 11, model: .twist)
 
     /// An input of each kind, and several if a kind has several forms.
-    static func inputs(_ word: RecordedInput.Word) -> [Hub.Input] {
+    static func inputs(_ kind: RecordedInput.Kind) -> [Hub.Input] {
         let client = Hub.ClientID(rawValue: 7)
         let flicdClient = FlicdServer.ClientID(rawValue: 8)
-        return switch word {
+        return switch kind {
         case .start: [.start]
         case .wallClock: [.wallClock(UTCTime(milliseconds: -1)), .wallClock(UTCTime(milliseconds: 1_795_000_000_000))]
         case .transportOpened: [.transportOpened]
@@ -61,9 +61,9 @@ struct RecordingTests {
             }
         case .rulesLoaded:
             [
-                .rulesLoaded(6, RulesLoaded(set: nil, problems: [["code": "E301"]], summary: "unknown button")),
-                .rulesLoaded(6, RulesLoaded(set: nil, summary: "a test failed", failing: "0123456789abcdef")),
-                .rulesLoaded(7, RulesLoaded(set: nil, source: header.rules)),
+                .rulesLoaded(6, RuleLoadReport(set: nil, problems: [["code": "E301"]], summary: "unknown button")),
+                .rulesLoaded(6, RuleLoadReport(set: nil, summary: "a test failed", failing: "0123456789abcdef")),
+                .rulesLoaded(7, RuleLoadReport(set: nil, source: header.rules)),
             ]
         case .reloadRules: [.reloadRules]
         case .logLevel: [.logLevel(.warning)]
@@ -88,8 +88,8 @@ struct RecordingTests {
         }
     }
 
-    static func reports(_ word: ButtonReport.Word) -> [ButtonReport] {
-        word == .known ? [.known(known)] : effects(word).map(ButtonReport.said)
+    static func reports(_ kind: ButtonReport.Kind) -> [ButtonReport] {
+        kind == .known ? [.known(known)] : effects(kind).map(ButtonReport.effect)
     }
 
     static let known = KnownButton(
@@ -99,8 +99,8 @@ struct RecordingTests {
             ledMode: .selector),
         dials: [.slot(3): 0, .free: Dial.unitsPerTurn])
 
-    static func effects(_ word: ButtonReport.Word) -> [ButtonManager.Effect] {
-        switch word {
+    static func effects(_ kind: ButtonReport.Kind) -> [ButtonManager.Effect] {
+        switch kind {
         case .known: []
         case .controllerReady:
             [.controllerReady(address), .controllerReady(BluetoothAddress(rawValue: 1, kind: .random))]
@@ -131,7 +131,6 @@ struct RecordingTests {
                             button: button, part: .big, kind: .swipe(.left), wasQueued: true, age: .seconds(2)),
                     ])
             ]
-        case .queueDrained: [.queueDrained(button)]
         case .advertisingConfigured: [.advertisingConfigured(button)]
         case .battery: [.battery(button, millivolts: 3000)]
         case .firmware: [.firmware(button, version: .max)]
@@ -187,32 +186,45 @@ struct RecordingTests {
 
     static func parsed(_ line: JSONValue) throws -> RecordingLine { try RecordingLine(parsing: line.encoded()) }
 
-    @Test("each input comes back as it went in", arguments: RecordedInput.Word.allCases)
-    func input(word: RecordedInput.Word) throws {
-        for input in RecordingTests.inputs(word) {
+    @Test("a decoded input equals the recorded one", arguments: RecordedInput.Kind.allCases)
+    func input(kind: RecordedInput.Kind) throws {
+        for input in RecordingTests.inputs(kind) {
             let recorded = RecordedInput(at: Instant(nanoseconds: 123_456_789), input: input)
             let line = recorded.json(hiding: Redaction([]))
-            #expect(line["input"] == .string(word.rawValue))
+            #expect(line["input"] == .string(kind.rawValue))
             #expect(try RecordingTests.parsed(line) == .input(recorded))
         }
     }
 
-    @Test("each report of the buttons comes back as it went in", arguments: ButtonReport.Word.allCases)
-    func report(word: ButtonReport.Word) throws {
-        for report in RecordingTests.reports(word) {
+    @Test("a decoded button report equals the recorded one", arguments: ButtonReport.Kind.allCases)
+    func report(kind: ButtonReport.Kind) throws {
+        for report in RecordingTests.reports(kind) {
             let recorded = RecordedInput(at: Instant(nanoseconds: 0), input: .received([]), reports: [report])
             let line = recorded.json(hiding: Redaction([]))
-            #expect(line["reports"]?.arrayValue?.first?["report"] == .string(word.rawValue))
+            #expect(line["reports"]?.arrayValue?.first?["report"] == .string(kind.rawValue))
             #expect(try RecordingTests.parsed(line) == .input(recorded))
         }
     }
 
-    @Test("what is between the hub and the radio is not in the line")
+    @Test("a report that only earlier versions recorded is left out")
+    func formerReport() throws {
+        let line =
+            #"{"at_ns":0,"input":"received","reports":[{"report":"queue_drained","button":"80e4da000001"},"#
+            + #"{"report":"signal","button":"80e4da000001","rssi":-60}]}"#
+        #expect(
+            try RecordingLine(parsing: Array(line.utf8))
+                == .input(
+                    RecordedInput(
+                        at: Instant(nanoseconds: 0), input: .received([]),
+                        reports: [.effect(.signal(RecordingTests.button, rssi: -60))])))
+    }
+
+    @Test("effects for the radio and the timer are not recorded")
     func noReports() {
         let recorded = RecordedInput(
             at: Instant(nanoseconds: 0), input: .timerFired,
             reports: [.send([1, 2, 3]), .setTimer(Instant(nanoseconds: 5)), .cancelTimer, .needsEntropy].map(
-                ButtonReport.said))
+                ButtonReport.effect))
         #expect(recorded.json(hiding: Redaction([])) == ["at_ns": 0, "input": "timer_fired"])
     }
 
@@ -221,12 +233,13 @@ struct RecordingTests {
         let key = try #require(PairingKey(Array(0x61...0x70)))
         let known = KnownButton(identity: RecordingTests.identity, pairing: Pairing(identifier: 77, key: key))
         let line = RecordedInput(
-            at: Instant(nanoseconds: 0), input: .received([]), reports: [.said(.paired(known, batteryMillivolts: 3000))]
+            at: Instant(nanoseconds: 0), input: .received([]),
+            reports: [.effect(.paired(known, batteryMillivolts: 3000))]
         ).json(hiding: Redaction([]))
         #expect(!line.description.contains("abcdefghijklmnop"))
         #expect(!line.description.contains("77"))
         guard case .input(let recorded) = try RecordingTests.parsed(line),
-            case .said(.paired(let paired, _)) = recorded.reports.first
+            case .effect(.paired(let paired, _)) = recorded.reports.first
         else {
             Issue.record("no pairing in \(line)")
             return
@@ -254,7 +267,7 @@ struct RecordingTests {
                 StoredButton(
                     identity: identity, name: "kitchen", pairing: .notRecorded, pairedAt: UTCTime(milliseconds: 5),
                     cursor: cursor, isAdvertisingConfigured: true, batteryMillivolts: 2900,
-                    batteryMeasuredAt: UTCTime(milliseconds: 6), pressCount: 4, sequence: 8, heard: 6,
+                    batteryMeasuredAt: UTCTime(milliseconds: 6), pressCount: 4, sequence: 8, publishWatermark: 6,
                     triggerMode: .click,
                     settings: known.settings, isBatteryLow: true, lastSeen: UTCTime(milliseconds: 7), recogniser: "d"),
                 StoredButton(identity: identity, pairing: .notRecorded, pairedAt: UTCTime(milliseconds: 0)),
@@ -296,7 +309,7 @@ struct RecordingTests {
         header.json(hiding: Redaction([])).description.dropLast() + #","radio":\#(radio)}"#
     }
 
-    @Test("the header comes back as it went in, with and without rules")
+    @Test("a decoded header equals the recorded one, with and without rules")
     func wholeHeader() throws {
         var header = RecordingTests.header
         #expect(try RecordingTests.parsed(header.json(hiding: Redaction([]))) == .header(header))
@@ -304,7 +317,7 @@ struct RecordingTests {
         #expect(try RecordingTests.parsed(header.json(hiding: Redaction([]))) == .header(header))
     }
 
-    @Test("in a recording from before what was heard was known, all was")
+    @Test("in a recording without publish watermarks, all messages count as published")
     func olderHeader() throws {
         let line = RecordingTests.header.json(hiding: Redaction([])).description
         guard
@@ -313,11 +326,11 @@ struct RecordingTests {
             Issue.record("no header")
             return
         }
-        #expect(header.stored.buttons.map(\.heard) == [8, 0])
-        #expect(RecordingTests.header.stored.buttons.map(\.heard) == [6, 0])
+        #expect(header.stored.buttons.map(\.publishWatermark) == [8, 0])
+        #expect(RecordingTests.header.stored.buttons.map(\.publishWatermark) == [6, 0])
     }
 
-    @Test("a field that is new is recorded, or decides nothing; then it is added here")
+    @Test("a new property must be recorded, unless no decision depends on it, and must be added here")
     func fields() {
         func names(_ value: Any) -> [String] { Mirror(reflecting: value).children.compactMap(\.label) }
         let stored = RecordingTests.header.stored
@@ -333,7 +346,8 @@ struct RecordingTests {
             names(stored.buttons[0]) == [
                 "identity", "name", "pairing", "source", "pairedAt", "cursor", "syncedCursor",
                 "isAdvertisingConfigured",
-                "batteryMillivolts", "batteryPercentage", "batteryMeasuredAt", "pressCount", "sequence", "heard",
+                "batteryMillivolts", "batteryPercentage", "batteryMeasuredAt", "pressCount", "sequence",
+                "publishWatermark",
                 "triggerMode", "settings", "dials",
                 "isBatteryLow", "lastSeen", "recogniser",
             ])
@@ -355,7 +369,7 @@ struct RecordingTests {
             ])
     }
 
-    @Test("of long payloads the beginning is kept, and how long they were")
+    @Test("the beginning and the length of a long payload are recorded")
     func longPayload() throws {
         let bound = Recording.maximumOctets
         let long = [UInt8](repeating: 0x41, count: bound + 1)
@@ -368,21 +382,21 @@ struct RecordingTests {
         #expect(try JSONValue.object([.init("x", binary)]).octets("x").count == bound)
     }
 
-    @Test("a recording that has ended has no more lines, and nothing is kept for it")
+    @Test("an ended recording gets no more lines, and no reports are collected for it")
     func ended() {
         var hub = Hub(RecordingTests.header.configuration, stored: RecordingTests.header.stored, rules: RuleSet())
         let now = Instant(nanoseconds: 7)
         _ = hub.beginRecording(RecordingTests.header, hiding: ["", "hci"], at: now)
-        _ = hub.handle(.transportClosed("hci:0 is gone"), at: now)
+        _ = hub.handleCompletely(.transportClosed("hci:0 is gone"), at: now)
         #expect(hub.recordedLine(.transportClosed("hci:0 is gone"), at: now)?["reason"] == "***:0 is gone")
-        _ = hub.handle(.start, at: now)
+        _ = hub.handleCompletely(.start, at: now)
         hub.endRecording()
-        _ = hub.handle(.transportOpened, at: now)
+        _ = hub.handleCompletely(.transportOpened, at: now)
         #expect(hub.recordedLine(.transportOpened, at: now) == nil)
         #expect(!hub.buttonSource.hasReports)
     }
 
-    @Test("a newer format is refused with what to do, and a member nobody knows is passed over")
+    @Test("a newer format is refused with advice, and an unknown member is ignored")
     func versions() throws {
         #expect(throws: RecordingFailure.newerVersion(3)) {
             try RecordingLine(parsing: Array(#"{"format":"tryck-recording","version":3,"new":[]}"#.utf8))
@@ -395,7 +409,7 @@ struct RecordingTests {
     }
 
     @Test(
-        "a line that is wrong is refused with what is wrong",
+        "an invalid line is refused with the reason",
         arguments: [
             ("{}", RecordingFailure.notARecording), ("[]", .notARecording), ("7", .notARecording),
             (#"{"format":"btsnoop"}"#, .notARecording),
@@ -437,17 +451,17 @@ struct RecordingTests {
             RecordingTests.header.json(hiding: Redaction([])),
             RecordedInput(
                 at: Instant(nanoseconds: 1), input: .received([]),
-                reports: ButtonReport.Word.allCases.flatMap(RecordingTests.reports)
+                reports: ButtonReport.Kind.allCases.flatMap(RecordingTests.reports)
             ).json(hiding: Redaction([])),
         ]
         for line in lines {
             var octets = line.encoded()
             for _ in 0..<Int.random(in: 1...4, using: &random) where !octets.isEmpty {
-                let place = Int.random(in: 0..<octets.count, using: &random)
+                let index = Int.random(in: 0..<octets.count, using: &random)
                 switch Int.random(in: 0..<3, using: &random) {
-                case 0: octets[place] = UInt8.random(in: 0x20...0x7E, using: &random)
-                case 1: octets.removeSubrange(place...)
-                default: octets.insert(UInt8(ascii: "9"), at: place)
+                case 0: octets[index] = UInt8.random(in: 0x20...0x7E, using: &random)
+                case 1: octets.removeSubrange(index...)
+                default: octets.insert(UInt8(ascii: "9"), at: index)
                 }
             }
             guard case .input(let recorded)? = try? RecordingLine(parsing: octets) else { continue }

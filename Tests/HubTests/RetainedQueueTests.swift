@@ -7,21 +7,21 @@ struct RetainedQueueTests {
     /// A broker that acknowledges when it is told to.
     private struct Broker {
         var topics = RetainedQueue()
-        var underway: [MessageID] = []
+        var inFlight: [MessageID] = []
 
         /// Takes what may be sent now.
         mutating func take() -> [RetainedTopic] {
             var taken: [RetainedTopic] = []
             while let topic = topics.take() {
                 taken.append(topic)
-                underway.append(topics.sent(topic))
+                inFlight.append(topics.sent(topic))
             }
             return taken
         }
 
-        mutating func acknowledge() -> Bool { topics.acknowledged(underway.removeFirst()) }
+        mutating func acknowledge() -> Bool { topics.acknowledged(inFlight.removeFirst()) }
 
-        mutating func refuse() -> (topic: RetainedTopic, again: Bool)? { topics.failed(underway.removeFirst()) }
+        mutating func refuse() -> (topic: RetainedTopic, again: Bool)? { topics.failed(inFlight.removeFirst()) }
     }
 
     @Test("no more than a window of them is on its way, and each acknowledgement lets one follow, in order")
@@ -30,8 +30,8 @@ struct RetainedQueueTests {
         let topics = (0..<200).map { RetainedTopic.variable("\($0)") }
         for topic in topics { broker.topics.add(topic) }
         var said = broker.take()
-        #expect(broker.underway.count == RetainedQueue.window)
-        while !broker.underway.isEmpty {
+        #expect(broker.inFlight.count == RetainedQueue.maximumInFlight)
+        while !broker.inFlight.isEmpty {
             let (isOurs, next) = (broker.acknowledge(), broker.take())
             #expect(isOurs && next.count <= 1)
             said += next
@@ -81,11 +81,11 @@ struct RetainedQueueTests {
         broker.topics.add(.rules)
         let left = broker.topics.takeAll()
         #expect(left == [.rules] && broker.topics.isIdle)
-        let before = broker.underway
+        let before = broker.inFlight
         let isKnown = broker.acknowledge()
         #expect(!isKnown)
         broker.topics.add(.rules)
         _ = broker.take()
-        #expect(!before.contains(try #require(broker.underway.first)))
+        #expect(!before.contains(try #require(broker.inFlight.first)))
     }
 }

@@ -1,6 +1,7 @@
 import ButtonModel
 import Expressions
 import JSON
+import MQTTTopics
 import Rules
 import Testing
 
@@ -23,7 +24,7 @@ struct RuleHostTests {
         RuleHost(set, HubConfiguration(version: "0"), stored: StoredState(installationID: "00ff"))
     }
 
-    private static func load(_ loaded: RulesLoaded, in host: inout RuleHost) -> RuleHost.Verdict? {
+    private static func load(_ loaded: RuleLoadReport, in host: inout RuleHost) -> RuleHost.Verdict? {
         _ = host.requestLoad(withTests: false, for: nil)
         _ = host.beginLoad(JobID(rawValue: 1))
         return host.loaded(JobID(rawValue: 1), loaded)?.0
@@ -78,13 +79,13 @@ struct RuleHostTests {
         #expect(!withoutTests && !host.hasToLoad && host.isLoading)
         for withTests in [true, false] { _ = host.requestLoad(withTests: withTests, for: Self.client) }
         #expect(!host.hasToLoad)
-        let stale = host.loaded(JobID(rawValue: 9), RulesLoaded(set: RuleSet()))
+        let stale = host.loaded(JobID(rawValue: 9), RuleLoadReport(set: RuleSet()))
         #expect(stale == nil && host.isLoading)
-        let first = host.loaded(JobID(rawValue: 1), RulesLoaded(set: RuleSet()))
+        let first = host.loaded(JobID(rawValue: 1), RuleLoadReport(set: RuleSet()))
         #expect(first?.0 == .taken(isSame: true) && first?.1 == [] && host.hasToLoad)
         let withTests = host.beginLoad(JobID(rawValue: 2))
         #expect(withTests)
-        let second = host.loaded(JobID(rawValue: 2), RulesLoaded(set: RuleSet()))
+        let second = host.loaded(JobID(rawValue: 2), RuleLoadReport(set: RuleSet()))
         #expect(second?.1 == [Self.client, Self.client] && !host.hasToLoad && host.problems().isEmpty)
     }
 
@@ -103,13 +104,13 @@ struct RuleHostTests {
     @Test("a load with errors leaves the old rules, and the same fault is told once")
     func refused() {
         var host = Self.host(Self.set(["light"]))
-        let bad = RulesLoaded(set: nil, problems: [["severity": "error"]], summary: "home.yaml:1:1: x")
+        let bad = RuleLoadReport(set: nil, problems: [["severity": "error"]], summary: "home.yaml:1:1: x")
         let sentence = "the rules on disk have errors; the old rules stay in use: home.yaml:1:1: x"
         let first = Self.load(bad, in: &host)
         let again = Self.load(bad, in: &host)
         #expect(first == .refused(sentence, isNew: true) && again == .refused(sentence, isNew: false))
         #expect(host.fault == sentence && host.errorCount == 1 && host.state["errors"]?.arrayValue?.count == 1)
-        let failing = Self.load(RulesLoaded(set: nil, failing: "light"), in: &host)
+        let failing = Self.load(RuleLoadReport(set: nil, failing: "light"), in: &host)
         #expect(failing == .failsTests && host.fault == nil && host.errorCount == 0)
     }
 
@@ -135,7 +136,11 @@ struct RuleHostTests {
     @Test("the last run shows the step that failed, once")
     func lastRun() {
         var host = Self.host(Self.set(["light"]))
-        host.exitStatus = 3
+        var facts = ResultFacts()
+        facts.status = 3
+        let step = ActionID(run: RunID(rawValue: 1), index: 0)
+        host.add(.actionFinished(step, .failed(code: "R822", message: "exit status 3", facts)))
+        _ = host.takeTurn(at: Self.now)
         host.stepFailed(of: "light", step: "run", code: "R822", message: "exit status 3")
         func end() -> Bool {
             host.ended(

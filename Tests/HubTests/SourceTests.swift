@@ -39,7 +39,7 @@ struct FlicdHouse {
 
     @discardableResult
     mutating func take(_ input: Hub.Input) -> [Hub.Effect] {
-        effects.append(hub.handle(input, at: now))
+        effects.append(hub.handleCompletely(input, at: now))
         if let line = hub.recordedLine(input, at: now) { lines.append(line) }
         return effects[effects.count - 1]
     }
@@ -152,9 +152,9 @@ struct SourceTests {
         var house = FlicdHouse()
         for round in 0..<3 {
             house.connect((0..<200).map { BluetoothAddress(rawValue: UInt64(0x1000 * (round + 1) + $0)) })
-            _ = house.hub.handle(.source(0, .closed("reset")), at: house.now)
+            _ = house.hub.handleCompletely(.source(0, .closed("reset")), at: house.now)
             house.now = house.now + .seconds(60)
-            _ = house.hub.handle(.timerFired, at: house.now)
+            _ = house.hub.handleCompletely(.timerFired, at: house.now)
         }
         #expect(house.hub.buttons.count == FlicdSource.maximumButtons)
     }
@@ -193,7 +193,7 @@ struct SourceTests {
             .button(id: 1, .singleOrDoubleClick, .buttonSingleClick, wasQueued: true, timeDifference: 2),
             .button(id: 1, .singleOrDoubleClickOrHold, .buttonSingleClick, wasQueued: true, timeDifference: 2),
         ]
-        let effects = house.hub.handle(
+        let effects = house.hub.handleCompletely(
             .source(0, .received(stored.flatMap { $0.encoded() })), at: house.now)
         let clicks = house.messages(effects).values.filter { $0["event_type"] == "click" || $0["event"] == "click" }
         #expect(clicks.contains { $0["queued"] == true && $0["age_ms"] == 2000 }, "\(house.messages(effects))")
@@ -388,13 +388,13 @@ struct SourceTests {
         var house = FlicdHouse()
         house.connect()
         #expect(house.ask("status").answer["data"]?["ok"] == true)
-        _ = house.hub.handle(.source(0, .closed("it closed the connection")), at: house.now)
+        _ = house.hub.handleCompletely(.source(0, .closed("it closed the connection")), at: house.now)
         let status = house.ask("status").answer["data"]
         #expect(status?["faults"] == ["flicd://attic:5551: it closed the connection"])
         #expect(status?["sources"]?.arrayValue?.first?["connected"] == false)
         #expect(house.ask("button", ["id": "AA12-C34560"]).answer["data"]?["state"] == "disconnected")
         house.now = house.now + .seconds(1)
-        #expect(house.hub.handle(.timerFired, at: house.now).contains(.source(0, .connect)))
+        #expect(house.hub.handleCompletely(.timerFired, at: house.now).contains(.source(0, .connect)))
         house.connect()
         #expect(house.ask("status").answer["data"]?["ok"] == true)
     }
@@ -500,6 +500,21 @@ struct SourceTests {
         #expect(FlicdHouse.gestures(alone.hear([.down, .up, .single])) == ["click"])
     }
 
+    @Test("the end of a hold is told before the removal that ended it")
+    func removedWhileHeld() throws {
+        var house = FlicdHouse()
+        house.connect()
+        _ = house.ask("watch")
+        house.hear([.down, .hold])
+        let lines = house.hear(.buttonDeleted(FlicdHouse.kitchen, byThisClient: false)).compactMap {
+            effect -> String? in
+            if case .broadcast(_, let line) = effect { line.description } else { nil }
+        }
+        let release = try #require(lines.firstIndex { $0.contains(#""hold_release""#) })
+        let removal = try #require(lines.firstIndex { $0.contains(#""removed""#) })
+        #expect(release < removal, "\(lines)")
+    }
+
     @Test("a button that our own adapter is paired with now is left to it")
     func pairedHere() throws {
         var house = FlicdHouse()
@@ -511,7 +526,7 @@ struct SourceTests {
         house.hub.buttonSource.followRecording()
         let effects = house.hub.replay(
             RecordedInput(
-                at: house.now, input: .received([]), reports: [.said(.paired(known, batteryMillivolts: 3000))]))
+                at: house.now, input: .received([]), reports: [.effect(.paired(known, batteryMillivolts: 3000))]))
         #expect(FlicdHouse.sent(effects) == [.removeConnectionChannel(id: 1)])
         #expect(house.hub.buttons[FlicdHouse.button]?.source == nil)
     }
@@ -549,10 +564,10 @@ struct SourceTests {
             .getButtonInfoResponse(FlicdButtonInfo(address: FlicdHouse.kitchen, serial: "AA12-C34560", flicVersion: 1)))
         #expect(Self.steps(paired) == ["paired"])
         house.now = house.now + .seconds(1)
-        let next = house.hub.handle(.timerFired, at: house.now)
+        let next = house.hub.handleCompletely(.timerFired, at: house.now)
         #expect(FlicdHouse.sent(next) == [.createScanWizard(id: 4)])
         house.now = house.now + .seconds(29)
-        let ended = house.hub.handle(.timerFired, at: house.now)
+        let ended = house.hub.handleCompletely(.timerFired, at: house.now)
         #expect(Self.steps(ended) == ["ended"])
         #expect(FlicdHouse.sent(ended).contains(.cancelScanWizard(id: 4)))
         #expect(house.ask("status").answer["data"]?["permit_join"] == false)

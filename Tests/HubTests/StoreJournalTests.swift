@@ -37,7 +37,7 @@ struct StoreJournalTests {
         #expect(journal.synced(1, true, at: Self.start).isEmpty)
     }
 
-    @Test("what could not be synced is acknowledged with the first sync that was requested after the fault")
+    @Test("after a failed sync, an event is acknowledged by the first successful sync that was requested later")
     func failedSync() {
         var journal = StoreJournal()
         Self.handle(3, as: 1, in: &journal)
@@ -45,7 +45,7 @@ struct StoreJournalTests {
         let failed = journal.synced(2, false, at: Self.start)
         #expect(failed.contains(.setTimer(Self.start + .seconds(1))) && failed.contains(.canRecord(true)))
         #expect(journal.fault != nil && journal.heldBack == [Self.button: Self.cursor(4)])
-        // This sync was requested before, so it says nothing of what failed.
+        // This sync was requested before the one that failed, so it does not prove that the store is mended.
         #expect(journal.synced(1, true, at: Self.start) == [.acknowledge(Self.acknowledgement(3))])
         #expect(journal.fault != nil)
         #expect(journal.retry(as: 3, at: Self.start) == [.record(3, []), .sync(3)])
@@ -76,7 +76,7 @@ struct StoreJournalTests {
         #expect(journal.fault == nil && acknowledged.count == (refuge == .disk ? 1 : 2))
     }
 
-    @Test("a failed sync does not hide that a record is only in the process")
+    @Test("a failed sync does not hide that a record is in the memory of the process only")
     func syncFailsAfterLostRecord() {
         var journal = StoreJournal()
         Self.handle(3, as: 3, in: &journal)
@@ -86,7 +86,7 @@ struct StoreJournalTests {
         #expect(!effects.contains(.canRecord(true)) && journal.isRecordLost)
     }
 
-    @Test("a record in a reserve on the disk is acknowledged as one in the database")
+    @Test("an event in the reserve on the disk is acknowledged like an event in the database")
     func diskRefuge() {
         var journal = StoreJournal()
         Self.handle(3, as: 1, in: &journal)
@@ -95,7 +95,7 @@ struct StoreJournalTests {
         #expect(journal.synced(1, true, at: Self.start) == [.acknowledge(Self.acknowledgement(3))])
     }
 
-    @Test("presses are refused while a record would be nowhere, and one fault is told once")
+    @Test("presses are refused while they cannot be recorded anywhere, and a fault is reported once")
     func nowhere() {
         var journal = StoreJournal()
         Self.handle(3, as: 1, in: &journal)
@@ -106,7 +106,7 @@ struct StoreJournalTests {
         #expect(journal.recordFailed(nil, "no space", .nowhere, at: Self.start) == [.canRecord(false)])
     }
 
-    @Test("a record without a token fails as the latest one")
+    @Test("the failure of a record without a token counts as one of the latest record")
     func withoutToken() {
         var journal = StoreJournal()
         Self.handle(3, as: 5, in: &journal)
@@ -135,7 +135,7 @@ struct StoreJournalTests {
         #expect(journal.fault == nil && fail() == .seconds(1))
     }
 
-    @Test("a missing reserve is a fault, and is tried again ever more rarely until it is there")
+    @Test("a missing reserve is a fault, and attempts to create it become rarer until one succeeds")
     func reserve() {
         var journal = StoreJournal()
         let sentence = "no space; until then a reserve for presses on a full disk is missing"
@@ -156,10 +156,10 @@ struct StoreJournalTests {
         #expect(journal.reserveFault == nil && !journal.isRetryScheduled && journal.problems().isEmpty)
         #expect(
             journal.reserveChanged("no space", at: Self.start).last == .setTimer(Self.start + .seconds(60)),
-            "it starts again")
+            "the delays start again")
     }
 
-    @Test("a fault of the store is tried again at its own pace, and the missing reserve after it")
+    @Test("a fault of the store has retry delays of its own, and a missing reserve is tried again after it")
     func reserveAndFault() {
         var journal = StoreJournal()
         _ = journal.reserveChanged("no reserve", at: Self.start)
@@ -171,13 +171,13 @@ struct StoreJournalTests {
         let mended = journal.synced(2, true, at: Self.start)
         #expect(mended.first == .setTimer(Self.start + .seconds(120)) && journal.problems().isEmpty)
         #expect(!journal.isRecordLost && journal.isRetryScheduled)
-        // The reserve is there while the store has a fault: the timer of the fault stays.
+        // A reserve that is created during a fault does not cancel the timer of the fault.
         _ = journal.recordFailed(nil, "no space", .memory, at: Self.start)
         #expect(journal.reserveChanged(nil, at: Self.start).isEmpty)
         #expect(journal.isRetryScheduled && journal.problems().isEmpty)
     }
 
-    @Test("what is held back for a button that was removed is not acknowledged to its next pairing")
+    @Test("acknowledgements of a removed button are not sent to a later pairing")
     func removed() {
         var journal = StoreJournal(heldBack: [Self.other: Self.cursor(9)])
         Self.handle(3, as: 1, in: &journal)

@@ -48,7 +48,9 @@ struct RecordingTests {
         }
         let client = try workshop.start(
             "/usr/bin/python3", ["-c", RecordingTests.client, workshop.path("control.sock")])
-        for line in [#"{"request":"watch"}"#] + script { client.write(line) }
+        // A turn's lines are in the recording when a request of a later turn is answered.
+        let answered = [#"{"request":"buttons"}"#, #"until "data":["#]
+        for line in [#"{"request":"watch"}"#] + script + answered { client.write(line) }
         client.closeInput()
         #expect(try client.status() == 0, "\(client.text)")
         daemon.signal(end)

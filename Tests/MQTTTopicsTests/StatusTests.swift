@@ -81,7 +81,7 @@ struct StatusTests {
         #expect(try JSONValue(parsing: bridge.json.encoded()) == Examples.golden("bridge-info"))
     }
 
-    @Test("a bridge that looks for new buttons says until when")
+    @Test("during a search for new buttons, bridge/info has the end of the search")
     func permitJoin() {
         var bridge = bridge
         bridge.permitJoinEnd = Examples.time

@@ -7,7 +7,7 @@ import Testing
 struct WithdrawnTests {
     private let discovery = Examples.discovery
 
-    @Test("what an announcement no longer has is withdrawn once, by its platform alone")
+    @Test("a component that is no longer announced is withdrawn once, with only its platform")
     func roundTrip() throws {
         let older = discovery.payload(Examples.button)
         var device = Examples.button
@@ -25,7 +25,7 @@ struct WithdrawnTests {
         #expect(Discovery.withdrawn(from: sent, to: newer).isEmpty)
     }
 
-    @Test("the button for a restart is there only where a restart is taken")
+    @Test("the restart button is announced only if restarts are accepted")
     func restart() {
         var closed = discovery
         closed.acceptsRestart = false
@@ -33,7 +33,7 @@ struct WithdrawnTests {
             Discovery.withdrawn(from: discovery.bridgePayload(), to: closed.bridgePayload()) == ["restart": "button"])
     }
 
-    @Test("every control is withdrawn when requests are no longer answered")
+    @Test("all controls are withdrawn if requests are no longer accepted")
     func controls() throws {
         var closed = discovery
         closed.acceptsRequests = false
@@ -45,7 +45,7 @@ struct WithdrawnTests {
                 == ["trigger_mode": "select", "latency_mode": "select", "nickname": "text", "firmware": "update"])
     }
 
-    @Test("what is announced is not withdrawn, even when it is asked for")
+    @Test("a component that is announced is not withdrawn, even if it is passed as withdrawn")
     func contradiction() throws {
         let plain = discovery.bridgePayload()
         #expect(discovery.bridgePayload(withdrawn: ["version": "sensor"]) == plain)
@@ -53,7 +53,7 @@ struct WithdrawnTests {
     }
 
     @Test(
-        "what is no announcement withdraws nothing",
+        "a payload that is not an announcement withdraws nothing",
         arguments: [
             "", "null", "[]", "{}", "online", #"{"components":[]}"#, #"{"components":{"a":1}}"#,
             #"{"components":{"a":null}}"#, #"{"components":{"a":{}}}"#, #"{"components":{"a":{"x":1}}}"#,
@@ -67,13 +67,13 @@ struct WithdrawnTests {
         #expect(Discovery.withdrawn(from: Array(older.utf8), to: discovery.bridgePayload()).isEmpty)
     }
 
-    @Test("a key that stands twice is withdrawn once")
+    @Test("a key that occurs twice is withdrawn once")
     func twice() {
         let older = #"{"components":{"a":{"platform":"sensor","x":1},"a":{"platform":"text","x":1}}}"#
         #expect(Discovery.withdrawn(from: Array(older.utf8), to: []).count == 1)
     }
 
-    @Test("64 components are withdrawn at once, and no more", arguments: [63, 64, 65, 500])
+    @Test("at most 64 components are withdrawn at once", arguments: [63, 64, 65, 500])
     func count(_ count: Int) {
         let older = Self.announcement((0..<count).map { "key\($0)" })
         #expect(Discovery.withdrawn(from: older.encoded(), to: []).count == min(count, 64))
@@ -93,7 +93,7 @@ struct WithdrawnTests {
     }
 
     @Test(
-        "a damaged announcement never traps, and withdraws only what it could have announced",
+        "a damaged announcement never traps, and withdraws only components of known platforms",
         arguments: UInt64(0)..<100)
     func damaged(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

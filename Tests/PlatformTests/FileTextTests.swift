@@ -21,7 +21,7 @@ struct FileTextTests {
         }
     }
 
-    @Test("a FIFO to which nothing writes is refused at once where pipes are read")
+    @Test("with acceptsPipes, a FIFO without a writer is refused at once")
     func emptyPipe() throws {
         let directory = TemporaryDirectory()
         let path = directory.path + "/fifo"
@@ -31,7 +31,7 @@ struct FileTextTests {
         }
     }
 
-    @Test("what a pipe holds is read to its end where pipes are read")
+    @Test("with acceptsPipes, a pipe is read to its end")
     func pipe() throws {
         var ends: [Int32] = [-1, -1]
         #expect(Glibc.pipe(&ends) == 0)
@@ -60,7 +60,7 @@ struct FileTextTests {
         }
     }
 
-    @Test("a file that was replaced has its name on the disk, too")
+    @Test("replacing a file also syncs its directory")
     func replaced() async throws {
         let directory = TemporaryDirectory()
         let disk = WatchedDisk(directory.path)

@@ -4,7 +4,7 @@ import Testing
 @testable import Platform
 
 @Suite struct LineFramerTests {
-    @Test("cutting the stream anywhere gives the same lines", arguments: 1...50 as ClosedRange<UInt64>)
+    @Test("the lines do not depend on where the stream is split", arguments: 1...50 as ClosedRange<UInt64>)
     func cuts(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let lines: [[UInt8]] = (0..<20).map { _ in
@@ -22,7 +22,7 @@ import Testing
         #expect(received == lines.filter { !$0.isEmpty })
     }
 
-    @Test("a line at the bound is taken, one octet more is refused, ended or not")
+    @Test("a line of the maximum length is returned, and a longer one is refused, with or without its line feed")
     func bound() throws {
         var framer = LineFramer(maximumLength: 4)
         framer.append(Array("1234\n12345\n".utf8))

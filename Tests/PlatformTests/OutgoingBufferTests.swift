@@ -6,7 +6,7 @@ import Testing
 @testable import Platform
 
 @Suite struct OutgoingBufferTests {
-    @Test("what a descriptor does not take at once follows in order")
+    @Test("octets that a descriptor does not accept at once are written later, in order")
     func order() {
         let (near, far) = socketPair()
         defer {
@@ -30,7 +30,7 @@ import Testing
         #expect(buffer.write(to: near) == .empty)
     }
 
-    @Test("it holds its bound, and an octet more is refused whole")
+    @Test("octets that would exceed the limit are refused completely")
     func bound() {
         var buffer = OutgoingBuffer()
         #expect(buffer.append([UInt8](repeating: 0, count: OutgoingBuffer.maximumCount - 1)) == true)
@@ -40,7 +40,7 @@ import Testing
         #expect(buffer.count == OutgoingBuffer.maximumCount)
     }
 
-    @Test("a peer that has gone is an error")
+    @Test("writing to a peer that has closed fails with EPIPE")
     func brokenPipe() {
         signal(SIGPIPE, SIG_IGN)
         let (near, far) = socketPair()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("SystemEnvironment")
 struct SystemEnvironmentTests {
-    @Test("a process is found by its name, and one that is not there is not")
+    @Test("a running process is found by its name")
     func running() {
         let own = String(decoding: readFile("/proc/self/comm").dropLast(), as: UTF8.self)
         #expect(SystemEnvironment.isRunning(own))

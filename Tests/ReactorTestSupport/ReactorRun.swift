@@ -37,7 +37,7 @@ public final class ReactorRun<Outcome: Sendable> {
     }
 }
 
-/// A value that one thread leaves for another.
+/// A value that one thread stores and another thread reads.
 public final class OutcomeBox<Outcome: Sendable>: Sendable {
     private let storage = Mutex<Outcome?>(nil)
 
@@ -49,12 +49,12 @@ public final class OutcomeBox<Outcome: Sendable>: Sendable {
     }
 }
 
-/// Runs the loop on a thread of its own until `finish`; nil when that does not come within the limit.
+/// Runs the loop on a thread of its own until `finish`; `nil` if that is not called within the limit.
 ///
-/// There is one loop in a process, because a global actor has one executor: tests that run at the same time take turns.
-/// The limit begins with the turn. What happens in a turn must not wait for a thread of the cooperative pool: thousands of
-/// other tests queue for those, and on a machine that does other things the queue takes minutes. A task that a run needs is
-/// therefore one of the run's own (`ReactorRun.task`), or prefers a `ThreadExecutor`.
+/// There is one loop in a process, because a global actor has one executor, so tests that run at the same time take turns.
+/// The limit begins when the test's turn begins. During its turn, a test must not wait for a thread of the cooperative pool:
+/// thousands of other tests queue for these threads, and on a busy machine the queue takes minutes. A task that the test
+/// needs is therefore started with `ReactorRun.task`, or prefers a `ThreadExecutor`.
 ///
 /// - Parameter milliseconds: the limit, on the loop's clock.
 public func onReactor<Outcome: Sendable>(

@@ -42,7 +42,7 @@ public final class Happenings<Event: Sendable> {
         }
     }
 
-    /// The next event of which `choose` makes something; those before it are dropped.
+    /// The next event for which `choose` returns a value. Events before it are dropped.
     public func next<T>(_ choose: (Event) -> T?) async -> T {
         while true {
             if let chosen = choose(await next()) { return chosen }

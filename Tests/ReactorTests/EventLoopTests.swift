@@ -44,7 +44,7 @@ import Testing
         #expect(seen == ["write", "read", "end"])
     }
 
-    @Test("what is watched as first is served before the others, and again between two of them that take long")
+    @Test("a priority descriptor is served before the others, and again after a handler that takes long")
     func first() async {
         let seen: [String]? = await onReactor { run in
             let others = [socketPair(), socketPair(), socketPair()]
@@ -60,7 +60,7 @@ import Testing
                     run.loop.watch(pair.near, .read) { _ in
                         read(pair.near)
                         seen.append("other")
-                        // The first of them takes long, and the radio has something to say meanwhile.
+                        // The first of these handlers takes long, and the radio's descriptor becomes readable meanwhile.
                         if seen.count(where: { $0 == "other" }) == 1 {
                             _ = write(radio.far, "x", 1)
                             let start = run.loop.nanosecondsSinceBoot
@@ -87,7 +87,7 @@ import Testing
         #expect(seen == ["radio", "other", "radio", "other", "other"])
     }
 
-    @Test("descriptors that are always ready take turns in being the first")
+    @Test("descriptors that are always ready are served first in turn")
     func turns() async {
         let seen: Set<Int>? = await onReactor { run in
             let pairs = (0..<5).map { _ in socketPair() }
@@ -169,14 +169,14 @@ import Testing
         #expect(seen == true)
     }
 
-    @Test("a number that came back before its old watch was cancelled belongs to the new watch")
+    @Test("a descriptor number that is reused before its old watch was cancelled belongs to the new watch")
     func closedUnderneath() async {
         let seen: [String]? = await onReactor { run in
             let (near, far) = socketPair()
             var seen: [String] = []
             let old = run.loop.watch(near, .read) { _ in seen.append("old") }
             let (second, secondFar) = socketPair()
-            // Closes the first and gives its number to the second, at one stroke: other tests open descriptors too.
+            // dup2 closes the first and gives its number to the second in one step, because other tests open descriptors, too.
             dup2(second, near)
             _ = run.loop.watch(near, .read) { _ in
                 seen.append("new")
@@ -189,7 +189,7 @@ import Testing
         #expect(seen == ["new"])
     }
 
-    @Test("a hangup is reported unasked, and no longer once the interest is empty")
+    @Test("a hangup is reported without being requested, but not with an empty interest")
     func hangup() async {
         let reports: Int? = await onReactor { run in
             let (near, far) = socketPair()
@@ -241,13 +241,13 @@ import Testing
             let before = voluntarySwitches()
             run.after(milliseconds: 200) { run.finish(voluntarySwitches() - before) }
         }
-        // The wait itself is one switch.
+        // Waiting is itself one context switch.
         #expect((1...2).contains(switches ?? 0))
     }
 
-    @Test("a step of the wall clock can be listened for")
+    @Test("without a step of the wall clock, none is reported")
     func wallClock() async {
-        // Setting the clock would take a privilege; that nothing is reported without a step is what is left.
+        // Setting the clock needs a privilege, so the test only checks that nothing is reported without a step.
         let reports: Int? = await onReactor { run in
             var reports = 0
             run.loop.onWallClockStep { reports += 1 }

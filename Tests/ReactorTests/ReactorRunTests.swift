@@ -1,21 +1,21 @@
-import Glibc
+import CLinux
 import Reactor
 import ReactorTestSupport
 import Testing
 
 @Suite("A test's turn on the loop")
 struct ReactorRunTests {
-    @Test("its tasks stay on the loop's thread, also where they are isolated to nothing and where they wait")
+    @Test("its tasks stay on the loop's thread, also without actor isolation and while they wait")
     func threads() async {
         let isOnLoop: [Bool]? = await onReactor { run in
-            let loop = UInt(pthread_self())
+            let loop = linux_thread()
             run.task {
                 let beside = await threadBeside() == loop
                 let whileWaiting: Bool = await withCheckedContinuation { continuation in
-                    let isOnLoop = UInt(pthread_self()) == loop
+                    let isOnLoop = linux_thread() == loop
                     run.after(milliseconds: 0) { continuation.resume(returning: isOnLoop) }
                 }
-                run.finish([beside, whileWaiting, UInt(pthread_self()) == loop])
+                run.finish([beside, whileWaiting, linux_thread() == loop])
             }
         }
         #expect(isOnLoop == [true, true, true])
@@ -33,7 +33,7 @@ struct ReactorRunTests {
         #expect(second == "its own")
     }
 
-    @Test("a clock that is wound fires what is due by then, in order, and nothing else")
+    @Test("advancing the clock fires exactly the timers that are due, in order")
     func wind() async {
         let fired: [String]? = await onReactor(within: 86_400_000) { run in
             var fired: [String] = []
@@ -52,4 +52,4 @@ struct ReactorRunTests {
     }
 }
 
-private func threadBeside() async -> UInt { UInt(pthread_self()) }
+private func threadBeside() async -> UInt { linux_thread() }

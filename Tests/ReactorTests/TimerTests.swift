@@ -49,7 +49,7 @@ import Testing
         #expect(fired == 1)
     }
 
-    @Test("a timer that sets itself into the past fires once a turn and starves nobody")
+    @Test("a timer that sets itself in the past fires once in each turn and does not starve others")
     func past() async {
         let fired: [String]? = await onReactor { run in
             let (near, far) = socketPair()

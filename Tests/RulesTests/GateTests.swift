@@ -188,9 +188,9 @@ struct FallbackTests {
     }
 }
 
-@Suite("Presses that an ordinary rule has taken")
+@Suite("Presses that an ordinary rule has handled")
 struct TakenPressesTests {
-    @Test("a range is taken if any of its presses is, and presses far behind are forgotten")
+    @Test("a range counts as handled if any of its presses was, and old presses are forgotten")
     func ranges() {
         var taken = HandledPresses()
         #expect(!taken.contains(1...1))
@@ -210,7 +210,7 @@ struct TakenPressesTests {
     }
 
     /// Compares `HandledPresses` with a plain set.
-    @Test("taken presses are remembered as by a plain set", arguments: UInt64(0)..<20)
+    @Test("HandledPresses agrees with a plain set", arguments: UInt64(0)..<20)
     func model(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var taken = HandledPresses()

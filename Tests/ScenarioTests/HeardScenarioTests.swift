@@ -38,7 +38,7 @@ struct HeardScenarioTests {
 
     /// The recorded numbers: the last message, and the last message up to which all are acknowledged.
     private static func kept(_ house: Household) -> [Int64] {
-        house.store.state.buttons.first.map { [$0.sequence.value, $0.heard] } ?? []
+        house.store.state.buttons.first.map { [$0.sequence.value, $0.publishWatermark] } ?? []
     }
 
     @Test("messages that were not acknowledged before a crash are reported once, and not sent again")

@@ -86,7 +86,7 @@ struct Household {
     private var worldTimer: Instant?
     private var transportIsOpen = false
     private var worldInputs: [SimulatedWorld.Input] = []
-    private var slowSyncs: [(token: RecordToken, store: Store, reserve: [StoreChange])] = []
+    private var slowSyncs: [(token: RecordToken, store: Store, reserve: [StoreChange], isAllOnDisk: Bool)] = []
     private var slowLoads: [JobID] = []
     private(set) var unacknowledged: [MessageID] = []
     private var running: [JobID] = []
@@ -335,7 +335,7 @@ struct Household {
     mutating func finishSyncs(success: Bool = true) {
         for sync in slowSyncs {
             if success { (synced, syncedReserve) = (sync.store, sync.reserve) }
-            give(.synced(sync.token, success))
+            give(.synced(sync.token, success && sync.isAllOnDisk))
         }
         slowSyncs = []
         settle()
@@ -364,15 +364,15 @@ struct Household {
         if testsFail {
             return .rulesLoaded(
                 id,
-                RulesLoaded(
+                RuleLoadReport(
                     set: nil, summary: #"test.yaml:9:5: the test "one click" failed"#, failing: found.set.fingerprint))
         }
         guard rulesAreBad else {
-            return .rulesLoaded(id, RulesLoaded(set: found.set, source: found.recorded))
+            return .rulesLoaded(id, RuleLoadReport(set: found.set, source: found.recorded))
         }
         let problem: JSONValue = ["code": "E301", "severity": "error", "file": "test.yaml", "line": 3]
         return .rulesLoaded(
-            id, RulesLoaded(set: nil, problems: [problem], summary: #"test.yaml:3:1: unknown button "kitchn""#))
+            id, RuleLoadReport(set: nil, problems: [problem], summary: #"test.yaml:3:1: unknown button "kitchn""#))
     }
 
     /// Lets time pass, and fires every timer that is due meanwhile.
@@ -441,6 +441,7 @@ struct Household {
         case .setTimer(let deadline): hubTimer = deadline
         case .cancelTimer: hubTimer = nil
         case .needsEntropy: give(.entropy(random.bytes(2048)))
+        case .goOn: break
         case .openTransport where keepsAdapterAway:
             give(.transportClosed("hci0 disappeared."))
         case .openTransport:
@@ -471,9 +472,11 @@ struct Household {
         case .sync(let token):
             journal.append("sync")
             guard runner.isSyncUseful(token) else { break }
-            guard !syncsAreSlow else { return slowSyncs.append((token, store, diskReserve)) }
+            // As in `StoreEdge`: a sync proves nothing about changes that are in memory only.
+            let isAllOnDisk = unrecorded.isEmpty || refuge == .disk
+            guard !syncsAreSlow else { return slowSyncs.append((token, store, diskReserve, isAllOnDisk)) }
             (synced, syncedReserve) = (store, diskReserve)
-            give(.synced(token, true))
+            give(.synced(token, isAllOnDisk))
         case .subscribe(let filters):
             subscriptions.formUnion(filters.map(\.topicFilter))
             for (topicName, payload) in retained.sorted(by: { $0.key < $1.key })

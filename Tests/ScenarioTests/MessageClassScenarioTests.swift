@@ -40,7 +40,7 @@ struct MessageClassScenarioTests {
     }
 
     @Test("unacknowledged answers leave room in flight for presses, and keep their order")
-    func onTheWay() {
+    func inFlight() {
         var house = Self.house()
         house.brokerIsSilent = true
         for number in 0..<900 {

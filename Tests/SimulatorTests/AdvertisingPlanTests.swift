@@ -17,7 +17,7 @@ struct AdvertisingPlanTests {
         #expect(plan.mode(at: start) == .silent)
     }
 
-    @Test("a press makes it advertise for a minute, less and less often")
+    @Test("after a press a button advertises for a minute, at growing intervals")
     func press() {
         var plan = AdvertisingPlan(isPublicUntilPaired: false)
         plan.pressed(at: start)
@@ -30,7 +30,7 @@ struct AdvertisingPlanTests {
         #expect(plan.nextChange(after: start + .seconds(60)) == nil)
     }
 
-    @Test("public mode by a hold ends by itself after 30 s, connected or not")
+    @Test("public mode after a hold ends after 30 s, whether the button is connected or not")
     func publicMode() {
         var plan = AdvertisingPlan(isPublicUntilPaired: false)
         plan.enterPublicMode(at: start)
@@ -42,7 +42,9 @@ struct AdvertisingPlanTests {
         #expect(!plan.isPublic(at: start + .seconds(30)))
     }
 
-    @Test("a lost link is looked for as the host asked, until a reboot; one that the host ended is not")
+    @Test(
+        "after a lost link the button advertises with the host's settings, until a reboot; after a link that was ended it does not"
+    )
     func lostLink() {
         var plan = AdvertisingPlan(isPublicUntilPaired: false)
         plan.connected()
@@ -61,7 +63,7 @@ struct AdvertisingPlanTests {
         #expect(plan.mode(at: start) == .advertising(isPublic: false, interval: 32))
     }
 
-    @Test("settings that end early end early")
+    @Test("advertising after a lost link ends at the timeout of the settings, also within the first five seconds")
     func shortLoss() {
         var plan = AdvertisingPlan(isPublicUntilPaired: false)
         let short = AdvertisingSettings(firstInterval: 160, laterInterval: 1600, timeoutSeconds: 2)
@@ -70,7 +72,7 @@ struct AdvertisingPlanTests {
         #expect(plan.mode(at: start + .seconds(2)) == .silent)
     }
 
-    @Test("a button with room for another link is public while it has one, if somebody holds it")
+    @Test("with advertisesWhileConnected, a connected button advertises in public mode")
     func whileConnected() {
         var plan = AdvertisingPlan(isPublicUntilPaired: false, advertisesWhileConnected: true)
         plan.connected()
@@ -81,7 +83,7 @@ struct AdvertisingPlanTests {
 
     private let settings = AdvertisingSettings(firstInterval: 160, laterInterval: 1600, timeoutSeconds: 86_400)
 
-    @Test("a press while a lost link is looked for is answered at the shorter interval")
+    @Test("of two reasons to advertise, the one with the shorter interval applies")
     func shortest() {
         var plan = AdvertisingPlan(isPublicUntilPaired: false)
         plan.disconnected(lookingFor: settings, advertisesAgain: false, at: start)

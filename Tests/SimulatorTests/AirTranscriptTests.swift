@@ -34,7 +34,7 @@ struct AirTranscriptTests {
             + [UInt8(bitPattern: -60)]
     }
 
-    @Test("a scanner hears an advertiser at the next multiple of its interval, and once")
+    @Test("a scanner receives an advertiser at the next multiple of its interval, and once")
     func scanning() {
         var talk = Self.air()
         talk.given(.received(Packet.advertisingParameters(interval: 160), from: 1))
@@ -53,7 +53,7 @@ struct AirTranscriptTests {
             .send(Self.report(4, peripheralAddress, [3, 0xFF, 0x0F, 0x03]), to: 0))
     }
 
-    @Test("both ends of a link hear each other as strongly as a scanner would")
+    @Test("both ends of a link measure the signal strength that a scanner would report")
     func signal() {
         var talk = Self.linked()
         for station in 0...1 {
@@ -63,7 +63,7 @@ struct AirTranscriptTests {
         }
     }
 
-    @Test("an advertiser that says something new is heard again")
+    @Test("an advertiser with new data is reported again")
     func newData() {
         var talk = Self.air()
         talk.given(.received(Packet.advertisingParameters(interval: 160), from: 1))
@@ -77,7 +77,7 @@ struct AirTranscriptTests {
             expect: .send(Packet.complete(.leSetAdvertisingData, [0]), to: 1), .setTimer(talk.now + .milliseconds(100)))
     }
 
-    @Test("without duplicate filtering every interval is heard, and a late timer makes up for none")
+    @Test("without duplicate filtering every interval is reported, and a late timer reports no missed intervals")
     func duplicates() {
         var talk = Self.air()
         talk.given(.received(Packet.advertisingParameters(interval: 32), from: 1))
@@ -90,7 +90,7 @@ struct AirTranscriptTests {
         talk.when(.timerFired, expect: report, .setTimer(Instant(sinceBoot: .milliseconds(100))))
     }
 
-    @Test("nothing is due while nobody listens, or only an advertiser that is not wanted is there")
+    @Test("no timer is set without a listener, or without an advertiser that it wants")
     func idle() {
         var talk = Self.air()
         talk.given(.received(Packet.advertisingParameters(), from: 1))
@@ -128,7 +128,7 @@ struct AirTranscriptTests {
             .send(Packet.aclToHost(0x40, isFirst: false, [2]), to: 1), .send(Packet.completed(0x40), to: 0))
     }
 
-    @Test("the side that disconnects hears 0x16, the other the reason")
+    @Test("the side that disconnects gets status 0x16, and the other side gets the reason")
     func disconnect() {
         var talk = Self.linked()
         talk.when(
@@ -158,7 +158,7 @@ struct AirTranscriptTests {
             .send(Packet.disconnected(0x40, 0x08), to: 1))
     }
 
-    @Test("what was under way arrives when the peer is back in time")
+    @Test("data in transit arrives if the peer is back within the supervision timeout")
     func backInTime() {
         var talk = Self.linked()
         talk.given(.setReachable(1, false))
@@ -211,7 +211,7 @@ struct AirTranscriptTests {
         talk.when(.timerFired, expect: .send(complete, to: 0), .send(complete, to: 1))
     }
 
-    @Test("a link lost on the way takes no more data and breaks", arguments: UInt64(0)..<3)
+    @Test("a link that a fragment breaks is lost at both ends at the supervision timeout", arguments: UInt64(0)..<3)
     func loss(_ seed: UInt64) {
         var talk = Self.air { $0.linkLossesPerMillion = 1_000_000 }
         talk.given(.received(Packet.advertisingParameters(), from: 1))
@@ -228,7 +228,7 @@ struct AirTranscriptTests {
             .send(Packet.disconnected(0x40, 0x08), to: 1))
     }
 
-    @Test("what is late arrives when it is due, unless the power went off meanwhile", arguments: [true, false])
+    @Test("a delayed packet arrives when it is due, unless the power was lost meanwhile", arguments: [true, false])
     func lateEvent(isPowered: Bool) {
         var talk = Self.air()
         talk.given(.received(Packet.advertisingParameters(), from: 1))

@@ -57,8 +57,8 @@ struct Bench {
 
     mutating func tell(world input: SimulatedWorld.Input) { carry(.world(input)) }
 
-    /// Everything an input sets off, one after another: no machine is told of anything before all effects of its last
-    /// input are carried out.
+    /// Handles an input and all inputs that follow from it. A machine gets its next input only after all effects of its
+    /// last input are carried out.
     private mutating func carry(_ letter: Letter) {
         letters.append(letter)
         guard letters.count == 1 else { return }

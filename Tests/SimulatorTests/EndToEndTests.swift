@@ -6,7 +6,7 @@ import Simulator
 import TestSupport
 import Testing
 
-/// Both ends of everything in one process: our host and session against our controller, air and button.
+/// Tests our host and session against our controller, air and button, in one process.
 @Suite("End to end")
 struct EndToEndTests {
     static let kitchen = SimulatedButtonDescription(name: "kitchen", address: peripheralAddress)
@@ -23,7 +23,7 @@ struct EndToEndTests {
         return bench
     }
 
-    @Test("the controller is set up and says what it is")
+    @Test("the controller is set up and reports its properties")
     func setUp() {
         var bench = Bench([])
         bench.tell(.transportOpened)
@@ -38,7 +38,7 @@ struct EndToEndTests {
         #expect(bench.world.violations.isEmpty)
     }
 
-    @Test("an active scan finds a button in public mode, and what it says of itself")
+    @Test("an active scan finds a button in public mode, with its scan response")
     func scan() throws {
         var bench = Bench([Self.kitchen])
         bench.tell(.transportOpened)
@@ -85,7 +85,7 @@ struct EndToEndTests {
         #expect(bench.world.violations.isEmpty)
     }
 
-    @Test("every press script arrives as what it is")
+    @Test("each press script is reported with its steps")
     func gestures() {
         var bench = Self.paired()
         bench.run(atMost: .seconds(3))
@@ -97,7 +97,7 @@ struct EndToEndTests {
             ])
     }
 
-    @Test("what is pressed out of reach is stored, and comes after the next link, marked as queued")
+    @Test("presses out of reach are stored, and reported on the next link, marked as queued")
     func queuedEvents() throws {
         var bench = Self.paired()
         bench.run(atMost: .seconds(3))
@@ -166,7 +166,7 @@ struct EndToEndTests {
         #expect(isReconnected)
     }
 
-    @Test("small buffers, a single one, and shared ones change nothing", arguments: [(27, 1), (27, 8), (251, 2)])
+    @Test("small, single and shared buffers change nothing", arguments: [(27, 1), (27, 8), (251, 2)])
     func buffers(_ length: UInt16, _ count: UInt8) {
         for shares in [false, true] {
             var bench = Self.paired(
@@ -189,7 +189,7 @@ struct EndToEndTests {
         #expect(bench.world.violations.isEmpty)
     }
 
-    @Test("a silent controller is given up, an idle world asks for no timer")
+    @Test("a silent controller is reported as failed, and an idle world sets no timer")
     func silentController() {
         var configuration = VirtualController.Configuration(address: centralAddress)
         configuration.faults.isSilent = true
@@ -220,7 +220,7 @@ struct EndToEndTests {
         #expect(bench.world.violations.isEmpty)
     }
 
-    @Test("a host that starts anew finds the button again and repeats nothing")
+    @Test("a host that is restarted connects to the button again and reports no event twice")
     func restart() {
         var bench = Self.paired()
         bench.tell(world: .press(button: "kitchen", .click))
@@ -234,7 +234,7 @@ struct EndToEndTests {
         #expect(bench.world.violations.isEmpty)
     }
 
-    @Test("a hardware error ends everything; after it the host starts anew")
+    @Test("a hardware error ends all links, and the host can be set up again")
     func hardwareError() {
         var bench = Self.paired()
         bench.tell(world: .controllerFault(.hardwareError(code: 0x42)))
@@ -284,7 +284,7 @@ struct EndToEndTests {
         #expect(first.hostEvents == second.hostEvents)
     }
 
-    @Test("links that break under the data lose no press", arguments: UInt64(0)..<6)
+    @Test("links that break during data lose no press", arguments: UInt64(0)..<6)
     func linkLosses(_ seed: UInt64) {
         var bench = Bench([Self.kitchen], seed: seed, air: .init(linkLossesPerMillion: 20_000))
         bench.tell(.transportOpened)
@@ -303,7 +303,7 @@ struct EndToEndTests {
     }
 
     @Test(
-        "whatever is pressed, and however the button comes and goes, no press is lost or told twice",
+        "with random presses and random reachability, no press is lost or reported twice",
         arguments: UInt64(0)..<12)
     func nothingLost(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)

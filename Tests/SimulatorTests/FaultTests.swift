@@ -7,20 +7,20 @@ import TestSupport
 import Testing
 
 /// Faults and maintenance of simulated buttons, observed by the host.
-@Suite("Simulated button: faults and upkeep")
+@Suite("Simulated button: faults and maintenance")
 struct FaultTests {
     private func failures(_ bench: Bench) -> [SessionFailure] {
         bench.sessionEffects.compactMap { if case .failed(let failure) = $0 { failure } else { nil } }
     }
 
-    /// Paired, and every request answered.
+    /// A bench whose button is paired and has answered all requests after init.
     private func settled(_ button: SimulatedButtonDescription = EndToEndTests.kitchen) -> Bench {
         var bench = EndToEndTests.paired(button)
         bench.run(atMost: .seconds(10))
         return bench
     }
 
-    @Test("a dropped link is looked for again, a tenth of a second at a time, and is back at once")
+    @Test("after a dropped link the button advertises and is connected again at once")
     func dropLink() {
         var bench = settled()
         bench.tell(world: .fault(button: "kitchen", .dropLink))
@@ -29,7 +29,7 @@ struct FaultTests {
         #expect(failures(bench).isEmpty && bench.world.violations.isEmpty)
     }
 
-    @Test("a rebooted button is silent until it is pressed, counts from one, and has forgotten how to advertise")
+    @Test("a rebooted button is silent until it is pressed, counts from one, and has lost its advertising settings")
     func reboot() throws {
         var bench = settled()
         bench.tell(world: .press(button: "kitchen", .click))
@@ -46,7 +46,7 @@ struct FaultTests {
         #expect(bench.sessionEffects.filter { $0 == .advertisingConfigured }.count == 2)
     }
 
-    @Test("a wrong signature costs the session, and nothing of the presses")
+    @Test("a wrong signature ends the session, and no press is lost")
     func wrongSignature() {
         var bench = settled()
         bench.tell(world: .fault(button: "kitchen", .wrongSignature))
@@ -56,7 +56,7 @@ struct FaultTests {
         #expect(bench.isReady && bench.buttonEvents.map(\.counter) == [1, 3, 4])
     }
 
-    @Test("after a lost acknowledgement the events come again and are reported once")
+    @Test("after a lost acknowledgement the events are sent again and reported once")
     func lostAcknowledgement() {
         var bench = settled()
         bench.tell(world: .fault(button: "kitchen", .lostAcknowledgement))
@@ -67,7 +67,7 @@ struct FaultTests {
         #expect(bench.isReady && bench.buttonEvents.map(\.counter) == [1, 3, 4])
     }
 
-    @Test("a button that ignores requests is heard all the same, and each request is named")
+    @Test("the presses of a button that ignores requests are reported, and so is each unanswered request")
     func ignoredRequests() {
         var bench = settled()
         bench.tell(world: .fault(button: "kitchen", .ignoresRequests(true)))
@@ -82,7 +82,7 @@ struct FaultTests {
         #expect(bench.sessionEffects.contains(.nickname("Attic")))
     }
 
-    @Test("a battery that gets empty is read every three hours")
+    @Test("the battery level is read every three hours")
     func battery() {
         var bench = settled()
         bench.tell(world: .setBattery(button: "kitchen", millivolts: 2400))
@@ -99,7 +99,7 @@ struct FaultTests {
         #expect(bench.isReady && failures(bench).isEmpty)
     }
 
-    @Test("an image over the air: cut off in the middle, gone on with, verified, and the button is one version on")
+    @Test("an interrupted firmware update is resumed and verified, and increases the version by one")
     func firmware() throws {
         var bench = settled()
         let image = try FirmwareImage(FlicPeripheral.firmware(wordCount: 2000))
@@ -125,7 +125,7 @@ struct FaultTests {
         #expect(bench.world.violations.isEmpty)
     }
 
-    @Test("an image with another signature is refused, and the button stays what it was")
+    @Test("an image with a wrong signature is refused, and the button keeps its firmware")
     func forgedFirmware() throws {
         var bench = settled()
         var octets = FlicPeripheral.firmware(wordCount: 700)
@@ -136,7 +136,7 @@ struct FaultTests {
         #expect(bench.isReady)
     }
 
-    @Test("a factory reset ends in a button that denies the pairing")
+    @Test("a factory reset deletes all pairings")
     func factoryReset() {
         var bench = settled()
         bench.perform(.factoryReset)
@@ -144,7 +144,7 @@ struct FaultTests {
         #expect(bench.sessionEffects.contains(.factoryReset) && bench.notes.contains("kitchen: all pairings forgotten"))
     }
 
-    @Test("the light is told of")
+    @Test("LED patterns are reported as notes")
     func light() {
         var bench = settled()
         bench.perform(.executeLEDPattern(LEDPattern(colour: 2, brightness: 9, pulseOn: 1, pulseOff: 1, periods: 3)))
@@ -153,7 +153,7 @@ struct FaultTests {
         #expect(bench.notes.suffix(2) == ["kitchen: light: colour 2, 3 times", "kitchen: light: as usual"])
     }
 
-    @Test("a button that another device has says so in public")
+    @Test("the scan response says that another device is connected to the button")
     func taken() throws {
         var bench = Bench([
             SimulatedButtonDescription(name: "kitchen", address: peripheralAddress, isConnectedElsewhere: true)
@@ -163,7 +163,7 @@ struct FaultTests {
         #expect(try scanResponse(&bench).hex == "08ff" + "0f03" + "01" + "dae480" + "02")
     }
 
-    @Test("with room for another link a held button is public while connected, says so, and takes no second link")
+    @Test("with advertisesWhileConnected, a held button is public while it is connected, and keeps only one link")
     func publicWhileConnected() throws {
         var bench = settled(
             SimulatedButtonDescription(name: "kitchen", address: peripheralAddress, advertisesWhileConnected: true))

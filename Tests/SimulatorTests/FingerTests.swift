@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Finger")
 struct FingerTests {
-    /// Everything that happens, with the millisecond it happens at, when each deadline is met to the moment.
+    /// All steps with the milliseconds at which they happen, if every timer fires exactly at its deadline.
     static func steps(_ presses: [SimulatedPress]) -> [String] {
         var finger = Finger()
         var steps: [String] = []
@@ -41,7 +41,7 @@ struct FingerTests {
             ])
     }
 
-    @Test("up follows down at once, and a finger that is down does not go down again")
+    @Test("single downs and ups are performed at once, and a down while pressed is skipped")
     func held() {
         #expect(Self.steps([.down, .up]) == ["0 down", "0 down", "0 up", "0 up"])
         #expect(Self.steps([.down, .click]) == ["0 down", "0 down", "80 up", "80 click"])
@@ -58,7 +58,7 @@ struct FingerTests {
         #expect(finger.deadline == start + .milliseconds(5080))
     }
 
-    @Test("the 65th press waiting is not taken")
+    @Test("the 65th waiting press is refused")
     func bound() {
         var finger = Finger()
         let taken = (0...Finger.maximumQueuedPresses).map { _ in finger.enqueue(.click, at: Instant(sinceBoot: .zero)) }

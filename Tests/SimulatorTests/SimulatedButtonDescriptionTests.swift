@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Simulated button description")
 struct SimulatedButtonDescriptionTests {
-    @Test("what a file leaves out comes from the name, the same on every run")
+    @Test("omitted properties are derived from the name, and are the same in every run")
     func derived() {
         let kitchen = SimulatedButtonDescription(name: "kitchen")
         #expect(stableHash("") == 0xCBF2_9CE4_8422_2325)
@@ -48,7 +48,7 @@ struct SimulatedButtonDescriptionTests {
         #expect(other == BluetoothAddress("C0:E4:DA:00:11:22", kind: .random))
     }
 
-    @Test("the root's public key stays what configurations name")
+    @Test("the root's public key never changes, because configurations contain it")
     func root() {
         #expect(SimulatorRoot.publicKey.hex == "4f2bebe7a76f018325d122a8e02e5a1fb9f93376f375e4c643d63b462287f97f")
     }

@@ -55,7 +55,7 @@ struct SimulatedButtonTests {
 
     static let kitchen = SimulatedButtonDescription(name: "kitchen", address: peripheralAddress)
 
-    @Test("with the controller's own address it stays public, with another it turns static random")
+    @Test("a button uses the controller's address if it is the wanted one, and else a static random address")
     func address() throws {
         var own = Pair(Self.kitchen, .init(address: peripheralAddress))
         #expect(own.button.address == nil)
@@ -71,7 +71,7 @@ struct SimulatedButtonTests {
         #expect(foreign.notes.first?.hasPrefix("C0:E4:DA:01:02:03 (random), serial BA00-") == true)
     }
 
-    @Test("a press before the controller is set up is kept for it")
+    @Test("a press before the controller is set up is performed afterwards")
     func earlyPress() {
         var pair = Pair(Self.kitchen, .init(address: peripheralAddress))
         pair.tell(.press(.click))
@@ -82,7 +82,7 @@ struct SimulatedButtonTests {
         #expect(pair.notes.dropFirst() == ["down", "advertising, public", "up"])
     }
 
-    @Test("the 65th press waiting is refused with a note", arguments: [false, true])
+    @Test("the 65th waiting press is refused with a note", arguments: [false, true])
     func tooManyPresses(_ isUp: Bool) {
         var pair = Pair(Self.kitchen, .init(address: peripheralAddress))
         if isUp { pair.tell(.transportOpened) }
@@ -101,7 +101,7 @@ struct SimulatedButtonTests {
         #expect(pair.failures == [String(describing: ControllerFailure.noAnswer(.reset))])
     }
 
-    @Test("a controller that will not advertise is told of")
+    @Test("a controller that refuses to advertise is reported")
     func refused() {
         var configuration = VirtualController.Configuration(address: centralAddress)
         configuration.faults.unknownCommands = [.leSetAdvertisingEnable]
@@ -111,7 +111,7 @@ struct SimulatedButtonTests {
         #expect(pair.commands.filter { $0 == Packet.advertise }.count == 1)
     }
 
-    @Test("public mode by a hold lasts 30 s, then the minute of the press runs out, and it is silent without a timer")
+    @Test("public mode after a hold lasts 30 s; after the minute of the press the button is silent and sets no timer")
     func silence() {
         var hidden = Self.kitchen
         hidden.isPublic = false
@@ -125,7 +125,7 @@ struct SimulatedButtonTests {
         #expect(pair.deadline == nil)
     }
 
-    @Test("a button does not forget when its transport closes: it advertises again when it opens")
+    @Test("a button advertises again when its transport is closed and opened")
     func reopened() {
         var pair = Pair(Self.kitchen, .init(address: peripheralAddress))
         pair.tell(.transportOpened)

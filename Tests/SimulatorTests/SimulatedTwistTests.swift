@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Simulated Twist")
 struct SimulatedTwistTests {
-    @Test("in public mode it says that it is a Twist, three times over")
+    @Test("in public mode a Twist is identified by its service, its name and its scan response")
     func advertisement() throws {
         var bench = Bench([SimulatedButtonDescription(name: "lamp", address: peripheralAddress, model: .twist)])
         bench.tell(.transportOpened)
@@ -24,7 +24,7 @@ struct SimulatedTwistTests {
         #expect(response.data.hex == "08ff" + "0f03" + "02" + "dae480" + "00")
     }
 
-    @Test("a button without a dial has nothing to turn")
+    @Test("turning a button without a dial is noted, and turning an unknown button is reported")
     func nothingToTurn() {
         var world = SimulatedWorld([.init(name: "hall")], seed: 1, at: Instant(sinceBoot: .zero))
         let effects = world.handle(.turn(button: "hall", hundredths: 1), at: Instant(sinceBoot: .zero))

@@ -7,7 +7,7 @@ import Testing
 @Suite("Simulated world: properties")
 struct SimulatedWorldPropertyTests {
     @Test(
-        "random packets, presses and reach never trap, and every answer is an HCI event or data",
+        "random packets, presses and reachability never trap, and every answer is an HCI event or data",
         arguments: UInt64(0)..<20)
     func randomInputs(_ seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -46,7 +46,7 @@ struct SimulatedWorldPropertyTests {
         #expect(world.violations.count <= SimulatedWorld.maximumViolations)
     }
 
-    @Test("an unknown button is named and nothing else happens")
+    @Test("an unknown button is reported, and nothing else happens")
     func unknownButton() {
         let now = Instant(sinceBoot: .zero)
         var world = SimulatedWorld([], seed: 1, at: now)
@@ -56,12 +56,27 @@ struct SimulatedWorldPropertyTests {
         #expect(effects == [.unknownButton("attic"), .unknownButton("attic")])
     }
 
-    @Test("what a host breaks is kept, up to the bound")
+    @Test("violations of the host are recorded, up to the maximum")
     func violations() {
         let now = Instant(sinceBoot: .zero)
         var world = SimulatedWorld([], seed: 1, at: now)
         for _ in 0...SimulatedWorld.maximumViolations { _ = world.handle(.received([0x07]), at: now) }
         #expect(world.violations.count == SimulatedWorld.maximumViolations)
         #expect(world.violations.first == "a packet that is neither command nor data: 07")
+    }
+
+    @Test("a machine that stands still for 1.4 s does not change what a finger does, nor when")
+    func lateTimers() {
+        let start = Instant(sinceBoot: .zero)
+        var world = SimulatedWorld([.init(name: "a"), .init(name: "b")], seed: 1, at: start)
+        var effects = world.handleInTime(.press(button: "a", .hold), at: start)
+        effects += world.handleInTime(.press(button: "b", .doubleClick), at: start)
+        // The hold takes 1.3 s, the double click 0.3 s.
+        effects += world.handleInTime(.timerFired, at: start + .milliseconds(1400))
+        let movements = effects.compactMap { effect -> String? in
+            guard case .note(let button, let text) = effect, ["down", "up"].contains(text) else { return nil }
+            return "\(button) \(text)"
+        }
+        #expect(movements == ["a down", "b down", "b up", "b down", "b up", "a up"])
     }
 }

@@ -4,13 +4,13 @@ import Testing
 
 @testable import Simulator
 
-@Suite("A hand at a dial")
+@Suite("Conversion of turns")
 struct TurnConverterTests {
-    @Test("whole hundredths arrive as whole hundredths, in either direction", arguments: UInt64(0)..<20)
+    @Test("a host counts exactly the hundredths that were turned, in either direction", arguments: UInt64(0)..<20)
     func exact(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var hand = TurnConverter()
-        // How a host counts.
+        // A host adds the remainder of a turn to the next turn.
         var rest = 0
         for _ in 0..<500 {
             let hundredths = Int.random(in: -120...120, using: &generator)
@@ -20,7 +20,7 @@ struct TurnConverterTests {
         }
     }
 
-    @Test("each dial is turned for itself, and anew in a new session; nobody turns without end")
+    @Test("each dial and each session has its own surplus, and a turn is limited")
     func apart() {
         var hand = TurnConverter()
         #expect(hand.units(hundredths: 1, of: .free) == 492 && hand.units(hundredths: 1, of: .slot(1)) == 492)

@@ -20,7 +20,7 @@ struct VirtualControllerTranscriptTests {
         return talk
     }
 
-    @Test("it describes itself: 5.3, LE only, its address, its buffers")
+    @Test("a controller reports version 5.3, LE only, its address and its buffers")
     func description() {
         var talk = controller()
         talk.when(
@@ -40,7 +40,7 @@ struct VirtualControllerTranscriptTests {
             expect: .send(Packet.complete(.leReadFilterAcceptListSize, [0, 16])))
     }
 
-    @Test("a controller that shares its buffers says 0 to LE and the truth to the old command")
+    @Test("a controller that shares its buffers reports 0 for LE, and its buffers for Read Buffer Size")
     func sharedBuffers() {
         var talk = controller { $0.sharesBuffers = true }
         talk.when(
@@ -51,7 +51,7 @@ struct VirtualControllerTranscriptTests {
             expect: .send(Packet.complete(.readBufferSize, [0, 27, 0, 0, 8, 0, 0, 0])))
     }
 
-    @Test("unknown commands are answered with 0x01, by the event the configuration names")
+    @Test("unknown commands are refused with 0x01, by Command Status or Command Complete as configured")
     func unknownCommands() {
         let vendor = HCIOpcode(rawValue: 0xFC01)
         var talk = controller()
@@ -86,7 +86,7 @@ struct VirtualControllerTranscriptTests {
     }
 
     @Test(
-        "a connection whose supervision timeout is not longer than its latency allows is refused",
+        "a connection whose supervision timeout is too short for its latency is refused",
         arguments: [(UInt8(10), UInt8(0), false), (11, 0, true), (20, 1, false), (21, 1, true)])
     func supervisionTimeout(_ timeout: UInt8, _ latency: UInt8, _ isAccepted: Bool) {
         // Twice an interval of 40 × 1.25 ms is 100 ms, which a timeout of 10 × 10 ms does not exceed.
@@ -98,7 +98,7 @@ struct VirtualControllerTranscriptTests {
         #expect(talk.given(.received(packet)).contains(.send(status)))
     }
 
-    @Test("what is not HCI is a violation and changes nothing")
+    @Test("a packet that is not HCI is a violation and changes nothing")
     func garbage() {
         var talk = controller()
         talk.when(.received([]), expect: .violation("an empty packet"))
@@ -123,7 +123,7 @@ struct VirtualControllerTranscriptTests {
         talk.when(.linked(Self.handle, peer: strangerAddress, role: .central, Self.parameters))
     }
 
-    @Test("Reset with a link abandons it")
+    @Test("Reset discards links without informing their peers")
     func resetWithLink() {
         var talk = controller()
         talk.given(.received(Packet.createConnection(to: peripheralAddress)))
@@ -149,7 +149,7 @@ struct VirtualControllerTranscriptTests {
         talk.when(.received(cancel), expect: .send(Packet.complete(.leCreateConnectionCancel, [0x0C])))
     }
 
-    @Test("the filter accept list is full when it is full, and locked while a connection through it is pending")
+    @Test("a full filter accept list refuses entries, and is locked while a connection that uses it is pending")
     func acceptList() {
         var talk = controller { $0.acceptListSize = 2 }
         let add = HCIOpcode.leAddDeviceToFilterAcceptList
@@ -172,7 +172,7 @@ struct VirtualControllerTranscriptTests {
         talk.when(.received(Packet.accept(strangerAddress)), expect: .send(Packet.complete(add, [0])))
     }
 
-    @Test("a connection to one named peer leaves the list alone")
+    @Test("a connection to one given peer does not use the filter accept list")
     func directConnection() {
         var talk = controller()
         talk.given(.received(Packet.createConnection(to: peripheralAddress)))
@@ -181,7 +181,7 @@ struct VirtualControllerTranscriptTests {
             expect: .send(Packet.complete(.leAddDeviceToFilterAcceptList, [0])))
     }
 
-    @Test("a controller without an accept list takes no entry")
+    @Test("a controller without an accept list refuses entries")
     func noAcceptList() {
         var talk = controller { $0.acceptListSize = 0 }
         talk.when(
@@ -199,7 +199,7 @@ struct VirtualControllerTranscriptTests {
         talk.when(.linked(Self.handle, peer: peripheralAddress, role: .central, Self.parameters))
     }
 
-    @Test("the enhanced event replaces Connection Complete where the host asked for it")
+    @Test("the enhanced event replaces Connection Complete if the host has enabled it")
     func enhanced() {
         var talk = controller()
         talk.given(.received(Packet.command(.leSetEventMask, [0x1F, 0x02, 0, 0, 0, 0, 0, 0])))
@@ -231,7 +231,7 @@ struct VirtualControllerTranscriptTests {
             expect: .send(Packet.complete(.leSetAdvertisingEnable, [0x09])))
     }
 
-    @Test("data beyond the buffers is lost and told as an overflow; delivery frees a buffer")
+    @Test("data beyond the buffers is lost and reported as an overflow; delivery frees a buffer")
     func buffers() {
         var talk = controller { $0.aclBufferCount = 1 }
         talk.given(.received(Packet.createConnection(to: peripheralAddress)))
@@ -250,7 +250,7 @@ struct VirtualControllerTranscriptTests {
         talk.when(.received(Packet.aclToHost(0x40, [3])), expect: .violation("ACL data with flags 2"))
     }
 
-    @Test("what arrives is cut to the host's packets, and only the first begins a frame")
+    @Test("data from the peer is split to the packet length, and only the first packet begins a frame")
     func fragments() {
         var talk = controller { $0.aclDataLength = 27 }
         talk.given(.received(Packet.createConnection(to: peripheralAddress)))
@@ -262,7 +262,7 @@ struct VirtualControllerTranscriptTests {
             .send(Packet.aclToHost(0x40, isFirst: false, [27, 28, 29])))
     }
 
-    @Test("a peer's signal is measured on the air, and for a link that is not there refused with 0x02")
+    @Test("the RSSI of a peer is measured by the air, and refused with 0x02 for an unknown link")
     func signal() {
         var talk = controller()
         let ask = Packet.command(.readRSSI, [0x40, 0])
@@ -280,7 +280,7 @@ struct VirtualControllerTranscriptTests {
                         + [UInt8](repeating: 0, count: 30))))
     }
 
-    @Test("the remote parameter request goes to a host that unmasked it, and is refused for one that did not")
+    @Test("a remote parameter request is passed to a host that has unmasked it, and otherwise refused")
     func parameterRequest() {
         var talk = controller()
         talk.given(.received(Packet.createConnection(to: peripheralAddress)))
@@ -301,7 +301,8 @@ struct VirtualControllerTranscriptTests {
             expect: .send(Packet.complete(reply, [0x0C])))
     }
 
-    @Test("faults: silence, a command never answered, the connection before its status, a hardware error")
+    @Test(
+        "each fault of a controller can be simulated: silence, no answer, an early connection event, a hardware error")
     func faults() {
         var silent = controller { $0.faults.isSilent = true }
         silent.when(.received(Packet.command(.reset)))
@@ -321,7 +322,7 @@ struct VirtualControllerTranscriptTests {
         broken.when(.fault(.hardwareError(code: 0x42)), expect: .send([0x04, 0x10, 0x01, 0x42]))
     }
 
-    @Test("a mute controller does as it is told and says nothing of it, until the power has been off")
+    @Test("with stopAnswering, commands are performed without a response until the power is lost")
     func mute() {
         var talk = controller()
         talk.when(.fault(.stopAnswering))
@@ -334,7 +335,7 @@ struct VirtualControllerTranscriptTests {
         talk.when(.received(Packet.command(.reset)), expect: .send(Packet.complete(.reset, [0])))
     }
 
-    @Test("a wedged controller takes nothing and gives nothing; without power its links are gone")
+    @Test("a wedged controller neither receives nor sends, and loses its links with its power")
     func wedged() {
         var talk = controller()
         talk.given(.linked(Self.handle, peer: peripheralAddress, role: .central, Self.parameters))
@@ -345,7 +346,7 @@ struct VirtualControllerTranscriptTests {
         talk.when(.powerCycled, expect: .abandon(Self.handle))
     }
 
-    @Test("two packets are lost to the host, the third is told of")
+    @Test("with loseCompletedPackets, two completed packets are not reported, and the third is")
     func lostPackets() {
         var talk = controller()
         talk.given(.linked(Self.handle, peer: peripheralAddress, role: .central, Self.parameters))
@@ -356,7 +357,7 @@ struct VirtualControllerTranscriptTests {
         talk.when(.delivered(Self.handle), expect: .send(Packet.completed(0x40)))
     }
 
-    @Test("a command is refused as often as the fault says")
+    @Test("a command is refused as many times as the fault specifies")
     func refusal() {
         var talk = controller()
         talk.when(.fault(.refuse(.readBDADDR, .commandDisallowed, count: 1)))
@@ -366,7 +367,7 @@ struct VirtualControllerTranscriptTests {
             expect: .send(Packet.complete(.readBDADDR, [0, 0x01, 0x53, 0x00, 0x5E, 0x00, 0x00])))
     }
 
-    @Test("the next link is told of late, the one after it in time")
+    @Test("with delayConnectionComplete, the next connection event is delayed, and the one after it is not")
     func lateConnection() {
         var talk = controller()
         talk.when(.fault(.delayConnectionComplete(.milliseconds(40))))
@@ -379,7 +380,7 @@ struct VirtualControllerTranscriptTests {
             expect: .send(Packet.connected(0x41, role: 0, peer: strangerAddress)))
     }
 
-    @Test("where the radio is for one, scanning and initiating refuse each other")
+    @Test("without scansWhileInitiating, scanning and initiating refuse each other")
     func radioForOne() {
         var talk = controller { $0.scansWhileInitiating = false }
         talk.when(

@@ -90,7 +90,7 @@ enum ATTPDU: Hashable, Sendable {
         }
     }
 
-    /// Whether the opcode is that of a request, which must be answered even if it is unknown. Bit 6 marks a command;
+    /// True if the opcode is that of a request, which must be answered even if it is unknown. Bit 6 marks a command;
     /// requests are even.
     ///
     /// - Source: Bluetooth Core 5.4, Vol 3, Part F, 3.3.1.
@@ -98,7 +98,7 @@ enum ATTPDU: Hashable, Sendable {
         opcode & 0x41 == 0 && opcode != Opcode.handleValueConfirmation
     }
 
-    /// Whether the opcode is that of a response. Notifications and indications are excluded, although they are odd,
+    /// True if the opcode is that of a response. Notifications and indications are excluded, although they are odd,
     /// too.
     static func isResponse(_ opcode: UInt8) -> Bool {
         opcode & 0x41 == 1 && opcode != Opcode.handleValueNotification && opcode != Opcode.handleValueIndication

@@ -118,7 +118,7 @@ extension Sequence<ADStructure> {
     public var serviceUUIDs: [BluetoothUUID] { flatMap(\.serviceUUIDs) }
     /// The name in the first structure that has a name.
     public var localName: String? { lazy.compactMap(\.localName).first }
-    /// The data of the first structure of this type.
+    /// The manufacturer specific data of the first structure that has any.
     public var manufacturerData: ADStructure.ManufacturerData? { lazy.compactMap(\.manufacturerData).first }
     public var encoded: [UInt8] { flatMap(\.encoded) }
 }

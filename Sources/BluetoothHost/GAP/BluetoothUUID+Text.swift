@@ -16,7 +16,7 @@ extension BluetoothUUID: CustomStringConvertible {
         self.init(wireOctets: octets.reversed())
     }
 
-    /// 4 digits such as `180f`, or 32 digits in groups of 8, 4, 4, 4 and 12, in lower case.
+    /// The UUID in lower case: 4 digits such as `180f`, or 32 digits in groups of 8, 4, 4, 4 and 12.
     public var description: String {
         let digits = Array(wireOctets.reversed()).hex
         guard digits.utf8.count == 32 else { return digits }
@@ -49,7 +49,7 @@ extension BluetoothUUID: CustomStringConvertible {
         }
     }
 
-    /// 2 or 16 octets, least significant first.
+    /// The UUID as 2 or 16 octets, least significant first.
     public var wireOctets: [UInt8] {
         switch self {
         case .short(let value): [UInt8(truncatingIfNeeded: value), UInt8(truncatingIfNeeded: value >> 8)]

@@ -16,7 +16,7 @@ public struct AttributeHandle: RawRepresentable, Hashable, Comparable, Sendable 
 /// A 128-bit or 16-bit Bluetooth UUID.
 public enum BluetoothUUID: Hashable, Sendable {
     case short(UInt16)
-    /// 16 octets in wire order, the reverse of the printed form.
+    /// A 128-bit UUID: 16 octets in wire order, the reverse of the printed form.
     case long([UInt8])
 }
 
@@ -94,7 +94,7 @@ public struct ControllerInfo: Hashable, Sendable {
     public var acceptListSize: Int
     public var aclDataLength: Int
     public var aclBufferCount: Int
-    /// Whether the controller can scan while a connection is pending. Assumed true when LE Read Supported States is
+    /// True if the controller can scan while a connection is pending. Assumed true when LE Read Supported States is
     /// unavailable; a controller that cannot will reject the command.
     public var scansWhileInitiating: Bool
 

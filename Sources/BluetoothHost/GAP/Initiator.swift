@@ -77,15 +77,15 @@ struct Initiator: Hashable, Sendable {
     private var listed: Set<BluetoothAddress> = []
     /// The size of the controller's list; `nil` until the controller is ready.
     private var listSize: Int?
-    /// Whether no connection may be pending, because the scanner needs the radio.
+    /// True if no connection may be pending, because the scanner needs the radio.
     private var isPaused = false
-    /// Whether the controller refused to initiate because it scans; the next attempt follows the end of scanning.
+    /// True if the controller refused to initiate because it scans; the next attempt follows the end of scanning.
     private var isWaitingForScanner = false
-    /// Whether the controller has no room for another link.
+    /// True if the controller has no room for another link.
     private var isBlocked = false
     /// The number of links when `limitReached` was last sent; `nil` once a connection was pending again.
     private var reportedLimit: Int?
-    /// Whether the controller refused to change its list.
+    /// True if the controller refused to change its list.
     private var isListLocked = false
     private var pause = BackOff(Self.pauses)
     private var pauseEnd: Instant?
@@ -105,9 +105,9 @@ struct Initiator: Hashable, Sendable {
         }
     }
 
-    /// Whether there are peers to connect to.
+    /// True if there are peers to connect to.
     var isWanting: Bool { !intendedList.isEmpty }
-    /// Whether a connection is pending, or about to be.
+    /// True if a connection is pending, or about to be.
     var isBusy: Bool { state != .idle }
 
     // MARK: Inputs
@@ -359,7 +359,7 @@ struct Initiator: Hashable, Sendable {
     }
 
     /// Reports a failed connection attempt. The next attempt follows a pause, unless the connection was pending for at
-    /// least the longest pause: the peer has then just come into range.
+    /// least the longest pause, because the peer has then just come into range.
     private mutating func failed(_ status: HCIStatus, at now: Instant) -> [Effect] {
         if now - createdAt >= Self.pauses.upperBound {
             pause.reset()

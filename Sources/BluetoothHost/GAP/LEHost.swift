@@ -261,7 +261,7 @@ public struct LEHost: Sendable {
         return effects
     }
 
-    /// Whether data for a link is queued because the controller's buffers are full, so that the peer has not received
+    /// True if data for a link is queued because the controller's buffers are full, so that the peer has not received
     /// it. `ACLFlow` and `ControllerWatch` bound this time: a link or a controller that takes no data is ended.
     public func holdsBackData(for handle: ConnectionHandle) -> Bool { flow.holdsBack(handle) }
 

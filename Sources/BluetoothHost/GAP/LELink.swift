@@ -14,7 +14,7 @@ struct LELink: Sendable {
     }
 
     let connection: LEConnection
-    /// Whether HCI_Read_RSSI is in progress.
+    /// True if HCI_Read_RSSI is in progress.
     var isReadingRSSI = false
     /// The ATT_MTU that we offer.
     private let offeredMTU: UInt16
@@ -247,7 +247,7 @@ struct LELink: Sendable {
         carryOut(channels.setReceiving(isReceiving, on: channel, &identifiers, at: now))
     }
 
-    /// Whether `nextChannelFrame` returns a frame.
+    /// True if `nextChannelFrame` returns a frame.
     var hasChannelFrames: Bool { channels.canSend }
 
     mutating func nextChannelFrame() -> [Effect] { carryOut(channels.nextFrame()) }

@@ -57,13 +57,13 @@ struct Scanner: Hashable, Sendable {
     private var state = State.off
     private var wanted: Mode?
     private var isControllerReady = false
-    /// Whether the controller cannot scan and initiate at the same time.
+    /// True if the controller cannot scan and initiate at the same time.
     private var isRadioExclusive = false
-    /// Whether the initiator has paused for us.
+    /// True if the initiator has paused for us.
     private var hasRadio = false
     private(set) var deadline: Instant?
 
-    /// Whether the controller scans or is about to.
+    /// True if the controller scans or is about to.
     var isOn: Bool {
         switch state {
         case .starting, .on, .stopping: true

@@ -108,7 +108,7 @@ struct AttributeTable: Hashable, Sendable {
 }
 
 extension AttributeTable.Attribute {
-    /// Whether both attributes have the same meaning. The value of a declaration is part of its meaning; other values
+    /// True if both attributes have the same meaning. The value of a declaration is part of its meaning; other values
     /// are not.
     fileprivate func meansSame(as other: Self) -> Bool {
         guard handle == other.handle, type == other.type, kind == other.kind else { return false }

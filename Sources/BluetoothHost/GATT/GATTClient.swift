@@ -63,7 +63,7 @@ struct GATTClient: Hashable, Sendable {
 
     init(offeredMTU: UInt16) { self.offeredMTU = offeredMTU }
 
-    /// Whether our own MTU exchange is queued or in progress.
+    /// True if our own MTU exchange is queued or in progress.
     var isExchangingMTU: Bool {
         if case .running(.exchangeMTU, _) = state { return true }
         return waiting.contains(.exchangeMTU)

@@ -19,7 +19,7 @@ struct PreparedWrites: Hashable, Sendable {
 
     private var parts: [Part] = []
 
-    /// - Returns: false: there is no room for the part.
+    /// - Returns: false if there is no room for the part.
     mutating func append(_ octets: [UInt8], at offset: UInt16, of handle: UInt16) -> Bool {
         let kept = parts.reduce(0) { $0 + $1.octets.count }
         guard parts.count < Self.maximumParts, kept + octets.count <= Self.maximumOctets else { return false }

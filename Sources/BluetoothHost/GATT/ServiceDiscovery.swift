@@ -13,7 +13,7 @@
 /// | any              | another error              | –                | failed: errorResponse                   |
 /// | any              | handles that decrease or leave the range | –  | failed: malformedResponse               |
 ///
-/// Of several services with the same UUID the first is used. For a service with known handles, discovery begins with
+/// If several services have the same UUID, the first is used. For a service with known handles, discovery begins with
 /// the characteristics. A gap is the range between a characteristic's value and the next declaration; an empty gap
 /// needs no request.
 ///

@@ -11,7 +11,7 @@ import Bytes
 /// The controller completes a packet, or discards it with its link when the supervision timeout expires. If none of a
 /// link's packets is completed within that time and `margin`, and the link still exists, the completion events were
 /// lost: the buffers are considered free. If that happens again without a completion between, the link is `stuck`. A
-/// completed packet does not move `deadline`; `timerFired` computes it anew, so that a press does not set a timer.
+/// completed packet does not move `deadline`; `timerFired` computes it again, so that a press does not set a timer.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 4.1.1.
 struct ACLFlow: Sendable {
@@ -26,7 +26,7 @@ struct ACLFlow: Sendable {
         var movedAt = Instant(nanoseconds: 0)
         /// How long packets may remain without a completion.
         var completionTimeout = ACLFlow.longestSupervisionTimeout + ACLFlow.margin
-        /// Whether buffers were considered free after a time-out, and no packet was completed since.
+        /// True if buffers were considered free after a time-out, and no packet was completed since.
         var hadLostCompletions = false
 
         var isEmpty: Bool { waiting.isEmpty && current == nil }
@@ -64,14 +64,14 @@ struct ACLFlow: Sendable {
     /// The maximum number of packets that a link may have at the controller.
     private var share: Int { max(1, bufferCount - min(queues.count - 1, bufferCount / 2)) }
 
-    /// Whether a frame enqueued now would be started at once.
+    /// True if a frame enqueued now would be started at once.
     func isIdle(_ handle: ConnectionHandle) -> Bool {
         guard freeBuffers > 0 else { return false }
         guard let queue = queues[handle] else { return true }
         return queue.isEmpty && queue.inFlight < share
     }
 
-    /// Whether frames of the link wait until the controller completes packets.
+    /// True if frames of the link wait until the controller completes packets.
     func holdsBack(_ handle: ConnectionHandle) -> Bool { queues[handle].map { !$0.isEmpty } ?? false }
 
     /// - Parameter supervisionTimeout: in units of 10 ms.
@@ -120,7 +120,7 @@ struct ACLFlow: Sendable {
     /// reserved.
     ///
     /// - Parameter isReserved: true for responses, confirmations and credits, for which the peer waits.
-    /// - Returns: false: there is no room, and the frame is dropped.
+    /// - Returns: false if there is no room; the frame is then dropped.
     mutating func enqueue(_ frame: [UInt8], for handle: ConnectionHandle, isReserved: Bool) -> Bool {
         var queue = queues.removeValue(forKey: handle) ?? LinkQueue()
         defer { queues[handle] = queue }
@@ -157,7 +157,7 @@ struct ACLFlow: Sendable {
 
     /// Handles Number Of Completed Packets for a link.
     ///
-    /// - Returns: false: more packets were reported than were sent; the excess is ignored.
+    /// - Returns: false if more packets were reported than were sent; the excess is ignored.
     mutating func complete(_ completed: CompletedPackets, at now: Instant) -> Bool {
         guard let inFlight = queues[completed.handle]?.inFlight else { return completed.count == 0 }
         let count = min(inFlight, Int(completed.count))

@@ -121,7 +121,7 @@ struct CommandQueue: Hashable, Sendable {
 }
 
 extension HCICommand {
-    /// Whether the controller is unusable without an answer to this command: set-up needs its result, or the host's
+    /// True if the controller is unusable without an answer to this command: set-up needs its result, or the host's
     /// work would stop unnoticed.
     var isIndispensable: Bool {
         switch self {
@@ -137,7 +137,7 @@ extension HCICommand {
         }
     }
 
-    /// Whether the answer must contain return parameters, so that Command Status with success only announces it.
+    /// True if the answer must contain return parameters, so that Command Status with success only announces it.
     fileprivate var asksForValue: Bool {
         switch self {
         case .readLocalVersionInformation, .readLocalSupportedFeatures, .readBufferSize, .readBDADDR, .readRSSI,

@@ -20,7 +20,7 @@ struct ControllerWatch: Hashable, Sendable {
 
     /// When to call `timerFired`.
     var deadline: Instant? { [silenceEnd, endings.values.min()].compactMap { $0 }.min() }
-    /// Whether the probe has not been answered yet.
+    /// True if the probe has not been answered yet.
     var isProbing = false
     private var lastHeard = Instant(nanoseconds: 0)
     private var silenceEnd: Instant?

@@ -4,8 +4,8 @@ import Bytes
 /// Buffers ACL data that arrives before its link's Connection Complete. Over USB, data and events use different
 /// endpoints, so their order is not guaranteed.
 ///
-/// Data of a link that has just ended is late, not early, and must not reach the next link with the same handle.
-/// Nothing is kept for that handle until late data cannot arrive any more.
+/// Data may also arrive after its link has ended, and must not reach the next link with the same handle. Nothing is
+/// kept for that handle until such late data cannot arrive any more.
 struct EarlyData: Sendable {
     /// The maximum delay between data and events.
     static let maximumDelay: Duration = .seconds(1)
@@ -22,7 +22,7 @@ struct EarlyData: Sendable {
     private var packets: [Packet] = []
     private var ends: [ConnectionHandle: Instant] = [:]
 
-    /// - Returns: false: the packet is late or there is no room, so it is dropped.
+    /// - Returns: false if the packet is late or there is no room; it is then dropped.
     mutating func keep(_ header: ACLHeader, _ data: ByteReader, at now: Instant) -> Bool {
         prune(at: now)
         guard ends[header.handle] == nil, packets.count < Self.maximumPackets else { return false }

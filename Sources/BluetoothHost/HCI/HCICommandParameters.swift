@@ -45,7 +45,7 @@ public struct LEAdvertisingParameters: Hashable, Sendable {
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.8.10.
 public struct LEScanParameters: Hashable, Sendable {
-    /// Whether to request scan responses.
+    /// True to request scan responses.
     public var isActive: Bool
     /// In units of 0.625 ms, 4…16384; the window must not exceed the interval.
     public var interval, window: UInt16
@@ -116,7 +116,7 @@ public struct LECreateConnectionParameters: Hashable, Sendable {
 }
 
 extension ConnectionParameters {
-    /// Whether the parameters are within the permitted ranges; a peer may send any values.
+    /// True if the parameters are within the permitted ranges; a peer may send any values.
     ///
     /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.8.18.
     public var areValid: Bool {

@@ -118,7 +118,7 @@ struct ChannelTable: Sendable {
 
     // MARK: Signalling
 
-    /// Whether a Command Reject with this identifier refers to a request for a channel.
+    /// True if a Command Reject with this identifier refers to a request for a channel.
     func awaitsAnswer(to identifier: UInt8) -> Bool { entry(awaiting: identifier) != nil }
 
     mutating func receive(

@@ -79,7 +79,7 @@ struct CreditBasedChannel: Sendable {
         return nil
     }
 
-    /// Whether `nextFrame` returns a frame.
+    /// True if `nextFrame` returns a frame.
     var canSend: Bool { credits > 0 && (current != nil || !waiting.isEmpty) }
 
     /// The payload of the next K-frame, and whether there is room again after an SDU was refused.

@@ -58,7 +58,7 @@ public struct L2CAPChannel: Hashable, Sendable {
     public var spsm: SPSM
     /// The longest SDU that the peer accepts.
     public var peerMTU: UInt16
-    /// Whether the peer opened the channel.
+    /// True if the peer opened the channel.
     public var isIncoming: Bool
 
     public init(id: L2CAPChannelID, spsm: SPSM, peerMTU: UInt16, isIncoming: Bool) {

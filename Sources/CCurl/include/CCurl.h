@@ -1,4 +1,4 @@
-// Functions of libcurl, which is loaded when it is first needed: a daemon whose rules make no web request never does.
+// Functions of libcurl, which is loaded when it is first needed: a daemon whose rules make no web request never loads it.
 //
 // Swift cannot call libcurl's variadic functions, so there is a function for each type of their last argument. None of
 // the functions may be called before ccurl_open() has returned NULL, and all must be called on one thread. The setters

@@ -42,9 +42,9 @@ struct cmosquitto_reader {
 	// Limits for the octets after the fixed header, of PUBLISH and of all other packets.
 	uint32_t maximum_publish;
 	uint32_t maximum_other;
-	// Whether the connection uses MQTT 5; other versions have no properties.
+	// True if the connection uses MQTT 5; other versions have no properties.
 	int has_properties;
-	// Whether properties are checked before the library reads them.
+	// True if properties are checked before the library reads them.
 	int checks_properties;
 
 	// The octets and packets that may still be read in this turn of the event loop; then the socket appears to be empty.
@@ -81,10 +81,10 @@ int cmosquitto_loop_misc(struct mosquitto *client);
 
 // Returns the assertion that failed last on this thread, as "FUNCTION: EXPRESSION".
 const char *cmosquitto_assertion(void);
-// Whether that assertion fails at a point where the library holds no lock, so that the handle may be destroyed.
+// True if that assertion fails at a point where the library holds no lock, so that the handle may be destroyed.
 int cmosquitto_may_destroy(void);
 
-// Whether the library must not read the properties of a packet. `packet` begins after the fixed header.
+// True if the library must not read the properties of a packet. `packet` begins after the fixed header.
 int cmosquitto_is_malformed(uint8_t command, const uint8_t *packet, uint32_t length);
 
 // The callbacks of the library. An assertion that fails inside a callback ends the process, as without this file.

@@ -1,4 +1,4 @@
-/// What a piece of text means. `Style` decides how it looks.
+/// The meaning of a piece of text. `Style` decides how it looks.
 package enum Ink: Hashable, Sendable {
     case plain
     case strong
@@ -31,7 +31,7 @@ package enum Ink: Hashable, Sendable {
 /// How text looks on the screen.
 package struct Style: Hashable, Sendable {
     package var usesColour: Bool
-    /// Whether characters beyond ASCII may be used.
+    /// True if characters beyond ASCII may be used.
     var usesUnicode: Bool
     /// Longer lines are cut off; `nil`: lines are never cut off.
     package var width: Int?
@@ -70,7 +70,7 @@ package struct Style: Hashable, Sendable {
     }
 }
 
-/// One line of text in several inks.
+/// A line of text in several inks.
 package struct Line: Hashable, Sendable, ExpressibleByStringLiteral {
     struct Span: Hashable, Sendable {
         var text: String

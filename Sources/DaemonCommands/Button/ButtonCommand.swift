@@ -19,6 +19,6 @@ struct ButtonCommand: ParsableCommand {
         ],
         defaultSubcommand: Show.self)
 
-    @Argument(help: "The button's name, serial number or address.", completion: DaemonWords.buttons)
+    @Argument(help: "The button's name, serial number or address.", completion: NameCompletions.buttons)
     var name: String
 }

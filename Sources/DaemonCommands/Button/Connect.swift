@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandSupport
 import CommandText
 import JSON
+import MQTTTopics
 
 extension ButtonCommand {
     struct Connect: ParsableCommand {
@@ -19,7 +20,7 @@ extension ButtonCommand {
         @OptionGroup var control: ControlOptions
 
         func run() throws {
-            let answer = try control.ask("button/connect", ["id": .string(button.name)])
+            let answer = try control.ask(ButtonRequestName.connect, ["id": .string(button.name)])
             let name = answer.text("button")
             Output.standardOutput.write(line: "\(name) may connect again. Press it to connect at once.")
         }
@@ -40,7 +41,7 @@ extension ButtonCommand {
         @OptionGroup var control: ControlOptions
 
         func run() throws {
-            let answer = try control.ask("button/disconnect", ["id": .string(button.name)])
+            let answer = try control.ask(ButtonRequestName.disconnect, ["id": .string(button.name)])
             let name = answer.text("button")
             Output.standardOutput.write(
                 line: "\(name) stays disconnected. To connect it again: tryck button \(button.name) connect")

@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandSupport
 import CommandText
 import JSON
+import MQTTTopics
 
 extension ButtonCommand {
     struct FactoryReset: ParsableCommand {
@@ -28,7 +29,8 @@ extension ButtonCommand {
         }
 
         func run() throws {
-            let answer = try control.ask("button/factory_reset", ["id": .string(button.name), "confirm": true])
+            let answer = try control.ask(
+                ButtonRequestName.factoryReset, ["id": .string(button.name), "confirm": true])
             Output.standardOutput.write(
                 line: "\(answer.text("button")) is being reset. To use it again, hold it down for 7 seconds: tryck pair"
             )

@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandSupport
 import CommandText
 import JSON
+import MQTTTopics
 
 extension ButtonCommand {
     struct Forget: ParsableCommand {
@@ -20,7 +21,7 @@ extension ButtonCommand {
         @OptionGroup var control: ControlOptions
 
         func run() throws {
-            let answer = try control.ask("button/remove", ["id": .string(button.name)])
+            let answer = try control.ask(ButtonRequestName.remove, ["id": .string(button.name)])
             Output.standardOutput.write(line: Self.sentence(answer))
         }
 

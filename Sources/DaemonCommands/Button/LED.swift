@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommandSupport
 import JSON
+import MQTTTopics
 
 extension ButtonCommand {
     struct LED: ParsableCommand {
@@ -18,7 +19,7 @@ extension ButtonCommand {
         @OptionGroup var control: ControlOptions
 
         func run() throws {
-            _ = try control.ask("button/led", ["id": .string(button.name)])
+            _ = try control.ask(ButtonRequestName.led, ["id": .string(button.name)])
         }
     }
 }

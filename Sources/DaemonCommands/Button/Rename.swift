@@ -2,6 +2,7 @@ import ArgumentParser
 import CommandSupport
 import CommandText
 import JSON
+import MQTTTopics
 
 extension ButtonCommand {
     struct Rename: ParsableCommand {
@@ -22,7 +23,8 @@ extension ButtonCommand {
         @OptionGroup var control: ControlOptions
 
         func run() throws {
-            let answer = try control.ask("button/rename", ["id": .string(button.name), "to": .string(to)])
+            let answer = try control.ask(
+                ButtonRequestName.rename, ["id": .string(button.name), "to": .string(to)])
             Output.standardOutput.write(line: Self.sentence(answer))
         }
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import ButtonModel
 import CommandSupport
 import JSON
+import MQTTTopics
 
 extension ButtonCommand {
     struct Set: ParsableCommand {
@@ -68,12 +69,8 @@ extension ButtonCommand {
 
         func run() throws {
             let answer = try control.ask(
-                "button/options", ["id": .string(button.name), "options": .object(options)])
-            if output.json {
-                Output.standardOutput.write(line: answer.description)
-            } else {
-                Output.standardOutput.write(ButtonText.settings(answer))
-            }
+                ButtonRequestName.options, ["id": .string(button.name), "options": .object(options)])
+            output.write(answer, lines: ButtonText.settings)
         }
 
         private var options: [JSONValue.Member] {

@@ -1,8 +1,8 @@
 import ArgumentParser
-import ButtonModel
 import CommandSupport
-import Glibc
 import JSON
+import MQTTTopics
+import Platform
 
 extension ButtonCommand {
     struct Show: ParsableCommand {
@@ -20,13 +20,8 @@ extension ButtonCommand {
         @OptionGroup var output: OutputOptions
 
         func run() throws {
-            let answer = try control.ask("button", ["id": .string(button.name)])
-            if output.json {
-                Output.standardOutput.write(line: answer.description)
-            } else {
-                let now = UTCTime(milliseconds: Int64(time(nil)) * 1000)
-                Output.standardOutput.write(ButtonText.lines(answer, at: now))
-            }
+            let answer = try control.ask(ButtonRequestName.describe, ["id": .string(button.name)])
+            output.write(answer) { ButtonText.lines($0, at: SystemEnvironment.wallClock) }
         }
     }
 }

@@ -4,6 +4,7 @@ import CommandSupport
 import CommandText
 import ControlClient
 import JSON
+import MQTTTopics
 import Platform
 import Reactor
 
@@ -34,7 +35,7 @@ extension ButtonCommand {
 
         func run() throws {
             guard let file else {
-                let answer = try control.ask("button/update/cancel", ["id": .string(button.name)])
+                let answer = try control.ask(ButtonRequestName.cancelUpdate, ["id": .string(button.name)])
                 Output.standardOutput.write(line: "\(answer.text("button")) keeps its firmware.")
                 return
             }

@@ -24,7 +24,7 @@ enum Digest {
         return code
     }
 
-    /// Whether two tags are equal, in a time that depends only on their lengths.
+    /// True if two tags are equal, in a time that depends only on their lengths.
     static func isEqualInConstantTime(_ left: [UInt8], _ right: [UInt8]) -> Bool {
         left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0
     }

@@ -17,8 +17,8 @@ struct DuoEvent: Hashable, Sendable {
         /// 0 up, still open; 1 click; 2 up after a hold; 3 double click; 4 double click after a long second press; 5
         /// down; 6 single click timeout; 7 hold.
         let rawValue: UInt8
-        /// For kind 4, whether the second press was held as well; for kind 7, whether the press is the second of a
-        /// double click.
+        /// True for kind 4 if the second press was held as well, and for kind 7 if the press is the second of a double
+        /// click.
         let isMarked: Bool
 
         init(rawValue: UInt8, isMarked: Bool = false) {
@@ -27,9 +27,9 @@ struct DuoEvent: Hashable, Sendable {
         }
 
         static func hasMark(_ rawValue: UInt8) -> Bool { rawValue == 4 || rawValue == 7 }
-        /// Whether the item has a gesture field: ups and single click timeouts have it, downs and holds do not.
+        /// True if the item has a gesture field: ups and single click timeouts have it, downs and holds do not.
         var hasGesture: Bool { rawValue <= 4 || rawValue == 6 }
-        /// Whether the step is an up or a down, whose counters are odd.
+        /// True if the step is an up or a down, whose counters are odd.
         var isOdd: Bool { rawValue <= 5 }
     }
 

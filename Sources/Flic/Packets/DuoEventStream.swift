@@ -9,12 +9,12 @@ import Bytes
 /// | bits             | field                                                                             |
 /// |------------------|-----------------------------------------------------------------------------------|
 /// | 1                | 0 the big button, 1 the small one                                                 |
-/// | 1; 2; 4 + n      | of a button's first item: the counter's difference, see below                     |
+/// | 1; 2; 4 + n      | only in a button's first item: the counter's difference, see below                |
 /// | 3 + n            | milliseconds since the item before; n is 8, 10, 13, 16, 24, 32, 40 or 48          |
-/// | 1; 2             | until the last stored item: 0 stored; 1, 0 stored and the last; 1, 1 live         |
+/// | 1; 2             | up to the last stored item: 0 stored; 1, 0 stored and the last; 1, 1 live         |
 /// | 3                | kind                                                                              |
-/// | 1                | of kinds 4 and 7: marked                                                          |
-/// | 1; 2; 4          | of kinds 0 to 4 and 6: 0 no gesture; 1, 0 unrecognised; 1, 1 and two bits: a swipe |
+/// | 1                | only for kinds 4 and 7: marked                                                    |
+/// | 1; 2; 4          | only for kinds 0 to 4 and 6: 0 no gesture; 1, 0 unrecognised; 1, 1 and two bits: a swipe |
 /// | 3 × 8            | acceleration                                                                      |
 ///
 /// The counter's difference is encoded as 0 for 1; 1, 0 for 2; else 1, 1, two bits that choose n from 2, 4, 8, 32, and
@@ -28,7 +28,7 @@ struct DuoEventStream: Hashable, Sendable {
     private(set) var milliseconds: UInt64 = 0
     /// The counters of each button's last item.
     private(set) var bigCount, smallCount: UInt32
-    /// Whether all stored items have been sent, so that the storage field is absent.
+    /// True if all stored items have been sent, so that the storage field is absent.
     private(set) var isDrained: Bool
 
     /// The length of the shortest item in bits. Fewer remaining bits are padding.

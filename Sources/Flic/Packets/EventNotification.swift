@@ -37,7 +37,7 @@ struct EventNotification: Hashable, Sendable {
     /// The maximum number of items in a packet.
     static let maximumItemCount = 16
 
-    /// Whether the host must acknowledge the notification, because the button stores its events until then.
+    /// True if the host must acknowledge the notification, because the button stores its events until then.
     var needsAcknowledgement: Bool { items.contains { $0.code.needsAcknowledgement } }
 
     /// The items with their counters. A counter that would be negative is 0; no button sends such items.

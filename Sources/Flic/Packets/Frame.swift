@@ -9,7 +9,7 @@ import Bytes
 struct FrameHeader: Hashable, Sendable {
     /// The logical connection id, 0…31; 0 is no connection, or all connections.
     var connectionID: UInt8
-    /// Whether the button has just assigned the id, to the host whose temporary id the packet contains. Never set by a
+    /// True if the button has just assigned the id, to the host whose temporary id the packet contains. Never set by a
     /// host.
     var isNewlyAssigned: Bool
 

@@ -161,7 +161,7 @@ extension HostPacket {
         }
     }
 
-    /// Whether packets with this opcode are not signed, because they are sent before or outside a session.
+    /// True if packets with this opcode are not signed, because they are sent before or outside a session.
     static func isUnsigned(opcode: UInt8) -> Bool { opcode <= 5 }
 }
 

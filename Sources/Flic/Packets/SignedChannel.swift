@@ -1,4 +1,4 @@
-/// One end of a session: signs the packets that it sends, and verifies the packets that it receives.
+/// The signatures of one end of a session: signs the packets that it sends, and verifies those that it receives.
 ///
 /// Each direction counts its signed packets from zero, so a packet that is replayed, lost or reordered fails
 /// verification.

@@ -18,9 +18,9 @@ enum TwistButtonPacket: Hashable, Sendable {
 struct TwistRotation: Hashable, Sendable {
     /// 0…15: 0…11 are slots, 12 is the dial while it is pressed.
     var mode: Int
-    /// Whether the top end of the range was reached last, not the bottom end.
+    /// True if the top end of the range was reached last, not the bottom end.
     var lastMinimumUpdateWasTop: Bool
-    /// Whether the Twist rejected an `UpdatePosition` because it counted too few rotation packets.
+    /// True if the Twist rejected an `UpdatePosition` because it counted too few rotation packets.
     var lastUpdateWasTooOld: Bool = false
     var totalDelta: Int
     /// The position minus the lowest position since the previous packet; at least 0.

@@ -22,7 +22,7 @@ struct FirmwareReceiver: Sendable {
     private var sender: UInt8?
     /// The words (Flic 2) or packets (else) received since the last progress notification.
     private var unreportedCount = 0
-    /// Whether the button has a valid image, with which it will restart.
+    /// True if the button has a valid image, with which it will restart.
     private(set) var isVerified = false
 
     enum StartFailure {

@@ -79,13 +79,13 @@ extension FlicPeripheral {
     private mutating func setName(
         _ request: HostPacket.SetNameRequest, on id: UInt8, _ effects: inout [Effect]
     ) {
-        let isTaken = request.isForced || request.timestamp > nameTimestamp
-        if isTaken {
+        let isAdopted = request.isForced || request.timestamp > nameTimestamp
+        if isAdopted {
             name = request.name
             nameTimestamp = request.timestamp
         }
         sendSigned(.setNameResponse(.init(timestamp: nameTimestamp, name: name)), on: id, &effects)
-        guard isTaken else { return }
+        guard isAdopted else { return }
         for (other, session) in connections.sessions where other != id && session.isPastInit {
             sendSigned(.nameUpdatedNotification(name: name), on: other, &effects)
         }

@@ -53,7 +53,7 @@ extension FlicPeripheral {
     mutating func turn(units: Int, at now: Instant, _ effects: inout [Effect]) {
         guard dialect == .twist else { return turnDuo(units: units, at: now, &effects) }
         let listeners = connections.sessions.filter(\.session.isPastInit)
-        let rotation = dial.turned(units: units, isHeard: !listeners.isEmpty)
+        let rotation = dial.turned(units: units, isReceived: !listeners.isEmpty)
         for (id, _) in listeners { sendSigned(.twist(.rotationNotification(rotation)), on: id, &effects) }
     }
 

@@ -100,7 +100,7 @@ extension FlicPeripheral {
         send(sealed, FrameHeader(connectionID: id, isNewlyAssigned: true), &effects)
     }
 
-    /// Whether the session uses the packets of a Duo.
+    /// True if the session uses the packets of a Duo.
     ///
     /// - Parameter flag: the flag of a host that supports Duo, masked.
     private func knowsDuo(_ flag: UInt8) -> Bool { configuration.model == .duo && flag != 0 }

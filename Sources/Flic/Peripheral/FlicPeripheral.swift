@@ -84,7 +84,7 @@ public struct FlicPeripheral: Sendable {
         /// A central wrote this GATT value. `random`: 8 fresh random octets, used if the value begins a session.
         case received([UInt8], random: [UInt8])
         case linkDown
-        /// A user presses or releases the button; of a Duo, the big button.
+        /// A user presses or releases the button, or the big button of a Duo.
         case pressed
         case released
         /// A user presses or releases one of the buttons of a Duo. `swipe`: the movement during the press.
@@ -108,7 +108,7 @@ public struct FlicPeripheral: Sendable {
         case wrongSignature
         /// The button ignores the next acknowledgement, so it sends the events again.
         case lostAcknowledgement
-        /// Whether requests after init remain unanswered.
+        /// True if requests after init remain unanswered.
         case ignoresRequests(Bool)
     }
 
@@ -142,7 +142,7 @@ public struct FlicPeripheral: Sendable {
         var assembler = FrameAssembler()
         /// When the last session on the link ended, or else the link began; `nil` while there is a session.
         var idleSince: Instant?
-        /// Whether the button has ended the link, and `linkDown` has not arrived yet.
+        /// True if the button has ended the link, and `linkDown` has not arrived yet.
         var isEnding = false
     }
 
@@ -174,7 +174,7 @@ public struct FlicPeripheral: Sendable {
     var connections: LogicalConnections
     var faults = Faults()
     private var timer: Instant?
-    /// Whether the button accepts a new pairing.
+    /// True if the button accepts a new pairing.
     public private(set) var isInPublicMode = false
 
     struct Faults: Sendable {

@@ -59,15 +59,15 @@ struct SimulatedTwistDial: Sendable {
         activeMode = TwistDials.slot(at: positions[TwistModeConfiguration.pushMode])
     }
 
-    /// - Parameter isHeard: whether a session receives the rotation packet.
-    mutating func turned(units: Int, isHeard: Bool) -> TwistRotation {
+    /// - Parameter isReceived: whether a session receives the rotation packet.
+    mutating func turned(units: Int, isReceived: Bool) -> TwistRotation {
         if isPressed { wasTurned = true }
         let units = min(max(units, TwistRotation.deltas.lowerBound), TwistRotation.deltas.upperBound)
         let rotation = TwistRotation(
             mode: mode, lastMinimumUpdateWasTop: units > 0, lastUpdateWasTooOld: hasRefused, totalDelta: units,
             minimumDelta: max(units, 0), maximumDelta: min(units, 0), lastUpdateCount: lastUpdateCount)
         dials[mode].turn(rotation)
-        guard isHeard else { return rotation }
+        guard isReceived else { return rotation }
         hasRefused = false
         sentCount &+= 1
         if sent.count == Self.maximumSentCount { sent.removeFirst() }

@@ -26,13 +26,13 @@ extension ButtonSession {
         public var pendingNickname: Nickname?
         /// Seconds without a press after which the button ends the link, 40…510. `nil`: never.
         public var autoDisconnectTime: UInt16?
-        /// Whether the button has the GATT service of a Twist. A Duo has that of a Flic 2, and declares itself during
+        /// True if the button has the GATT service of a Twist. A Duo has that of a Flic 2, and declares itself during
         /// the verification.
         public var isTwist: Bool
         /// The last shown positions of the dials, 0…`Dial.unitsPerTurn`; 0 for a missing dial.
         public var dials: [Dial: Int]
         public var ledMode: LEDMode
-        /// Whether the host declares support for Duo. Otherwise a Duo behaves as a Flic 2 with one button.
+        /// True if the host declares support for Duo. Otherwise a Duo behaves as a Flic 2 with one button.
         public var supportsDuo: Bool
 
         public init(

@@ -33,10 +33,10 @@ extension ButtonSession {
             sendRequests(at: now, &effects)
         case .getFirmwareVersionResponse(let version):
             guard isAnswer(to: .getFirmwareVersion, &effects) else { break }
-            let isNews = firmwareVersion == nil
+            let wasUnknown = firmwareVersion == nil
             firmwareVersion = version
             effects.append(.firmware(version: version))
-            if isNews { addAdvertisingRequest() }
+            if wasUnknown { addAdvertisingRequest() }
             sendRequests(at: now, &effects)
         case .setAdvertisingParametersResponse:
             guard isAnswer(to: .setAdvertisingParameters, &effects) else { break }
@@ -114,7 +114,7 @@ extension ButtonSession {
     ) {
         guard case .ready(var ready) = state else { return }
         // Repeated events that are on disk already are acknowledged without another sync.
-        let isSafe = events.isEmpty && syncedCursor.covers(last)
+        let isOnDisk = events.isEmpty && syncedCursor.covers(last)
         if needsAcknowledgement { ready.acknowledgements.expect(last) }
         for event in events {
             let part: UInt8 = event.part == .small ? 2 : 1
@@ -123,11 +123,11 @@ extension ButtonSession {
         let isDrained = ready.hasStoredEvents && endsQueue
         if isDrained { ready.hasStoredEvents = false }
         state = .ready(ready)
-        if !events.isEmpty || needsAcknowledgement && !isSafe {
+        if !events.isEmpty || needsAcknowledgement && !isOnDisk {
             effects.append(.events(events, intake.cursor, needsAcknowledgement: needsAcknowledgement))
         }
         if isDrained { effects.append(.queueDrained) }
-        if isSafe { acknowledge(upTo: last, &effects) }
+        if isOnDisk { acknowledge(upTo: last, &effects) }
         followUpIfSettled(at: now, &effects)
     }
 
@@ -137,7 +137,7 @@ extension ButtonSession {
         followUpIfSettled(at: now, &effects)
     }
 
-    /// Whether neither side needs the link now: the session is ready, all events are acknowledged, no press is open,
+    /// True if neither side needs the link now: the session is ready, all events are acknowledged, no press is open,
     /// and no request is unanswered.
     package var isAtRest: Bool {
         guard case .ready(let ready) = state else { return false }
@@ -157,7 +157,7 @@ extension ButtonSession {
     ) {
         switch names.answered(stamped.name, isSet: isSet) {
         case .unexpected:
-            return effects.append(.ignored(reason: Self.unasked))
+            return effects.append(.ignored(reason: Self.unexpectedResponse))
         case .adopt(let name):
             effects.append(.nickname(name))
         case .again:
@@ -173,18 +173,18 @@ extension ButtonSession {
     /// Completes an outstanding request. If it is not outstanding, reports an ignored packet and returns false.
     mutating func isAnswer(to request: RequestQueue.Request, _ effects: inout [Effect]) -> Bool {
         guard case .ready(var ready) = state, ready.requests.answered(request) else {
-            effects.append(.ignored(reason: Self.unasked))
+            effects.append(.ignored(reason: Self.unexpectedResponse))
             return false
         }
         state = .ready(ready)
         return true
     }
 
-    private static let unasked = "an unexpected response"
+    private static let unexpectedResponse = "an unexpected response"
 }
 
 extension PressStep {
-    /// Whether further steps of the same press, or of the same double click, follow.
+    /// True if further steps of the same press, or of the same double click, follow.
     fileprivate var leavesPressOpen: Bool {
         switch self {
         case .down, .hold, .up(.open): true

@@ -36,7 +36,7 @@ extension ButtonSession {
         }
     }
 
-    /// Whether the frame belongs to this session and so must be signed. A frame for all logical connections is ignored,
+    /// True if the frame belongs to this session and so must be signed. A frame for all logical connections is ignored,
     /// because the two packets that are sent so only matter during verification.
     private func isSigned(_ frame: Frame, _ effects: inout [Effect]) -> Bool {
         guard frame.header.connectionID == 0 else { return true }
@@ -44,7 +44,7 @@ extension ButtonSession {
         return false
     }
 
-    /// Whether a frame is for this session. Frames for other programs on this machine arrive, too.
+    /// True if a frame is for this session. Frames for other programs on this machine arrive, too.
     private static func accepts(_ header: FrameHeader, ownID: UInt8) -> Bool {
         if ownID == 0 { return header.connectionID == 0 || header.isNewlyAssigned }
         return header.connectionID == 0 || header.connectionID == ownID && !header.isNewlyAssigned

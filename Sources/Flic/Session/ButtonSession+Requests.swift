@@ -49,7 +49,7 @@ extension ButtonSession {
         }
     }
 
-    /// Whether the requests after init were sent and the link is not being ended.
+    /// True if the requests after init were sent and the link is not being ended.
     var isSettled: Bool {
         guard case .ready(let ready) = state else { return false }
         return ready.followUpDeadline == nil && ready.disconnectDeadline == nil

@@ -208,7 +208,7 @@ public struct ButtonSession: Sendable {
     var names: NameExchange
     var pendingCommands = PendingCommands()
     var transfer: FirmwareTransfer?
-    /// Whether the button has declared itself a Duo.
+    /// True if the button has declared itself a Duo.
     var isDuo = false
     var duoDials: DuoDials
     /// The dials of a Twist; unused for other models.

@@ -3,12 +3,12 @@
 ///
 /// - Source: protocol notes, 4.1 (opcode 32).
 public struct LEDPattern: Hashable, Sendable {
-    /// 0…3.
+    /// The colour's number, 0…3.
     public var colour: UInt8
-    /// 0…2047.
+    /// The brightness, 0…2047.
     public var brightness: UInt16
     public var pulseOn, pulseOff, periods: UInt32
-    /// Whether the pattern replaces what the LED shows on a press.
+    /// True if the pattern replaces what the LED shows on a press.
     public var overridesDefault: Bool
     public var continuesAfterDisconnect: Bool
 

@@ -8,7 +8,7 @@ import ButtonModel
 /// | none        | the same, a name waits        | set     | send it                                               |
 /// | get, set    | its response                  | none    | adopt what the button holds                           |
 /// | get, set    | its response, a name waits    | none    | request another name request                          |
-/// | get, set    | no answer in time             | none    | leave the name to its owner, who keeps it as pending  |
+/// | get, set    | no answer in time             | none    | drop the name; the application keeps it as pending    |
 /// | get, set    | the session ends              | none    | keep the name for the next one                        |
 /// | none, get   | NameUpdatedNotification       | as is   | adopt the name, unless a name of ours waits           |
 ///

@@ -1,7 +1,7 @@
 import Bytes
 import JSON
 
-/// How the contents of an export are encrypted: with AES-256-GCM, under a key that scrypt derives from a passphrase.
+/// The encryption of the contents of an export: with AES-256-GCM, under a key that scrypt derives from a passphrase.
 ///
 /// scrypt needs 128·r·N octets of memory. The bounds of N, r and p prevent a file from requiring more than 128 MiB, or
 /// minutes.

@@ -19,7 +19,7 @@ package struct ExportedState: Hashable, Sendable {
         buttons = state.buttons.filter { $0.pairing != nil }.map { button in
             var button = button
             button.recogniser = ""
-            button.heard = button.sequence.value
+            button.publishWatermark = button.sequence.value
             return button
         }
     }

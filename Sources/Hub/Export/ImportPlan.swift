@@ -41,7 +41,9 @@ extension StoredButton {
     fileprivate func continuing(_ known: StoredButton) -> StoredButton {
         var button = self
         button.pressCount = max(known.pressCount, pressCount)
-        if known.sequence >= sequence { (button.sequence, button.heard) = (known.sequence, known.heard) }
+        if known.sequence >= sequence {
+            (button.sequence, button.publishWatermark) = (known.sequence, known.publishWatermark)
+        }
         guard known.pairing == pairing else { return button }
         button.cursor = known.cursor
         button.isAdvertisingConfigured = known.isAdvertisingConfigured

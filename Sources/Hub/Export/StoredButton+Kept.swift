@@ -3,7 +3,7 @@ import Bytes
 package import JSON
 import Rules
 
-// How buttons stand in a file that is as secret as the database.
+// The form of buttons in a file that is as secret as the database.
 
 extension StoredButton {
     /// Everything that is kept of the button, with its pairing key.

@@ -1,31 +1,13 @@
 import ButtonModel
-
-/// The state of the metrics that no other part of the hub holds.
-struct MetricsState: Sendable {
-    /// True if the file is written.
-    let isEnabled: Bool
-    /// Gestures that came too late to count.
-    private(set) var stale: Int64 = 0
-
-    /// A value may differ from the file.
-    var isOutdated = false
-    /// The text that was written last.
-    var written: [UInt8] = []
-
-    init(isEnabled: Bool) { self.isEnabled = isEnabled }
-
-    mutating func countStale() {
-        stale += 1
-        isOutdated = true
-    }
-}
+import Rules
 
 // The text file for Prometheus. It is written at the start, at the end, and at most every 15 s after a change.
 extension Hub {
     static let metricsInterval = Duration.seconds(15)
+
     /// Sets the timer for writing the file if a value may have changed. To be called after each input.
     mutating func scheduleMetrics(at now: Instant) {
-        if takePartsHaveChanged() { metrics.isOutdated = true }
+        if takePartsHaveChanged() { metrics.invalidate() }
         guard metrics.isEnabled, metrics.isOutdated, startedAt != nil, !isFinished,
             !isTimerSet(.metrics)
         else { return }
@@ -36,11 +18,22 @@ extension Hub {
     mutating func writeMetrics(at now: Instant) {
         guard metrics.isEnabled else { return }
         cancelTimer(.metrics)
-        metrics.isOutdated = false
         _ = takePartsHaveChanged()
         let text = metricsFacts.exposition.octets
-        guard text != metrics.written else { return }
-        metrics.written = text
-        emit(.writeMetrics(text))
+        if metrics.rendered(text) { emit(.writeMetrics(text)) }
+    }
+
+    /// The facts for the metrics.
+    var metricsFacts: MetricsFacts {
+        MetricsFacts(
+            isRunning: !isFinished, version: configuration.version, commit: configuration.commit,
+            startedAt: clock == nil ? nil : startedAt.map { wallClock(at: $0) },
+            radio: configuration.hasTransport ? radio : nil, broker: broker, rules: rules, flicd: flicd,
+            hasStoreFault: journal.fault != nil, staleCount: metrics.stale,
+            buttons: buttons.sorted.map { record in
+                let labels = Exposition.Labels.none.adding("button", redaction(label(of: record.identity.id)))
+                    .adding("id", record.identity.id.description)
+                return (record, labels, lastSeen(record))
+            })
     }
 }

@@ -4,29 +4,35 @@ import JSON
 import Rules
 
 // The JSON of button reports in a recording. A new effect of `ButtonManager` needs a case in `described`, and its new
-// `Word` a case in `recorded`; the compiler demands both.
+// `ButtonReport.Kind` a case in `recorded`; the compiler demands both.
 extension ButtonReport {
-    /// `nil` for effects that are no reports, but concern the radio and the timer only.
+    /// `nil` for effects that are not recorded, because they concern the radio and the timer only.
     func json(hiding redaction: Redaction) -> JSONValue? {
-        guard let (word, members) = described(hiding: redaction) else { return nil }
-        return .object([.init("report", .string(word.rawValue))] + members.map { JSONValue.Member($0, $1) })
+        guard let (kind, members) = described(hiding: redaction) else { return nil }
+        return .object([.init("report", .string(kind.rawValue))] + members.map { JSONValue.Member($0, $1) })
     }
 
-    init(recorded report: JSONValue) throws(RecordingFailure) {
-        switch try report.member("report", { $0.stringValue.flatMap(Word.init(rawValue:)) }) {
+    /// `nil` for a report that only earlier versions recorded.
+    init?(recorded report: JSONValue) throws(RecordingFailure) {
+        if let name = report["report"]?.stringValue, Self.formerNames.contains(name) { return nil }
+        switch try report.member("report", { $0.stringValue.flatMap(Kind.init(rawValue:)) }) {
         case .known: self = .known(try KnownButton(recorded: report))
-        case let word: self = .said(try .recorded(word, report))
+        case let kind: self = .effect(try .recorded(kind, report))
         }
     }
 
-    private func described(hiding redaction: Redaction) -> (Word, KeyValuePairs<String, JSONValue>)? {
+    private func described(hiding redaction: Redaction) -> (Kind, KeyValuePairs<String, JSONValue>)? {
         switch self {
-        case .said(let effect): effect.described(hiding: redaction)
+        case .effect(let effect): effect.described(hiding: redaction)
         case .known(let known): (.known, known.members(hiding: redaction))
         }
     }
 
-    enum Word: String, CaseIterable {
+    /// Reports of earlier versions. Nothing acted on them, so a replay leaves them out.
+    private static let formerNames: Set<String> = ["queue_drained"]
+
+    /// The value of the member `report`.
+    enum Kind: String, CaseIterable {
         case known
         case controllerReady = "controller_ready"
         case controllerFailed = "controller_failed"
@@ -39,7 +45,6 @@ extension ButtonReport {
         case rebooted
         case events
         case moved
-        case queueDrained = "queue_drained"
         case advertisingConfigured = "advertising_configured"
         case battery
         case firmware
@@ -60,7 +65,7 @@ extension ButtonReport {
 extension ButtonManager.Effect {
     fileprivate func described(
         hiding redaction: Redaction
-    ) -> (ButtonReport.Word, KeyValuePairs<String, JSONValue>)? {
+    ) -> (ButtonReport.Kind, KeyValuePairs<String, JSONValue>)? {
         switch self {
         case .send, .setTimer, .cancelTimer, .needsEntropy: nil
         case .controllerReady(let address): (.controllerReady, ["address": JSONValue(address)])
@@ -90,7 +95,6 @@ extension ButtonManager.Effect {
             )
         case .moved(let button, let movements):
             (.moved, ["button": JSONValue(button), "movements": .array(movements.map(\.json))])
-        case .queueDrained(let button): (.queueDrained, ["button": JSONValue(button)])
         case .advertisingConfigured(let button): (.advertisingConfigured, ["button": JSONValue(button)])
         case .battery(let button, let millivolts):
             (.battery, ["button": JSONValue(button), "battery_mv": JSONValue(millivolts)])
@@ -118,13 +122,14 @@ extension ButtonManager.Effect {
                     "link_limit": linkLimit.map { JSONValue($0) } ?? .null,
                 ]
             )
-        case .advertised(let heard):
+        case .advertised(let advertisement):
             (
                 .advertised,
                 [
-                    "address": JSONValue(heard.address), "name": .string(redaction(heard.name)),
-                    "rssi": heard.rssi.map { JSONValue($0) } ?? .null, "is_public": .bool(heard.isPublic),
-                    "is_taken": .bool(heard.isConnectedElsewhere),
+                    "address": JSONValue(advertisement.address), "name": .string(redaction(advertisement.name)),
+                    "rssi": advertisement.rssi.map { JSONValue($0) } ?? .null,
+                    "is_public": .bool(advertisement.isPublic),
+                    "is_taken": .bool(advertisement.isConnectedElsewhere),
                 ]
             )
         case .anomaly(let text): (.anomaly, ["text": .string(redaction(text))])
@@ -132,9 +137,9 @@ extension ButtonManager.Effect {
     }
 
     fileprivate static func recorded(
-        _ word: ButtonReport.Word, _ report: JSONValue
+        _ kind: ButtonReport.Kind, _ report: JSONValue
     ) throws(RecordingFailure) -> Self {
-        switch word {
+        switch kind {
         case .known: throw .badMember("report")
         case .controllerReady: .controllerReady(try report.member("address", \.addressValue))
         case .controllerFailed:
@@ -160,7 +165,6 @@ extension ButtonManager.Effect {
                 try EventCursor(recorded: try report.member("cursor") { $0 }),
                 needsAcknowledgement: try report.bool("needs_acknowledgement"))
         case .moved: .moved(try report.button("button"), try movements(report))
-        case .queueDrained: .queueDrained(try report.button("button"))
         case .advertisingConfigured: .advertisingConfigured(try report.button("button"))
         case .battery: .battery(try report.button("button"), millivolts: try report.integer("battery_mv"))
         case .firmware: .firmware(try report.button("button"), version: try report.integer("version"))
@@ -300,7 +304,7 @@ extension ButtonEvent {
     /// The button is left out, because the report has it.
     fileprivate var json: JSONValue {
         [
-            "step": .string(step.word), "boot_id": JSONValue(bootID), "counter": JSONValue(counter),
+            "step": .string(step.name), "boot_id": JSONValue(bootID), "counter": JSONValue(counter),
             "ticks": JSONValue(ticks), "queued": .bool(wasQueued), "queued_last": .bool(wasQueuedLast),
             "part": part.map { .string($0.rawValue) } ?? .null,
             "swipe": swipe.map { .string($0.rawValue) } ?? .null,
@@ -311,7 +315,7 @@ extension ButtonEvent {
     fileprivate init(recorded event: JSONValue, of button: ButtonID) throws(RecordingFailure) {
         self.init(
             button: button, bootID: try event.integer("boot_id"), counter: try event.integer("counter"),
-            step: try event.member("step") { $0.stringValue.flatMap(PressStep.init(word:)) },
+            step: try event.member("step") { $0.stringValue.flatMap(PressStep.init(name:)) },
             ticks: try event.integer("ticks"), wasQueued: try event.bool("queued"),
             wasQueuedLast: try event.bool("queued_last"), age: try event.duration("age_ns"),
             part: try event.optional("part") { $0.stringValue.flatMap(ButtonPart.init(rawValue:)) },
@@ -321,13 +325,13 @@ extension ButtonEvent {
 
 extension ButtonMovement {
     fileprivate var json: JSONValue {
-        let (word, steps): (String, Int) =
+        let (kindName, steps): (String, Int) =
             switch kind {
             case .swipe(let direction): (direction.rawValue, 0)
             case .rotation(let steps): ("rotation", steps)
             }
         return [
-            "kind": .string(word), "steps": JSONValue(steps), "part": .string(part.rawValue),
+            "kind": .string(kindName), "steps": JSONValue(steps), "part": .string(part.rawValue),
             "position": JSONValue(position), "slot": JSONValue(slot), "dial": dial.map { .string($0.name) } ?? .null,
             "units": JSONValue(units), "queued": .bool(wasQueued), "queued_last": .bool(wasQueuedLast),
             "age_ns": JSONValue(exactly: age),
@@ -338,9 +342,9 @@ extension ButtonMovement {
         let steps: Int = try movement.integer("steps")
         self.init(
             button: button, part: try movement.member("part") { $0.stringValue.flatMap(ButtonPart.init(rawValue:)) },
-            kind: try movement.member("kind") { word in
-                word.stringValue.flatMap { word in
-                    word == "rotation" ? .rotation(steps: steps) : SwipeDirection(rawValue: word).map(Kind.swipe)
+            kind: try movement.member("kind") { kind in
+                kind.stringValue.flatMap { name in
+                    name == "rotation" ? .rotation(steps: steps) : SwipeDirection(rawValue: name).map(Kind.swipe)
                 }
             },
             position: try movement.integer("position"), slot: try movement.integer("slot"),
@@ -355,7 +359,7 @@ extension PressStep {
         [.down, .hold(ofSecondPress: false), .hold(ofSecondPress: true), .clickTimeout]
         + [.open, .click, .doubleClick, .afterHold, .afterHoldClick, .afterHoldDoubleClick].map(PressStep.up)
 
-    fileprivate var word: String {
+    fileprivate var name: String {
         switch self {
         case .down: "down"
         case .hold(ofSecondPress: false): "hold"
@@ -370,8 +374,8 @@ extension PressStep {
         }
     }
 
-    fileprivate init?(word: String) {
-        guard let step = PressStep.all.first(where: { $0.word == word }) else { return nil }
+    fileprivate init?(name: String) {
+        guard let step = PressStep.all.first(where: { $0.name == name }) else { return nil }
         self = step
     }
 }

@@ -3,8 +3,8 @@ import Buttons
 
 /// The source of button reports for the hub: a `ButtonManager` with a radio, or a recording of its reports.
 ///
-/// The hub learns about buttons through this type only. Therefore a recording of its reports replaces the radio. In a
-/// replay, inputs have no effect on buttons, because the recording contains their results.
+/// The hub learns about buttons through this type only, so a recording of its reports can replace the radio. In a replay,
+/// inputs have no effect on buttons, because the recording contains their results.
 struct ButtonSource: Sendable {
     private enum Origin {
         case radio
@@ -17,11 +17,12 @@ struct ButtonSource: Sendable {
     /// While recording: the reports since the last `takeReports`. While replaying: the reports that are not delivered
     /// yet.
     private var reports: [ButtonReport] = []
+    /// True if a pairing search is under way in the recording.
     private var isSearchRecorded = false
 
     init(_ manager: ButtonManager) { self.manager = manager }
 
-    /// Keeps reports from now on, for `takeReports`.
+    /// Collects reports from now on, for `takeReports`.
     mutating func record() { origin = .recordedRadio }
 
     mutating func endRecording() {
@@ -29,6 +30,7 @@ struct ButtonSource: Sendable {
         reports = []
     }
 
+    /// True if only the reports given to `replay` are delivered.
     var followsRecording: Bool { origin == .recording }
 
     /// Delivers only the reports given to `replay` from now on.
@@ -38,18 +40,18 @@ struct ButtonSource: Sendable {
         switch origin {
         case .radio: return manager.handle(input, at: now)
         case .recordedRadio:
-            let answers = manager.handle(input, at: now)
-            reports += answers.map(ButtonReport.said)
-            return answers
+            let effects = manager.handle(input, at: now)
+            reports += effects.map(ButtonReport.effect)
+            return effects
         case .recording:
-            var answers: [ButtonManager.Effect] = []
-            while case .said(let answer) = reports.first {
-                answers.append(answer)
+            var effects: [ButtonManager.Effect] = []
+            while case .effect(let effect) = reports.first {
+                effects.append(effect)
                 reports.removeFirst()
             }
-            if answers.contains(.pairing(.searching)) { isSearchRecorded = true }
-            if answers.contains(.pairing(.ended)) { isSearchRecorded = false }
-            return answers
+            if effects.contains(.pairing(.searching)) { isSearchRecorded = true }
+            if effects.contains(.pairing(.ended)) { isSearchRecorded = false }
+            return effects
         }
     }
 
@@ -76,6 +78,7 @@ struct ButtonSource: Sendable {
     /// True if reports given to `replay` are not delivered yet.
     var hasReports: Bool { !reports.isEmpty }
 
+    /// Returns the reports since the last call.
     mutating func takeReports() -> [ButtonReport] {
         defer { reports = [] }
         return reports
@@ -90,7 +93,7 @@ struct ButtonSource: Sendable {
 
 /// A report of the `ButtonManager`.
 enum ButtonReport: Hashable, Sendable {
-    case said(ButtonManager.Effect)
+    case effect(ButtonManager.Effect)
     /// An answer of `knownButton`.
     case known(KnownButton)
 }

@@ -3,7 +3,8 @@ import FlicdProtocol
 import JSON
 import Rules
 
-/// Octets are written in hexadecimal as received: a flicd packet may be split between reports.
+// The JSON of `FlicdReport`s in a recording. Octets are written in hexadecimal as received, because a flicd packet may be
+// split between reports.
 extension FlicdReport {
     func json(hiding redaction: Redaction) -> JSONValue {
         switch self {
@@ -43,7 +44,7 @@ extension FlicdReport {
 }
 
 extension FlicdServer.ClientID {
-    fileprivate func json(_ word: String, _ more: JSONValue.Member...) -> JSONValue {
-        .object([.init("flicd", .string(word)), .init("client", JSONValue(rawValue))] + more)
+    fileprivate func json(_ kind: String, _ more: JSONValue.Member...) -> JSONValue {
+        .object([.init("flicd", .string(kind)), .init("client", JSONValue(rawValue))] + more)
     }
 }

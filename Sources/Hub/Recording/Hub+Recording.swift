@@ -18,7 +18,7 @@ extension Hub {
         return header.json(hiding: redaction)
     }
 
-    /// The recording hides these texts from now on.
+    /// Redacts these texts, too, in all following lines of the recording.
     mutating func recordingHides(_ secrets: Set<String>) {
         guard let redaction = recording?.redaction.hiding(secrets) else { return }
         recording?.redaction = redaction
@@ -37,10 +37,15 @@ extension Hub {
             at: Instant(sinceBoot: now - recording.start), input: input, reports: buttonSource.takeReports())
         let isForRadio: Bool
         switch input {
-        case .received, .entropy:
+        // In a replay, `goOn` follows its input by itself.
+        case .received, .entropy, .goOn:
             recorded.input = .received([])
             isForRadio = true
-        default: isForRadio = false
+        case .start, .wallClock, .transportOpened, .transportClosed, .source, .brokerAddress, .brokerConnected,
+            .brokerDisconnected, .brokerSentMalformedPacket, .published, .publishFailed, .messageReceived,
+            .messageDropped, .processEnded, .webAnswered, .rulesLoaded, .reloadRules, .logLevel, .firmwareFiles,
+            .firmwareRead, .recordFailed, .reserveFault, .synced, .controlLine, .clientGone, .flicd, .timerFired, .stop:
+            isForRadio = false
         }
         let line = recorded.json(hiding: recording.redaction)
         guard !isForRadio || line["reports"] != nil else { return nil }
@@ -57,16 +62,16 @@ extension Hub {
 
     /// Handles a line of a recording.
     package mutating func replay(_ recorded: RecordedInput) -> [Effect] {
-        guard buttonSource.followsRecording else { return handle(recorded.input, at: recorded.at) }
+        guard buttonSource.followsRecording else { return handleCompletely(recorded.input, at: recorded.at) }
         buttonSource.replay(recorded.reports)
         // Deadlines of the `ButtonManager` are not recorded. Reports of a `timerFired` mean that its deadline has
         // passed.
         if recorded.input == .timerFired, !recorded.reports.isEmpty { setTimer(.buttons, at: recorded.at) }
-        var effects = handle(recorded.input, at: recorded.at)
+        var effects = handleCompletely(recorded.input, at: recorded.at)
         // The recorded hub may have asked for reports for which this version does not ask. They are delivered
         // nevertheless.
         while buttonSource.hasReports {
-            effects += handle(.received([]), at: recorded.at)
+            effects += handleCompletely(.received([]), at: recorded.at)
             buttonSource.dropKnown()
         }
         return effects

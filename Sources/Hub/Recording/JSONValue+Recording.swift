@@ -2,27 +2,27 @@ import ButtonModel
 import JSON
 import Rules
 
-// How single values stand in a recording.
+// The encoding of single values in a recording.
 
 extension JSONValue {
     init(_ number: some FixedWidthInteger) { self = .integer(Int64(clamping: number)) }
 
-    /// Its text and, after a space, what is unusual about it: `C0:11:22:33:44:55 random`.
+    /// The address, with ` random` after it if it is a random address: `C0:11:22:33:44:55 random`.
     init(_ address: BluetoothAddress) {
         self = .string(address.kind == .random ? "\(address) random" : "\(address)")
     }
 
     init(_ id: ButtonID) { self = .string(id.description) }
 
-    /// Nanoseconds; an array of them and attoseconds where they do not say it all.
+    /// The duration in nanoseconds; an array of nanoseconds and attoseconds if it is not a whole number of nanoseconds.
     init(exactly duration: Duration) {
-        let rest = duration - .nanoseconds(duration.nanoseconds)
+        let remainder = duration - .nanoseconds(duration.nanoseconds)
         let nanoseconds = JSONValue(duration.nanoseconds)
-        self = rest == .zero ? nanoseconds : [nanoseconds, JSONValue(rest.components.attoseconds)]
+        self = remainder == .zero ? nanoseconds : [nanoseconds, JSONValue(remainder.components.attoseconds)]
     }
 
-    /// Octets from outside, secrets hidden: a string for a text, an array for anything else. Where only their beginning
-    /// is kept, that is the member `beginning` of an object, beside the `length` of the whole.
+    /// Redacted octets: a string if they are a text, else an array of numbers. Octets that are too long become an object with
+    /// their `beginning` and their `length`.
     init(octets: [UInt8], hiding redaction: Redaction, keeping maximum: Int = Recording.maximumOctets) {
         let kept = Array(octets.prefix(maximum))
         let value: JSONValue
@@ -38,13 +38,14 @@ extension JSONValue {
 }
 
 extension JSONValue {
-    /// With one more member: what only some buttons have is left out of all others' records, which read as they always did.
+    /// The object with one more member, if `isThere`. Members that not all buttons have are left out of the others' records, so
+    /// that these stay as older versions wrote them.
     func adding(_ name: String, _ value: JSONValue, if isThere: Bool) -> JSONValue {
         guard isThere, case .object(let members) = self else { return self }
         return .object(members + [Member(name, value)])
     }
 
-    /// A member that has to be there.
+    /// A member that must exist.
     func member<Value>(_ name: String, _ read: (JSONValue) -> Value?) throws(RecordingFailure) -> Value {
         guard let value = self[name].flatMap(read) else { throw .badMember(name) }
         return value

@@ -4,29 +4,29 @@ import JSON
 import Rules
 
 extension RecordedInput {
-    /// The line, with nothing in it that is not to be seen.
+    /// The line of the recording, redacted.
     func json(hiding redaction: Redaction) -> JSONValue {
         var members: [JSONValue.Member] = [.init("at_ns", JSONValue(at.nanoseconds))]
-        let (word, rest) = described(hiding: redaction)
-        members.append(.init("input", .string(word.rawValue)))
-        members += rest.map { JSONValue.Member($0, $1) }
+        let (kind, details) = described(hiding: redaction)
+        members.append(.init("input", .string(kind.rawValue)))
+        members += details.map { JSONValue.Member($0, $1) }
         let reports = reports.compactMap { $0.json(hiding: redaction) }
         if !reports.isEmpty { members.append(.init("reports", .array(reports))) }
         return .object(members)
     }
 
     init(_ line: JSONValue) throws(RecordingFailure) {
-        let word = try line.member("input") { $0.stringValue.flatMap(Word.init(rawValue:)) }
+        let kind = try line.member("input") { $0.stringValue.flatMap(Kind.init(rawValue:)) }
         at = Instant(nanoseconds: try line.integer("at_ns"))
-        input = try RecordedInput.input(word, line)
+        input = try RecordedInput.input(kind, line)
         for report in try line.optional("reports", \.arrayValue) ?? [] {
-            reports.append(try ButtonReport(recorded: report))
+            if let report = try ButtonReport(recorded: report) { reports.append(report) }
         }
     }
 
-    /// Every input that a recording can have.
-    enum Word: String, CaseIterable {
-        /// Only where it begins at the radio.
+    /// The value of the member `input`.
+    enum Kind: String, CaseIterable {
+        /// Only in a recording that begins at the radio.
         case entropy
         case start
         case wallClock = "wall_clock"
@@ -61,21 +61,21 @@ extension RecordedInput {
         case stop
     }
 
-    private func described(hiding redaction: Redaction) -> (Word, KeyValuePairs<String, JSONValue>) {
+    private func described(hiding redaction: Redaction) -> (Kind, KeyValuePairs<String, JSONValue>) {
         switch input {
         case .start: (.start, [:])
         case .wallClock(let utc): (.wallClock, ["utc_ms": JSONValue(utc.milliseconds)])
         case .transportOpened: (.transportOpened, [:])
-        case .entropy, .received: (.received, [:])
+        case .entropy, .received, .goOn: (.received, [:])
         case .transportClosed(let reason, let fault):
             (.transportClosed, ["reason": .string(redaction(reason)), "fault": .string(fault.rawValue)])
-        case .source(let place, .connected(let bootID)):
-            (.sourceConnected, ["source": JSONValue(place), "boot_id": JSONValue(bootID)])
-        case .source(let place, .received(let octets)):
-            // The octets are not shortened, because they are part of a stream. A read has at most 16 KiB.
-            (.sourceReceived, ["source": JSONValue(place), "octets": .string(octets.hex)])
-        case .source(let place, .closed(let reason)):
-            (.sourceClosed, ["source": JSONValue(place), "reason": .string(redaction(reason))])
+        case .source(let index, .connected(let bootID)):
+            (.sourceConnected, ["source": JSONValue(index), "boot_id": JSONValue(bootID)])
+        case .source(let index, .received(let octets)):
+            // The octets are not cut, because they are part of a stream. One read returns at most 16 KiB.
+            (.sourceReceived, ["source": JSONValue(index), "octets": .string(octets.hex)])
+        case .source(let index, .closed(let reason)):
+            (.sourceClosed, ["source": JSONValue(index), "reason": .string(redaction(reason))])
         case .brokerAddress(let address): (.brokerAddress, ["address": .string(redaction(address))])
         case .brokerConnected: (.brokerConnected, [:])
         case .brokerDisconnected(let reason): (.brokerDisconnected, ["reason": .string(redaction(reason))])
@@ -130,7 +130,7 @@ extension RecordedInput {
                 ["files": .array(files.map { ["model": .string($0.model), "version": JSONValue($0.version)] })]
             )
         case .firmwareRead(let id, let reading):
-            // The octets go to the button and nowhere else.
+            // The octets have no effect on the hub's decisions, because they are only sent to the button.
             switch reading {
             case .octets: (.firmwareRead, ["id": JSONValue(id.rawValue)])
             case .failed(let reason):
@@ -148,7 +148,7 @@ extension RecordedInput {
             (.reserveFault, ["reason": reason.map { .string(redaction($0)) } ?? .null])
         case .synced(let token, let success): (.synced, ["id": JSONValue(token.rawValue), "success": .bool(success)])
         case .controlLine(let client, let line):
-            // The line is not shortened, because a part of a request is not a request. The edge has bounded its length.
+            // The line is not cut, because a part of a request cannot be replayed. `ControlServer` limits its length.
             (
                 .controlLine,
                 [
@@ -163,14 +163,14 @@ extension RecordedInput {
         }
     }
 
-    /// 0 stands for a record without a token.
+    /// The token of a failed record; `nil` for the number 0, which represents a record without a token.
     private static func token(_ line: JSONValue) throws(RecordingFailure) -> RecordToken? {
         let number: UInt64 = try line.integer("id")
         return number == 0 ? nil : RecordToken(rawValue: number)
     }
 
-    private static func input(_ word: Word, _ line: JSONValue) throws(RecordingFailure) -> Hub.Input {
-        switch word {
+    private static func input(_ kind: Kind, _ line: JSONValue) throws(RecordingFailure) -> Hub.Input {
+        switch kind {
         case .entropy: .entropy(try line.octets("octets"))
         case .start: .start
         case .wallClock: .wallClock(UTCTime(milliseconds: try line.integer("utc_ms")))
@@ -215,7 +215,7 @@ extension RecordedInput {
         case .rulesLoaded:
             .rulesLoaded(
                 JobID(rawValue: try line.integer("id")),
-                RulesLoaded(
+                RuleLoadReport(
                     set: nil,
                     source: try line.optional("rules") { $0 }.map { (rules) throws(RecordingFailure) in
                         try RecordedRules(recorded: rules)

@@ -35,11 +35,11 @@ package struct RecordedRules: Hashable, Sendable {
 }
 
 extension RecordedRules {
-    /// Encodes the rules as a file of its own. It contains the names of secrets, and not their values.
-    package var kept: [UInt8] { json.encoded() }
+    /// The rules as the contents of a file, with the names of secrets instead of their values.
+    package var fileContents: [UInt8] { json.encoded() }
 
-    /// Decodes `kept`; `nil` for other contents.
-    package init?(kept octets: [UInt8]) {
+    /// Decodes `fileContents`; `nil` for other contents.
+    package init?(fileContents octets: [UInt8]) {
         guard let json = try? JSONValue(parsing: octets), let rules = try? RecordedRules(recorded: json) else {
             return nil
         }

@@ -3,7 +3,7 @@ import JSON
 import Rules
 
 extension RecordingHeader {
-    /// The rules' text stands as it was written.
+    /// The first line of a recording, redacted except for the rules, which contain only the names of secrets.
     func json(hiding redaction: Redaction) -> JSONValue {
         [
             "format": .string(Recording.format), "version": JSONValue(Recording.version),
@@ -107,10 +107,10 @@ extension HubConfiguration {
 }
 
 extension MQTTControl {
-    /// The first version knew whether, and not how much.
+    /// In the first version, `requests_over_mqtt` was true or false.
     fileprivate init(recorded configuration: JSONValue) throws(RecordingFailure) {
-        if let word = try configuration.optional("control", \.stringValue) {
-            guard let control = MQTTControl(rawValue: word) else { throw .badMember("control") }
+        if let name = try configuration.optional("control", \.stringValue) {
+            guard let control = MQTTControl(rawValue: name) else { throw .badMember("control") }
             self = control
         } else {
             self = try configuration.bool("requests_over_mqtt") ? .settings : .none
@@ -136,7 +136,7 @@ extension StoredState {
 }
 
 extension StoredButton {
-    /// Without its pairing.
+    /// The button without its pairing, which is secret.
     func json(hiding redaction: Redaction) -> JSONValue {
         let members: JSONValue = [
             "identity": identity.json(hiding: redaction), "name": name.map { .string(redaction($0)) } ?? .null,
@@ -145,7 +145,7 @@ extension StoredButton {
             "battery_mv": batteryMillivolts.map { JSONValue($0) } ?? .null,
             "battery_at_ms": batteryMeasuredAt.map { JSONValue($0.milliseconds) } ?? .null,
             "press_count": JSONValue(pressCount.value), "sequence": JSONValue(sequence.value),
-            "heard": JSONValue(heard),
+            "heard": JSONValue(publishWatermark),
             "trigger_mode": triggerMode.map { .string($0.rawValue) } ?? .null,
             "settings": settings.json, "battery_low": .bool(isBatteryLow), "recogniser": .string(recogniser),
         ]
@@ -172,7 +172,7 @@ extension StoredButton {
             batteryPercentage: try button.optional("battery_percent") { $0.integerValue.flatMap(Int.init(exactly:)) },
             batteryMeasuredAt: try button.optional("battery_at_ms", \.integerValue).map(UTCTime.init(milliseconds:)),
             pressCount: try button.tally("press_count"), sequence: try button.tally("sequence"),
-            heard: try button.optional("heard", \.integerValue),
+            publishWatermark: try button.optional("heard", \.integerValue),
             triggerMode: try button.optional("trigger_mode") { $0.stringValue.flatMap(TriggerMode.init(rawValue:)) },
             settings: try ButtonSettings(recorded: try button.member("settings") { $0 }),
             isBatteryLow: try button.bool("battery_low"), recogniser: try button.string("recogniser"))
@@ -262,7 +262,7 @@ extension EventCursor {
 }
 
 extension Pairing {
-    /// Stands where a recording has no pairing.
+    /// A placeholder, because recordings contain no pairings.
     static let notRecorded: Pairing = {
         guard let key = PairingKey([UInt8](repeating: 0, count: 16)) else {
             preconditionFailure("16 octets are a key")

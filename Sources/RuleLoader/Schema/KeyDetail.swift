@@ -12,7 +12,7 @@ struct KeyDetail: Sendable {
     enum DefaultValue: Sendable {
         case value(JSONValue)
         /// A description, such as "the button's".
-        case said(String)
+        case described(String)
     }
 
     init(_ shape: SchemaShape, else fallback: DefaultValue? = nil, _ examples: JSONValue...) {

@@ -7,12 +7,13 @@ extension SchemaMapping {
     static let givenDetails: [String: KeyDetail] = [
         "now": KeyDetail(.moment, else: .value("2026-01-15 12:00"), "2026-01-10 23:15"),
         "fold": KeyDetail(else: .value(0), 1),
-        "states": KeyDetail(.keyed(.state, .scalar), else: .said("their `default`"), ["hall_light": "OFF", "lux": 3]),
-        "variables": KeyDetail(.keyed(.variable, .scalar), else: .said("their `initial`"), ["guest": true]),
+        "states": KeyDetail(
+            .keyed(.state, .scalar), else: .described("their `default`"), ["hall_light": "OFF", "lux": 3]),
+        "variables": KeyDetail(.keyed(.variable, .scalar), else: .described("their `initial`"), ["guest": true]),
         "broker": KeyDetail(else: .value("online")),
-        "disabled": KeyDetail(.oneOrMany(.reference(.rule)), else: .said("none"), "guest_light"),
+        "disabled": KeyDetail(.oneOrMany(.reference(.rule)), else: .described("none"), "guest_light"),
         "results": KeyDetail(
-            .list(.mapping(.simulatedResult), 0...Int.max), else: .said("everything succeeds at once"),
+            .list(.mapping(.simulatedResult), 0...Int.max), else: .described("everything succeeds at once"),
             [["run": "mpc", "exit": 1], ["http": "https://example.net", "status": 503]]),
     ]
 
@@ -21,10 +22,10 @@ extension SchemaMapping {
         "shell": KeyDetail("date"),
         "http": KeyDetail("https://example.net"),
         "exit": KeyDetail(else: .value(0), 1),
-        "stdout": KeyDetail(else: .said("empty"), "playing"),
-        "stderr": KeyDetail(else: .said("empty"), "no such song"),
+        "stdout": KeyDetail(else: .described("empty"), "playing"),
+        "stderr": KeyDetail(else: .described("empty"), "no such song"),
         "status": KeyDetail(else: .value(200), 503),
-        "body": KeyDetail(else: .said("empty"), "thanks"),
+        "body": KeyDetail(else: .described("empty"), "thanks"),
         "takes": KeyDetail(else: .value("0s"), "3s"),
     ]
 
@@ -38,7 +39,7 @@ extension SchemaMapping {
         "state": KeyDetail(.keyed(.state, .scalar), ["hall_light": "ON"]),
         "broker": KeyDetail(),
         "run": KeyDetail(.reference(.rule), "goodnight"),
-        "reload": KeyDetail(.either([.text, .empty]), else: .said("the same files"), "changed.yaml"),
+        "reload": KeyDetail(.either([.text, .empty]), else: .described("the same files"), "changed.yaml"),
         "restart": KeyDetail(.either([.duration(.zero ... .longest), .empty]), else: .value("0s"), "20m"),
         "expect": KeyDetail(
             .list(.mapping(.expectedEffect), 0...Int.max), [["publish": ["payload": "open"], "at": "400ms"]], []),
@@ -55,7 +56,7 @@ extension SchemaMapping {
         "part": KeyDetail(),
         "steps": KeyDetail(else: .value(1), 3),
         "position": KeyDetail(else: .value(0), 40),
-        "slot": KeyDetail(else: .said("1, or the slot of the position"), 3),
+        "slot": KeyDetail(else: .described("1, or the slot of the position"), 3),
         "held_for": KeyDetail("3s"),
         "queued": KeyDetail(else: .value(false)),
         "age": KeyDetail(else: .value("0s"), "2s"),

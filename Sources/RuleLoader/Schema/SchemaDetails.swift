@@ -8,7 +8,7 @@ extension SchemaMapping {
         "version": KeyDetail(.exactly(RuleSetReader.languageVersion), 1),
         "include": KeyDetail(.oneOrMany(.text), "rooms/*.yaml", ["upstairs.yaml", "garden.yaml"]),
         "location": KeyDetail(
-            .mapping(.location), else: .said("the system's time zone, and no sun"),
+            .mapping(.location), else: .described("the system's time zone, and no sun"),
             ["latitude": .number(52.09), "longitude": .number(5.12), "timezone": "Europe/Amsterdam"]),
         "defaults": KeyDetail(.mapping(.defaults), ["queued": ["max_age": "3s"]]),
         "buttons": KeyDetail(
@@ -39,7 +39,7 @@ extension SchemaMapping {
     static let locationDetails: [String: KeyDetail] = [
         "latitude": KeyDetail(.number(52.09)),
         "longitude": KeyDetail(.number(5.12)),
-        "timezone": KeyDetail(else: .said("the system's time zone"), "Europe/Amsterdam"),
+        "timezone": KeyDetail(else: .described("the system's time zone"), "Europe/Amsterdam"),
     ]
 
     static let defaultsDetails: [String: KeyDetail] = [
@@ -50,7 +50,7 @@ extension SchemaMapping {
         "qos": KeyDetail(else: .value(0), 1),
         "retain": KeyDetail(else: .value(false)),
         "max_age": KeyDetail(else: .value("5s"), "30s"),
-        "timeout": KeyDetail(else: .said("each kind of step has its own"), "20s"),
+        "timeout": KeyDetail(else: .described("each kind of step has its own"), "20s"),
     ]
 
     static let hardwareDetails: [String: KeyDetail] = [
@@ -65,22 +65,22 @@ extension SchemaMapping {
         "trigger_mode": KeyDetail(else: .value("auto")),
         "hold_after": KeyDetail(else: .value("1s"), "500ms"),
         "click_gap": KeyDetail(else: .value("500ms"), "300ms"),
-        "queued": KeyDetail(.queued, else: .said("as in `defaults`"), "drop", ["max_age": "30s", "keep": "last"]),
+        "queued": KeyDetail(.queued, else: .described("as in `defaults`"), "drop", ["max_age": "30s", "keep": "last"]),
         "description": KeyDetail("beside the door"),
     ]
 
     static let stateDetails: [String: KeyDetail] = [
         "topic": KeyDetail("zigbee2mqtt/hall"),
-        "value": KeyDetail(else: .said("the whole payload"), "/state"),
+        "value": KeyDetail(else: .described("the whole payload"), "/state"),
         "type": KeyDetail(else: .value("string")),
-        "default": KeyDetail(.scalar, else: .said("the state may be unknown"), "OFF", 0),
-        "max_age": KeyDetail(else: .said("never"), "1h"),
+        "default": KeyDetail(.scalar, else: .described("the state may be unknown"), "OFF", 0),
+        "max_age": KeyDetail(else: .described("never"), "1h"),
     ]
 
     static let variableDetails: [String: KeyDetail] = [
-        "type": KeyDetail(else: .said("the type of `initial`")),
+        "type": KeyDetail(else: .described("the type of `initial`")),
         "initial": KeyDetail(.scalar, 30, "evening", false),
-        "values": KeyDetail(.list(.scalar, 1...Int.max), else: .said("any"), ["morning", "evening", "night"]),
+        "values": KeyDetail(.list(.scalar, 1...Int.max), else: .described("any"), ["morning", "evening", "night"]),
         "min": KeyDetail(0),
         "max": KeyDetail(100),
         "persist": KeyDetail(else: .value(true)),
@@ -105,12 +105,12 @@ extension SchemaMapping {
         "conditions": KeyDetail(
             .conditions, "states.lux < 20", [["time": ["after": "sunset"]], "not variables.guest"]),
         "actions": KeyDetail(.steps, ["log": "clicked"], [["script": "all_off"], ["delay": "5m"], ["log": "done"]]),
-        "mode": KeyDetail(else: .said("as in `defaults`, else `single`")),
+        "mode": KeyDetail(else: .described("as in `defaults`, else `single`")),
         "max": KeyDetail(else: .value(10), 3),
         "scope": KeyDetail(else: .value("rule")),
-        "queued": KeyDetail(.queued, else: .said("as for the button"), "drop", "accept", ["max_age": "10s"]),
-        "cooldown": KeyDetail(else: .said("as in `defaults`, else `0s`"), "5s"),
-        "rate_limit": KeyDetail(.rate, else: .said("as in `defaults`, else `600/1m`"), "20/1m"),
+        "queued": KeyDetail(.queued, else: .described("as for the button"), "drop", "accept", ["max_age": "10s"]),
+        "cooldown": KeyDetail(else: .described("as in `defaults`, else `0s`"), "5s"),
+        "rate_limit": KeyDetail(.rate, else: .described("as in `defaults`, else `600/1m`"), "20/1m"),
         "fallback": KeyDetail(else: .value(false)),
         "on_error": KeyDetail(.steps, ["log": "{{ error.message }}"]),
         "on_restart": KeyDetail(else: .value("drop")),
@@ -123,9 +123,9 @@ extension SchemaMapping {
         "event": KeyDetail(.oneOrMany(.oneOf(TriggerEvent.fileNames)), "click", ["click", "hold"]),
         "clicks": KeyDetail(3),
         "pattern": KeyDetail(.list(.oneOf(PressLength.allCases.map(\.rawValue)), 2...8), ["short", "short", "long"]),
-        "for": KeyDetail(else: .said("the button's `hold_after`"), "3s"),
+        "for": KeyDetail(else: .described("the button's `hold_after`"), "3s"),
         "part": KeyDetail(
-            .oneOrMany(.oneOf(ButtonPart.allCases.map(\.rawValue))), else: .said("any"), "dial", ["big", "small"]),
+            .oneOrMany(.oneOf(ButtonPart.allCases.map(\.rawValue))), else: .described("any"), "dial", ["big", "small"]),
         "collect": KeyDetail(else: .value("100ms"), "250ms"),
         "chord": KeyDetail(.list(.reference(.button), 2...4), ["bed_left", "bed_right"]),
         "within": KeyDetail(else: .value("300ms"), "500ms"),
@@ -133,8 +133,8 @@ extension SchemaMapping {
     ]
 
     static let timeDetails: [String: KeyDetail] = [
-        "after": KeyDetail(.clock, else: .said("the start of the day"), "22:00", "sunset - 30m"),
-        "before": KeyDetail(.clock, else: .said("the end of the day"), "06:30", "sunrise"),
-        "weekday": KeyDetail(.oneOrMany(.weekday), else: .said("every day"), "mon-fri", ["sat", "sun"]),
+        "after": KeyDetail(.clock, else: .described("the start of the day"), "22:00", "sunset - 30m"),
+        "before": KeyDetail(.clock, else: .described("the end of the day"), "06:30", "sunrise"),
+        "weekday": KeyDetail(.oneOrMany(.weekday), else: .described("every day"), "mon-fri", ["sat", "sun"]),
     ]
 }

@@ -77,7 +77,7 @@ enum SchemaMapping: String, CaseIterable, Sendable {
         case .variable: SchemaMapping.variableDetails
         case .script: SchemaMapping.scriptDetails
         case .scriptInput:
-            ["type": KeyDetail(), "default": KeyDetail(.scalar, else: .said("the caller must give one"), 254)]
+            ["type": KeyDetail(), "default": KeyDetail(.scalar, else: .described("the caller must give one"), 254)]
         case .rule: SchemaMapping.ruleDetails
         case .trigger: SchemaMapping.triggerDetails
         case .time: SchemaMapping.timeDetails
@@ -98,7 +98,7 @@ enum SchemaMapping: String, CaseIterable, Sendable {
         case .cycle:
             [
                 "steps": KeyDetail(.list(.steps, 2...32), [["log": "one"], [["log": "two"], ["delay": "1s"]]]),
-                "reset_after": KeyDetail(else: .said("never"), "20m"),
+                "reset_after": KeyDetail(else: .described("never"), "20m"),
             ]
         case .repeat:
             [
@@ -131,7 +131,8 @@ enum SchemaMapping: String, CaseIterable, Sendable {
                 "gap": KeyDetail(else: .value("150ms"), "200ms"), "for": KeyDetail(else: .value("80ms"), "1200ms"),
             ]
         case .expectedEffect:
-            StepKind.expectedDetails.merging(["at": KeyDetail(else: .said("at any time"), "200ms")]) { first, _ in first
+            StepKind.expectedDetails.merging(["at": KeyDetail(else: .described("at any time"), "200ms")]) { first, _ in
+                first
             }
         case .expectedPublish:
             [

@@ -71,7 +71,7 @@ package enum Action: Hashable, Sendable {
         }
     }
 
-    /// Whether the time limit begins only when the action is handed over to the broker.
+    /// True if the time limit begins only when the action is handed over to the broker.
     var isMessage: Bool { if case .message = self { true } else { false } }
 
     /// The action as shown in traces, without headers, body, environment and standard input.

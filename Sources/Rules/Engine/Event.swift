@@ -9,9 +9,9 @@ struct Event: Sendable {
     /// The time on the host's clock.
     var at: Instant
     var presses: ClosedRange<UInt64>?
-    /// Whether this is a rotation. Rotations during a run of the rule are added up.
+    /// True if this is a rotation. Rotations during a run of the rule are added up.
     var isRotation = false
-    /// Whether this is a `down` or `up`, which precedes the gesture that it completes.
+    /// True if this is a `down` or `up`, which precedes the gesture that it completes.
     var isRawPress = false
     /// For the end of a hold: how late the hold was reported.
     var hold: RecognisedEvent.Lateness?

@@ -10,7 +10,7 @@ package struct PreparedRules: Hashable, Sendable {
     let triggerTable: TriggerTable
     /// The buttons and rules whose ages are read by expressions.
     let agedButtons, agedRules: [Int]
-    /// Whether expressions read the time or the position of the sun. Otherwise these are not computed.
+    /// True if expressions read the time or the position of the sun. Otherwise these are not computed.
     let readsTime, readsSun: Bool
 
     package init(_ set: RuleSet) {
@@ -41,9 +41,13 @@ package struct PreparedRules: Hashable, Sendable {
 
     /// The ids of the rules in document order.
     package var ruleIDs: [String] { names.ruleIDs }
-    /// - Parameter place: the index at which the rule is searched first.
-    package func has(rule: String, at place: Int) -> Bool {
-        ruleIDs.indices.contains(place) && ruleIDs[place] == rule || names.rules[rule] != nil
+    /// True if there is a rule with this id.
+    ///
+    /// True if there is a rule with this id.
+    ///
+    /// - Parameter index: the index at which the rule is searched first.
+    package func has(rule: String, at index: Int) -> Bool {
+        ruleIDs.indices.contains(index) && ruleIDs[index] == rule || names.rules[rule] != nil
     }
     package func has(variable: String) -> Bool { names.variables[variable] != nil }
 }

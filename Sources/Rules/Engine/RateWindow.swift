@@ -6,7 +6,7 @@ struct RateWindow: Sendable {
     private var starts: [Instant] = []
     private var oldest = 0
 
-    /// Whether another run may begin. A run that began exactly one window length ago no longer counts.
+    /// True if another run may begin. A run that began exactly one window length ago no longer counts.
     func hasRoom(_ rate: Rule.Rate, at now: Instant) -> Bool {
         count(rate, at: now) < min(rate.count, Rule.Rate.largestCount)
     }

@@ -32,7 +32,7 @@ extension RuleEngine {
 }
 
 extension TriggerEvent {
-    /// Whether it is a pattern that begins with a click and has more presses.
+    /// True if the event is a pattern that begins with a click and has more presses.
     fileprivate var goesOnAfterAClick: Bool {
         if case .pattern(let presses) = self { presses.count > 1 && presses.first == .short } else { false }
     }

@@ -10,7 +10,7 @@ extension RuleEngine {
 
     mutating func recognised(_ recognised: RecognisedEvent, at now: Instant, _ effects: inout [Effect]) {
         effects.append(.recognised(recognised))
-        let wasLetGo = follow(recognised)
+        let wasReleased = follow(recognised)
         let matches = index.matches(recognised)
         let isKept = !kept.isEmpty(for: recognised.button)
         if !matches.isEmpty || isKept {
@@ -20,7 +20,7 @@ extension RuleEngine {
             if isKept || recognised.wasQueued { decideAfter(event, at: now, &effects) }
         }
         note(recognised)
-        if wasLetGo { release(recognised.button, at: now, &effects) }
+        if wasReleased { release(recognised.button, at: now, &effects) }
         advance(at: now, &effects)
     }
 
@@ -111,7 +111,7 @@ extension RuleEngine {
 }
 
 extension Judgement {
-    /// Whether fallback rules do not apply any more, even if the rule cannot run now. A kept event is judged later.
+    /// True if fallback rules do not apply any more, even if the rule cannot run now. A kept event is judged later.
     fileprivate var handlesPress: Bool { conditionsHold || isKept }
 }
 
@@ -167,7 +167,7 @@ extension RuleEngine {
 }
 
 extension Rule {
-    /// Whether a trigger of the rule waits for more than `down` or `up`.
+    /// True if a trigger of the rule waits for more than `down` or `up`.
     fileprivate var waitsForGestures: Bool {
         triggers.contains { trigger in
             switch trigger.origin {
@@ -194,7 +194,7 @@ extension RuleEngine {
         case .pattern, .chord, .swipe, .rotation: return false
         }
         let isHeld = world.isHeld(recognised.button)
-        for place in declarations(of: recognised.button) { world.buttons[place].isHeld = isHeld }
+        for declaration in declarations(of: recognised.button) { world.buttons[declaration].isHeld = isHeld }
         worldHasChanged = true
         return recognised.kind == .up || recognised.kind == .holdRelease
     }

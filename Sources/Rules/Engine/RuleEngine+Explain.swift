@@ -2,7 +2,7 @@ package import ButtonModel
 package import Gestures
 
 extension RuleEngine {
-    /// Which rules would run for this event now. Performs nothing.
+    /// Explains which rules would run for this event now. It performs nothing.
     package func explain(_ event: RecognisedEvent, at now: Instant) -> Explanation {
         var matches = index.matches(event)
         if case .rotation(let steps, _) = event.kind {
@@ -11,7 +11,7 @@ extension RuleEngine {
         return explain(self.event(event, at: now), matches, at: now)
     }
 
-    /// The same for `connected`, `disconnected` and `battery_low`; the result is empty for other events.
+    /// Explains which rules would run for `connected`, `disconnected` or `battery_low`; empty for other events.
     package func explain(_ event: TriggerEvent, of button: ButtonID, at now: Instant) -> Explanation {
         switch event {
         case .connected, .disconnected, .batteryLow:

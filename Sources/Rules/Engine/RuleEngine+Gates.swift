@@ -10,7 +10,7 @@ struct Judgement: Sendable {
     var reasons: [(gate: Gate, text: String)] = []
     var conditionsHold = false
     var hasConditionError = false
-    /// Whether `keep: last` postpones the decision until no later stored event can come.
+    /// True if `keep: last` postpones the decision until no later stored event can come.
     var isKept = false
 
     /// The reason of `stoppedBy`.
@@ -24,12 +24,12 @@ struct GateSet: OptionSet, Sendable {
     static let enabled = GateSet(rawValue: 1)
     static let queued = GateSet(rawValue: 2)
     static let conditions = GateSet(rawValue: 4)
-    /// `cooldown` and `rate_limit`.
+    /// The gates of `cooldown` and `rate_limit`.
     static let pace = GateSet(rawValue: 8)
     static let mode = GateSet(rawValue: 16)
 
     static let all: GateSet = [.enabled, .queued, .conditions, .pace, .mode]
-    /// For a kept event, which has already passed `queued`.
+    /// The gates for a kept event, which has already passed `queued`.
     static let forKeptEvent: GateSet = all.subtracting(.queued)
     static let forManualRun: GateSet = [.conditions, .mode]
 }
@@ -125,7 +125,7 @@ extension RuleEngine {
 }
 
 extension QueuedPolicy {
-    /// Whether an event is accepted. The end of an accepted hold is always accepted.
+    /// True if an event is accepted. The end of an accepted hold is always accepted.
     package func admits(_ recognised: RecognisedEvent) -> Bool {
         admits(queued: recognised.wasQueued, age: recognised.age) || admits(recognised.hold)
     }

@@ -14,13 +14,13 @@ extension RuleEngine {
     }
 
     private func contradiction(of entry: RuleIndex.Entry) -> String? {
-        guard let place = entry.declared.first, set.buttons.indices.contains(place) else {
+        guard let declaration = entry.declared.first, set.buttons.indices.contains(declaration) else {
             return entry.impossible.map { impossible in
                 "rule \"\(set.rules[impossible.rule].id)\" waits for \(impossible.name) of \(entry.identity.serial), "
                     + "which a \(entry.identity.model.rawValue) does not have; remove it from the rule, or use another button"
             }
         }
-        let button = set.buttons[place]
+        let button = set.buttons[declaration]
         guard let model = DeclaredButton.Model(hardware: entry.identity.model), model != button.model else {
             return nil
         }
@@ -28,7 +28,7 @@ extension RuleEngine {
             + "write model: \(model.rawValue) at \(button.location)"
     }
 
-    /// How the rules contradict the models of buttons: a sentence for each button, which says what to change.
+    /// The contradictions between rules and models of buttons: a sentence for each button, which says what to change.
     package var modelContradictions: [String] { contradictions.sorted { $0.key < $1.key }.map(\.value) }
 }
 

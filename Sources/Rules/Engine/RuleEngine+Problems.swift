@@ -36,7 +36,7 @@
             for (index, state) in set.states.enumerated() {
                 expect(world.states[index] == states.value(at: index), "rules see an old value of state \(state.name)")
             }
-            for case (let index, let button?) in index.meant.enumerated() {
+            for case (let index, let button?) in index.buttonByDeclaration.enumerated() {
                 expect(
                     world.buttons[index].isHeld == world.isHeld(button), "\(button) is held, and rules do not see it")
             }

@@ -7,7 +7,7 @@ extension RuleEngine {
     /// The indices of declarations by name.
     struct Names: Sendable {
         let rules, variables, states, buttons: [String: Int]
-        /// By index.
+        /// The ids and fingerprints of the rules, by index.
         let ruleIDs, ruleFingerprints: [String]
 
         init(_ set: RuleSet) {
@@ -30,7 +30,7 @@ extension RuleEngine {
     package func declaredName(of button: ButtonID) -> String? { declaration(of: button)?.name }
 
     func declaration(of button: ButtonID) -> DeclaredButton? {
-        guard let place = index.entryIndex(of: button), let first = index.entries[place].declared.first else {
+        guard let entryIndex = index.entryIndex(of: button), let first = index.entries[entryIndex].declared.first else {
             return nil
         }
         return set.buttons[first]
@@ -38,13 +38,13 @@ extension RuleEngine {
 
     /// The button to which a declared name, uuid, serial number, address or nickname refers now.
     package func button(named name: String) -> ButtonID? {
-        if let place = names.buttons[name], let button = index.meant[place] { return button }
+        if let declaration = names.buttons[name], let button = index.buttonByDeclaration[declaration] { return button }
         let address = BluetoothAddress(name).map { ButtonID($0) } ?? ButtonID(name)
-        let ways: [(ButtonIdentity) -> Bool] = [
+        let criteria: [(ButtonIdentity) -> Bool] = [
             { $0.uuid == name }, { $0.serial == name }, { $0.id == address }, { $0.nickname == name },
         ]
-        for way in ways {
-            if let identity = identities.first(where: way) { return identity.id }
+        for criterion in criteria {
+            if let identity = identities.first(where: criterion) { return identity.id }
         }
         return nil
     }
@@ -77,8 +77,8 @@ extension RuleEngine {
 
     /// The traces of the last twenty completed runs, followed by those in progress, each in order.
     package func traces(of rule: String) -> [RunTrace] {
-        let open = names.rules[rule].map { place in
-            scheduler.runs.values.filter { $0.rule == place }.sorted { $0.id < $1.id }.map(\.trace)
+        let open = names.rules[rule].map { ruleIndex in
+            scheduler.runs.values.filter { $0.rule == ruleIndex }.sorted { $0.id < $1.id }.map(\.trace)
         }
         return archive.traces(of: rule) + (open ?? [])
     }

@@ -36,7 +36,7 @@ extension RuleEngine {
     private mutating func endChangedRules(
         _ moves: RuleIndexMap, to rules: PreparedRules, at now: Instant, _ effects: inout [Effect]
     ) {
-        let changed = moves.ended.map { (place: $0, rule: names.ruleIDs[$0]) }
+        let changed = moves.ended.map { (ruleIndex: $0, rule: names.ruleIDs[$0]) }
         // The trace of a run that is cancelled below becomes the first trace of the changed rule.
         for (_, rule) in changed { archive.forget(rule) }
         for kept in kept.move(to: moves) {
@@ -54,7 +54,7 @@ extension RuleEngine {
         for id in scheduler.ids where scheduler.runs[id].map({ moves[$0.rule] == nil }) ?? false {
             cancel(id, at: now, &effects)
         }
-        for (place, rule) in changed where !rules.has(rule: rule, at: place) { archive.forget(rule) }
+        for (ruleIndex, rule) in changed where !rules.has(rule: rule, at: ruleIndex) { archive.forget(rule) }
     }
 
     /// Removes the positions of cycles in rules and scripts that were changed or removed.
@@ -84,10 +84,10 @@ extension RuleEngine {
         world.cycles = old.cycles
         let oldRecords = records
         records = Array(repeating: RuleRecord(), count: set.rules.count)
-        for (before, place) in moves.unchanged {
-            world.rules[place] = old.rules[before]
-            world.ruleStarts[place] = old.ruleStarts[before]
-            records[place] = oldRecords[before]
+        for (before, ruleIndex) in moves.unchanged {
+            world.rules[ruleIndex] = old.rules[before]
+            world.ruleStarts[ruleIndex] = old.ruleStarts[before]
+            records[ruleIndex] = oldRecords[before]
         }
         scheduler.move(to: moves)
     }
@@ -102,40 +102,40 @@ extension RuleEngine {
             overrides[id] = nil
             effects.append(.store(.enabled(rule: id, nil)))
         }
-        for place in moves.begun {
-            let id = set.rules[place].id
-            let isEnabled = overrides[id]?.isEnabled ?? set.rules[place].isEnabled
-            world.rules[place].isEnabled = isEnabled
-            guard let was = before.rules[id], old.rules[was].isEnabled != isEnabled else { continue }
+        for ruleIndex in moves.begun {
+            let id = set.rules[ruleIndex].id
+            let isEnabled = overrides[id]?.isEnabled ?? set.rules[ruleIndex].isEnabled
+            world.rules[ruleIndex].isEnabled = isEnabled
+            guard let oldIndex = before.rules[id], old.rules[oldIndex].isEnabled != isEnabled else { continue }
             effects.append(.enabledChanged(rule: id, isEnabled))
         }
     }
 
     private mutating func moveVariables(from old: World, _ before: Names, _ effects: inout [Effect]) {
-        for (place, variable) in old.set.variables.enumerated()
+        for (variableIndex, variable) in old.set.variables.enumerated()
         where names.variables[variable.name] == nil && assigned.remove(variable.name) != nil {
             if variable.isPersisted, orphanedValues.count < RuleEngine.maximumOrphanedValues {
-                orphanedValues[variable.name] = old.variables[place]
+                orphanedValues[variable.name] = old.variables[variableIndex]
             }
         }
-        for (place, variable) in set.variables.enumerated() {
-            let was = before.variables[variable.name]
-            if let was, assigned.contains(variable.name) {
-                adopt(old.variables[was], for: place, &effects)
-                noteInitial(of: variable, old.set.variables[was], place, &effects)
+        for (variableIndex, variable) in set.variables.enumerated() {
+            let oldIndex = before.variables[variable.name]
+            if let oldIndex, assigned.contains(variable.name) {
+                adopt(old.variables[oldIndex], for: variableIndex, &effects)
+                noteInitial(of: variable, old.set.variables[oldIndex], variableIndex, &effects)
             } else if let stored = orphanedValues.removeValue(forKey: variable.name) {
-                adopt(stored, for: place, &effects)
+                adopt(stored, for: variableIndex, &effects)
             }
-            guard let was, old.variables[was] != world.variables[place] else { continue }
-            effects.append(.variableChanged(variable.name, world.variables[place]))
+            guard let oldIndex, old.variables[oldIndex] != world.variables[variableIndex] else { continue }
+            effects.append(.variableChanged(variable.name, world.variables[variableIndex]))
         }
     }
 
     private func noteInitial(
-        of variable: DeclaredVariable, _ before: DeclaredVariable, _ place: Int, _ effects: inout [Effect]
+        of variable: DeclaredVariable, _ before: DeclaredVariable, _ variableIndex: Int, _ effects: inout [Effect]
     ) {
         guard assigned.contains(variable.name), variable.initial != before.initial,
-            let value = world.variables[place].text, let initial = variable.initial.text
+            let value = world.variables[variableIndex].text, let initial = variable.initial.text
         else { return }
         effects.append(
             .log(

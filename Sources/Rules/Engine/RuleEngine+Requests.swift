@@ -99,8 +99,8 @@ extension RuleEngine {
         if let declared = declaration(of: button), let fixed = declared.triggerMode, fixed != mode {
             return "the rules set it to \(fixed.rawValue)"
         }
-        let unserved = index.events(of: button).filter { !mode.supports($0.event) }.min { $0.rule < $1.rule }
-        guard let (event, rule) = unserved else { return nil }
+        let unsupported = index.events(of: button).filter { !mode.supports($0.event) }.min { $0.rule < $1.rule }
+        guard let (event, rule) = unsupported else { return nil }
         return "rule \(set.rules[rule].id) uses \(event.messageName), which \(mode.rawValue) does not report"
     }
 }

@@ -21,7 +21,7 @@ extension RuleEngine {
         var frames: [Frame]
         var endsAt: UTCTime
 
-        /// Whether it is the same wait. The end may differ slightly, because it is converted between two clocks.
+        /// True if it is the same wait. The end may differ slightly, because it is converted between two clocks.
         func isSame(as other: StoredWait) -> Bool {
             frames == other.frames && abs((other.endsAt.milliseconds).addingSaturating(-endsAt.milliseconds)) < 1000
         }
@@ -30,9 +30,9 @@ extension RuleEngine {
     mutating func restore(_ state: RuleState) {
         restoreVariables(state.variables)
         for (id, override) in state.enabled.sorted(by: { $0.key < $1.key }) {
-            if let place = names.rules[id], override.inFile == set.rules[place].isEnabled {
+            if let ruleIndex = names.rules[id], override.inFile == set.rules[ruleIndex].isEnabled {
                 overrides[id] = override
-                world.rules[place].isEnabled = override.isEnabled
+                world.rules[ruleIndex].isEnabled = override.isEnabled
             } else {
                 initialEffects.append(.store(.enabled(rule: id, nil)))
             }
@@ -51,23 +51,23 @@ extension RuleEngine {
     private mutating func restoreVariables(_ stored: [String: Value]) {
         var effects: [Effect] = []
         for (name, value) in stored.sorted(by: { $0.key < $1.key }) {
-            guard let place = names.variables[name] else {
+            guard let variableIndex = names.variables[name] else {
                 if orphanedValues.count < RuleEngine.maximumOrphanedValues { orphanedValues[name] = value }
                 continue
             }
-            let variable = set.variables[place]
+            let variable = set.variables[variableIndex]
             guard variable.isPersisted else {
                 effects.append(.store(.variable(name, nil)))
                 continue
             }
-            adopt(value, for: place, &effects)
+            adopt(value, for: variableIndex, &effects)
         }
         initialEffects += effects
     }
 
     /// Assigns an earlier value to a variable, if its declaration still permits the value.
-    mutating func adopt(_ value: Value, for place: Int, _ effects: inout [Effect]) {
-        let variable = set.variables[place]
+    mutating func adopt(_ value: Value, for variableIndex: Int, _ effects: inout [Effect]) {
+        let variable = set.variables[variableIndex]
         guard let fitting = variable.permitted(value) else {
             let was = value.text ?? "unknown"
             let initial = variable.initial.text ?? ""
@@ -77,7 +77,7 @@ extension RuleEngine {
             if variable.isPersisted { effects.append(.store(.variable(variable.name, nil))) }
             return
         }
-        world.variables[place] = fitting
+        world.variables[variableIndex] = fitting
         assigned.insert(variable.name)
         if fitting != value, variable.isPersisted { effects.append(.store(.variable(variable.name, fitting))) }
     }
@@ -109,12 +109,13 @@ extension RuleEngine {
     /// may be far in the future.
     private mutating func resumeCooldowns(at now: Instant) {
         for cooldown in restored.cooldowns {
-            guard let place = names.rules[cooldown.rule] else { continue }
+            guard let ruleIndex = names.rules[cooldown.rule] else { continue }
             let left = Duration.milliseconds(
                 cooldown.endsAt.milliseconds.addingSaturating(-world.wallClock(at: now).milliseconds))
             guard left > .zero else { continue }
             scheduler.resumeCooldown(
-                of: concurrencyGroup(of: place, cooldown.button), until: now + min(left, set.rules[place].cooldown))
+                of: concurrencyGroup(of: ruleIndex, cooldown.button),
+                until: now + min(left, set.rules[ruleIndex].cooldown))
         }
         restored.cooldowns = []
     }
@@ -128,9 +129,9 @@ extension RuleEngine {
                     .log(.warning, "run \(waiting.run.rawValue) of \(waiting.rule) is not resumed: \(reason)"))
                 effects.append(.store(.waiting(waiting.run, nil)))
                 effects.append(.interrupted(waiting.run, rule: waiting.rule, waiting.cause))
-                guard let place = names.rules[waiting.rule] else { continue }
-                records[place].note(.interrupted)
-                world.rules[place].lastResult = RunResult.interrupted.rawValue
+                guard let ruleIndex = names.rules[waiting.rule] else { continue }
+                records[ruleIndex].note(.interrupted)
+                world.rules[ruleIndex].lastResult = RunResult.interrupted.rawValue
             } else {
                 effects.append(.log(.info, "run \(waiting.run.rawValue) of \(waiting.rule) continues"))
             }
@@ -139,22 +140,22 @@ extension RuleEngine {
 
     /// - Returns: why the run cannot be resumed; `nil` if it was.
     private mutating func resume(_ waiting: WaitingRun, at now: Instant) -> String? {
-        guard let place = names.rules[waiting.rule] else { return "there is no such rule any more" }
-        guard set.rules[place].fingerprint == waiting.fingerprint else { return "its rule was changed" }
-        guard set.rules[place].onRestart == .resume else { return "its rule does not resume" }
+        guard let ruleIndex = names.rules[waiting.rule] else { return "there is no such rule any more" }
+        guard set.rules[ruleIndex].fingerprint == waiting.fingerprint else { return "its rule was changed" }
+        guard set.rules[ruleIndex].onRestart == .resume else { return "its rule does not resume" }
         let left = Duration.milliseconds(
             waiting.endsAt.milliseconds.addingSaturating(-world.wallClock(at: now).milliseconds))
         guard left >= .zero - RuleEngine.maximumOverdue else {
             return "it should have continued \((.zero - left).text) ago"
         }
         guard runCount < RuleEngine.maximumRuns else { return "\(RuleEngine.maximumRuns) runs are in progress" }
-        guard let run = Run(waiting, rule: place, remaining: max(.zero, left), in: world, at: now) else {
+        guard let run = Run(waiting, rule: ruleIndex, remaining: max(.zero, left), in: world, at: now) else {
             return "its stored state cannot be read"
         }
-        scheduler.resume(run, in: concurrencyGroup(of: place, waiting.cause.button))
-        world.rules[place].running += 1
-        world.ruleStarts[place] = run.startedAt
-        records[place].latest = .started
+        scheduler.resume(run, in: concurrencyGroup(of: ruleIndex, waiting.cause.button))
+        world.rules[ruleIndex].running += 1
+        world.ruleStarts[ruleIndex] = run.startedAt
+        records[ruleIndex].latest = .started
         storedWaits[run.id] = StoredWait(frames: run.frames, endsAt: waiting.endsAt)
         return nil
     }

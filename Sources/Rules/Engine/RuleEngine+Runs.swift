@@ -4,7 +4,7 @@ import Gestures
 
 // Starting, resuming and ending runs.
 extension RuleEngine {
-    /// Whether a run waits for the result of this action.
+    /// True if a run waits for the result of this action.
     package func awaits(_ step: ActionID) -> Bool {
         guard case .result(let attempt, _) = scheduler.runs[step.run]?.waiting else { return false }
         return attempt.step == step
@@ -82,9 +82,9 @@ extension RuleEngine {
         _ id: RunID, at now: Instant, _ effects: inout [Effect],
         _ body: (inout Run, inout World, inout [Effect]) -> Void
     ) {
-        guard var taken = scheduler.take(id) else { return }
-        body(&taken, &world, &effects)
-        scheduler.putBack(taken)
+        guard var resumed = scheduler.take(id) else { return }
+        body(&resumed, &world, &effects)
+        scheduler.putBack(resumed)
         carryOutChanges(at: now, &effects)
         // A run that has disabled its own rule was resumed once more by that, and may have ended there.
         guard let run = scheduler.runs[id] else { return }

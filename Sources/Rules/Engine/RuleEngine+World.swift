@@ -7,9 +7,9 @@ extension RuleEngine {
     /// The state of a button apart from its presses.
     struct Device: Sendable {
         var isConnected = false
-        /// Whether it has been connected since the start.
+        /// True if it has been connected since the start.
         var wasConnected = false
-        /// In percent.
+        /// The battery level in percent.
         var battery: Int64?
         var lastEvent = ""
         var lastEventAt: Instant?
@@ -17,8 +17,8 @@ extension RuleEngine {
 
     /// The indices of the declarations whose facts are those of this button.
     func declarations(of button: ButtonID) -> [Int] {
-        guard let place = index.entryIndex(of: button) else { return [] }
-        return index.entries[place].declared.filter { index.meant[$0] == button }
+        guard let entryIndex = index.entryIndex(of: button) else { return [] }
+        return index.entries[entryIndex].declared.filter { index.buttonByDeclaration[$0] == button }
     }
 
     /// Copies the state of a button to the facts of its declarations.
@@ -26,12 +26,12 @@ extension RuleEngine {
         let declarations = declarations(of: button)
         guard !declarations.isEmpty else { return }
         let device = devices[button] ?? Device()
-        for place in declarations {
-            world.buttons[place].isConnected = device.isConnected
-            world.buttons[place].isHeld = world.isHeld(button)
-            world.buttons[place].battery = device.battery
-            world.buttons[place].lastEvent = device.lastEvent
-            world.buttonEvents[place] = device.lastEventAt
+        for declaration in declarations {
+            world.buttons[declaration].isConnected = device.isConnected
+            world.buttons[declaration].isHeld = world.isHeld(button)
+            world.buttons[declaration].battery = device.battery
+            world.buttons[declaration].lastEvent = device.lastEvent
+            world.buttonEvents[declaration] = device.lastEventAt
         }
         worldHasChanged = true
     }
@@ -70,11 +70,11 @@ extension RuleEngine {
     }
 
     /// Copies the values of states.
-    mutating func copyStates(_ places: [Int]) {
-        for place in places {
-            let value = states.value(at: place)
-            guard world.states[place] != value else { continue }
-            world.states[place] = value
+    mutating func copyStates(_ indices: [Int]) {
+        for stateIndex in indices {
+            let value = states.value(at: stateIndex)
+            guard world.states[stateIndex] != value else { continue }
+            world.states[stateIndex] = value
             worldHasChanged = true
         }
     }
@@ -91,39 +91,40 @@ extension RuleEngine {
         worldHasChanged = true
         for change in changes {
             switch change {
-            case .variable(let place):
-                guard set.variables.indices.contains(place) else { continue }
-                let variable = set.variables[place]
+            case .variable(let variableIndex):
+                guard set.variables.indices.contains(variableIndex) else { continue }
+                let variable = set.variables[variableIndex]
                 assigned.insert(variable.name)
-                if variable.isPersisted { effects.append(.store(.variable(variable.name, world.variables[place]))) }
-                effects.append(.variableChanged(variable.name, world.variables[place]))
+                let value = world.variables[variableIndex]
+                if variable.isPersisted { effects.append(.store(.variable(variable.name, value))) }
+                effects.append(.variableChanged(variable.name, value))
             case .cycle(let key):
                 effects.append(.store(.cycle(key, world.cycles[key])))
-            case .enable(let place, let isEnabled):
-                setEnabled(place, isEnabled, at: now, &effects)
+            case .enable(let ruleIndex, let isEnabled):
+                setEnabled(ruleIndex, isEnabled, at: now, &effects)
             }
         }
     }
 
     /// Enables or disables a rule, until the value in the file changes. When a rule is disabled, its queued runs are
     /// cancelled and its `repeat: while: held` steps end; other runs continue.
-    mutating func setEnabled(_ place: Int, _ isEnabled: Bool, at now: Instant, _ effects: inout [Effect]) {
-        guard set.rules.indices.contains(place) else { return }
-        let rule = set.rules[place]
+    mutating func setEnabled(_ ruleIndex: Int, _ isEnabled: Bool, at now: Instant, _ effects: inout [Effect]) {
+        guard set.rules.indices.contains(ruleIndex) else { return }
+        let rule = set.rules[ruleIndex]
         let override =
             isEnabled == rule.isEnabled ? nil : EnabledOverride(isEnabled: isEnabled, inFile: rule.isEnabled)
         if overrides[rule.id] != override {
             overrides[rule.id] = override
             effects.append(.store(.enabled(rule: rule.id, override)))
         }
-        guard world.rules[place].isEnabled != isEnabled else { return }
-        world.rules[place].isEnabled = isEnabled
+        guard world.rules[ruleIndex].isEnabled != isEnabled else { return }
+        world.rules[ruleIndex].isEnabled = isEnabled
         worldHasChanged = true
         effects.append(.enabledChanged(rule: rule.id, isEnabled))
         guard !isEnabled else { return }
-        for group in scheduler.groups(ofRule: place) { endQueued(in: group, as: .cancelled, &effects) }
+        for group in scheduler.groups(ofRule: ruleIndex) { endQueued(in: group, as: .cancelled, &effects) }
         for id in scheduler.ids
-        where scheduler.runs[id]?.rule == place && scheduler.runs[id]?.isRepeatingWhileHeld ?? false {
+        where scheduler.runs[id]?.rule == ruleIndex && scheduler.runs[id]?.isRepeatingWhileHeld ?? false {
             resume(id, at: now, &effects) { $0.released(in: &$1, at: now, &$2) }
         }
     }

@@ -158,13 +158,13 @@ package struct RuleEngine: Sendable {
     var keptCount: UInt64 = 0
 
     var scheduler: RunScheduler
-    /// By index in `RuleSet.rules`.
+    /// The statistics of the rules, by index in `RuleSet.rules`.
     var records: [RuleRecord]
     var archive = TraceArchive()
-    /// Whether a value has changed since the runs in a `wait` were last resumed.
+    /// True if a value has changed since the runs in a `wait` were last resumed.
     var worldHasChanged = false
 
-    /// By rule id.
+    /// The values of `enabled` that were set at run time, by rule id.
     var overrides: [String: EnabledOverride] = [:]
     /// The names of variables that were assigned. All others take a new initial value at a reload.
     var assigned: Set<String> = []
@@ -252,9 +252,9 @@ package struct RuleEngine: Sendable {
         case .linkChanged(let button, let isConnected):
             linkChanged(button, isConnected: isConnected, reportsUnchanged: true, at: now, &effects)
         case .state(let name, let value):
-            guard let place = names.states[name] else { return }
-            states.set(value, place, now)
-            copyStates([place])
+            guard let stateIndex = names.states[name] else { return }
+            states.set(value, stateIndex, now)
+            copyStates([stateIndex])
         }
     }
 
@@ -273,7 +273,9 @@ package struct RuleEngine: Sendable {
         configure(at: now)
         reportModels(&effects)
         dropModesThatCannotServe(at: now, &effects)
-        for place in world.buttons.indices where index.meant[place] == nil { world.buttons[place] = ButtonFacts() }
+        for declaration in world.buttons.indices where index.buttonByDeclaration[declaration] == nil {
+            world.buttons[declaration] = ButtonFacts()
+        }
         for button in existing { updateButtonFacts(button) }
         worldHasChanged = true
     }

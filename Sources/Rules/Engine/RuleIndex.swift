@@ -32,8 +32,8 @@ struct RuleIndex: Sendable {
     private let triggerTable: TriggerTable
     private(set) var entries: [Entry] = []
     private var entryIndices: [ButtonID: Int] = [:]
-    /// By index in `RuleSet.buttons`: the first button to which the declaration applies.
-    private(set) var meant: [ButtonID?] = []
+    /// The first button to which each declaration applies, by index in `RuleSet.buttons`.
+    private(set) var buttonByDeclaration: [ButtonID?] = []
     private(set) var chords: [Chord] = []
     private var rulesOfChords: [[Match]] = []
 
@@ -132,10 +132,12 @@ extension RuleIndex {
         entries = []
         entries.reserveCapacity(identities.count)
         entryIndices = Dictionary(minimumCapacity: identities.count)
-        meant = Array(repeating: nil, count: set.buttons.count)
+        buttonByDeclaration = Array(repeating: nil, count: set.buttons.count)
         for identity in identities {
             var entry = entry(of: identity, in: set)
-            for index in entry.declared where meant[index] == nil { meant[index] = identity.id }
+            for index in entry.declared where buttonByDeclaration[index] == nil {
+                buttonByDeclaration[index] = identity.id
+            }
             if entry.vocabulary.fixedMode == nil { entry.vocabulary.fixedMode = modes[identity.id] }
             entryIndices[identity.id] = entries.count
             entries.append(entry)
@@ -144,7 +146,7 @@ extension RuleIndex {
         addChords()
     }
 
-    /// Whether a press can become a swipe or a turn: always on a Duo, and on a Twist if a rule waits for rotation while
+    /// True if a press can become a swipe or a turn: always on a Duo, and on a Twist if a rule waits for rotation while
     /// it is pressed.
     private func canSwipeOrTurn(_ identity: ButtonIdentity) -> Bool {
         !identity.model.swipes.isEmpty
@@ -179,7 +181,7 @@ extension RuleIndex {
         rulesOfChords = []
         var known: [Chord: Int] = [:]
         for trigger in triggerTable.chords {
-            let members = trigger.members.compactMap { meant[$0] }
+            let members = trigger.members.compactMap { buttonByDeclaration[$0] }
             guard members.count == trigger.members.count, Set(members).count == members.count else { continue }
             let chord = Chord(
                 members: members.sorted(), within: trigger.within, event: trigger.event, holdAfter: trigger.holdAfter)
@@ -194,7 +196,7 @@ extension RuleIndex {
         }
     }
 
-    /// By button. Other buttons have `vocabularyOfOthers`.
+    /// The vocabularies by button. Other buttons have `vocabularyOfOthers`.
     var vocabularies: [ButtonID: Vocabulary] { entryIndices.mapValues { entries[$0].vocabulary } }
 
     var vocabularyOfOthers: Vocabulary { triggerTable.vocabulary(of: TriggerTable.Triggers()) }

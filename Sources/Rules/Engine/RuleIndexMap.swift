@@ -13,14 +13,14 @@ struct RuleIndexMap: Sendable {
         newIndices = Array(repeating: -1, count: before.ruleIDs.count)
         for index in after.ruleIDs.indices {
             let isInPlace = index < newIndices.count && before.ruleIDs[index] == after.ruleIDs[index]
-            guard let was = isInPlace ? index : before.rules[after.ruleIDs[index]],
-                before.ruleFingerprints[was] == after.ruleFingerprints[index],
-                !after.ruleFingerprints[index].isEmpty || old.set.rules[was] == new.set.rules[index]
+            guard let oldIndex = isInPlace ? index : before.rules[after.ruleIDs[index]],
+                before.ruleFingerprints[oldIndex] == after.ruleFingerprints[index],
+                !after.ruleFingerprints[index].isEmpty || old.set.rules[oldIndex] == new.set.rules[index]
             else {
                 begun.append(index)
                 continue
             }
-            newIndices[was] = index
+            newIndices[oldIndex] = index
         }
         ended = newIndices.indices.filter { newIndices[$0] < 0 }
     }

@@ -3,11 +3,11 @@ package import Expressions
 
 /// The state of the rules that is stored and survives a restart.
 package struct RuleState: Hashable, Sendable {
-    /// By variable name.
+    /// The values of variables, by name.
     package var variables: [String: Value]
-    /// By rule id and step path, such as `kitchen_scenes/actions[0].cycle`; in a script only by the step path.
+    /// The positions of cycles, by rule id and step path, such as `kitchen_scenes/actions[0].cycle`; in a script only by the step path.
     package var cycles: [String: CyclePosition]
-    /// By rule id.
+    /// The values of `enabled` that were set at run time, by rule id.
     package var enabled: [String: EnabledOverride]
     package var cooldowns: [Cooldown]
     /// Runs of rules with `on_restart: resume` that waited in a `delay` or `wait`, ordered by id.

@@ -11,7 +11,7 @@ struct StateTable: Sendable {
     private let declared: [DeclaredState]
     private let pointers: [JSONPointer?]
     private let indicesOfTopics: [String: [Int]]
-    /// By index; `nil` if unknown.
+    /// The received values, by index; `nil` if unknown.
     private var received: [Value?]
     /// When the values become unknown, by index.
     private var expiries = Deadlines<Int>()
@@ -25,7 +25,7 @@ struct StateTable: Sendable {
         received = Array(repeating: nil, count: declared.count)
     }
 
-    /// Sorted and unique.
+    /// The topics of all states, sorted and unique.
     var topics: [String] { indicesOfTopics.keys.sorted() }
 
     /// The received value, or else the fallback.
@@ -38,7 +38,7 @@ struct StateTable: Sendable {
 
     private func hasPointer(_ indices: [Int]) -> Bool { indices.contains { !declared[$0].pointer.isEmpty } }
 
-    /// Whether the message is too long to be read as JSON, and the one before it on its topic was not.
+    /// True if the message is too long to be read as JSON, and the one before it on its topic was not.
     mutating func refusesFirst(_ payload: [UInt8], on topicName: String) -> Bool {
         guard payload.count > Self.maximumLength, let indices = indicesOfTopics[topicName], hasPointer(indices) else {
             if !oversized.isEmpty { oversized.remove(topicName) }

@@ -43,7 +43,7 @@ struct TraceArchive: Sendable {
         order.removeFirst(dropped)
     }
 
-    /// Whether the trace still exists. A rule's traces are in the same order as its entries in `order`.
+    /// True if the trace still exists. A rule's traces are in the same order as its entries in `order`.
     private func has(_ entry: Entry) -> Bool {
         traces[entry.rule]?.contains { $0.run == entry.run } ?? false
     }

@@ -43,9 +43,9 @@ struct TriggerTable: Sendable {
         var holdAfter: Duration
     }
 
-    /// By index in `RuleSet.buttons`.
+    /// The triggers of each declaration, by index in `RuleSet.buttons`.
     private(set) var declared: [Triggers]
-    /// By index in `RuleSet.buttons`: the vocabulary for a button to which only this declaration applies.
+    /// The vocabulary for a button to which only this declaration applies, by index in `RuleSet.buttons`.
     private(set) var vocabularies: [Vocabulary] = []
     /// The indices of all declarations with a description of hardware.
     private(set) var declarations: [DeclaredButton.Hardware: [Int]]

@@ -9,19 +9,19 @@ extension World {
     ) -> (holds: Bool, reason: String, isError: Bool) {
         switch condition.test {
         case .time(let window):
-            guard let doubt = doubtAboutTime else {
+            guard let explanation = reasonTimeIsUnknown else {
                 let (holds, reason) = window.evaluate(at: environment.now, sun: environment.sun)
                 return (holds, "time: " + reason, false)
             }
-            return (false, "time: " + doubt, false)
+            return (false, "time: " + explanation, false)
         case .expression(let expression):
             let source = condition.text.isEmpty ? expression.source : condition.text
             do {
                 let holds = try expression.isTrue(in: environment)
-                return (holds, "\(source) is \(holds)" + seen(by: expression, in: environment), false)
+                return (holds, "\(source) is \(holds)" + valuesRead(by: expression, in: environment), false)
             } catch {
                 let reason = "\(source) is false: \(error.code.rawValue) \(error.message)"
-                return (false, reason + seen(by: expression, in: environment), true)
+                return (false, reason + valuesRead(by: expression, in: environment), true)
             }
         }
     }
@@ -46,20 +46,20 @@ extension World {
         return (true, reasons, false)
     }
 
-    private var doubtAboutTime: String? {
+    private var reasonTimeIsUnknown: String? {
         if clock == nil { return "false, the time is not known yet" }
         return clockIsPlausible ? nil : "false, the clock is earlier than this program"
     }
 
     /// The values that an expression read, in parentheses; empty if the expression consists only of a name.
-    private func seen(by expression: Expression, in environment: EvaluationContext) -> String {
+    private func valuesRead(by expression: Expression, in environment: EvaluationContext) -> String {
         var values = expression.reads.compactMap { slot in
             name(of: slot).flatMap { name in
                 name == expression.source ? nil : "\(name) = \(environment.value(of: slot).shown)"
             }
         }
         values.sort()
-        if expression.hasTimeWindow, let doubtAboutTime { values.append("in_time is " + doubtAboutTime) }
+        if expression.hasTimeWindow, let reasonTimeIsUnknown { values.append("in_time is " + reasonTimeIsUnknown) }
         return values.isEmpty ? "" : " (" + values.joined(separator: ", ") + ")"
     }
 

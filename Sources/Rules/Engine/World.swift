@@ -8,14 +8,14 @@ import Expressions
 /// the engine then carries out their consequences.
 struct World: Sendable {
     var set: RuleSet
-    /// By index in `set`. Until a message is received, the value of a state is its fallback, or else `.unknown`.
+    /// The values of states, by index in `set`. Until a message is received, the value of a state is its fallback, or else `.unknown`.
     var states: [Value]
     var variables: [Value]
     /// Ages in `buttons` and `rules` are as of the last `refreshAges`, and only present if an expression reads them.
     var buttons: [ButtonFacts]
     var rules: [RuleFacts]
     var brokerIsConnected = false
-    /// By the keys of `RuleState.cycles`.
+    /// The positions of cycles, by the keys of `RuleState.cycles`.
     var cycles: [String: CyclePosition] = [:]
     /// The wall clock time at an instant; `nil` until it is set.
     var clock: (utc: UTCTime, at: Instant)?
@@ -61,13 +61,13 @@ struct World: Sendable {
         readsSun = rules.readsSun
     }
 
-    /// Whether this button, or this part of it, is down. Without a part, any part counts.
+    /// True if this button, or this part of it, is down. Without a part, any part counts.
     func isHeld(_ button: ButtonID?, part: ButtonPart? = nil) -> Bool {
         guard let button else { return false }
         return held.contains { $0.button == button && (part == nil || $0.part == part) }
     }
 
-    /// Whether the button or part that caused the run is still down.
+    /// True if the button or part that caused the run is still down.
     func isHeld(_ cause: RunCause) -> Bool { isHeld(cause.button, part: cause.facts.part) }
 
     /// Updates the ages in `buttons` and `rules` in place. Snapshots taken afterwards share the arrays.

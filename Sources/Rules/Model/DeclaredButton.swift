@@ -83,7 +83,7 @@ package enum QueuedPolicy: Hashable, Sendable {
 
     package static let standard = QueuedPolicy.limited(maximumAge: .seconds(3), keepLast: false)
 
-    /// Whether a gesture of this age is accepted. Live gestures always are.
+    /// True if a gesture of this age is accepted. Live gestures always are.
     package func admits(queued: Bool, age: Duration) -> Bool {
         guard queued else { return true }
         switch self {

@@ -11,7 +11,7 @@ package struct Rule: Hashable, Sendable {
         case parallel
     }
 
-    /// Whether `mode`, `cooldown` and `rate_limit` apply to the rule, or to each of its buttons separately.
+    /// The scope of `mode`, `cooldown` and `rate_limit`: the whole rule, or each of its buttons separately.
     package enum LimitScope: String, CaseIterable, Hashable, Sendable {
         case rule, button
     }

@@ -18,7 +18,7 @@ package enum StepKind: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Whether the step has a result that `save_as` can save.
+    /// True if the step has a result that `save_as` can save.
     package var hasResult: Bool {
         switch self {
         case .run, .shell, .http: true

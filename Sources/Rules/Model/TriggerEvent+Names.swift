@@ -63,7 +63,7 @@ extension TriggerEvent {
 }
 
 extension TriggerMode {
-    /// Whether the event can occur in this trigger mode. The times and stages of a hold are ignored.
+    /// True if the event can occur in this trigger mode. The times and stages of a hold are ignored.
     package func supports(_ event: TriggerEvent) -> Bool {
         switch event {
         case .click: true
@@ -76,7 +76,7 @@ extension TriggerMode {
 }
 
 extension FlicModel {
-    /// Whether buttons of this model report the event.
+    /// True if buttons of this model report the event.
     package func supports(_ event: TriggerEvent) -> Bool {
         switch event {
         case .swipe(let direction): swipes.contains(direction)

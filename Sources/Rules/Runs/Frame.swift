@@ -33,7 +33,7 @@ struct Repetition: Hashable, Sendable {
     /// The tick at which this iteration began. Ticks during an iteration are skipped.
     var tick: Int64 = 0
     let isWhileHeld: Bool
-    /// Whether the current iteration is the last, because the button was released.
+    /// True if the current iteration is the last, because the button was released.
     var isReleased = false
 }
 

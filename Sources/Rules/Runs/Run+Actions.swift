@@ -38,7 +38,7 @@ extension Run {
         waiting = .result(attempt, deadline: deadline)
     }
 
-    /// Whether one more message may be handed over without waiting for the network to take it.
+    /// True if one more message may be handed over without waiting for the network to take it.
     private mutating func handsOver() -> Bool {
         handedOverCount += 1
         return handedOverCount <= Run.maximumHandedOverAtOnce

@@ -49,8 +49,8 @@ extension Run {
             waiting = .delay(until: deadline)
         case .wait(let until, let timeout):
             note(step, "waits until \(until.source)", at: now)
-            let looksAt = until.readsTheTime ? now + Run.evaluationInterval : nil
-            waiting = .condition(since: now, until: now + timeout, nextEvaluation: looksAt)
+            let nextEvaluation = until.readsTheTime ? now + Run.evaluationInterval : nil
+            waiting = .condition(since: now, until: now + timeout, nextEvaluation: nextEvaluation)
             evaluateWait(in: &world, at: now, &effects)
         case .set(let assignments):
             try set(assignments, of: step, values, in: &world, at: now)
@@ -204,7 +204,7 @@ extension Run {
 }
 
 extension StepAction {
-    /// Whether the step publishes a message without expressions.
+    /// True if the step publishes a message without expressions.
     fileprivate var isLiteral: Bool {
         guard case .perform(.publish(let publish)) = self, publish.topicName.isLiteral else { return false }
         return switch publish.payload {

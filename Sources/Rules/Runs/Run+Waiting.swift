@@ -40,7 +40,7 @@ extension Run {
 }
 
 extension Expression {
-    /// Whether the value can change just because time passes.
+    /// True if the value can change just because time passes.
     var readsTheTime: Bool {
         hasTimeWindow
             || reads.contains {

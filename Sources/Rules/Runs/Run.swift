@@ -44,7 +44,7 @@ struct Run: Sendable {
     /// An index in `RuleSet.rules`, updated by a reload.
     var rule: Int
     let cause: RunCause
-    /// Whether the run evaluates and traces all steps, but performs nothing and keeps all variables.
+    /// True if the run evaluates and traces all steps, but performs nothing and keeps all variables.
     let isDryRun: Bool
     var trace: RunTrace
     /// `nil` while the run is in progress.
@@ -95,12 +95,12 @@ struct Run: Sendable {
         }
     }
 
-    /// Whether the run is in a `wait`, so that `worldChanged` must be called after changes.
+    /// True if the run is in a `wait`, so that `worldChanged` must be called after changes.
     var isWaitingForWorld: Bool {
         if case .condition = waiting { true } else { false }
     }
 
-    /// Whether the run is in a `repeat: while: held`, and its button has not been released.
+    /// True if the run is in a `repeat: while: held`, and its button has not been released.
     var isRepeatingWhileHeld: Bool {
         frames.contains {
             if case .iteration(let repetition) = $0.part {

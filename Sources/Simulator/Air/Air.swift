@@ -169,7 +169,7 @@ extension Air {
         if case .data = cargo, configuration.linkLossesPerMillion > 0,
             randomness.next() % 1_000_000 < UInt64(configuration.linkLossesPerMillion)
         {
-            links[index].isDoomed = true
+            links[index].staysBroken = true
             startSupervisionTimeout(index, at: now)
         }
         let arrival = now + configuration.transmissionDelay
@@ -230,7 +230,7 @@ extension Air {
         var returned: [AirFlight] = []
         for index in links.indices where links[index].ends(at: station) {
             let link = links[index]
-            guard !link.isDoomed, self.isReachable(link.peer(of: station).station) else { continue }
+            guard !link.staysBroken, self.isReachable(link.peer(of: station).station) else { continue }
             links[index].breaksAt = nil
             links[index].held.removeAll()
             returned += link.held

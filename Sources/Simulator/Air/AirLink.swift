@@ -13,8 +13,8 @@ struct AirLink: Hashable, Sendable {
     var parameters: ConnectionParameters
     /// If set, nothing is delivered, and the link is lost at this time, the end of the supervision timeout.
     var breaksAt: Instant?
-    /// Whether the link stays broken even if its ends are in reach again.
-    var isDoomed = false
+    /// True if the link stays broken even if its ends are in reach again.
+    var staysBroken = false
     /// The station whose host has terminated the link.
     var terminatedBy: Air.Station?
     /// Flights that were in progress when an end went out of reach; they arrive if it returns before the timeout.
@@ -35,7 +35,7 @@ struct AirLink: Hashable, Sendable {
 
     /// The controller at one end has discarded the link, and may reuse its handle.
     mutating func leave(_ station: Air.Station) {
-        isDoomed = true
+        staysBroken = true
         let nothing = ConnectionHandle(rawValue: 0xFFFF)
         if central.station == station { central.handle = nothing } else { peripheral.handle = nothing }
     }

@@ -26,7 +26,8 @@ struct Finger: Hashable, Sendable {
     }
 
     static let maximumQueuedPresses = 64
-    /// Longer than the time for a double click, so that two presses are never one double click.
+    /// The minimum time between an `up` and the next press. It is longer than the time for a double click, so that two
+    /// presses are never one double click.
     static let trainGap = Duration.milliseconds(700)
 
     private(set) var isDown = false

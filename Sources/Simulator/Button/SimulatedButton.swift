@@ -52,9 +52,10 @@ public struct SimulatedButton: Sendable {
 
     public static let maximumQueuedPresses = Finger.maximumQueuedPresses
     static let publicModeHold = Duration.seconds(7)
-    /// Shorter than a hold.
+    /// The duration of the press in a `pushTurn`; shorter than a hold.
     static let pushTurnTime = Duration.milliseconds(600)
-    /// Longer than the time after a down during which a host ignores rotation of a Duo.
+    /// The time between the `down` and the turn in a `pushTurn` of a Duo. It is longer than the time after a `down` during
+    /// which a host ignores rotation.
     static let quietTime = Duration.milliseconds(300)
 
     /// The address with which it advertises; `nil` until its controller is known.
@@ -83,7 +84,7 @@ public struct SimulatedButton: Sendable {
     var isUp = false
     var link: LEConnection?
     var advertisesAgain = false
-    /// Whether the disconnection that was requested simulates a lost link.
+    /// True if the disconnection that was requested simulates a lost link.
     var losesLink = false
     private var timer = LogicalTimer()
     var randomness: SplitMix64
@@ -139,8 +140,8 @@ public struct SimulatedButton: Sendable {
     private func deadline(at now: Instant) -> Instant? {
         let machines = earliest(hostDeadline, peripheralDeadline)
         let fingers = earliest(finger.deadline, smallFinger.deadline)
-        let hand = earliest(earliest(nextTurn?.at, pendingRelease?.at), earliest(fingers, publicModeAt))
-        return earliest(earliest(machines, hand), plan.nextChange(after: now))
+        let presses = earliest(earliest(nextTurn?.at, pendingRelease?.at), earliest(fingers, publicModeAt))
+        return earliest(earliest(machines, presses), plan.nextChange(after: now))
     }
 
     private mutating func fireTimers(at now: Instant, _ effects: inout [Effect]) {

@@ -4,21 +4,21 @@ import Flic
 /// A simulated button as described in a simulator file. Properties that the file omits are derived from the name.
 public struct SimulatedButtonDescription: Hashable, Sendable {
     public var name: String
-    /// If `nil`, derived from the name.
+    /// The address; if `nil`, it is derived from the name.
     public var address: BluetoothAddress?
     public var serial: String?
     public var nickname: String?
     public var firmwareVersion: UInt32?
     public var batteryMillivolts: Int?
-    /// Whether the button begins in public mode, and stays there until it is paired.
+    /// True if the button begins in public mode, and stays there until it is paired.
     public var isPublic: Bool
     /// Existing pairings. A button with pairings does not begin in public mode.
     public var pairings: [Pairing]
-    /// Whether a device outside the simulation is connected to the button, as its public scan response reports.
+    /// True if a device outside the simulation is connected to the button, as its public scan response reports.
     public var isConnectedElsewhere: Bool
-    /// Whether a hold of 7 s makes the button public even while it is connected.
+    /// True if a hold of 7 s makes the button public even while it is connected.
     public var advertisesWhileConnected: Bool
-    /// The period of the button's pings; `nil` is never. The period of real buttons is not known.
+    /// The period of the button's pings; `nil`: no pings. The period of real buttons is not known.
     public var pingPeriod: Duration?
     public var model: FlicModel
 

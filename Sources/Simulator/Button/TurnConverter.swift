@@ -5,7 +5,7 @@ import ButtonModel
 /// A hundredth of a turn is not a whole number of units. The conversion rounds up and subtracts the surplus from the
 /// next turn, as a host adds its remainder to the next turn: separately for each dial, and only within a session.
 struct TurnConverter: Hashable, Sendable {
-    /// In hundredths of units.
+    /// The surplus of each dial, in hundredths of units.
     private var surplus: [Dial: Int] = [:]
 
     mutating func sessionBegan() { surplus = [:] }
@@ -20,6 +20,6 @@ struct TurnConverter: Hashable, Sendable {
         return signed
     }
 
-    /// A hundred turns.
+    /// The largest turn at once, in hundredths: a hundred turns.
     private static let maximumTurn = 10_000
 }

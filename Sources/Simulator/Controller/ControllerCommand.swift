@@ -212,8 +212,8 @@ private struct ParameterReader {
     /// The length in one octet, and always 31 octets.
     mutating func advertisingData() throws(CommandFault) -> [UInt8] {
         let count = Int(try uint8(in: 0...31))
-        guard let room = try? reader.bytes(31) else { throw .invalidParameters }
-        return Array(room.prefix(count))
+        guard let field = try? reader.bytes(31) else { throw .invalidParameters }
+        return Array(field.prefix(count))
     }
 
     mutating func scanParameters() throws(CommandFault) -> ScanParameters {

@@ -239,11 +239,11 @@ extension VirtualController {
     /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 5.4.2.
     private mutating func receiveACLData(_ header: ByteReader) -> [Effect] {
         var reader = header
-        guard let word = try? reader.uint16(), let count = try? reader.uint16(),
+        guard let handleAndFlags = try? reader.uint16(), let count = try? reader.uint16(),
             Int(count) == reader.remainingCount
         else { return [.violation("ACL data with a wrong length field")] }
-        let handle = ConnectionHandle(rawValue: word & 0x0FFF)
-        guard word >> 12 <= 1 else { return [.violation("ACL data with flags \(word >> 12)")] }
+        let handle = ConnectionHandle(rawValue: handleAndFlags & 0x0FFF)
+        guard handleAndFlags >> 12 <= 1 else { return [.violation("ACL data with flags \(handleAndFlags >> 12)")] }
         guard count > 0, count <= configuration.aclDataLength else {
             return [.violation("ACL data of \(count) octets")]
         }
@@ -256,6 +256,6 @@ extension VirtualController {
             return [.violation("ACL data without a free buffer")] + event(.dataBufferOverflow)
         }
         resettable.links[handle]?.buffersInUse += 1
-        return [.transmit(handle, ACLFragment(isFirst: word >> 12 == 0, data: reader.remainder()))]
+        return [.transmit(handle, ACLFragment(isFirst: handleAndFlags >> 12 == 0, data: reader.remainder()))]
     }
 }

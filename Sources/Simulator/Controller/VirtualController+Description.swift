@@ -123,7 +123,7 @@ extension VirtualController {
         return reports.filter(scan.wants)
     }
 
-    /// Whether the pending connection matches this advertiser.
+    /// True if the pending connection matches this advertiser.
     func initiates(to advertiser: Advertiser) -> Bool {
         guard let initiating = resettable.initiating, advertiser.kind == .connectable,
             !isLinked(to: advertiser.address)
@@ -140,7 +140,7 @@ extension VirtualController {
         return (address, initiating.parameters.connection)
     }
 
-    /// Whether the advertiser's filter policy accepts a connection request from this central.
+    /// True if the advertiser's filter policy accepts a connection request from this central.
     func accepts(_ central: BluetoothAddress) -> Bool {
         resettable.advertisingParameters.filterPolicy < 2 || resettable.acceptList.contains(.device(central))
     }
@@ -166,7 +166,7 @@ extension VirtualController {
         }
     }
 
-    /// Whether an activity uses the filter accept list, which must then not be changed.
+    /// True if an activity uses the filter accept list, which must then not be changed.
     var usesFilterAcceptList: Bool {
         (resettable.initiating.map { $0.parameters.peer == nil } ?? false)
             || (resettable.scan != nil && resettable.scanParameters.usesFilterAcceptList)

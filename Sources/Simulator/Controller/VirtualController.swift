@@ -27,12 +27,12 @@ public struct VirtualController: Sendable {
         /// The maximum length of an ACL data packet in either direction, in octets.
         public var aclDataLength: UInt16
         public var aclBufferCount: UInt8
-        /// Whether LE Read Buffer Size returns 0, so that LE data uses the buffers of Read Buffer Size.
+        /// True if LE Read Buffer Size returns 0, so that LE data uses the buffers of Read Buffer Size.
         public var sharesBuffers: Bool
         /// The size of the filter accept list, which may be 0.
         public var acceptListSize: UInt8
         public var maximumLinks: Int
-        /// Whether the controller supports the Connection Parameters Request procedure.
+        /// True if the controller supports the Connection Parameters Request procedure.
         public var supportsParameterRequests: Bool
         /// If false, scanning and initiating refuse each other.
         public var scansWhileInitiating: Bool
@@ -213,7 +213,7 @@ public struct VirtualController: Sendable {
 
 /// A fragment of an L2CAP frame, at most as long as an ACL packet of the sending controller.
 public struct ACLFragment: Hashable, Sendable {
-    /// Whether an L2CAP frame begins with this fragment.
+    /// True if an L2CAP frame begins with this fragment.
     public var isFirst: Bool
     public var data: [UInt8]
 
@@ -294,7 +294,7 @@ extension VirtualController {
     struct Initiating: Sendable {
         var parameters: InitiatingParameters
         var since: Instant
-        /// Whether the Command Status is delayed until the connection is complete.
+        /// True if the Command Status is delayed until the connection is complete.
         var isStatusDue: Bool
     }
 

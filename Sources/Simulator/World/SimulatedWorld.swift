@@ -93,6 +93,20 @@ public struct SimulatedWorld: Sendable {
         for index in buttons.indices { steps.append(.button(index, .transportOpened)) }
     }
 
+    /// Handles an input after the timers that were due before it, each at its own time, so that a click does not become a hold
+    /// when the machine is busy. What is later than `longestDelay`, as after a suspension of the machine, happens at `now`.
+    package mutating func handleInTime(_ input: Input, at now: Instant) -> [Effect] {
+        var effects: [Effect] = []
+        while let due = timer.armed, due < now, now - due < Self.longestDelay {
+            effects += handle(.timerFired, at: due)
+            // The time stands still while there are more packets than a call handles.
+            if timer.armed == due { break }
+        }
+        return effects + handle(input, at: now)
+    }
+
+    private static let longestDelay = Duration.seconds(10)
+
     public mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
         var effects: [Effect] = []
         if case .timerFired = input { timer.fired() }

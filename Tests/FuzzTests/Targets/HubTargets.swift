@@ -11,7 +11,7 @@ extension FuzzTarget {
         var hub = hub
         let client = Hub.ClientID(rawValue: 7)
         for line in octets.split(separator: UInt8(ascii: "\n")).prefix(8) {
-            let effects = hub.handle(.controlLine(client, Array(line)), at: start)
+            let effects = hub.handleCompletely(.controlLine(client, Array(line)), at: start)
             #if DEBUG
                 try promise("the hub's invariants hold", hub.problems(at: start).isEmpty)
             #endif
@@ -38,7 +38,7 @@ extension FuzzTarget {
             }
         let message = Hub.Input.messageReceived(
             topicName: topicName, payload: input.remainder(), retained: kind & 6 == 6)
-        for case .publish(_, let message, _) in hub.handle(message, at: start) {
+        for case .publish(_, let message, _) in hub.handleCompletely(message, at: start) {
             let isName = !message.topicName.contains { "+#\0".contains($0) }
             try promise("a published topic name has no wildcards", isName)
         }
@@ -66,7 +66,7 @@ extension FuzzTarget {
             stored: StoredState(installationID: "5a1f", nextRun: 1, buttons: button.map { [$0] } ?? []),
             rules: RuleSet())
         for input in [.wallClock(UTCTime(milliseconds: 1_795_000_000_000)), .start, .brokerConnected] as [Hub.Input] {
-            _ = hub.handle(input, at: start)
+            _ = hub.handleCompletely(input, at: start)
         }
         return hub
     }()

@@ -17,7 +17,7 @@ extension FuzzTarget {
         guard var button = exampleButton else { return }
         button.pressCount = Tally(clamping: number())
         button.sequence = Tally(clamping: number())
-        button.heard = number()
+        button.publishWatermark = number()
         button.cursor = EventCursor(bootID: count(), eventCount: count(), smallEventCount: count())
         button.batteryMillivolts = Int(number())
         button.batteryMeasuredAt = UTCTime(milliseconds: number())
@@ -44,7 +44,7 @@ extension FuzzTarget {
             }
         }
         for input in [.wallClock(UTCTime(milliseconds: 1_795_000_000_000)), .start, .brokerConnected] as [Hub.Input] {
-            take(hub.handle(input, at: now))
+            take(hub.handleCompletely(input, at: now))
         }
         for step in [.down, .up(.open)] as [PressStep] {
             now = now + .milliseconds(100)
@@ -52,13 +52,13 @@ extension FuzzTarget {
                 button: button.id, bootID: button.cursor.bootID, counter: button.cursor.eventCount &+ 1, step: step,
                 ticks: 3277)
             hub.pressed(button.id, [event], button.cursor, needsAcknowledgement: true, at: now)
-            take(hub.handle(.timerFired, at: now))
+            take(hub.handleCompletely(.timerFired, at: now))
         }
         now = now + .seconds(10)
-        take(hub.handle(.timerFired, at: now))
+        take(hub.handleCompletely(.timerFired, at: now))
         let client = Hub.ClientID(rawValue: 7)
         for request in ["status", "buttons", "rules", "variables"] {
-            let effects = hub.handle(.controlLine(client, Array(#"{"request":"\#(request)"}"#.utf8)), at: now)
+            let effects = hub.handleCompletely(.controlLine(client, Array(#"{"request":"\#(request)"}"#.utf8)), at: now)
             try promise("\(request) is answered", effects.contains { if case .respond = $0 { true } else { false } })
         }
         try promise("presses are counted", (counts.last ?? 0) == button.pressCount.next)

@@ -74,7 +74,7 @@ struct ReferenceText {
                     switch detail.defaultValue {
                     case nil: key.isRequired ? "required" : ""
                     case .value(let value): "`\(text(value))`"
-                    case .said(let words): words
+                    case .described(let words): words
                     }
                 return ["`\(key.name)`", shape.description, absent, key.summary]
             })

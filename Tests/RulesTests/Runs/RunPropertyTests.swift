@@ -72,7 +72,7 @@ struct RunPropertyTests {
         var performed: Set<ActionID> = []
         var inputs = 0
         /// The number of inputs after which the run is cancelled.
-        let patience = Int.random(in: 1...150, using: &random)
+        let inputLimit = Int.random(in: 1...150, using: &random)
 
         func check(_ effects: [RuleEngine.Effect], after input: String) {
             var failures = 0
@@ -103,7 +103,7 @@ struct RunPropertyTests {
             #expect(talk.timer != nil || open != nil)
             #expect(talk.timer.map { $0 >= .zero } ?? true)
             if answer == nil, open != nil { answer = .milliseconds(Int.random(in: 0...6000, using: &random)) }
-            if inputs == patience {
+            if inputs == inputLimit {
                 check(talk.given(.cancel), after: "cancel")
                 #expect(talk.result == .cancelled)
                 continue

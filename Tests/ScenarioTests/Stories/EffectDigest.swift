@@ -32,6 +32,7 @@ struct EffectDigest: Sendable {
         case .setTimer(let deadline): line("timer", deadline.nanoseconds)
         case .cancelTimer: "no-timer"
         case .needsEntropy: "entropy"
+        case .goOn: "go on"
         case .openTransport: "open"
         case .closeTransport: "close"
         case .send(let packet): line("send", hex(packet))
@@ -85,11 +86,12 @@ struct EffectDigest: Sendable {
         switch change {
         case .putButton(let button): line("button", text(of: button))
         case .removeButton(let button): line("no-button", button)
-        case .progress(let button, let cursor, let recogniser, let pressCount, let sequence, let heard, let seen):
+        case .progress(
+            let button, let cursor, let recogniser, let pressCount, let sequence, let publishWatermark, let seen):
             line(
-                "progress", button, text(of: cursor), recogniser, pressCount.value, sequence.value, heard,
+                "progress", button, text(of: cursor), recogniser, pressCount.value, sequence.value, publishWatermark,
                 optional(seen?.milliseconds))
-        case .heard(let button, let number): line("heard", button, number)
+        case .publishWatermark(let button, let number): line("heard", button, number)
         case .runStarted(let run):
             line(
                 "run", run.id, run.rule, optional(run.button), text(of: run.event), run.startedAt.milliseconds)
@@ -129,7 +131,8 @@ struct EffectDigest: Sendable {
             text(of: button.cursor), optional(button.syncedCursor.map(text)), button.isAdvertisingConfigured,
             optional(button.batteryMillivolts), optional(button.batteryPercentage),
             optional(button.batteryMeasuredAt?.milliseconds), button.pressCount.value, button.sequence.value,
-            button.heard, optional(button.triggerMode?.rawValue), text(of: button.settings), json(button.dials.json),
+            button.publishWatermark, optional(button.triggerMode?.rawValue), text(of: button.settings),
+            json(button.dials.json),
             button.isBatteryLow, optional(button.lastSeen?.milliseconds), button.recogniser)
     }
 

@@ -26,7 +26,7 @@ struct StoryReplayTests {
         var run = ReplayRun()
         var published = 0
         while let line = try reader.next() {
-            for case .told(let line, _) in try run.take(line) where line["topic"]?.stringValue == Self.topic {
+            for case .line(let line, _) in try run.take(line) where line["topic"]?.stringValue == Self.topic {
                 published += 1
             }
         }

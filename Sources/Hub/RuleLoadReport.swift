@@ -1,8 +1,8 @@
 package import JSON
 package import Rules
 
-/// The result of reading the rule files.
-package struct RulesLoaded: Hashable, Sendable {
+/// The end of a load of the rule files: the new set, or why there is none.
+package struct RuleLoadReport: Hashable, Sendable {
     /// The new set, prepared by the edge that read it; `nil` if there are errors or a test failed, so that the old set stays.
     package var rules: PreparedRules?
     /// The files of the new set, for a recording; `nil` if there is no new set.
@@ -26,7 +26,7 @@ package struct RulesLoaded: Hashable, Sendable {
     }
 }
 
-extension RulesLoaded {
+extension RuleLoadReport {
     package var set: RuleSet? {
         get { rules?.set }
         set { rules = newValue.map { PreparedRules($0) } }

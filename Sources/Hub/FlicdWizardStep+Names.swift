@@ -3,7 +3,8 @@ import FlicdProtocol
 
 // Maps the pairing steps of a flicd to the names that `PairingProgress` has.
 extension FlicdWizardStep {
-    var word: String {
+    /// The name of the step, as `PairingProgress.name` has it.
+    var name: String {
         switch self {
         case .foundPrivate: "found_private"
         case .foundPublic: "found_public"

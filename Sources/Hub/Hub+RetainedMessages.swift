@@ -8,24 +8,6 @@ import Rules
 
 // The messages of retained topics, made when they are sent.
 extension Hub {
-
-    /// Marks all topics as outdated after connecting.
-    mutating func republishAll() {
-        cancelTimer(.settling)
-        let inventory = rules.inventory(buttons: buttons.keys.sorted())
-        broker.republish(inventory, gone: broker.waitingTopics.filter { isGone($0) })
-    }
-
-    /// True if what the topic is about does not exist any more.
-    func isGone(_ topic: RetainedTopic) -> Bool {
-        switch topic {
-        case .bridgeInfo, .bridgeDevices, .rules, .bridgeConfig, .bridgeState: false
-        case .status(let button), .availability(let button), .config(let button): buttons[button] == nil
-        case .ruleEnabled(let rule), .statistics(let rule), .lastRun(let rule): !rules.has(rule: rule)
-        case .variable(let name): !rules.has(variable: name)
-        }
-    }
-
     mutating func retainedMessage(_ topic: RetainedTopic, at now: Instant) -> MQTTMessage {
         let topics = broker.topics
         return switch topic {
@@ -61,7 +43,7 @@ extension Hub {
             adapter: BridgeStatus.Adapter(
                 transport: configuration.transport, address: radio.address, state: radio.state.name,
                 isPowered: radio.isReady),
-            sources: flicd.upstreams.map { BridgeStatus.Source(name: $0.name, state: $0.controller?.word) },
+            sources: flicd.upstreams.map { BridgeStatus.Source(name: $0.name, state: $0.controller?.name) },
             permitJoinEnd: search.end.map { wallClock(at: $0) }, logLevel: logbook.level.rawValue,
             trustRoots: configuration.trustRootNames, buttonCount: buttons.count, ruleCount: rules.set.rules.count,
             ruleErrorCount: rules.errorCount)
@@ -91,53 +73,5 @@ extension Hub {
     private func chosenMode(of record: ButtonRecord) -> String {
         let listening = rules.listening(to: record.identity.id)
         return (listening.isFixed ? listening.mode : record.triggerMode)?.rawValue ?? "auto"
-    }
-
-    // MARK: Home Assistant
-
-    func device(of record: ButtonRecord) -> ButtonDevice {
-        let identity = record.identity
-        return ButtonDevice(
-            id: identity.id, address: identity.address, name: record.displayName, serial: identity.serial,
-            firmwareVersion: identity.firmwareVersion, model: identity.model,
-            clickCounts: Set(
-                rules.listening(to: identity.id).gestures.filter { !$0.contains(.long) }.map(\.count).filter { $0 > 2 }
-            ),
-            hasFirmwareFile: firmwareFile(for: record) != nil, usedDials: usedDials(of: identity))
-    }
-
-    /// The dials whose rotation triggers a rule. For the dial of a Twist, all its slots are included.
-    private func usedDials(of identity: ButtonIdentity) -> Set<Dial> {
-        let parts = rules.turnedParts(of: identity.id)
-        return Set(
-            Dial.all(of: identity.model).filter { dial in
-                switch dial {
-                case .part(let part): parts.contains(part)
-                case .slot: parts.contains(.dial)
-                case .free: parts.contains(.push)
-                }
-            })
-    }
-
-    /// Announces buttons whose names, used gestures or available firmware have changed.
-    mutating func invalidateDevices(at now: Instant) {
-        guard broker.announcements.isEnabled, broker.isConnected else { return }
-        for record in buttons.sorted {
-            let button = record.identity.id
-            guard let before = broker.announcements.device(of: button), before != device(of: record) else { continue }
-            invalidateDebounced(.config(button), at: now)
-        }
-    }
-
-    mutating func announceAgain() {
-        guard broker.announcements.isEnabled else { return }
-        invalidate(.bridgeConfig)
-        for button in buttons.keys.sorted() { invalidate(.config(button)) }
-    }
-
-    /// The device that a config topic announces; `nil` for the bridge and for a button that is not known.
-    func device(of topic: RetainedTopic) -> ButtonDevice? {
-        guard case .config(let button) = topic else { return nil }
-        return buttons[button].map { device(of: $0) }
     }
 }

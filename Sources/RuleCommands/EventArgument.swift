@@ -5,7 +5,7 @@ import Platform
 import Rules
 
 /// Parses an event of a declared button on a command line: `click`, `clicks_3`, `rotate_clockwise`.
-enum EventWord {
+enum EventArgument {
     static func event(
         _ word: String, of button: String, queued: String?, in set: RuleSet
     ) throws(Failure) -> SimulatedEvent {

@@ -11,7 +11,7 @@ import Reactor
 ///
 /// - Returns: the system's error message; returns only on failure.
 @ReactorActor
-func executeAnew() -> String {
+func restartProcess() -> String {
     // Libraries may have opened descriptors without FD_CLOEXEC.
     linux_close_on_exec(3)
     linux_restore_ambient_capabilities()

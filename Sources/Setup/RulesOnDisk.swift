@@ -1,34 +1,31 @@
-package import Diagnostics
-package import Hub
-import JSON
+import Hub
 package import Platform
 package import RuleLoader
-package import RuleTesting
+import RuleTesting
 package import Rules
 
-/// Reads a rule set from its files, with the permissions of the configuration. Can be used again, on any thread.
-package struct RuleSource: Sendable {
+/// The rule set on the disk: its entry file, and with which permissions it is loaded. Can be used again, on any thread.
+///
+/// A rule set passes through these stages on its way to the rule engine:
+///
+/// | stage    | what it is                                                       | type                   |
+/// |----------|------------------------------------------------------------------|------------------------|
+/// | on disk  | the path of the entry file                                       | `RulesOnDisk`          |
+/// | recorded | the texts of the files that `RuleFiles` read, and the time zones | `RecordedRules`        |
+/// | loaded   | the diagnostics of `RuleSetLoader`, and the set without errors   | `LoadResult<RuleSet>`  |
+/// | prepared | the set with the tables that the rule engine derives from it     | `PreparedRules`        |
+/// | adopted  | the set that runs, from `RuleHost.took` on                       | `RuleEngine.prepared`  |
+///
+/// `load` returns `LoadedRules`, which has the recorded and the loaded set, and the results of its tests. Their `report` is
+/// the hub's input, a `RuleLoadReport` with the prepared set. The recorded set of the latest load without errors is kept as
+/// `LastGoodRules`. `InitialRules` are those with which the daemon starts.
+package struct RulesOnDisk: Sendable {
     /// The entry file, as named in messages.
     package var path: String
-    /// Whether the path is configured; then the file has to exist.
+    /// True if the path is configured; then the file has to exist.
     package var isNamed: Bool
     package var files: ConfigurationFiles
     package var forbiddenSteps: Set<StepKind> = []
-
-    /// The result of reading a rule set.
-    package struct ReadResult: Sendable {
-        package var loaded: LoadResult<RuleSet>
-        /// The text of each file, secrets included, by name, for reports.
-        package var sources: [String: [UInt8]]
-        /// The rule files, for a recording and for `LastGoodRules`.
-        package var recorded: RecordedRules
-        package var secrets: SourceFile?
-        /// The results of the tests, if they were requested and the set could be loaded.
-        package var tests: RuleTestReport?
-
-        /// The directories that were searched for patterns.
-        var searched: Set<String> = []
-    }
 
     package init(_ configuration: Configuration, in directory: String, files: ConfigurationFiles) {
         (path, isNamed) = files.rulesPath(configuration, in: directory)
@@ -44,7 +41,7 @@ package struct RuleSource: Sendable {
     }
 
     /// - Throws: if the entry file cannot be read.
-    package func read(withTests: Bool = false) throws(FileText.Failure) -> ReadResult {
+    package func load(withTests: Bool = false) throws(FileText.Failure) -> LoadedRules {
         let entry = try entry()
         let directory = SystemEnvironment.directory(of: path)
         var environment = files.loadEnvironment(in: directory)
@@ -73,13 +70,13 @@ package struct RuleSource: Sendable {
             recorded.add(answer, to: nextRequest)
             loader.answer(answer)
         }
-        var loaded = loader.loaded()
-        loaded.report(missing: loaded.programs.filter { !RuleFiles.isProgram($0) })
+        var result = loader.loaded()
+        result.report(missing: result.programs.filter { !RuleFiles.isProgram($0) })
         var sources = Dictionary(recorded.files.map { ($0.name, $0.text) }) { first, _ in first }
         if let secrets = environment.secrets { sources[secrets.name] = secrets.text }
-        return ReadResult(
-            loaded: loaded, sources: sources, recorded: recorded, secrets: environment.secrets,
-            tests: withTests ? loaded.value.map { RuleTestRunner.run($0) } : nil, searched: searched)
+        return LoadedRules(
+            result: result, sources: sources, recorded: recorded, secrets: environment.secrets,
+            tests: withTests ? result.value.map { RuleTestRunner.run($0) } : nil, searched: searched)
     }
 
     private func entry() throws(FileText.Failure) -> SourceFile {
@@ -96,17 +93,16 @@ package struct RuleSource: Sendable {
     /// Loads kept rules with the current secrets, or if these lead to errors, with the secrets kept with the rules.
     ///
     /// - Returns: `nil` if nothing is kept.
-    package func read(_ kept: LastGoodRules) -> LoadResult<RuleSet>? {
-        let today = read(kept.rules, files.loadEnvironment(in: SystemEnvironment.directory(of: path)))
-        guard today?.value == nil, let secrets = kept.secrets else { return today }
-        return read(kept.rules, LoadInputs(secrets: secrets, variables: files.environment))
+    package func load(_ kept: LastGoodRules) -> LoadResult<RuleSet>? {
+        let current = load(kept.rules, files.loadEnvironment(in: SystemEnvironment.directory(of: path)))
+        guard current?.value == nil, let secrets = kept.secrets else { return current }
+        return load(kept.rules, LoadInputs(secrets: secrets, variables: files.environment))
     }
 
-    private func read(_ recorded: RecordedRules, _ environment: LoadInputs) -> LoadResult<RuleSet>? {
-        guard let entry = recorded.files.first else { return nil }
-        var environment = environment
-        environment.useRecorded(recorded)
-        return FileLoader.rules(SourceFile(name: entry.name, text: entry.text), in: environment)
+    private func load(_ recorded: RecordedRules, _ environment: LoadInputs) -> LoadResult<RuleSet>? {
+        FileLoader.recordedRules(
+            recorded.files.map { SourceFile(name: $0.name, text: $0.text) }, timeZones: recorded.timeZones,
+            systemTimeZone: recorded.systemTimeZone, forbiddenSteps: recorded.forbiddenSteps, in: environment)
     }
 }
 
@@ -140,8 +136,8 @@ extension PathPattern {
 }
 
 extension RecordedRules {
-    fileprivate mutating func add(_ answer: RuleSetLoader.Answer, to want: RuleSetLoader.Request) {
-        switch (want, answer) {
+    fileprivate mutating func add(_ answer: RuleSetLoader.Answer, to request: RuleSetLoader.Request) {
+        switch (request, answer) {
         case (.timeZone(let name), .timeZone(let octets?)): timeZones[name] = octets
         case (_, .files(let read)):
             for file in read where !files.contains(where: { $0.name == file.name }) {
@@ -152,65 +148,19 @@ extension RecordedRules {
     }
 }
 
-extension LoadInputs {
-    /// Takes over recorded files, permissions and time zones in place of this machine's.
-    package mutating func useRecorded(_ recorded: RecordedRules) {
-        forbiddenSteps = recorded.forbiddenSteps
-        timeZones = recorded.timeZones
-        systemTimeZone = recorded.systemTimeZone.flatMap { name in
-            recorded.timeZones[name].map { ZoneFile(name: name, octets: $0) }
-        }
-        for file in recorded.files.dropFirst() { files[file.name] = SourceFile(name: file.name, text: file.text) }
-    }
-}
-
-extension RuleSource.ReadResult {
-    /// The result for the hub: the rule set, unless there are errors or failed tests.
-    package var result: RulesLoaded {
-        var problems = loaded.diagnostics.map(\.json)
-        var summary = loaded.diagnostics.first { $0.severity == .error }?.line
-        for result in tests?.failures ?? [] {
-            problems.append(result.problem)
-            if summary == nil { summary = "\(result.location): test failed: \(result.name)" }
-        }
-        let isGood = summary == nil
-        return RulesLoaded(
-            set: isGood ? loaded.value : nil, source: isGood ? recorded : nil, problems: problems,
-            summary: summary ?? "", failing: isGood ? nil : loaded.value?.fingerprint)
-    }
-}
-
-extension RuleTestResult {
-    fileprivate var problem: JSONValue {
-        let location = failure?.location ?? location
-        return [
-            "code": "test", "severity": "error", "file": .string(location.file), "line": .integer(Int64(location.line)),
-            "column": .integer(Int64(location.column)), "message": .string("test failed: \(name)"),
-            "hint": failure.map { .string($0.text(of: name)) } ?? .null,
-        ]
-    }
-}
-
-extension Diagnostic {
-    /// `rules/home.yaml:14:15: unknown button "kitchn"; did you mean "kitchen"?`
-    package var line: String {
-        "\(file):\(start.line):\(start.column): \(message)" + (hint.map { "; \($0)" } ?? "")
-    }
-}
-
 /// The files and directories that are watched for changes, as absolute paths.
 package struct WatchedFiles: Sendable {
     package var files: Set<String> = []
     /// The directories in which all YAML files are of interest.
     package var directories: Set<String> = []
 
-    package init(_ source: RuleSource) {
-        let directory = SystemEnvironment.directory(of: source.path)
-        files = [resolve(source.path, in: SystemEnvironment.workingDirectory), directory + "/secrets.yaml"]
+    package init(_ rules: RulesOnDisk) {
+        let directory = SystemEnvironment.directory(of: rules.path)
+        files = [resolve(rules.path, in: SystemEnvironment.workingDirectory), directory + "/secrets.yaml"]
     }
 
-    package mutating func add(_ reading: RuleSource.ReadResult) {
-        files.formUnion(reading.sources.keys.map { resolve($0, in: SystemEnvironment.workingDirectory) })
-        directories.formUnion(reading.searched)
+    package mutating func add(_ loaded: LoadedRules) {
+        files.formUnion(loaded.sources.keys.map { resolve($0, in: SystemEnvironment.workingDirectory) })
+        directories.formUnion(loaded.searched)
     }
 }

@@ -10,20 +10,20 @@ extension Hub {
         switch report {
         case .listening(let address, let warning): flicdListens(address, warning)
         case .notListening(let reason): flicdFailed(reason, at: now)
-        case .connected(let client, let peer): tellFlicd(.clientConnected(client, peer: peer), at: now)
-        case .received(let client, let octets): tellFlicd(.received(client, octets), at: now)
-        case .finished(let client): tellFlicd(.clientFinished(client), at: now)
-        case .blocked(let client): tellFlicd(.clientBlocked(client), at: now)
-        case .drained(let client): tellFlicd(.clientDrained(client), at: now)
-        case .gone(let client): tellFlicd(.clientGone(client), at: now)
+        case .connected(let client, let peer): advanceFlicdServer(.clientConnected(client, peer: peer), at: now)
+        case .received(let client, let octets): advanceFlicdServer(.received(client, octets), at: now)
+        case .finished(let client): advanceFlicdServer(.clientFinished(client), at: now)
+        case .blocked(let client): advanceFlicdServer(.clientBlocked(client), at: now)
+        case .drained(let client): advanceFlicdServer(.clientDrained(client), at: now)
+        case .gone(let client): advanceFlicdServer(.clientGone(client), at: now)
         }
     }
 
     mutating func startFlicd(with own: [ButtonRecord], at now: Instant) {
         guard flicd.isServing else { return }
         for record in own {
-            tellFlicd(.button(record.identity), at: now)
-            tellFlicd(.battery(record), at: now)
+            advanceFlicdServer(.button(record.identity), at: now)
+            advanceFlicdServer(.battery(record), at: now)
         }
         emit(.flicd(.listen))
     }
@@ -41,7 +41,7 @@ extension Hub {
     }
 
     /// Tells the server something, and carries out what it answers.
-    mutating func tellFlicd(_ input: FlicdServer.Input?, at now: Instant) {
+    mutating func advanceFlicdServer(_ input: FlicdServer.Input?, at now: Instant) {
         guard let input, flicd.add(input) else { return }
         while let serverEffects = flicd.takeTurn(at: now) {
             for effect in serverEffects { carryOut(effect, at: now) }
@@ -74,4 +74,17 @@ extension Hub {
         }
     }
 
+    // MARK: What the server is told
+
+    mutating func reportControllerToFlicd(at now: Instant) { advanceFlicdServer(.controller(radio.state), at: now) }
+
+    mutating func reportPairingToFlicd(_ progress: PairingProgress, at now: Instant) {
+        advanceFlicdServer(.pairing(progress, isControllerLost: !radio.isReady), at: now)
+    }
+
+    /// Tells flicd's clients, unless the button comes from a flicd, where they can connect to see it.
+    mutating func reportStateToFlicd(of button: ButtonID, _ state: ButtonState, at now: Instant) {
+        guard buttons[button]?.source == nil else { return }
+        advanceFlicdServer(.linkState(state, of: button), at: now)
+    }
 }

@@ -4,7 +4,7 @@ import Edges
 import Platform
 import Setup
 
-extension PlaceOptions {
+extension PathOptions {
     /// The daemon's state directory, provided that no daemon is using it.
     ///
     /// - Throws: `Failure`: 78 when the configuration has an error, 69 while a daemon runs.

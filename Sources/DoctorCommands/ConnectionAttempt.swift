@@ -9,12 +9,12 @@ import Reactor
 import RuleLoader
 import Setup
 
-/// One attempt to open the adapter and to connect to the broker, as the daemon would make it. With a running daemon,
+/// An attempt to open the adapter and to connect to the broker, as the daemon would make it. With a running daemon,
 /// the adapter is left to the daemon, and the broker is tried only when the daemon is not connected to it.
 @ReactorActor
-final class Attempt {
+final class ConnectionAttempt {
     /// Nanoseconds, longer than an attempt to connect takes except with a slow resolver.
-    private static let patience: Int64 = 15_000_000_000
+    private static let timeLimit: Int64 = 15_000_000_000
 
     private struct Outcome: Sendable {
         var adapter = Observations.Adapter.notTried
@@ -38,7 +38,7 @@ final class Attempt {
             }
         if case .tcp(let host, _, _) = setup.configuration.broker { seen.brokerHost = host }
         let attempted = try? Conversation<Outcome>.run { conversation in
-            let attempt = Attempt(setup, conversation)
+            let attempt = ConnectionAttempt(setup, conversation)
             attempt.start(adapter: wantsAdapter, broker: wantsBroker)
         }
         guard let attempted else { return }
@@ -55,7 +55,7 @@ final class Attempt {
         pending = 1
         // The timer also keeps this object alive.
         let deadline = EventLoop.shared.timer { self.finish() }
-        deadline.set(at: EventLoop.shared.nanosecondsSinceBoot + Self.patience)
+        deadline.set(at: EventLoop.shared.nanosecondsSinceBoot + Self.timeLimit)
         self.deadline = deadline
         if adapter { openAdapter() }
         if broker { connect() }

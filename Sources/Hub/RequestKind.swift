@@ -1,29 +1,7 @@
 import ButtonModel
 import JSON
+import MQTTTopics
 import Rules
-
-/// The requests that a caller may make. Each privilege includes those before it.
-enum Privilege: Int, CaseIterable, Comparable, Sendable {
-    /// Requests that show something that is not secret.
-    case read
-    /// Pairing, names and options, as with `control.mqtt: settings`.
-    case settings
-    /// Rules, variables and a restart, as with `control.mqtt: all`.
-    case all
-    /// Everything: the owner of the machine, over the control socket.
-    case owner
-
-    /// The privilege of clients that may publish to the broker; `nil` if they have none.
-    init?(_ control: MQTTControl) {
-        switch control {
-        case .none: return nil
-        case .settings: self = .settings
-        case .all: self = .all
-        }
-    }
-
-    static func < (left: Privilege, right: Privilege) -> Bool { left.rawValue < right.rawValue }
-}
 
 /// The requester, its privilege, and the time of the request.
 struct RequestContext: Sendable {
@@ -44,12 +22,19 @@ struct RequestContext: Sendable {
 ///
 /// Each file with functions that answer requests lists them in a table of its own, which `Hub.requests` joins.
 struct RequestKind: Sendable {
-    /// Over MQTT, the request's topic ends with it.
+    /// Over MQTT, the request's topic ends with it: `bridge/request/NAME`.
     var name: String
     var privilege: Privilege
-    /// True if `bridge/request/NAME` takes the request. Without it, only the control socket knows the name.
-    var isOnBridge = true
     var answer: @Sendable (inout Hub, JSONValue, RequestContext) -> RequestAnswer
+
+    init(
+        _ name: some RequestName, privilege: Privilege,
+        answer: @escaping @Sendable (inout Hub, JSONValue, RequestContext) -> RequestAnswer
+    ) {
+        self.name = name.rawValue
+        self.privilege = privilege
+        self.answer = answer
+    }
 }
 
 /// The answer to a request.

@@ -1,13 +1,14 @@
 import ArgumentParser
 import CommandSupport
 import JSON
+import MQTTTopics
 
 /// Shell completions for arguments: the names that a running daemon knows, and none without a daemon.
-enum DaemonWords {
-    static let buttons = offering("buttons", "name")
-    static let rules = offering("rules", "id")
+enum NameCompletions {
+    static let buttons = offering(ControlRequestName.buttons, "name")
+    static let rules = offering(RuleRequestName.rules, "id")
 
-    private static func offering(_ request: String, _ member: String) -> CompletionKind {
+    private static func offering(_ request: some RequestName, _ member: String) -> CompletionKind {
         .custom { words, _, _ in
             var control = ControlOptions()
             control.controlSocket = socket(in: words)

@@ -1,7 +1,7 @@
 package import ArgumentParser
 
 /// The options for configuration and state directory, which are the same as the daemon's.
-package struct PlaceOptions: ParsableArguments {
+package struct PathOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "The configuration. The default is $TRYCK_CONFIG, ./tryck.yaml or /etc/tryck/tryck.yaml.",

@@ -1,0 +1,31 @@
+import ButtonModel
+import Buttons
+import Rules
+
+// Dials: rotation, and positions that users choose.
+extension Hub {
+    /// The delay from a rotation to the record of the dial's position, unless a message about the rotation is recorded before.
+    /// A dial that keeps turning is recorded at this interval.
+    static let dialDelay = Hub.settlingTime
+
+    mutating func moved(_ button: ButtonID, _ movements: [ButtonMovement], at now: Instant) {
+        guard buttons[button] != nil else { return }
+        buttons.wasSeen(button, at: now)
+        for movement in movements {
+            if let dial = movement.dial { dialMoved(dial, of: button, to: movement.units, at: now) }
+            advanceRules(.moved(movement), at: now)
+        }
+        announce(ButtonChange(button: button, fact: .activity), at: now)
+    }
+
+    private mutating func dialMoved(_ dial: Dial, of button: ButtonID, to units: Int, at now: Instant) {
+        guard buttons.dialMoved(dial, of: button, to: units) else { return }
+        if !isTimerSet(.dials) { setTimer(.dials, at: now + Hub.dialDelay) }
+    }
+
+    mutating func setDial(_ dial: Dial, of button: ButtonID, percentage: Int, at now: Instant) {
+        let units = Dial.units(percentage: percentage)
+        advanceButtons(.request(button, .setDial(dial, units: units)), at: now)
+        announce(buttons.dialChosen(dial, of: button, units: units), at: now)
+    }
+}

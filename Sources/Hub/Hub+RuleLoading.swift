@@ -1,0 +1,80 @@
+import ButtonModel
+import JSON
+import MQTTTopics
+import Rules
+
+// Loads the rule files, on a request or after a change of them, and puts a new set of rules into use.
+extension Hub {
+    static let reloadRequests = [
+        RequestKind(BridgeRequestName.reloadRules, privilege: .settings) { hub, data, context in
+            hub.reload(data, for: context.requester)
+        }
+    ]
+
+    private mutating func reload(_ data: JSONValue, for requester: Requester) -> RequestAnswer {
+        guard let withTests = data["test"].map(\.boolValue) ?? false else {
+            return .error(#""test" must be true or false"#)
+        }
+        guard rules.requestLoad(withTests: withTests, for: requester) else {
+            return .error("too many requests are waiting for a reload")
+        }
+        loadRules()
+        return .later
+    }
+
+    mutating func reloadRules() {
+        _ = rules.requestLoad(withTests: false, for: nil)
+        loadRules()
+    }
+
+    private mutating func loadRules() {
+        guard rules.hasToLoad else { return }
+        let id = identifiers.jobID()
+        emit(.loadRules(id, withTests: rules.beginLoad(id)))
+    }
+
+    mutating func rulesLoaded(_ id: JobID, _ loaded: RuleLoadReport, at now: Instant) {
+        guard let (verdict, requesters) = rules.loaded(id, loaded) else { return }
+        let answer: RequestAnswer
+        switch verdict {
+        case .taken(let isSame):
+            if let prepared = loaded.rules { replaceRules(with: prepared, at: now) }
+            let set = rules.set
+            let count = set.rules.count
+            if isSame {
+                log(.unchangedRules, .info, "the rules were read again and have not changed", at: now)
+            } else {
+                log(.info, "rules loaded: \(count) rule\(count == 1 ? "" : "s")")
+            }
+            answer = .ok([
+                "state": "ok", "active": .string(set.fingerprint), "rules": .integer(Int64(count)),
+                "changed": .bool(!isSame), "problems": .array(loaded.problems),
+            ])
+        case .failsTests:
+            answer = .error("the rules are already in use, but do not pass their tests: \(loaded.summary)")
+        case .refused(let sentence, let isNew):
+            if isNew { log(.error, sentence) }
+            answer = .error(sentence)
+        }
+        invalidate(.rules)
+        invalidate(.bridgeInfo)
+        broadcast(
+            .rulesLoaded(
+                isOK: rules.fault == nil, fingerprint: rules.set.fingerprint, count: rules.set.rules.count,
+                problems: loaded.problems))
+        for requester in requesters { respond(answer, to: requester) }
+        reportServiceStatus()
+        loadRules()
+    }
+
+    private mutating func replaceRules(with prepared: PreparedRules, at now: Instant) {
+        let before = rules.willTake(prepared.set)
+        recordingHides(prepared.set.confidential)
+        advanceRules(.reloaded(prepared), at: now)
+        for topic in rules.took(insteadOf: before) { invalidate(topic) }
+        invalidateStatuses()
+        invalidate(.bridgeDevices)
+        invalidateDevices(at: now)
+        emit(.discard(before))
+    }
+}
