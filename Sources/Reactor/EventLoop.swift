@@ -11,8 +11,8 @@ import Synchronization
 /// handlers, so that a button press waits for one handler at most. The order of the others rotates with each turn.
 ///
 /// Each epoll event carries the descriptor's number and a generation that changes with every `watch` and `cancel`.
-/// Events are fetched in batches, and the generation prevents that an event of a descriptor that an earlier handler of
-/// the batch closed is delivered to the next owner of that number.
+/// Events are fetched in batches, and an earlier handler of the batch may close a descriptor. The generation
+/// prevents that its event is then delivered to the next owner of that number.
 @ReactorActor
 public final class EventLoop {
     public static let shared = EventLoop()
@@ -20,7 +20,7 @@ public final class EventLoop {
     private struct Slot {
         var generation: UInt32 = 0
         var interest: IOEvents = []
-        /// Whether epoll has the descriptor. With an empty interest it has not, because epoll always reports hangups.
+        /// True if epoll has the descriptor. With an empty interest it has not, because epoll always reports hangups.
         var isRegistered = false
         var isPriority = false
         var handler: (@ReactorActor (IOEvents) -> Void)?
@@ -28,7 +28,7 @@ public final class EventLoop {
 
     /// The maximum number of events that one `epoll_wait` returns.
     private static let batchSize = 64
-    /// Nanoseconds of other handlers' work after which the first descriptors are polled again.
+    /// Nanoseconds of other handlers' work after which `priorityDescriptors` are polled again.
     private static let slice: Int64 = 1_000_000
 
     /// Indexed by descriptor. They are kept between runs, so that generations are not reused.
@@ -40,8 +40,8 @@ public final class EventLoop {
     public private(set) var turn: UInt64 = 0
     /// The descriptors that are watched with `isPriority`.
     private var priorityDescriptors: [Int32] = []
-    /// When they were last served, in nanoseconds since boot.
-    private var firstServed: Int64 = 0
+    /// When `priorityDescriptors` were last served, in nanoseconds since boot.
+    private var priorityServedAt: Int64 = 0
 
     private let clock: clockid_t
     private var timers = TimerHeap()
@@ -51,8 +51,11 @@ public final class EventLoop {
     private var timerDescriptor: Int32 = -1
     /// The deadline for which the timerfd is armed; `.max` if it is disarmed.
     private var armedDeadline = Int64.max
-    /// Whether the timerfd expired in this turn.
+    /// True if the timerfd expired in this turn.
     private var isTimerExpired = false
+
+    /// The callbacks of `offload` whose work is not finished.
+    private var callbacks: [ObjectIdentifier: AnyObject] = [:]
 
     /// Descriptors that the loop created, which it closes at the end of the run.
     private var ownDescriptors: [Int32] = []
@@ -134,6 +137,7 @@ public final class EventLoop {
         }
         priorityDescriptors = []
         timers.removeAll()
+        callbacks = [:]
         armedDeadline = .max
         for descriptor in ownDescriptors { close(descriptor) }
         ownDescriptors = []
@@ -195,7 +199,7 @@ public final class EventLoop {
     func cancel(_ watch: Watch) {
         let index = Int(watch.descriptor)
         guard slots[index].generation == watch.generation else { return }
-        // EBADF if a C library closed the descriptor first, which does no harm.
+        // This fails with EBADF if a C library closed the descriptor first, which does no harm.
         if slots[index].isRegistered { epoll_ctl(epoll, EPOLL_CTL_DEL, watch.descriptor, nil) }
         slots[index].generation &+= 1
         slots[index].isRegistered = false
@@ -205,9 +209,9 @@ public final class EventLoop {
 
     private func deliver(_ events: Slice<UnsafeMutableBufferPointer<epoll_event>>) {
         for event in events where !isStopping && isFirst(event) { deliver(event) }
-        // A full batch may have left out a first descriptor that is ready.
+        // A full batch may have left out a priority descriptor that is ready.
         if events.count == Self.batchSize { pollPriority() }
-        firstServed = nanosecondsSinceBoot
+        priorityServedAt = nanosecondsSinceBoot
         // epoll always returns the same descriptors first: without the rotation, they could use up their edge's budget.
         let start = events.isEmpty ? 0 : Int(turn % UInt64(events.count))
         for offset in 0..<events.count {
@@ -222,12 +226,12 @@ public final class EventLoop {
         slots[Int(Int32(truncatingIfNeeded: event.data.u64))].isPriority
     }
 
-    /// Polls the first descriptors if they were last served more than a slice ago. Called between other handlers.
+    /// Polls `priorityDescriptors` if they were last served more than a slice ago. Called between other handlers.
     private func servePriority() {
         guard !priorityDescriptors.isEmpty else { return }
         let now = nanosecondsSinceBoot
-        guard now - firstServed >= Self.slice else { return }
-        firstServed = now
+        guard now - priorityServedAt >= Self.slice else { return }
+        priorityServedAt = now
         pollPriority()
     }
 
@@ -362,15 +366,23 @@ public final class EventLoop {
     /// Runs `work` on a new helper thread, then `done` on the reactor.
     ///
     /// For calls that can only block, such as name resolution and flushing to disk. If no thread can be created, `work`
-    /// runs on the loop's thread.
+    /// runs on the loop's thread. When `done` is called, `work` has been released, with everything that only it had
+    /// captured. `done` is released on the reactor, so that what it captures never ends on another thread.
     public func offload<T: Sendable>(
         _ work: @escaping @Sendable () -> T, then done: @escaping @ReactorActor (T) -> Void
     ) {
         let executor = ReactorActor.shared.executor
         let run = executor.run.load(ordering: .relaxed)
+        let (work, callback) = (Work(work), Callback(done))
+        let key = ObjectIdentifier(callback)
+        callbacks[key] = callback
         let helper = HelperThread {
-            let result = work()
-            executor.post(.call(run: run) { done(result) })
+            guard let result = work.run() else { return }
+            executor.post(
+                .call(run: run) {
+                    let callback = Self.shared.callbacks.removeValue(forKey: key) as? Callback<T>
+                    callback?.body(result)
+                })
         }
         if !helper.start() { helper.body() }
     }
@@ -379,6 +391,29 @@ public final class EventLoop {
         let executor = ReactorActor.shared.executor
         executor.post(.call(run: executor.run.load(ordering: .relaxed), body))
     }
+}
+
+/// Work for a helper thread, which is released when it has run.
+private final class Work<T: Sendable>: Sendable {
+    private let body: Mutex<(@Sendable () -> T)?>
+
+    init(_ body: @escaping @Sendable () -> T) { self.body = Mutex(body) }
+
+    /// - Returns: `nil` if it has run before.
+    func run() -> T? {
+        let body = body.withLock { body in
+            defer { body = nil }
+            return body
+        }
+        return body?()
+    }
+}
+
+/// What the reactor calls with the result of a helper thread.
+private final class Callback<T: Sendable>: Sendable {
+    let body: @ReactorActor (T) -> Void
+
+    init(_ body: @escaping @ReactorActor (T) -> Void) { self.body = body }
 }
 
 extension timespec {

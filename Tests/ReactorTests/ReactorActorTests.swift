@@ -5,14 +5,14 @@ import ReactorTestSupport
 import Testing
 
 @Suite struct ReactorActorTests {
-    @Test("work runs beside the loop, its result arrives on it")
+    @Test("offloaded work runs on another thread, and its result arrives on the loop")
     func offload() async {
         let threads: [UInt]? = await onReactor { run in
-            let here = UInt(pthread_self())
+            let here = linux_thread()
             run.loop.offload {
-                UInt(pthread_self())
+                linux_thread()
             } then: { helper in
-                run.finish([here, helper, UInt(pthread_self())])
+                run.finish([here, helper, linux_thread()])
             }
         }
         #expect(threads?.count == 3)
@@ -20,7 +20,35 @@ import Testing
         #expect(threads?[0] != threads?[1])
     }
 
-    @Test("the result of work that outlives its run is lost")
+    /// Tells on which thread it was destroyed.
+    private final class Captured: Sendable {
+        private let thread: OutcomeBox<UInt>
+
+        init(_ thread: OutcomeBox<UInt>) { self.thread = thread }
+
+        deinit { thread.value = linux_thread() }
+    }
+
+    @Test("what the work captured is released before its result arrives, and what its callback captured on the loop")
+    func release() async {
+        for _ in 0..<300 {
+            let (ofWork, ofCallback) = (OutcomeBox<UInt>(), OutcomeBox<UInt>())
+            let found: [Bool]? = await onReactor { run in
+                let (first, second) = (Captured(ofWork), Captured(ofCallback))
+                run.loop.offload {
+                    withExtendedLifetime(first) {}
+                } then: {
+                    withExtendedLifetime(second) {}
+                    let isReleased = ofWork.value != nil
+                    run.loop.onNextTurn { run.finish([isReleased, ofCallback.value == linux_thread()]) }
+                }
+            }
+            #expect(found == [true, true])
+            guard found == [true, true] else { return }
+        }
+    }
+
+    @Test("the result of work that outlives its run is discarded")
     func orphan() async {
         let gate = OutcomeBox<Bool>()
         let outcome: String? = await onReactor { run in
@@ -46,7 +74,7 @@ import Testing
     @Test("a task enters the loop's thread with await")
     func tasks() async {
         let isSame: Bool? = await onReactor { run in
-            let here = UInt(pthread_self())
+            let here = linux_thread()
             Task.detached(executorPreference: ThreadExecutor()) {
                 let there = await threadOfReactor()
                 await run.finish(here == there)
@@ -69,4 +97,4 @@ import Testing
     }
 }
 
-@ReactorActor private func threadOfReactor() -> UInt { UInt(pthread_self()) }
+@ReactorActor private func threadOfReactor() -> UInt { linux_thread() }
