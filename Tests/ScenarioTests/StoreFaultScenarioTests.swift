@@ -218,6 +218,22 @@ struct StoreFaultScenarioTests {
         #expect(Self.unacknowledged(house) == 0, "without another press")
     }
 
+    @Test("with the reserve in memory, the sync of a request acknowledges no press; a power cut brings it back")
+    func requestOnFullDisk() {
+        var house = Household([Household.kitchen], rules: Self.accepting)
+        house.pairAll()
+        (house.diskIsFull, house.refuge) = (true, .memory)
+        house.press("kitchen", .click)
+        house.wait(.milliseconds(500))
+        house.ask(#"{"request":"rules/enable","data":{"id":"count"}}"#)
+        #expect(Self.unacknowledged(house) > 0)
+        house.cutPower()
+        house.diskIsFull = false
+        house.wait(.seconds(30))
+        #expect(house.payloads(on: "out").count == 2)
+        #expect(Self.unacknowledged(house) == 0)
+    }
+
     @Test(
         "without a reserve no press is handled, and the stored presses are accepted by their age afterwards"
     )

@@ -63,8 +63,8 @@ struct Witness {
     private var untold: [Part: [Int]] = [:]
     private var toldPresses: [Part: Int] = [:]
     private var gestures: [Part: (lines: Int, presses: Int, messages: Int)] = [:]
-    /// The sequence number of the latest end of a hold of each button that was published as stale.
-    private var latestStaleEnd: [ButtonID: Int64] = [:]
+    /// The sequence number of the latest hold, or end of a hold, of each button that was published as stale.
+    private var latestStale: [ButtonID: Int64] = [:]
     private var lateness: [String: (at: Instant, age: Duration)] = [:]
     private var readyTimes: [ButtonID: [Instant]] = [:]
     private var interruptedRules: [String] = []
@@ -226,7 +226,8 @@ struct Witness {
             if let place = interruptedRules.firstIndex(where: { sentence.hasPrefix("rule \($0) was interrupted") }) {
                 interruptedRules.remove(at: place)
             }
-        case .setTimer, .cancelTimer, .needsEntropy, .openTransport, .closeTransport, .send, .source, .flicd, .sync,
+        case .setTimer, .cancelTimer, .needsEntropy, .goOn, .openTransport, .closeTransport, .send, .source, .flicd,
+            .sync,
             .subscribe, .unsubscribe, .cancelProcess, .startWebRequest, .cancelWebRequest, .loadRules, .discard,
             .readFirmware, .respond, .pressSimulated, .setLogLevel, .status, .writeMetrics, .finish:
             break
@@ -423,14 +424,19 @@ struct Witness {
 
     private mutating func bridgeSaid(_ message: MQTTMessage) {
         guard let event = try? JSONValue(parsing: message.payload), event["type"] == "stale_event",
-            let data = event["data"], data["event_type"] == "hold_release",
+            let data = event["data"], let type = data["event_type"]?.stringValue,
             let button = data["id"]?.stringValue.flatMap({ ButtonID($0) }), let sequence = data["seq"]?.integerValue,
             // A message that the broker did not acknowledge is sent again, perhaps after a later hold was published.
-            sequence > latestStaleEnd[button, default: -1]
+            type == "hold" || type == "hold_release", sequence > latestStale[button, default: -1]
         else { return }
-        latestStaleEnd[button] = sequence
-        guard publishedHolds.contains(Part(button: button, isSmall: data["part"] == "small")) else { return }
-        report("P1", "the end of a hold that was published is stale: \(data)")
+        latestStale[button] = sequence
+        let part = Part(button: button, isSmall: data["part"] == "small")
+        guard type == "hold_release" else {
+            // The end of the hold before was given up, because the broker was away for longer than its time to live.
+            publishedHolds.remove(part)
+            return
+        }
+        if publishedHolds.contains(part) { report("P1", "the end of a hold that was published is stale: \(data)") }
     }
 
     private mutating func gestureSaid(_ id: String, _ message: MQTTMessage, isSmall: Bool) {
