@@ -44,6 +44,8 @@ struct StoreJournal: Sendable {
     /// Why the store cannot be written; `nil` if it can. A sentence for users.
     private(set) var fault: String? { didSet { hasChanged = true } }
     private var hasChanged = false
+    /// Why the latest record failed, without the consequence that `fault` adds.
+    private var reason: String?
     /// Why a reserve is missing; `nil` if none is. A sentence for users.
     private(set) var reserveFault: String? { didSet { hasChanged = true } }
     /// True if the last failed record is in the memory of the process only (`RecordRefuge.nowhere`).
@@ -107,9 +109,10 @@ struct StoreJournal: Sendable {
     /// The sync has ended.
     mutating func synced(_ token: RecordToken, _ success: Bool, at now: Instant) -> [Effect] {
         guard success else {
-            // A failed sync does not change that an earlier record is in the memory of the process only.
+            // A failed sync does not change that an earlier record is in the memory of the process only. The reason why
+            // that record failed helps more than the news that a sync fails, too.
             return recordFailed(
-                token, "The disk does not accept the state directory's data (sync failed)",
+                token, reason ?? "The disk does not accept the state directory's data (sync failed)",
                 isRecordLost ? .nowhere : .memory, at: now)
         }
         var effects: [Effect] = []
@@ -137,7 +140,7 @@ struct StoreJournal: Sendable {
         if self.fault != fault { effects.append(.faulted(fault)) }
         // A timer for a missing reserve may expire much later than a timer for this fault should.
         let isNew = latestFault == nil
-        self.fault = fault
+        (self.reason, self.fault) = (reason, fault)
         isRecordLost = refuge == .nowhere
         // Failures may arrive out of order: a sync fails some time after the record that was made last.
         let failed = token ?? latestToken
@@ -179,7 +182,7 @@ struct StoreJournal: Sendable {
 
     /// A sync that was requested after the latest fault has succeeded.
     private mutating func mended(at now: Instant) -> [Effect] {
-        fault = nil
+        (reason, fault) = (nil, nil)
         isRecordLost = false
         latestFault = nil
         backOff.reset()

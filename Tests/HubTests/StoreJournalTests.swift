@@ -76,6 +76,21 @@ struct StoreJournalTests {
         #expect(journal.fault == nil && acknowledged.count == (refuge == .disk ? 1 : 2))
     }
 
+    @Test("the reason why a record failed is shown until the store is mended, even if a sync fails later")
+    func reason() {
+        var journal = StoreJournal()
+        Self.handle(3, as: 1, in: &journal)
+        _ = journal.recordFailed(1, "the disk is full", .disk, at: Self.start)
+        _ = journal.sync(2)
+        _ = journal.synced(2, false, at: Self.start)
+        #expect(journal.fault == "the disk is full; \(RecordRefuge.memory.consequence)")
+        _ = journal.retry(as: 3, at: Self.start)
+        _ = journal.synced(3, true, at: Self.start)
+        _ = journal.sync(4)
+        _ = journal.synced(4, false, at: Self.start)
+        #expect(journal.fault?.contains("sync failed") == true)
+    }
+
     @Test("a failed sync does not hide that a record is in the memory of the process only")
     func syncFailsAfterLostRecord() {
         var journal = StoreJournal()

@@ -226,6 +226,8 @@ struct StoreFaultScenarioTests {
         house.press("kitchen", .click)
         house.wait(.milliseconds(500))
         house.ask(#"{"request":"rules/enable","data":{"id":"count"}}"#)
+        #expect(Self.faults(&house) != [])
+        house.wait(.milliseconds(200))
         #expect(Self.unacknowledged(house) > 0)
         house.cutPower()
         house.diskIsFull = false
