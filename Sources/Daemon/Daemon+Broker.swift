@@ -69,7 +69,7 @@ extension Daemon {
         case .message(let topicName, let payload, let retained, _):
             deliver(.messageReceived(topicName: topicName, payload: payload, retained: retained))
         case .subscribeFailed(let topicFilter, let reason):
-            logger.error("the broker refuses the subscription to \(topicFilter): \(reason)")
+            deliver(.subscriptionRefused(topicFilter: topicFilter, reason: reason))
         case .dropped(let reason): deliver(.messageDropped(reason))
         }
     }

@@ -15,6 +15,7 @@ package final class FlicdSourceEdge {
     private let port: UInt16
     private let resolve: @Sendable (String, UInt16) -> Result<[SocketAddress], Unresolved>
     private let handler: @ReactorActor (SourceInput) -> Void
+    private let budget: EdgeBudget
     /// Changes with every `connect` and `close`, so that results of earlier name resolutions are ignored.
     private var generation: UInt64 = 0
     private var dial: StreamConnector?
@@ -34,6 +35,7 @@ package final class FlicdSourceEdge {
         self.port = port
         self.resolve = resolve
         self.handler = handler
+        budget = EdgeBudget(loop)
     }
 
     package func connect() {
@@ -74,7 +76,7 @@ package final class FlicdSourceEdge {
     private func connected(_ descriptor: Int32) {
         var enabled: Int32 = 1
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &enabled, socklen_t(MemoryLayout<Int32>.size))
-        connection = StreamConnection(loop, descriptor) { [unowned self] event in
+        connection = StreamConnection(loop, descriptor, budget: budget) { [unowned self] event in
             switch event {
             case .received(let octets): handler(.received(octets))
             case .finished, .ended(.written): fail("it closed the connection")

@@ -26,7 +26,7 @@ extension Hub {
         guard let wasConnected = broker.disconnected(reason) else { return }
         if wasConnected { advanceRules(.brokerChanged(isConnected: false), at: now) }
         cancelTimer(.announce)
-        log(.warning, reason)
+        log(.warning, reason, from: .brokerLost)
         broadcast(.brokerDisconnected(reason: reason))
     }
 
@@ -129,7 +129,8 @@ extension Hub {
         case .logLine, .retainedLost: return
         case .retained(let topic): return invalidateDebounced(topic, at: now, after: Hub.retainedRetry)
         case .retainedGivenUp(let topic):
-            return log(.warning, "\(broker.name(of: topic)) could not be published: \(reason)")
+            let name = broker.name(of: topic)
+            return log(.refusedMessage, .warning, "\(name) could not be published: \(reason)", at: now)
         case .message: giveUp(id, because: reason, at: now)
         case .posted(let posting): carryOut(posting, at: now)
         }

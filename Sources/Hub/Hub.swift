@@ -55,6 +55,8 @@ package struct Hub: Sendable {
         case messageReceived(topicName: String, payload: [UInt8], retained: Bool)
         /// The broker sent a message that was dropped because it is too long; a sentence for users.
         case messageDropped(String)
+        /// The broker does not deliver the messages of a topic filter; `reason` is a sentence for users.
+        case subscriptionRefused(topicFilter: String, reason: String)
 
         case processEnded(JobID, ProcessResult)
         case webAnswered(JobID, HTTPResult)
@@ -236,6 +238,11 @@ package struct Hub: Sendable {
         case .messageReceived(let topicName, let payload, let retained):
             messageReceived(topicName, payload, retained: retained, at: now)
         case .messageDropped(let reason): log(.droppedMessage, .warning, "mqtt: \(reason)", at: now)
+        case .subscriptionRefused(let topicFilter, let reason):
+            log(
+                .refusedSubscription, .error,
+                "the broker refuses the subscription to \(topicFilter): \(reason); allow it in the broker's access rules",
+                at: now)
 
         case .processEnded(let id, let result): processEnded(id, result, at: now)
         case .webAnswered(let id, let result): webAnswered(id, result, at: now)

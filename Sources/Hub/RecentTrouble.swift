@@ -4,8 +4,9 @@ import Rules
 
 /// The lines of the log that a client, the broker or a file can cause as often as it likes.
 enum OutsideLine: CaseIterable, Hashable, Sendable {
-    case badRuleRequest, badSettings, droppedMessage, flicdClient, longRequest, longState, retainedRequest
-    case searchBegan, searchEnded, unchangedRules, unknownButton
+    case badRuleRequest, badSettings, brokerLost, droppedMessage, failedPairing, failedUpdate, flicdClient, longRequest
+    case longState, refusedMessage, refusedSubscription, retainedRequest, searchBegan, searchEnded, unchangedRules
+    case unknownButton
 }
 
 /// The last warnings and errors of the log, which `status` shows.

@@ -77,6 +77,19 @@ struct InvariantTests {
         }
     }
 
+    @Test("tests of programs, which wait for them in blocking calls, have threads of their own")
+    func programs() throws {
+        let suites = try Repository.swiftFiles(under: "Tests/IntegrationTests").filter {
+            $0.contains(anyOf: ["@Suite", "@Test"]) && $0.contains(anyOf: ["Workshop(", "RuleHouse(", "Program("])
+        }
+        #expect(suites.count > 20)
+        for file in suites {
+            for line in file.lines where line.hasPrefix("@Suite") {
+                #expect(line.contains(".ownThread"), "\(file.path): \(line)")
+            }
+        }
+    }
+
     @Test("every script is executable and the shell can read it")
     func scripts() throws {
         let folders = ["deploy", ".ci", "Tests/Guest", "Tests/HomeAssistant", "Tests/Package"]

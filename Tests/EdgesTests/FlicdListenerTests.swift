@@ -88,6 +88,28 @@ struct FlicdListenerTests {
         }
     }
 
+    @Test("of a flood from twenty clients, one turn of the loop takes no more than the budget")
+    func flood() async throws {
+        try await withReactor {
+            let turns = OctetsPerTurn()
+            let place = try await ListeningPlace { if case .received(_, let octets) = $0 { turns.add(octets.count) } }
+            let flood = [UInt8](repeating: 7, count: 32 * 1024)
+            var clients: [SocketClient] = []
+            for number in 1...20 {
+                let (client, id) = try await place.connect(from: "127.0.1.\(number)")
+                place.listener.carryOut(.pause(id))
+                client.send(flood)
+                clients.append(client)
+            }
+            for number in 1...20 { place.listener.carryOut(.resume(.init(rawValue: UInt64(number)))) }
+            while turns.all < clients.count * flood.count { await place.turn() }
+            // The last portion may begin just before the budget is used up.
+            #expect(turns.most > 16 * 1024 && turns.most < TurnBudget.octets + 4 * 1024, "\(turns.most)")
+            for client in clients { client.reset() }
+            place.listener.stop()
+        }
+    }
+
     @Test("connections of one address leave half of the places for others")
     func share() async throws {
         try await withReactor {
@@ -106,6 +128,23 @@ struct FlicdListenerTests {
     }
 }
 
+/// Counts what arrives in each turn of the loop.
+@ReactorActor
+private final class OctetsPerTurn {
+    private(set) var all = 0
+    /// In one turn of the loop.
+    private(set) var most = 0
+    private var current = 0
+    private var turn: UInt64 = 0
+
+    func add(_ count: Int) {
+        if turn != EventLoop.shared.turn { (turn, current) = (EventLoop.shared.turn, 0) }
+        all += count
+        current += count
+        most = max(most, current)
+    }
+}
+
 /// A listener on the loopback, and what it reports.
 @ReactorActor
 private final class ListeningPlace {
@@ -113,9 +152,13 @@ private final class ListeningPlace {
     let listener: FlicdListener
     let port = freePort()
 
-    init() async throws {
+    /// - Parameter observe: is called with each report at once.
+    init(_ observe: @escaping @ReactorActor (FlicdReport) -> Void = { _ in }) async throws {
         let reports = reports
-        listener = FlicdListener(loop: .shared, host: "127.0.0.1", port: port) { reports.add($0) }
+        listener = FlicdListener(loop: .shared, host: "127.0.0.1", port: port) {
+            observe($0)
+            reports.add($0)
+        }
         listener.carryOut(.listen)
         await next(.listening("127.0.0.1:\(port)", warning: nil))
     }

@@ -114,6 +114,19 @@ struct MalformedPacketTests {
         }
     }
 
+    @Test("an assertion that fails outside the library's loop functions ends the process, as without our definition")
+    func otherAssertions() async {
+        await #expect(processExitsWith: .signal(SIGABRT)) {
+            // Without a file of the memory of the process.
+            var limit = rlimit()
+            setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
+            typealias Failure =
+                @convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>, UInt32, UnsafePointer<CChar>) -> Void
+            let fail = unsafeBitCast(dlsym(nil, "__assert_fail"), to: Failure.self)
+            fail("handle != NULL", "test.c", 1, "otherAssertions")
+        }
+    }
+
     @Test("3.1.1 is spoken until the configuration is read again")
     func reload() async throws {
         try await withReactor {

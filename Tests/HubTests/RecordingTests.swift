@@ -45,6 +45,7 @@ struct RecordingTests {
                 .messageReceived(topicName: "a/b", payload: $0, retained: $0.isEmpty)
             }
         case .messageDropped: [.messageDropped("a message of 300000 octets on a/b was dropped")]
+        case .subscriptionRefused: [.subscriptionRefused(topicFilter: "home/#", reason: "not authorized")]
         case .processEnded:
             [ProcessResult.Status.exited(3), .signalled(9), .couldNotStart("no such program")].map {
                 .processEnded(

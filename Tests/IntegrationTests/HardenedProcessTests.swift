@@ -4,7 +4,7 @@ import Setup
 import Testing
 
 /// The protection of a running daemon by the kernel.
-@Suite("Protection of the process", .serialized)
+@Suite("Protection of the process", .serialized, .ownThread)
 struct HardenedProcessTests {
     @Test("other programs of the same user cannot inspect the daemon, and it ignores SIGXFSZ and SIGPIPE")
     func process() throws {

@@ -6,7 +6,7 @@ import Setup
 import Testing
 
 /// A daemon whose standard error is not read, or only for a while.
-@Suite("A log that is not read", .serialized)
+@Suite("A log that is not read", .serialized, .ownThread)
 struct UnreadLogTests {
     enum Place: CaseIterable {
         case pipe, socket, smallPipe, closedPipe, closedSocket, fullDisk

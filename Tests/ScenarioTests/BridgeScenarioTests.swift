@@ -216,6 +216,12 @@ struct BridgeScenarioTests {
             house.tell(.messageDropped("a message of \(length) octets on x was dropped: 262144 is the limit"))
         }
         #expect(house.logged.count == 4, "\(house.logged)")
+        for number in 0..<500 {
+            house.tell(.subscriptionRefused(topicFilter: "home/\(number)", reason: "not authorized"))
+            house.tell(.brokerDisconnected("mqtt: the broker closed the connection after \(number) ms"))
+            house.tell(.brokerConnected)
+        }
+        #expect(house.logged.count { $0.contains("refuses the subscription") } == 1, "\(house.logged)")
         #expect(status(&house).contains { $0.hasPrefix("the disk is full") })
         house.wait(.seconds(60))
         house.say("{\"tune\":1}", on: Self.status + "/set")

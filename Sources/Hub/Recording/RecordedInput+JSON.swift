@@ -44,6 +44,7 @@ extension RecordedInput {
         case publishFailed = "publish_failed"
         case messageReceived = "message_received"
         case messageDropped = "message_dropped"
+        case subscriptionRefused = "subscription_refused"
         case processEnded = "process_ended"
         case webAnswered = "web_answered"
         case rulesLoaded = "rules_loaded"
@@ -92,6 +93,11 @@ extension RecordedInput {
                 ]
             )
         case .messageDropped(let reason): (.messageDropped, ["reason": .string(redaction(reason))])
+        case .subscriptionRefused(let topicFilter, let reason):
+            (
+                .subscriptionRefused,
+                ["filter": .string(redaction(topicFilter)), "reason": .string(redaction(reason))]
+            )
         case .processEnded(let id, let result):
             (
                 .processEnded,
@@ -198,6 +204,8 @@ extension RecordedInput {
                 topicName: try line.string("topic"), payload: try line.octets("payload"),
                 retained: try line.bool("retain"))
         case .messageDropped: .messageDropped(try line.string("reason"))
+        case .subscriptionRefused:
+            .subscriptionRefused(topicFilter: try line.string("filter"), reason: try line.string("reason"))
         case .processEnded:
             .processEnded(
                 JobID(rawValue: try line.integer("id")),

@@ -3,7 +3,7 @@ import JSON
 import Testing
 
 /// tryckd with its state directory on a small file system in memory that is really full.
-@Suite("A real full disk", .serialized)
+@Suite("A real full disk", .serialized, .ownThread)
 struct FullDiskTests {
     /// A file system in a mount namespace of its own, which ends with the process.
     private struct Disk {
