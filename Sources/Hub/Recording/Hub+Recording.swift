@@ -43,7 +43,8 @@ extension Hub {
             isForRadio = true
         case .start, .wallClock, .transportOpened, .transportClosed, .source, .brokerAddress, .brokerConnected,
             .brokerDisconnected, .brokerSentMalformedPacket, .published, .publishFailed, .messageReceived,
-            .messageDropped, .subscriptionRefused, .processEnded, .webAnswered, .rulesLoaded, .reloadRules, .logLevel, .firmwareFiles,
+            .messageDropped, .subscriptionRefused, .processEnded, .webAnswered, .rulesLoaded, .reloadRules, .logLevel,
+            .firmwareFiles,
             .firmwareRead, .recordFailed, .reserveFault, .synced, .controlLine, .clientGone, .flicd, .timerFired, .stop:
             isForRadio = false
         }
