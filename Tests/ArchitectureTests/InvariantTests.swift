@@ -90,6 +90,29 @@ struct InvariantTests {
         }
     }
 
+    /// `deploy/test` runs these programs only with `--full`, so a renaming could break them unnoticed.
+    @Test("a Python program finds what it imports from its neighbours", arguments: ["HomeAssistant", "Machine"])
+    func pythonImports(folder: String) throws {
+        var count = 0
+        for path in Repository.paths(under: "Tests/\(folder)") where path.hasSuffix(".py") {
+            for line in try Repository.text(path).split(separator: "\n") where line.hasPrefix("from ") {
+                let words = line.split(whereSeparator: { " ,".contains($0) }).dropFirst().map(String.init)
+                let neighbour = "Tests/\(folder)/\(words[0].replacing(".", with: "/")).py"
+                guard Repository.exists(neighbour) else { continue }
+                let lines = try Repository.text(neighbour).split(separator: "\n")
+                for name in words.dropFirst(2) {
+                    let isDefined = lines.contains { line in
+                        ["def ", "async def ", "class ", ""].contains { line.hasPrefix($0 + name) }
+                            || line.hasPrefix("from ") && line.hasSuffix(name)
+                    }
+                    #expect(isDefined, "\(path): \(line)")
+                    count += 1
+                }
+            }
+        }
+        #expect(count > 20)
+    }
+
     @Test("every script is executable and the shell can read it")
     func scripts() throws {
         let folders = ["deploy", ".ci", "Tests/Guest", "Tests/HomeAssistant", "Tests/Package"]

@@ -12,7 +12,7 @@ from typing import Any
 import automations
 from bridge import PROJECT, Air, Bridge
 from broker import Broker, Listener, Message
-from home_assistant import MQTTTopics
+from home_assistant import HomeAssistant
 from tape import Failure, equal, limit
 
 
