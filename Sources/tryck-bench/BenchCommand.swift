@@ -27,24 +27,38 @@ struct BenchCommand: ParsableCommand {
 
                   tryck-bench press
                   tryck-bench press --presses 500
+                  tryck-bench press --rules template --every 1000
                 """)
 
         @Option(help: "The number of presses.")
         var presses = 2000
 
+        @Option(help: "Milliseconds between two presses; by default they follow each other quickly.")
+        var every: Int?
+
+        @Option(help: "The kind of rules that the presses trigger.")
+        var rules = BenchPressRules.plain
+
         func validate() throws {
             guard (10...100_000).contains(presses) else { throw ValidationError("--presses takes 10 to 100000") }
+            guard every.map({ (20...600_000).contains($0) }) ?? true else {
+                throw ValidationError("--every takes 20 to 600000")
+            }
         }
 
         func run() throws {
             let directory = try TemporaryDirectory()
             defer { directory.remove() }
             let path = directory.path
-            let presses = presses
-            Output.standardError.write(line: "\(presses) presses; this takes about \(presses * 18 / 1000 + 14) seconds")
+            let (presses, rules, every) = (presses, rules, every)
+            let seconds = presses * (every ?? 18) / 1000 + 14
+            Output.standardError.write(line: "\(presses) presses; this takes about \(seconds) seconds")
             let status = EventLoop.run { @ReactorActor in
                 let loop = EventLoop.shared
-                let bench = BenchPress(loop: loop, directory: path, presses: presses) { result in
+                let bench = BenchPress(
+                    loop: loop, directory: path, presses: presses, rules: rules,
+                    interval: every.map { Int64($0) * 1_000_000 }
+                ) { result in
                     switch result {
                     case .success(let report):
                         Output.standardOutput.write(text: report.text)

@@ -38,6 +38,9 @@ final class BenchPress {
     private let loop: EventLoop
     private let directory: String
     private let presses: Int
+    private let rules: BenchPressRules
+    /// Nanoseconds between two presses; `nil` if they follow each other after `pause`.
+    private let interval: Int64?
     private let finished: @ReactorActor (Result<BenchReport, Failure>) -> Void
     private var stage = Stage.starting
     private var world: SimulatedWorld
@@ -56,6 +59,8 @@ final class BenchPress {
     private var relaySamples: [Int64] = []
     /// When the first octets of the current press were written.
     private var began: Int64?
+    /// When the last press was made.
+    private var pressedAt: Int64 = 0
     /// True if a button is pressed and its notification has not been sent yet.
     private var isPressed = false
     private var readyButtons = 0
@@ -63,12 +68,14 @@ final class BenchPress {
     private var idleAfter: ProcessFigures?
 
     init(
-        loop: EventLoop, directory: String, presses: Int,
+        loop: EventLoop, directory: String, presses: Int, rules: BenchPressRules, interval: Int64?,
         finished: @escaping @ReactorActor (Result<BenchReport, Failure>) -> Void
     ) {
         self.loop = loop
         self.directory = directory
         self.presses = presses
+        self.rules = rules
+        self.interval = interval
         self.finished = finished
         world = SimulatedWorld(
             (0..<BenchPress.buttonCount).map {
@@ -138,15 +145,7 @@ final class BenchPress {
 
     private func startDaemon(_ path: String) {
         let socket = directory + "/radio.sock"
-        let rules = (0..<BenchPress.buttonCount).map {
-            """
-              - id: bench\($0)
-                triggers: {button: {address: "\(BenchPress.address($0))"}, event: click}
-                actions:
-                  - publish: {topic: bench/press, payload: "0123456789abcdef"}
-
-            """
-        }.joined()
+        let rules = rules.text(addresses: (0..<BenchPress.buttonCount).map(BenchPress.address))
         let configuration = """
             bluetooth:
               transport: "h4:unix:\(socket)"
@@ -155,7 +154,7 @@ final class BenchPress {
             rules: rules.yaml
 
             """
-        guard FileText.write(Array("version: 1\nrules:\n\(rules)".utf8), to: directory + "/rules.yaml"),
+        guard FileText.write(Array(rules.utf8), to: directory + "/rules.yaml"),
             FileText.write(Array(configuration.utf8), to: directory + "/tryck.yaml"),
             let radio = H4Server(loop: loop, path: socket, { [weak self] in self?.advance(.received($0)) })
         else { return fail("cannot write to \(directory)") }
@@ -209,7 +208,7 @@ final class BenchPress {
             relaySamples.append(loop.nanosecondsSinceBoot - began)
             self.began = nil
             stage = .pressing
-            pause()
+            pause(max(BenchPress.pause, pressedAt + (interval ?? 0) - loop.nanosecondsSinceBoot))
         case .message(topicName: "tryck/bridge/state", _, _, _) where stage == .pairing:
             askToPair()
         case .message(topicName: "tryck/bridge/response/permit_join", let payload, _, _) where stage == .pairing:
@@ -257,6 +256,7 @@ final class BenchPress {
             if stage == .relaying { return sendToRelay() }
             if pressSamples.count >= presses { return settle() }
             isPressed = true
+            pressedAt = loop.nanosecondsSinceBoot
             advance(.press(button: button, .down))
             pause(BenchPress.timeLimit)
         case .releasing:

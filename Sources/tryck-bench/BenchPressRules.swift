@@ -1,0 +1,51 @@
+import ArgumentParser
+import ButtonModel
+
+/// The rules that `BenchPress` measures. Each publishes the same 16 octets when its button is clicked.
+enum BenchPressRules: String, CaseIterable, ExpressibleByArgument {
+    /// One rule for each button, with a payload that is known when the rules are loaded.
+    case plain
+    /// As `plain`, with a condition and a template.
+    case template
+    /// As `plain`, with 100 more rules, which are for other buttons.
+    case hundred
+    /// As `plain`, with QoS 1.
+    case qos1
+
+    /// - Parameter addresses: one for each button.
+    func text(addresses: [BluetoothAddress]) -> String {
+        var text = "version: 1\n"
+        if self == .template { text += "variables: {mode: day, digits: 89abcdef}\n" }
+        text += "rules:\n"
+        for (number, address) in addresses.enumerated() {
+            text += """
+                  - id: bench\(number)
+                    triggers: {button: {address: "\(address)"}, event: click}
+                \(self == .template ? "    conditions: variables.mode == 'day'" : "")
+                    actions:
+                      - publish: {topic: bench/press, \(message)}
+
+                """
+        }
+        guard self == .hundred else { return text }
+        for number in 0..<100 {
+            let other = BluetoothAddress(rawValue: 0x80E4_DA00_1000 + UInt64(number))
+            text += """
+                  - id: other\(number)
+                    triggers: {button: {address: "\(other)"}, event: click}
+                    actions:
+                      - publish: {topic: bench/other, payload: "\(number)"}
+
+                """
+        }
+        return text
+    }
+
+    private var message: String {
+        switch self {
+        case .plain, .hundred: #"payload: "0123456789abcdef""#
+        case .template: #"payload: "01234567{{ variables.digits }}""#
+        case .qos1: #"payload: "0123456789abcdef", qos: 1"#
+        }
+    }
+}
