@@ -382,7 +382,10 @@ package struct MQTTSession: Sendable {
                 .report(refusal.map { .publishFailed(id: message.id, $0) } ?? .published(id: message.id)))
         case .subscribed(let messageID, let refusals):
             guard let topicFilter = subscribing.removeValue(forKey: messageID) else { return }
-            for refusal in refusals { effects.append(.report(.subscribeFailed(topicFilter: topicFilter, refusal))) }
+            for refusal in refusals {
+                let advice = "\(refusal); allow it in the broker's access rules"
+                effects.append(.report(.subscribeFailed(topicFilter: topicFilter, advice)))
+            }
         case .message(let topicName, let payload, let retained, let qos):
             effects.append(
                 .report(.message(topicName: topicName, payload: payload, retained: retained, qos: qos)))

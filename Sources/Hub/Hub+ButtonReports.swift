@@ -41,6 +41,7 @@ extension Hub {
         case .state(let button, let state): stateChanged(button, state, at: now)
         case .signal(let button, let rssi): announce(buttons.signalMeasured(button, Int(rssi)), at: now)
         case .rebooted(let button, let cursor):
+            completePress(at: now)
             advanceRules(.rebooted(button), at: now)
             buttons.rebooted(button, cursor)
             if let progress = progress(of: button) { record([progress]) }
@@ -63,10 +64,12 @@ extension Hub {
             advanceFlicdServer(.advertised(FlicdAdvertisement(advertisement)), at: now)
         case .allDisconnected: finish(at: now)
         case .disconnected(let button, let reason):
+            completePress(at: now)
             if reason == ButtonManager.timeoutReason { radio.linkTimedOut(button) }
             advanceFlicdServer(.linkFailed(button, reasonName: reason), at: now)
             broadcast(.disconnected(name(of: button), reason: reason))
         case .sessionFailed(let button, let reason, let advice):
+            completePress(at: now)
             advanceFlicdServer(.linkFailed(button, reasonName: reason), at: now)
             log(.warning, "\(label(of: button)): the session failed (\(reason)); the pairing is kept. \(advice)")
             broadcast(.sessionFailed(name(of: button), reason: reason, advice: advice))

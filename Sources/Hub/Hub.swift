@@ -239,10 +239,7 @@ package struct Hub: Sendable {
             messageReceived(topicName, payload, retained: retained, at: now)
         case .messageDropped(let reason): log(.droppedMessage, .warning, "mqtt: \(reason)", at: now)
         case .subscriptionRefused(let topicFilter, let reason):
-            log(
-                .refusedSubscription, .error,
-                "the broker refuses the subscription to \(topicFilter): \(reason); allow it in the broker's access rules",
-                at: now)
+            log(.error, "the broker refuses the subscription to \(topicFilter): \(reason)", from: .refusedSubscription)
 
         case .processEnded(let id, let result): processEnded(id, result, at: now)
         case .webAnswered(let id, let result): webAnswered(id, result, at: now)

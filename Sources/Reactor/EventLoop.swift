@@ -54,8 +54,11 @@ public final class EventLoop {
     /// True if the timerfd expired in this turn.
     private var isTimerExpired = false
 
-    /// The callbacks of `offload` whose work is not finished.
-    private var callbacks: [ObjectIdentifier: AnyObject] = [:]
+    /// The callbacks of `offload` whose work is not finished. They are kept between runs, because work that outlives its run
+    /// may use what its callback keeps alive.
+    private var callbacks: [UInt64: AnyObject] = [:]
+    /// The number of calls of `offload`.
+    private var offloads: UInt64 = 0
 
     /// Descriptors that the loop created, which it closes at the end of the run.
     private var ownDescriptors: [Int32] = []
@@ -137,7 +140,6 @@ public final class EventLoop {
         }
         priorityDescriptors = []
         timers.removeAll()
-        callbacks = [:]
         armedDeadline = .max
         for descriptor in ownDescriptors { close(descriptor) }
         ownDescriptors = []
@@ -367,21 +369,23 @@ public final class EventLoop {
     ///
     /// For calls that can only block, such as name resolution and flushing to disk. If no thread can be created, `work`
     /// runs on the loop's thread. When `done` is called, `work` has been released, with everything that only it had
-    /// captured. `done` is released on the reactor, so that what it captures never ends on another thread.
+    /// captured. `done` is released on the reactor when `work` has ended, even if the run has ended before, so that `work` may
+    /// use what `done` keeps alive.
     public func offload<T: Sendable>(
         _ work: @escaping @Sendable () -> T, then done: @escaping @ReactorActor (T) -> Void
     ) {
         let executor = ReactorActor.shared.executor
         let run = executor.run.load(ordering: .relaxed)
-        let (work, callback) = (Work(work), Callback(done))
-        let key = ObjectIdentifier(callback)
-        callbacks[key] = callback
+        let work = Work(work)
+        offloads += 1
+        let number = offloads
+        callbacks[number] = Callback(done)
         let helper = HelperThread {
             guard let result = work.run() else { return }
             executor.post(
-                .call(run: run) {
-                    let callback = Self.shared.callbacks.removeValue(forKey: key) as? Callback<T>
-                    callback?.body(result)
+                .completion {
+                    let callback = Self.shared.callbacks.removeValue(forKey: number) as? Callback<T>
+                    if run == executor.run.load(ordering: .relaxed) { callback?.body(result) }
                 })
         }
         if !helper.start() { helper.body() }

@@ -33,6 +33,8 @@ final class LoopExecutor: SerialExecutor {
     enum Message {
         case job(UnownedJob)
         case call(run: UInt64, @ReactorActor () -> Void)
+        /// Is called in any run.
+        case completion(@ReactorActor () -> Void)
     }
 
     private let inbox = Mutex<[Message]>([])
@@ -77,6 +79,7 @@ final class LoopExecutor: SerialExecutor {
             switch message {
             case .job(let job): job.runSynchronously(on: asUnownedSerialExecutor())
             case .call(let run, let body): if run == self.run.load(ordering: .relaxed) { body() }
+            case .completion(let body): body()
             }
         }
     }

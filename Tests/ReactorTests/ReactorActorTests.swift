@@ -20,13 +20,13 @@ import Testing
         #expect(threads?[0] != threads?[1])
     }
 
-    /// Tells on which thread it was destroyed.
+    /// Tells when it is destroyed.
     private final class Captured: Sendable {
-        private let thread: OutcomeBox<UInt>
+        private let ended: @Sendable () -> Void
 
-        init(_ thread: OutcomeBox<UInt>) { self.thread = thread }
+        init(_ ended: @escaping @Sendable () -> Void) { self.ended = ended }
 
-        deinit { thread.value = linux_thread() }
+        deinit { ended() }
     }
 
     @Test("what the work captured is released before its result arrives, and what its callback captured on the loop")
@@ -34,7 +34,8 @@ import Testing
         for _ in 0..<300 {
             let (ofWork, ofCallback) = (OutcomeBox<UInt>(), OutcomeBox<UInt>())
             let found: [Bool]? = await onReactor { run in
-                let (first, second) = (Captured(ofWork), Captured(ofCallback))
+                let first = Captured { ofWork.value = linux_thread() }
+                let second = Captured { ofCallback.value = linux_thread() }
                 run.loop.offload {
                     withExtendedLifetime(first) {}
                 } then: {
@@ -46,6 +47,36 @@ import Testing
             #expect(found == [true, true])
             guard found == [true, true] else { return }
         }
+    }
+
+    @Test("what a callback captured outlives the work, even if the run ends before the work does")
+    func callbackOfEndedRun() async {
+        let (released, wasReleased) = (OutcomeBox<UInt>(), OutcomeBox<Bool>())
+        let (gate, end) = (socketPair(), socketPair())
+        linux_set_blocking(gate.near, 1)
+        let isEnded: Bool? = await onReactor { run in
+            let captured = Captured {
+                released.value = linux_thread()
+                _ = write(end.far, "x", 1)
+            }
+            run.loop.offload {
+                var octet: UInt8 = 0
+                _ = read(gate.near, &octet, 1)
+                wasReleased.value = released.value != nil
+            } then: {
+                withExtendedLifetime(captured) {}
+            }
+            run.finish(true)
+        }
+        #expect(isEnded == true)
+        let found: [Bool]? = await onReactor { run in
+            let here = linux_thread()
+            _ = run.loop.watch(end.near, .read) { _ in
+                run.finish([wasReleased.value == false, released.value == here])
+            }
+            _ = write(gate.far, "x", 1)
+        }
+        #expect(found == [true, true])
     }
 
     @Test("the result of work that outlives its run is discarded")

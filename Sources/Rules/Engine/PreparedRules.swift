@@ -43,8 +43,6 @@ package struct PreparedRules: Hashable, Sendable {
     package var ruleIDs: [String] { names.ruleIDs }
     /// True if there is a rule with this id.
     ///
-    /// True if there is a rule with this id.
-    ///
     /// - Parameter index: the index at which the rule is searched first.
     package func has(rule: String, at index: Int) -> Bool {
         ruleIDs.indices.contains(index) && ruleIDs[index] == rule || names.rules[rule] != nil
