@@ -361,7 +361,8 @@ struct MQTTSessionTests {
                 Outcome(events: [
                     .subscribed(messageID: 1, refusals: []), .subscribed(messageID: 2, refusals: ["not authorized"]),
                 ])),
-            expect: .report(.subscribeFailed(topicFilter: "b", "not authorized; allow it in the broker's access rules")))
+            expect: .report(.subscribeFailed(topicFilter: "b", "not authorized; allow it in the broker's access rules"))
+        )
         talk.when(.unsubscribe("a"), expect: .unsubscribe("a"))
     }
 
