@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Every module and what it may import. The same table stands in ARCHITECTURE.md, and
-// `Tests/ArchitectureTests` holds the import lines of `Sources/` against it.
+// Every module and what it may import. ARCHITECTURE.md has the same table, and `Tests/ArchitectureTests` compares the
+// import lines of `Sources/` with it.
 
 let settings: [SwiftSetting] =
     [
@@ -11,7 +11,7 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("MemberImportVisibility"),
     ]
-    // A warning is an error where we test; a newer compiler must not stop somebody's installation.
+    // Tests treat warnings as errors. Installations do not, because a newer compiler may have new warnings.
     + (Context.environment["TRYCK_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)])
 
 /// Optimized modules make the tests of values about eight times faster, and show mistakes that only an optimized program has.
@@ -31,8 +31,8 @@ func tests(
         swiftSettings: settings)
 }
 
-/// What the fuzz targets import. They are tests that replay the corpus, or, when `Tests/FuzzTests/run` builds this
-/// package for itself, the program that makes it grow.
+/// What the fuzz targets import. They are tests that replay the corpus. When `Tests/FuzzTests/run` builds this package,
+/// they are the program that extends the corpus.
 let fuzzImports: [Target.Dependency] = [
     "BluetoothHost", "ButtonModel", "Bytes", "Diagnostics", "Edges", "Expressions", "Flic", "FlicdProtocol",
     "Gestures", "MQTTTopics", "Hub", "JSON", "Platform", "RuleLoader", "Rules", "Setup",
@@ -51,7 +51,7 @@ let package = Package(
     products: [
         .executable(name: "tryck", targets: ["tryck"]),
         .executable(name: "tryckd", targets: ["tryckd"]),
-        // For programs of others; what they speak of comes with each of them.
+        // Libraries for other programs. Each contains the modules whose types it exposes.
         .library(name: "BluetoothHost", targets: ["BluetoothHost", "ButtonModel"]),
         .library(name: "Flic", targets: ["Flic", "ButtonModel"]),
         .library(name: "Simulator", targets: ["Simulator", "BluetoothHost", "Flic", "ButtonModel"]),
@@ -60,7 +60,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     ]
-        // For `make docs` and for nobody else.
+        // Only for `make docs`.
         + (Context.environment["TRYCK_DOCS"] == nil
             ? [] : [.package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.4.0")]),
     targets: [
@@ -115,7 +115,7 @@ let package = Package(
             "Daemon", "ButtonModel", "JSON", "BluetoothHost", "Rules", "RuleLoader", "MQTTTopics", "Hub",
             "Simulator",
             "Reactor", "Platform", "Edges", "Setup", "CLinux", .product(name: "Logging", package: "swift-log")),
-        // Only this small target is compiled anew for each commit.
+        // Only this small target is recompiled for each commit.
         .executableTarget(name: "tryckd", dependencies: ["Daemon"], swiftSettings: settings, plugins: ["CommitPlugin"]),
         .plugin(name: "CommitPlugin", capability: .buildTool(), path: "Plugins/Commit"),
 
@@ -155,7 +155,7 @@ let package = Package(
                 "DoctorCommands", "ExportCommands", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
-        // Measures; it is no part of the packages, and not installed.
+        // Benchmarks. The Debian package does not contain them.
         .executableTarget(
             name: "tryck-bench",
             dependencies: [

@@ -12,7 +12,7 @@
             expect(effects.isEmpty, "an effect was not returned")
             expect(Set(states.keys) == Set(known.keys), "a button without a pairing has a state, or a paired one none")
             expect(delivered.keys.allSatisfy { known[$0] != nil || link(to: $0) != nil }, "events of an unknown button")
-            expect(inRetryDelay.allSatisfy { known[$0] != nil }, "a button without a pairing is left alone")
+            expect(inRetryDelay.allSatisfy { known[$0] != nil }, "an unpaired button has a retry delay")
             expect(
                 inRetryDelay.allSatisfy { deadlines.deadline(of: .retry($0)) != nil }, "a button has no retry deadline")
             expect(
@@ -24,7 +24,7 @@
             expect(
                 (search?.reported.count ?? 0) <= Self.maximumReported + known.count, "a search remembers too much")
             expect(!isSearching || searchEnd != nil, "a search has no end")
-            expect(!isShuttingDown || !isSearching, "a search goes on at the end of the program")
+            expect(!isShuttingDown || !isSearching, "a search is active during shutdown")
             expect(isControllerReady || links.isEmpty, "there are links, and no adapter")
             for (button, record) in known {
                 expect(record.id == button, "\(record.id) is kept as \(button)")
@@ -59,7 +59,7 @@
                 case .retry(let button):
                     expect(inRetryDelay.contains(button), "\(button): is tried again without a failure")
                 case .searchEnds: expect(isSearching, "a deadline for a search that has ended")
-                case .candidate: expect(search?.candidate != nil, "a button that is gone is being paired")
+                case .candidate: expect(search?.candidate != nil, "the candidate's deadline is set without a candidate")
                 case .host, .retryCandidates, .freeLink, .limitCheck, .shutDown: break
                 }
             }

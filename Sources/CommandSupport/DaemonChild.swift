@@ -19,7 +19,7 @@ package final class DaemonChild {
     private var timer: Timer?
     private let ended: @ReactorActor (ExitStatus?) -> Void
 
-    /// - Parameter ended: called once, when the process has ended; `nil` for an end without one of our exit statuses,
+    /// - Parameter ended: called once, when the process has ended; `nil` for an end without one of Tryck's exit statuses,
     ///   such as by a signal.
     package init(
         _ loop: EventLoop, arguments: [String], log: String, _ ended: @escaping @ReactorActor (ExitStatus?) -> Void

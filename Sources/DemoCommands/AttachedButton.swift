@@ -3,7 +3,7 @@ import Edges
 import Reactor
 import Simulator
 
-/// A simulated button with a connection of its own to a controller that is not ours.
+/// A simulated button with a connection of its own to another program's virtual controller.
 @ReactorActor
 final class AttachedButton {
     enum Event: Sendable {

@@ -53,7 +53,7 @@ final class DemoListener {
             let text = String(decoding: payload, as: UTF8.self)
             handler(.delivered(.init(topicName: topicName, payload: text), qos: qos))
         case .subscribeFailed(_, let reason), .dropped(let reason): handler(.failed("The broker: \(reason)."))
-        // The next attempt is made without us. A press whose message does not come fails in `DemoRun`.
+        // `MQTTEdge` connects again by itself. `DemoRun` fails a press whose message does not arrive.
         case .disconnected, .published, .publishFailed: break
         }
     }

@@ -16,9 +16,9 @@ import Simulator
 /// | listening   | subscribed                           | pairing     | permit joining                       |
 /// | pairing     | every button is ready                | closing     | stop joining                         |
 /// | closing     | the answer                           | playing     | show the keys, or begin the script   |
-/// | playing     | everything of a press is done        | probing     | send any request                     |
-/// | probing     | the answer, and still all is done    | playing     | next press, or finish                |
-/// | probing     | the answer, and there is more        | playing     | wait                                 |
+/// | playing     | a press has no effects to wait for   | probing     | send any request                     |
+/// | probing     | the answer, and still no effects     | playing     | next press, or finish                |
+/// | probing     | the answer, and more effects         | playing     | wait                                 |
 /// | any         | the timer                            | done        | fail with what was awaited           |
 ///
 /// The probe closes a gap: the daemon's lines come in order, so its answer comes after all lines about the press,

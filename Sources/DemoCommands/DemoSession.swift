@@ -133,7 +133,7 @@ final class DemoSession {
         return lines.isEmpty ? " Its log is empty." : " Its log ends with:\n" + lines.map { "  \($0)\n" }.joined()
     }
 
-    /// Ends the demo. The terminal is restored first, so that it is usable whatever happens then.
+    /// Ends the demo. The terminal is restored first, so that it is usable even if a later step fails.
     private func end(_ failure: Failure?) {
         guard !isEnding else { return }
         isEnding = true

@@ -4,12 +4,12 @@ import Gestures
 import JSON
 import Simulator
 
-/// Tracks what one press still has to bring about: movements of the button, gestures, runs of rules, and messages that
-/// come back from the broker.
+/// Tracks the effects of one press that have not been observed yet: movements of the button, gestures, runs of rules,
+/// and messages that come back from the broker.
 ///
 /// Every press of a button becomes part of exactly one gesture: a click takes one press, a double click two; a hold, a
-/// swipe, and a turn of at least `Vocabulary.minimumTurn` take one each. As long as a button that moved has a press left
-/// over, or its hold is not released, another event has to follow, whatever the trigger mode of the button.
+/// swipe, and a turn of at least `Vocabulary.minimumTurn` take one each. As long as a button that moved has a press
+/// that is in no gesture, or its hold is not released, another event has to follow, whatever the trigger mode of the button.
 ///
 /// The daemon's lines and the broker's messages come over two connections, in any order.
 struct PressTracker: Hashable, Sendable {
@@ -33,7 +33,7 @@ struct PressTracker: Hashable, Sendable {
     private var waitsForGestures = true
     /// By the button's id.
     private var trains: [String: Train] = [:]
-    /// The buttons that have moved since `begin`. Another button may be held down all the while.
+    /// The buttons that have moved since `begin`. Another button may be held down meanwhile.
     private var movedButtons: Set<String> = []
     private var runs: [Int64: String] = [:]
     /// For each message, how often it was sent, less how often it came back.
@@ -58,7 +58,7 @@ struct PressTracker: Hashable, Sendable {
         case .press(.up, _): awaitedUps = 1
         case .turn:
             awaitedTurns = 1
-            // A button that is turned may be held down all the while.
+            // A button may be held down while it is turned.
             waitsForGestures = false
         case .pushTurn: (awaitedDowns, awaitedUps, awaitedTurns) = (1, 1, 1)
         }

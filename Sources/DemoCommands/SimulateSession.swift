@@ -12,7 +12,7 @@ import Simulator
 final class SimulateSession {
     /// Octets. A longer line of standard input ends the program.
     private static let maximumLineLength = 4096
-    /// Nanoseconds, longer than any swipe or turn takes together with the message about it.
+    /// In nanoseconds. It is longer than any swipe or turn together with the message about it.
     private static let movementTime: Int64 = 2_000_000_000
 
     private let conversation: Conversation<Void>

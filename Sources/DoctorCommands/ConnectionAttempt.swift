@@ -13,7 +13,7 @@ import Setup
 /// the adapter is left to the daemon, and the broker is tried only when the daemon is not connected to it.
 @ReactorActor
 final class ConnectionAttempt {
-    /// Nanoseconds, longer than an attempt to connect takes except with a slow resolver.
+    /// In nanoseconds. It is longer than an attempt to connect, unless the resolver is slow.
     private static let timeLimit: Int64 = 15_000_000_000
 
     private struct Outcome: Sendable {

@@ -7,7 +7,7 @@ import JSON
 import Platform
 import Setup
 
-/// Judges what was seen: what is wrong, and which command mends it.
+/// Derives findings from observations: what is wrong, and which command corrects it.
 ///
 /// The answer of a running daemon counts more than anything that a command could find out beside it: the daemon holds
 /// the adapter and the broker's session, and writes the state directory as the user it runs as.
@@ -131,7 +131,7 @@ struct Diagnosis: Hashable, Sendable {
         }
     }
 
-    /// Only the daemon's answer counts, because our own connection to a flicd would be another client of it.
+    /// Only the daemon's answer counts, because a connection of this command to a flicd would be another client of it.
     private var sources: Finding? {
         guard let sources = status?["sources"]?.arrayValue, !sources.isEmpty else { return nil }
         if let lost = sources.first(where: { $0["connected"]?.boolValue != true }) {
@@ -155,7 +155,7 @@ struct Diagnosis: Hashable, Sendable {
             case "connected": return .ok(.broker, "\(broker.text("url")), connected")
             default: break
             }
-            // Our own attempt knows the kind of the fault, and the daemon's answer only its sentence.
+            // The attempt of this command has the kind of the fault, and the daemon's answer only its sentence.
             if case .failed(let failure) = seen.broker { return problem(of: failure) }
             let fault = Self.faults(of: status).broker ?? "\(broker.text("url")) is not connected yet"
             return .problem(.broker, fault.asFinding, mend: "sudo systemctl restart tryck")

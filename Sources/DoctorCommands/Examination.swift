@@ -18,7 +18,7 @@ struct Examination {
     /// The control sockets to try, besides the one that the configuration names.
     var candidates: [String] = []
 
-    /// Returns what was seen, and the secrets that a report must not show.
+    /// Returns the observations, and the secrets that a report must not show.
     func run() -> (Observations, Redaction) {
         let files = ConfigurationFiles(environment: environment)
         let path = ConfigurationPath.find(options.configuration, environment: environment)

@@ -121,7 +121,8 @@ package final class ProcessJob {
             waitpid(process, nil, 0)
             return .signalled(SIGKILL)
         default:
-            preconditionFailure("waitid: \(systemMessage(errno)): nobody else waits for our children")
+            preconditionFailure(
+                "waitid failed: \(systemMessage(errno)), although no other code reaps this process")
         }
     }
 }

@@ -71,7 +71,7 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
             "\(path) was written by a newer version (schema \(found), this version knows \(known)): "
                 + "install that version again, or move the file away to start with no buttons"
         case .diskFull(let path):
-            "no space left for \(path): free some"
+            "no space left for \(path): free space on its file system"
         case .readOnly(let path):
             "\(path) cannot be written: check the owner of the directory and whether its file system is mounted read-only"
         case .busy(let path):

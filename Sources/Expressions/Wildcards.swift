@@ -1,7 +1,7 @@
 /// A pattern in which `*` matches any text and `?` matches any character.
 ///
 /// The pieces between stars are searched from left to right, each at its first occurrence, which is sufficient because
-/// a star matches whatever lies between. The search shifts a bit vector, with a bit for each character of the piece,
+/// a star matches any text between the pieces. The search shifts a bit vector, with a bit for each character of the piece,
 /// once for each character of the text; for a pattern of bounded length it is linear in the text.
 ///
 /// - Source: Baeza-Yates, Gonnet: A new approach to text searching, 1992 (shift-and).

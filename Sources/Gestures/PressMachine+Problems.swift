@@ -20,21 +20,27 @@
                 "the presses of the train are not in their order")
             expect((train.last?.number ?? 0) <= pressCount, "a press has a number that was not given out")
             expect(!isReservedForChord || state == .undecided, "a press is held back in state \(state)")
-            expect(!lostLinkDuringPress || state != .released, "a press is cut off, and none is down")
-            expect(deadline == nextDeadline, "the deadline is not that of the state")
-            expect(!usesButtonVerdicts || deadline == holdEndsAt, "our clock decides what the button's verdicts decide")
+            expect(!lostLinkDuringPress || state != .released, "the link was lost during a press, but no press is down")
+            expect(deadline == nextDeadline, "the deadline differs from the one that the state requires")
+            expect(
+                !usesButtonVerdicts || deadline == holdEndsAt,
+                "a deadline other than the end of a hold is set, although the button decides the gesture")
             switch state {
             case .released, .undecided, .long:
-                expect(holdEndsAt == nil, "the end of a hold is due, and there is no hold")
+                expect(holdEndsAt == nil, "the end of a hold is scheduled, but there is no hold")
             case .holding(let press, let fired):
-                expect(train.isEmpty, "presses are in the train behind a hold")
+                expect(train.isEmpty, "the train is not empty during a hold")
                 expect(press.up == nil, "the press of a hold has ended")
-                expect((fired >= 0) == (press.hold != nil), "a hold was told without noting how late")
-                expect(holdEndsAt == nil || fired >= 0, "the end of a hold is due that was never told")
+                expect(
+                    (fired >= 0) == (press.hold != nil),
+                    "a hold was reported and its lateness was not recorded, or the reverse")
+                expect(
+                    holdEndsAt == nil || fired >= 0,
+                    "the end of a hold is scheduled, but the hold was never reported")
             case .spent(let press):
-                expect(train.isEmpty, "presses are in the train behind one whose gesture is out")
-                expect(press.up == nil, "the press whose gesture is out has ended")
-                expect(holdEndsAt == nil, "the end of a hold is due, and there is no hold")
+                expect(train.isEmpty, "the train is not empty in state `spent`")
+                expect(press.up == nil, "state `spent` has a press with an up")
+                expect(holdEndsAt == nil, "the end of a hold is scheduled, but there is no hold")
             }
             return problems
         }
@@ -90,7 +96,8 @@
                     }
                     if member.hasFired, !isShared { problems.append("\(rows[row].button): a press is in two chords") }
                     if member.holdsBackUntil != nil {
-                        problems.append("\(rows[row].button): a press is set free before its chord fires")
+                        problems.append(
+                            "\(rows[row].button): a chord has formed, and a member's press is still held back")
                     }
                 }
             }

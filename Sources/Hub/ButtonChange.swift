@@ -4,7 +4,7 @@ import Buttons
 /// A change of one button's record, as `ButtonRegistry` made it and `Hub.announce` passes it on.
 struct ButtonChange: Hashable, Sendable {
     var button: ButtonID
-    /// `nil` if only the store is told.
+    /// `nil` if only the store receives the change.
     var fact: ButtonFact?
     /// Changes of the store.
     var changes: [StoreChange] = []
@@ -74,7 +74,7 @@ struct ButtonAudiences: OptionSet, Sendable {
 }
 
 extension ButtonFact {
-    /// All audiences that show the fact or decide by it. An audience that is missing here is told nowhere.
+    /// All audiences that show the fact or decide by it. An audience that is not listed is not informed of the fact.
     var audiences: ButtonAudiences {
         switch self {
         case .pairing: [.flicd, .identities, .deviceList]

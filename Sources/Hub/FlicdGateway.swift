@@ -132,7 +132,7 @@ struct FlicdGateway: Sendable {
     /// The state of a flicd's controller has changed.
     ///
     /// - Parameter state: `nil`: there is no connection.
-    /// - Returns: whether the log has to tell of it, because the flicd works and did not before, or the reverse.
+    /// - Returns: whether it is to be logged, because the flicd works and did not before, or the reverse.
     mutating func controllerChanged(of index: Int, _ state: FlicdControllerState?) -> Bool {
         upstreams[index].controllerChanged(to: state)
     }

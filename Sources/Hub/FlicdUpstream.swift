@@ -45,7 +45,7 @@ struct FlicdUpstream: Sendable {
     /// The state of the flicd's controller has changed.
     ///
     /// - Parameter state: `nil`: there is no connection.
-    /// - Returns: whether the log has to tell of it, because the flicd works and did not before, or the reverse.
+    /// - Returns: whether it is to be logged, because the flicd works and did not before, or the reverse.
     mutating func controllerChanged(to state: FlicdControllerState?) -> Bool {
         let before = controller
         controller = state

@@ -78,7 +78,7 @@ extension Hub {
     }
 
     mutating func stateChanged(_ button: ButtonID, _ state: ButtonState, at now: Instant) {
-        // The press that led to the end of a connection is told before it.
+        // Completes the press first, so that its messages precede the change of state.
         completePress(at: now)
         let wasReady = buttons[button]?.state == .ready
         var change = buttons.stateReported(button, state, at: now)

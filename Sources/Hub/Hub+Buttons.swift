@@ -15,7 +15,7 @@ extension Hub {
     mutating func announce(_ change: ButtonChange, at now: Instant) {
         let button = change.button
         let audiences = change.fact?.audiences ?? []
-        // Flicd's clients hear of the end of a link before it is recorded when the button was last seen.
+        // Flicd's clients are informed of the end of a link before the last sighting is recorded.
         if case .state(let state, _) = change.fact { reportStateToFlicd(of: button, state, at: now) }
         if !change.changes.isEmpty {
             if change.isSynced { recordAndSync(change.changes) } else { record(change.changes) }

@@ -40,8 +40,8 @@ extension Hub {
 
     /// Performs the actions of a turn, cancels others, and subscribes to topics, in their order.
     ///
-    /// - Returns: what `completeTurn` tells clients that watch, for each action and each cancellation. They are to read of an event before
-    ///   they read of what it led to.
+    /// - Returns: the occurrences that `completeTurn` broadcasts, for each action and each cancellation. Clients receive an
+    ///   event before its consequences.
     mutating func act(on ruleEffects: [RuleEngine.Effect], at now: Instant) -> [[Occurrence]] {
         var lines: [[Occurrence]] = []
         occurrencesOfAction = []

@@ -4,7 +4,7 @@ import FlicdProtocol
 import JSON
 import Rules
 
-// Buttons that are paired with a flicd instead of the own adapter. Rules and MQTT treat them like all others.
+// Buttons that are paired with a flicd instead of with Tryck's own adapter. Rules and MQTT treat them like all others.
 extension Hub {
     mutating func startUpstreams(at now: Instant) {
         for index in flicd.upstreams.indices {

@@ -20,11 +20,11 @@ package import Rules
 /// A record that the database does not take is written together with the next one, and is tried again until it succeeds.
 /// Until then, presses are handled according to the place where the edge could put the record instead (`RecordRefuge`):
 ///
-/// | the record is  | presses are handled | acknowledged               |
-/// |----------------|---------------------|----------------------------|
-/// | `disk`         | yes                 | yes, once that is synced   |
-/// | `memory`       | yes                 | when the database has them |
-/// | `nowhere`      | no: links are ended | when the database has them |
+/// | the record is  | presses are handled | acknowledged                            |
+/// |----------------|---------------------|-----------------------------------------|
+/// | `disk`         | yes                 | yes, once that is synced                |
+/// | `memory`       | yes                 | when the database has recorded them     |
+/// | `nowhere`      | no: links are ended | when the database has recorded them     |
 package struct Hub: Sendable {
     package enum Input: Hashable, Sendable {
         /// The first input except `wallClock` and `recordFailed`; given once.
@@ -76,7 +76,7 @@ package struct Hub: Sendable {
         case recordFailed(RecordToken?, String, RecordRefuge = .memory)
         /// A reserve for such records could not be created; a sentence for users. `nil`: it could be created afterwards.
         case reserveFault(String?)
-        /// Everything that was recorded up to this `sync` is on the disk, or could not be brought there.
+        /// The sync has ended. True: everything recorded before it is on the disk.
         case synced(RecordToken, Bool)
 
         /// A line from a client of the control socket.
@@ -86,7 +86,7 @@ package struct Hub: Sendable {
         case timerFired
         /// The answer to `goOn`.
         case goOn
-        /// Let the buttons go and end. A second `stop` does not wait for the buttons.
+        /// Disconnect the buttons and end. A second `stop` does not wait for the buttons.
         case stop
     }
 
@@ -108,7 +108,7 @@ package struct Hub: Sendable {
         /// Record the changes in a transaction without a sync, together with changes that could not be recorded before. The
         /// token is `nil` if no sync follows.
         case record(RecordToken?, [StoreChange])
-        /// Bring everything that was recorded so far to the disk. Answered with `synced`.
+        /// Sync everything that was recorded so far. Answered with `synced`.
         case sync(RecordToken)
 
         case subscribe([Subscription])
@@ -187,7 +187,7 @@ package struct Hub: Sendable {
     var buttonInputs: [ButtonManager.Input] = []
     /// The press whose actions are emitted and whose reports are not, until `goOn`.
     var incompletePress: IncompletePress?
-    /// Occurrences of the action that is being performed. Clients that watch are told when the turn is completed. `nil` at other
+    /// Occurrences of the action that is being performed. Clients that watch receive them when the turn is completed. `nil` at other
     /// times.
     var occurrencesOfAction: [Occurrence]?
     /// `nil` if no recording is made.

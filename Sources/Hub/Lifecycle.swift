@@ -4,9 +4,9 @@ import ButtonModel
 enum Lifecycle: Hashable, Sendable {
     case notStarted
     case running(since: Instant)
-    /// Buttons are let go. `isRestart`: the daemon begins again when it has ended.
+    /// The links to the buttons are being ended. `isRestart`: the daemon restarts afterwards.
     case stopping(since: Instant?, isRestart: Bool)
-    /// Everything has been said, and what the edges still report has no consequences.
+    /// All effects were emitted. Later inputs have no effect.
     case finished(since: Instant?, isRestart: Bool)
 
     /// When the daemon started; `nil` if it has not.

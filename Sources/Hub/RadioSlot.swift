@@ -25,7 +25,7 @@ struct RadioSlot: Sendable {
     struct Closing: Hashable, Sendable {
         /// When to open the adapter again; `nil` while it is held closed.
         var retryDelay: Duration?
-        /// True if the log has to tell of it. A fault that repeats at the longest delay is not logged again.
+        /// True if it is to be logged. A fault that repeats at the longest delay is not logged again.
         var isLogged: Bool
     }
 

@@ -31,7 +31,7 @@ enum EventArgument {
         return simulated
     }
 
-    /// The event with a name. Events of connections and batteries are not done with a button.
+    /// The event with a name. Events of connections and batteries are excluded, because they are not actions on a button.
     private static func event(_ name: String) -> TriggerEvent? {
         switch TriggerEvent(name: name) {
         case .connected, .disconnected, .batteryLow, nil: nil

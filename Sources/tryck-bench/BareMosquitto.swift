@@ -3,8 +3,8 @@ import CommandSupport
 import Glibc
 import Platform
 
-/// An MQTT publisher and subscriber made of libmosquitto and `poll` alone: the floor for the time that a message to a
-/// broker and back takes.
+/// An MQTT publisher and subscriber that uses only libmosquitto and `poll`. The time of a message to the broker and back
+/// is therefore the minimum for any client that uses the library.
 final class BareMosquitto {
     private final class Notes {
         var isAnswered = false

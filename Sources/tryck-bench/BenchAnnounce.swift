@@ -9,7 +9,7 @@ import Reactor
 /// Measures what a daemon with many buttons publishes when it has connected to its broker: how long until it reports
 /// that it is online, how many messages and octets there are, and how much memory they take.
 ///
-/// Each round has a new broker and a new daemon, and before them a daemon with the same buttons and no broker.
+/// Each round starts a daemon with the same buttons and no broker, and then a new broker and a new daemon.
 @ReactorActor
 final class BenchAnnounce {
     /// Nanoseconds without a message after which the daemon counts as having published everything.

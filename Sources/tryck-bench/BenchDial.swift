@@ -20,10 +20,10 @@ final class BenchDial {
     }
 
     nonisolated static let pairTimeLimit: Int64 = 60_000_000_000
-    /// A burst that takes more nanoseconds than this, including the time for its notifications on the air, has lost
-    /// something.
+    /// In nanoseconds. A burst that takes longer, including the time for its notifications on the air, has lost a packet
+    /// or a message.
     nonisolated static let timeLimit: Int64 = 60_000_000_000
-    /// Nanoseconds, longer than turns of a Duo are taken for a part of the press.
+    /// In nanoseconds. It is longer than the time after a `down` during which a host ignores the rotation of a Duo.
     private static let settling: Int64 = 600_000_000
     private static let hundredths = 3
     private static let address = BluetoothAddress(rawValue: 0x80E4_DA00_00D0)
@@ -220,7 +220,8 @@ final class BenchDial {
         }
     }
 
-    /// Makes the turns of a round. Their notifications come at the pace of the air and are kept until all are there.
+    /// Makes the turns of a round. Their notifications arrive at the speed of the simulated radio, and are kept until all have
+    /// arrived.
     private func makeTurns() {
         stage = .turning
         isIntercepting = true

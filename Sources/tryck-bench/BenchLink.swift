@@ -19,7 +19,7 @@ enum BenchLink {
     /// Longer than any measurement, and than the supervision timeout.
     private static let timeLimit = Duration.seconds(120)
 
-    /// Measures so many times, each in a world of its own.
+    /// Measures `count` times, each time in a new `BenchHouse`.
     static func run(_ kind: Kind, count: Int) throws(Failure) -> String {
         var tallies: [LinkTally] = []
         for seed in 1...UInt64(count) { tallies.append(try measure(kind, seed: seed)) }
@@ -30,7 +30,7 @@ enum BenchLink {
         let address = BluetoothAddress(rawValue: 0x80E4_DA00_00B0)
         var house = BenchHouse(
             [SimulatedButtonDescription(name: "bench", address: address, isPublic: true)], seed: seed)
-        // By then the controller is set up.
+        // The controller is set up during these two seconds.
         _ = house.wait(.seconds(2))
         house.beginTally()
         house.ask(#"{"request":"permit_join","data":{"time":600}}"#)

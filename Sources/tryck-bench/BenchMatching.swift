@@ -4,7 +4,7 @@ import Expressions
 import Platform
 import Rules
 
-/// Measures events through recogniser and index, with more and more rules that wait for other buttons.
+/// Measures how long an event takes in the recogniser and the rule index, with growing numbers of rules for other buttons.
 enum BenchMatching {
     static let counts = [1, 1000, 10_000, 100_000]
     private static let pressesPerRound = 5000

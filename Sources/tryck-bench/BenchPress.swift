@@ -12,7 +12,7 @@ import Simulator
 /// Three processes take part: a mosquitto on loopback, `tryckd` on an H4 socket, and this process, which is both the
 /// controller with its buttons and the subscriber, so that all times come from one clock. After every press,
 /// libmosquitto alone publishes and receives a message of the same length, and another goes through `BenchRelay`, a
-/// process that only passes on what it reads: the least that a daemon between radio and broker can cost. The load of
+/// process that only passes on what it reads, which is the minimum cost of a daemon between radio and broker. The load of
 /// the machine thus affects all three alike.
 @ReactorActor
 final class BenchPress {

@@ -9,8 +9,8 @@ import Rules
 import Simulator
 import Synchronization
 
-/// Measures the time from a button's packet to the program that a rule starts, through the hub and `ProcessEdge`. In
-/// turn with it are measured the same program started by posix_spawn and waitpid alone, and the same line of shell
+/// Measures the time from a button's packet to the program that a rule starts, through the hub and `ProcessEdge`.
+/// In alternation, it measures the same program started by posix_spawn and waitpid alone, and the same line of shell
 /// started by triggerhappy.
 @ReactorActor
 final class BenchProcess {

@@ -4,7 +4,7 @@ import Hub
 import Platform
 import Rules
 
-/// Measures how long a reload holds up the event loop: the hub replaces ten thousand rules by as many.
+/// Measures how long a reload blocks the event loop: the hub replaces ten thousand rules by ten thousand others.
 ///
 /// Reading and checking the rules is done off the loop, and is measured by `BenchLoading`.
 enum BenchReload {

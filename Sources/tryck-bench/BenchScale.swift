@@ -8,8 +8,8 @@ import Simulator
 
 /// Measures many buttons: how long until all are ready, and how much memory each of them takes.
 ///
-/// The memory of the simulated buttons and their air must not count. So the inputs of the hub are kept and given to
-/// further hubs, which have no simulation: the memory that grows meanwhile is theirs.
+/// The memory of the simulated buttons and their air must not count. Therefore the inputs of the hub are kept and given
+/// to further hubs, which have no simulation. The growth of the memory during this is that of these hubs.
 enum BenchScale {
     /// How many hubs are measured together. The memory of one hub is too small to be measured in pages.
     private static let copies = 8

@@ -20,7 +20,7 @@ struct LinkTally {
         /// The time since the layer before was done.
         var duration = Duration.zero
         var packets = 0
-        /// How often something was sent and an answer came.
+        /// The number of times that a packet was sent and an answer arrived.
         var roundTrips = 0
     }
 

@@ -1,7 +1,7 @@
 import RegexBuilder
 import Testing
 
-/// Who may import whom: said here, in ARCHITECTURE.md and in Package.swift, and the three must agree.
+/// The permitted imports, as in ARCHITECTURE.md and Package.swift.
 @Suite("Imports")
 struct ImportTests {
     /// The modules that each module may import, besides the standard library.

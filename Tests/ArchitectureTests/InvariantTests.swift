@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// Rules of the code that are absences, and so can be looked for.
+/// Rules that a text search can verify.
 @Suite("Invariants")
 struct InvariantTests {
     @Test(
-        "only the reactor steps around the compiler's concurrency checks",
+        "only the reactor bypasses the compiler's concurrency checks",
         arguments: ["@unchecked Sendable", "nonisolated(unsafe)", "assumeIsolated", "unsafeBitCast"])
     func isolation(word: String) throws {
         for line in try InvariantTests.code(under: "Sources", with: [word])

@@ -69,7 +69,7 @@ struct KnownButtonTests {
         #expect(room.requests.filter { $0 & 0x40 == 0 }.prefix(3) == [0x02, 0x12, 0x06])
     }
 
-    @Test("what was not acknowledged before the link broke is not told twice")
+    @Test("an event that was not acknowledged before the link was lost is reported once")
     func noDoubles() {
         var room = KnownButtonTests.paired()
         room.storesAtOnce = false

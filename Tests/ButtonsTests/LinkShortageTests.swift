@@ -182,7 +182,7 @@ struct LinkShortageTests {
         }
     }
 
-    @Test("with room for all nothing is said of space, and nobody is asked to leave")
+    @Test("with enough links for all buttons, no shortage is reported and no button is disconnected")
     func plenty() {
         let room = Self.house()
         #expect(!room.said.contains { if case .buttonsWithoutLink = $0 { true } else { false } })

@@ -18,7 +18,7 @@ struct ListeningTests {
         room.said.compactMap { if case .advertised(let heard) = $0 { heard } else { nil } }
     }
 
-    @Test("the button that is wanted is paired when it offers itself, others are let be, and nobody hears of a search")
+    @Test("only the wanted button is paired, when it is in public mode, and no search is reported")
     func targeted() throws {
         var room = Room([Self.hall, Self.kitchen])
         room.tell(.listen(ButtonListening(pairs: [Self.hallID])))
@@ -41,7 +41,7 @@ struct ListeningTests {
         #expect(room.world.violations.isEmpty)
     }
 
-    @Test("as long as nobody offers himself the radio listens a tenth of the time; to who does it gives all")
+    @Test("without a candidate, the scan window is a tenth of the interval; with one, it is the whole interval")
     func duty() {
         var room = Room([PairingTests.attic])
         room.tell(.listen(ButtonListening(pairsAny: true)))
@@ -57,7 +57,7 @@ struct ListeningTests {
         #expect(room.scans.last == .some(nil))
     }
 
-    @Test("whoever wants any gets one after the other")
+    @Test("a search without an address pairs one button after another")
     func any() {
         var room = Room([Self.hall, Self.kitchen])
         room.tell(.listen(ButtonListening(pairsAny: true)))
@@ -66,7 +66,7 @@ struct ListeningTests {
         #expect(room.manager.knownButtons.allSatisfy { room.manager.state(of: $0.id) == .ready })
     }
 
-    @Test("whoever wants to hear all hears known buttons, too, and all of the time; who pairs only hears strangers")
+    @Test("`reportsAll` scans without pauses and reports known buttons, too; a pairing reports only unknown ones")
     func reports() {
         var room = Room([Self.hall, PairingTests.attic])
         room.tell(.listen(ButtonListening(pairs: [Self.hallID])))
@@ -88,7 +88,7 @@ struct ListeningTests {
         let strangers = Self.heard(room).filter { $0.address == PairingTests.attic.wantedAddress }
         #expect(!known.isEmpty && !strangers.isEmpty)
         #expect(strangers.allSatisfy { !$0.isPublic && $0.name.isEmpty })
-        #expect(room.progress.isEmpty, "nobody asked for a pairing")
+        #expect(room.progress.isEmpty, "no pairing was requested")
     }
 
     @Test("wanted no more at any moment, it is not paired from there on, and that is said once", arguments: 1...40)
@@ -130,11 +130,11 @@ struct ListeningTests {
         room.tell(.listen(ButtonListening()))
         room.wait(.seconds(61))
         #expect(room.manager.knownButtons.map(\.id) == [Self.hallID])
-        #expect(room.scans.last == .some(nil), "nobody listens any more")
+        #expect(room.scans.last == .some(nil), "the scan has ended")
         #expect(room.progress.last == .ended)
     }
 
-    @Test("a button that cannot be paired is tried again after 20 s, or at once when somebody asks anew")
+    @Test("a button that cannot be paired is tried again after 20 s, or at once after a new request")
     func failures() {
         var room = Room([Self.hall], trustRoots: [])
         let address = Self.hall.wantedAddress
@@ -180,7 +180,7 @@ struct ListeningTests {
         #expect(room.manager.knownButtons.map(\.id) == [Self.hallID])
     }
 
-    @Test("at the end nobody listens, whoever asks")
+    @Test("no scan starts during shutdown")
     func shutDown() {
         var room = Room([PairingTests.attic])
         room.tell(.listen(ButtonListening(pairsAny: true)))

@@ -52,7 +52,7 @@ struct PairingTests {
         #expect(room.manager.knownButtons.map(\.identity.address) == [address])
     }
 
-    @Test("nothing found is said when the time is over, not when somebody stopped the search")
+    @Test("`noNewButtonsFound` is reported at the end of the time, and not when the search is stopped")
     func nothingFound() {
         var room = Room([])
         room.tell(.permitJoin(.seconds(5)))
@@ -113,7 +113,7 @@ struct PairingTests {
         #expect(room.progress.last == .ended, "nothing is said of pairing any more")
     }
 
-    @Test("a button that says that another device has it is not tried, and the person is told which way out there is")
+    @Test("a button that advertises a connection to another device is not tried, and this is reported")
     func taken() {
         var taken = PairingTests.hall
         taken.isConnectedElsewhere = true

@@ -66,7 +66,7 @@ struct RequestTests {
         #expect(progress.last == .finished)
     }
 
-    @Test("what is no image, or an image nobody signed, is refused with what to do")
+    @Test("data that is no image, and an image with an invalid signature, are refused with the reason")
     func badImages() {
         var room = KnownButtonTests.paired()
         room.tell(.request(Self.id, .updateFirmware([1, 2, 3])))
@@ -159,7 +159,7 @@ struct RequestTests {
         #expect(room.said.last == .allDisconnected)
     }
 
-    @Test("a latency mode and an auto-disconnect time are told to a button that is ready, and at its next session")
+    @Test("a latency mode and an auto-disconnect time are sent to a button that is ready, and at its next session")
     func settings() {
         var room = KnownButtonTests.paired()
         room.tell(.request(Self.id, .setLatencyMode(.low)))

@@ -55,7 +55,7 @@ struct TwistTests {
         #expect(!room.said.contains { if case .anomaly = $0 { true } else { false } })
     }
 
-    @Test("every hundredth that a hand turns is told as one, however it is turned", arguments: UInt64(0)..<8)
+    @Test("each hundredth of a turn is reported exactly once", arguments: UInt64(0)..<8)
     func hundredths(seed: UInt64) {
         var room = Self.paired()
         var generator = SeededGenerator(seed: seed)

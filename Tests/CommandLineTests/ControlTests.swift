@@ -19,7 +19,7 @@ struct ControlTests {
         #expect(ControlSocket.candidates(chosen: nil, runtimeDirectory: "") == ["/run/tryck/control.sock"])
     }
 
-    @Test("the next place is tried when nobody listens at the first")
+    @Test("the next socket is tried if no process listens on the first")
     func nextPlace() throws {
         let found = try ControlSocket.first(of: ["/a", "/b"]) { path throws(ControlClientFailure) in
             guard path == "/b" else { throw .notRunning(path: path) }
@@ -28,7 +28,7 @@ struct ControlTests {
         #expect(found == "/b")
     }
 
-    @Test("a socket one may not use is told before those that are not there")
+    @Test("a socket without permission is reported before absent sockets")
     func refusal() throws {
         let cause = try #require(
             #expect(throws: ControlClientFailure.self) {

@@ -131,7 +131,7 @@ struct DemoRunTests {
         talk.when(Self.answer("status", Self.status()))
     }
 
-    @Test("a button nobody knows is a usage error before anything is pressed")
+    @Test("an unknown button is a usage error before anything is pressed")
     func unknownButton() throws {
         var talk = Talk(DemoRun(script: try DemoScript(parsing: "attic:click")))
         talk.given(.connected)

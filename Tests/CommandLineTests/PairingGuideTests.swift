@@ -87,7 +87,7 @@ struct PairingGuideTests {
         #expect(guide.handle(.received(Self.step("ended"))) == [])
     }
 
-    @Test("somebody else's search is not ours")
+    @Test("the end of another client's search is ignored")
     func foreignSearch() {
         var guide = PairingGuide(seconds: 60, pairsAll: false)
         _ = guide.handle(.connected)

@@ -116,7 +116,7 @@ struct PressTrackerTests {
         #expect(tracker.isSettled)
     }
 
-    @Test("the first failure is told with its action")
+    @Test("the first failure names its action")
     func failure() {
         let step: JSONValue = [
             "kind": "rule", "rule": "evening", "run": 1, "outcome": "step_failed", "step": 1, "code": "R822",

@@ -98,7 +98,7 @@ struct TablesTests {
     }
 
     @Test(
-        "spans are told in their largest unit",
+        "spans are written in their largest unit",
         arguments: [(-5, "0 s"), (59, "59 s"), (60, "1 min"), (7200, "2 h"), (172_800, "2 days")])
     func span(seconds: Int64, text: String) {
         #expect(Quantity.span(seconds: seconds) == text)

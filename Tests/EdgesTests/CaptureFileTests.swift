@@ -13,7 +13,7 @@ struct CaptureFileTests {
     private static let packet: [UInt8] = [0x01, 0x03, 0x0C, 0x00]
     private static let recordLength = 24 + packet.count
 
-    @Test("what was captured is on file at the latest a second later, and nobody else may read it")
+    @Test("a packet is in the file after at most a second, and other users may not read the file")
     func file() async throws {
         let directory = TemporaryDirectory()
         let path = directory.path + "/x.btsnoop"
@@ -73,7 +73,7 @@ struct CaptureFileTests {
         let said: [String]? = await onReactor { run in
             var said: [String] = []
             let descriptor = open("/dev/full", O_WRONLY | O_CLOEXEC)
-            // The header does not fit either, but that is told later than the file is opened.
+            // The header does not fit either, but that failure is reported after the file was opened.
             let capture = CaptureFile(loop: run.loop, path: "x", descriptor: descriptor) { said.append($0) }
             for _ in 0..<5000 { capture.add(Self.packet, .sent) }
             run.finish(said)

@@ -89,7 +89,7 @@ import Testing
         #expect(most <= 51, "\(most) lines in one turn")
     }
 
-    @Test("a client that goes away while it is written to takes nobody with it")
+    @Test("a client that disconnects during a write does not affect other clients")
     func goneInTheMiddle() async throws {
         let large = [UInt8](repeating: UInt8(ascii: "x"), count: OutgoingBuffer.maximumCount - 1)
         let answer = try await withServer({ server, client, line in
@@ -109,7 +109,7 @@ import Testing
         #expect(answer == [2])
     }
 
-    @Test("a client that does not read is dropped at one mebibyte, and told of")
+    @Test("a client that does not read is disconnected at one mebibyte, and its end is reported")
     func deafClient() async {
         let dropped: Hub.ClientID? = await onReactor { run in
             let path = temporaryPath()
@@ -132,7 +132,7 @@ import Testing
         #expect(dropped == Hub.ClientID(rawValue: 1))
     }
 
-    @Test("one client too many is told so and closed, and its place is free when another goes")
+    @Test("a client above the limit gets an error and is disconnected; a client that leaves makes room for another")
     func clientBound() async throws {
         let result = try await withServer(echo) { path -> [String] in
             var descriptors: [Int32] = []
@@ -150,7 +150,7 @@ import Testing
             shutdown(descriptors[0], Int32(SHUT_RDWR))
             var octet: UInt8 = 0
             _ = read(descriptors[0], &octet, 1)
-            // The server may hear of the next client before it hears of the end of this one.
+            // The server may accept the next client before it notices the end of this one.
             var answer: [UInt8] = []
             while answer.last != UInt8(ascii: "x") {
                 let next = try ControlClient(path: path)
@@ -162,7 +162,7 @@ import Testing
         #expect(result == ["\(ControlClientFailure.closed)", ": x"])
     }
 
-    @Test("one user's clients leave places for others, and the one too many is told so")
+    @Test("one user gets at most half of the connections, and an error for the next one")
     func share() async throws {
         let result = try await withServer(echo) { path -> [String] in
             var clients: [ControlClient] = []
@@ -192,7 +192,7 @@ import Testing
         #expect(mode == S_IFSOCK | 0o660)
     }
 
-    @Test("a socket that nobody listens on is replaced, a living one and a file are not")
+    @Test("a socket file without a listening process is replaced; one with a listener, and other files, are not")
     func stale() async {
         let outcome: [String]? = await onReactor { run in
             var outcome: [String] = []
@@ -254,7 +254,7 @@ import Testing
 
     // MARK: The client alone
 
-    @Test("a daemon that does not run is told with what to do")
+    @Test("without a daemon, the failure is `notRunning` with the path")
     func notRunning() {
         let path = temporaryPath()
         #expect(

@@ -68,7 +68,7 @@ struct DiskFaultTests {
         #expect(startFailures.allSatisfy { $0.contains("…") })
         let words = startFailures.joined(separator: "\n")
         switch fault {
-        case .fullFrom: #expect(words.contains("no space left for …/tryck.sqlite: free some"))
+        case .fullFrom: #expect(words.contains("no space left for …/tryck.sqlite: free space on its file system"))
         case .readOnlyFrom: #expect(words.contains("cannot be written: check the owner of the directory"))
         case .brokenOnce: #expect(words.contains("disk I/O error (SQLite 1034): sudo dmesg"))
         }

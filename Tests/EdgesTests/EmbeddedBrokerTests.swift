@@ -85,7 +85,7 @@ struct EmbeddedBrokerTests {
         }
     }
 
-    @Test("it listens on its socket file alone, in a directory that is closed to other users, whoever made it")
+    @Test("it listens only on its socket file, and an existing directory is closed to other users")
     func privacy() async throws {
         let directory = TemporaryDirectory()
         mkdir(directory.path + "/broker", 0o777)

@@ -164,7 +164,7 @@ struct FileWatchTests {
         }
     }
 
-    @Test("a change is told a fifth of a second after its last step")
+    @Test("a change is reported a fifth of a second after its last step")
     func quiet() async throws {
         try await watching { place in
             let start = EventLoop.shared.nanosecondsSinceBoot
@@ -174,7 +174,7 @@ struct FileWatchTests {
         }
     }
 
-    @Test("after the end nothing is told")
+    @Test("after `stop` nothing is reported")
     func stopped() async throws {
         try await watching { place in
             writeFile(place.file, "x".utf8)
@@ -222,7 +222,7 @@ private func watching(_ body: @escaping @ReactorActor @Sendable (Place) async th
     try await withReactor {
         let place = Place(directory.path)
         try await body(place)
-        // Each change was told once.
+        // Each change was reported once.
         await place.turn(milliseconds: 250)
         #expect(place.changes.takeAll() == [])
         place.watch.stop()

@@ -60,7 +60,7 @@ struct FirmwareEdgeTests {
             ])
     }
 
-    @Test("a directory that somebody filled costs no more than a bounded look")
+    @Test("of a directory with too many entries only a bounded number is read, and a notice says so")
     func bounds() {
         let directory = TemporaryDirectory()
         for version in 1...FirmwareFiles.maximumCount { writeFile("\(directory.path)/flic2-\(version).bin", [1]) }

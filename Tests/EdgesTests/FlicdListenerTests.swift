@@ -27,7 +27,7 @@ struct FlicdListenerTests {
         }
     }
 
-    @Test("one that does not read is told of once, and heard all the same; what waits for it comes before the end")
+    @Test("a client that does not read is reported once and still read; waiting data is written before the end")
     func blocked() async throws {
         try await withReactor {
             let place = try await ListeningPlace()
@@ -52,7 +52,7 @@ struct FlicdListenerTests {
         }
     }
 
-    @Test("one that is paused is not read; that it was cut off meanwhile is told when it is resumed")
+    @Test("a paused client is not read; its disconnection is reported when it is resumed")
     func paused() async throws {
         try await withReactor {
             let place = try await ListeningPlace()
@@ -70,7 +70,7 @@ struct FlicdListenerTests {
         }
     }
 
-    @Test("there are never more connections than twice the clients, whatever becomes of those that are closed")
+    @Test("there are at most twice as many connections as clients, and a closed one makes room for another")
     func bound() async throws {
         try await withReactor {
             let place = try await ListeningPlace()

@@ -11,7 +11,7 @@ import Testing
 @Suite("The connection to a flicd")
 struct FlicdSourceEdgeTests {
     @Test(
-        "one that cannot be made is told with the reason",
+        "the failure of a connection is reported with the reason",
         arguments: [("127.0.0.2", "Connection refused"), ("no such name", "Name or service not known")])
     func unreachable(host: String, reason: String) async {
         let inputs: [SourceInput]? = await onReactor { run in
@@ -29,7 +29,7 @@ struct FlicdSourceEdgeTests {
         #expect(inputs == [.closed("it cannot be reached: \(reason)"), .closed("it cannot be reached: \(reason)")])
     }
 
-    @Test("a name that takes its time to be found keeps nobody waiting")
+    @Test("a slow name resolution does not block the loop")
     func slowName() async {
         let alive = OutcomeBox<Bool>()
         let outcome: [SourceInput]? = await onReactor { run in
@@ -53,7 +53,7 @@ struct FlicdSourceEdgeTests {
         #expect(outcome == [.closed("it cannot be reached: slow was slow")])
     }
 
-    @Test("what a name has become when nobody waits for it any more is not told")
+    @Test("the result of a name resolution before a `close` is not reported")
     func lateName() async {
         let outcome: [SourceInput]? = await onReactor { run in
             var inputs: [SourceInput] = []

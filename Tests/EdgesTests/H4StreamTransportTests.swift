@@ -50,7 +50,7 @@ import Testing
         #expect(event == .opened)
     }
 
-    @Test("a peer that is not there is told with its name and the reason")
+    @Test("the failure of a connection names the peer and the reason")
     func unreachable() async {
         for (endpoint, reason) in [
             (.unix(path: "/no/such/socket"), "No such file or directory"),
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test("a handler that closes the transport hears nothing more, whatever has come already")
+    @Test("a handler that closes the transport receives no further event, even of packets that have arrived")
     func closeInside() async {
         let count: Int? = await onReactor { run in
             let peer = StreamPeer(run.loop, isTCP: false) { connection, _ in

@@ -14,7 +14,7 @@ import Testing
 struct HTTPEdgeTests {
     // MARK: What is sent
 
-    @Test("a request has the given method, headers and body, and nothing that nobody asked for")
+    @Test("a request has the given method, headers and body, and no other headers than Host, Accept and Content-Length")
     func echo() async throws {
         let result = try await answer(
             "/echo?a=b%20c", "POST", headers: ["X-One: 1", "Content-Type: application/json", "X-Empty:"],
@@ -30,7 +30,7 @@ struct HTTPEdgeTests {
         #expect(body == #"{"a":1}"#)
     }
 
-    @Test("a body of 900 kB arrives whole, without a type that nobody gave")
+    @Test("a body of 900 kB arrives completely, without a Content-Type that the rule does not give")
     func largeBody() async throws {
         let result = try await answer("/echo", "PUT", body: [UInt8](repeating: 0x61, count: 900_000))
         let (head, body) = result.parts
@@ -170,8 +170,8 @@ struct HTTPEdgeTests {
         #expect(try await answer("/nothing").outcome == .failed("Empty reply from server"))
     }
 
-    @Test("where nobody listens, and where no host is, the sentence says so")
-    func nobody() async throws {
+    @Test("a refused connection and an unknown host are failures, whose sentences do not contain the path")
+    func unreachable() async throws {
         try await withReactor {
             let edge = HTTPEdge(loop: .shared)
             let port = freePort()

@@ -39,7 +39,7 @@ struct MQTTEdgeTests {
         }
     }
 
-    @Test("a retained message says so to those who come later, and to nobody else")
+    @Test("a retained message is marked as retained for later subscribers, and not for existing ones")
     func retained() async throws {
         let directory = TemporaryDirectory()
         let broker = try TestBroker(in: directory)
@@ -139,7 +139,7 @@ struct MQTTEdgeTests {
             await client.next { $0 == .connected(.v5) ? () : nil }
             client.publish(4, "a", [4], qos: 1)
             #expect(await client.next() == .published(id: 4))
-            // The first thing the new broker hears is the last.
+            // Of the four messages, the new broker receives only the last.
             #expect(await watcher.next() == .message(topicName: "a", payload: [4], retained: false, qos: 1))
             await client.disconnect()
             await watcher.disconnect()
@@ -470,7 +470,7 @@ final class TestClient {
         self.init(broker.options(version: version), connects: connects)
     }
 
-    /// - Parameter watching: hears of each event as it comes.
+    /// - Parameter watching: receives each event as it arrives.
     init(
         _ options: MQTTOptions, connects: Bool = true, watching: @escaping @ReactorActor (MQTTEvent) -> Void = { _ in }
     ) {

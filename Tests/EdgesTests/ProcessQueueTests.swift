@@ -46,7 +46,7 @@ struct ProcessQueueTests {
         #expect(queue.handle(.cancel(5)) == [])
     }
 
-    @Test("after cancelAll nothing starts, and the end of the last job is the end of all, told once")
+    @Test("after cancelAll nothing starts, and the end of the last job is reported once as the end of all")
     func cancelAll() {
         var queue = ProcessQueue()
         for id in 0..<Self.last + 1 { _ = queue.handle(.start(id)) }

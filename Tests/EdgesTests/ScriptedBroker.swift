@@ -26,7 +26,7 @@ final class ScriptedBroker {
 
     /// - Parameters:
     ///   - receiveBuffer: of the socket, in octets; the system's own where it is `nil`.
-    ///   - script: hears each packet.
+    ///   - script: receives each packet.
     init(receiveBuffer: Int32? = nil, _ script: @escaping @ReactorActor (ScriptedBroker, [UInt8]) -> Void) {
         self.script = script
         (listener, port) = listenOnLoopback()

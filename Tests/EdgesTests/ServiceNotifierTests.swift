@@ -29,8 +29,8 @@ import Testing
         #expect(try #require(ServiceNotifier(socket: path)).watchdogInterval == nil)
     }
 
-    @Test("without a manager there is nothing to tell", arguments: ["", "/no/such/socket", "@tryck-test-nobody"])
-    func nobody(path: String) {
+    @Test("without a service manager there is no notifier", arguments: ["", "/no/such/socket", "@tryck-test-absent"])
+    func absent(path: String) {
         #expect(ServiceNotifier(socket: path) == nil)
     }
 }

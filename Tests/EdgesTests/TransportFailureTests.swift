@@ -11,7 +11,7 @@ import Testing
         index: 2, address: BluetoothAddress(rawValue: 0x0011_2233_4455))
 
     @Test(
-        "a failure is told with what mends it, and with the state that makes of the adapter",
+        "a failure has a sentence with the remedy, and the resulting state of the adapter",
         arguments: [
             (
                 TransportFailure(errno: EAFNOSUPPORT, "socket", adapter: 1), AdapterFault.unsupported,

@@ -187,7 +187,7 @@ struct FlicdChannelTests {
             expect: made(2, 3), .told(2, .connectionChannelRemoved(id: 3, .removedByThisClient)))
     }
 
-    @Test("a forced disconnection removes every client's channels, and each client is told who asked for it")
+    @Test("a forced disconnection removes every client's channels, and each client is informed of the requester")
     func forceDisconnect() {
         var talk = FlicdTalk(clients: 2)
         talk.given(1, .createConnectionChannel(id: 7, hall, Self.normal))
@@ -273,7 +273,7 @@ struct FlicdChannelTests {
     func failedPairing() {
         var talk = FlicdTalk()
         talk.given(1, .createConnectionChannel(id: 7, attic, Self.normal))
-        // This pairing has no connection yet, so no client is told that it failed.
+        // This pairing has no connection yet, so no client is informed of its failure.
         talk.given(.pairing(.found(attic)))
         talk.when(.pairing(.failed(attic, .failedTimeout, .verifyTimeout)))
         talk.given(.pairing(.found(attic)))

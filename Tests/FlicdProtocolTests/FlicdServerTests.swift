@@ -58,7 +58,7 @@ struct FlicdServerTests {
         }
     }
 
-    @Test("a battery listener is told the percentage at once, known or not, and after every reading")
+    @Test("a battery listener receives the percentage at once, known or not, and after every reading")
     func battery() {
         var talk = FlicdTalk()
         talk.wait(.milliseconds(1))
@@ -91,7 +91,7 @@ struct FlicdServerTests {
         talk.when(.battery(Self.button, percentage: 79, at: UTCTime(milliseconds: 0)))
     }
 
-    @Test("a deleted button's channels end, then all clients are told, then the button is not listed")
+    @Test("a deleted button's channels end, then all clients are informed, then the button is not listed")
     func delete() {
         var talk = FlicdTalk(clients: 2)
         talk.given(1, .createConnectionChannel(id: 7, hall, FlicdChannelMode()))
@@ -138,7 +138,7 @@ struct FlicdServerTests {
             .controller(.attached, address: hall), expect: .told(1, .bluetoothControllerStateChange(.attached)))
     }
 
-    @Test("clients are told when the links run out and when one is free again")
+    @Test("clients are informed when the links run out and when one is free again")
     func space() {
         var talk = FlicdTalk()
         talk.when(.linkLimit(nil))

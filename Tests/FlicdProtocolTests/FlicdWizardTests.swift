@@ -13,7 +13,7 @@ struct FlicdWizardTests {
             isAlreadyVerified: false)
     }
 
-    @Test("a wizard reports a private button, then finds, connects and pairs it, and all clients are told")
+    @Test("a wizard reports a private button, then finds, connects and pairs it, and all clients are informed")
     func success() {
         var talk = FlicdTalk(clients: 2)
         talk.when(1, .createScanWizard(id: 3), expect: .listens(Self.pairsAny))
@@ -121,7 +121,7 @@ struct FlicdWizardTests {
             expect: .listens(FlicdListening()), unavailable, .told(1, .bluetoothControllerStateChange(.resetting)))
     }
 
-    @Test("all wizards share one search, a later wizard is told what is already found, and each has its own limit")
+    @Test("all wizards share one search, a later one is informed of what is found, and each has its own limit")
     func several() {
         var talk = FlicdTalk(clients: 2)
         talk.given(1, .createScanWizard(id: 3))

@@ -104,11 +104,11 @@ private struct ReportingHouse {
     var changed: JSONValue? { lines.last { $0["kind"] == "changed" }?["data"] }
 }
 
-@Suite("Whoever has to know of a change of a button is told")
+@Suite("All audiences are informed of a change of a button")
 struct AudienceTests {
     private static let button = ReportingHouse.button
 
-    @Test("a nickname that the button tells reaches its own topic, the list of devices, and those who watch")
+    @Test("a nickname that the button reports appears in its topic, in the list of devices, and in the live stream")
     func nickname() {
         var house = ReportingHouse()
         house.report(.effect(.nickname(Self.button, "Stove")))
@@ -167,7 +167,7 @@ struct AudienceTests {
         DeclaredButton(name: "hall", hardware: hardware, triggerMode: .click)
     }
 
-    @Test("whether a connection is wanted is told to those who watch")
+    @Test("a change of whether a connection is wanted appears in the live stream")
     func connectionWanted() {
         var house = ReportingHouse()
         let known = KnownButton(

@@ -78,7 +78,7 @@ struct ControlPlaneTests {
                 == .ignored(.longRequest, "tryck/variables/mode/set: \(sentence)"))
     }
 
-    @Test("clients that watch are told in the order of their ids, until they are gone")
+    @Test("clients that watch are in the order of their ids, until they disconnect")
     func watchers() {
         var plane = Self.plane(.none)
         #expect(!plane.isWatched)

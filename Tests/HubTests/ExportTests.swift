@@ -138,7 +138,7 @@ struct ExportTests {
         #expect(try ExportFile(decoding: ExportFile.clear(state).encoded()) == .clear(state))
     }
 
-    @Test("the first version is written as it always was, and read by whoever comes later")
+    @Test("the first version of the format does not change, and is read")
     func firstVersion() throws {
         let text = #"""
             {"format":"tryck-export","version":1,"contents":{"installation_id":"05a1","buttons":[{"identity":\#

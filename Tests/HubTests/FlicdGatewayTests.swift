@@ -15,7 +15,7 @@ struct FlicdGatewayTests {
         FlicdGateway(HubConfiguration(version: "0", sources: sources, flicdListen: listen))
     }
 
-    @Test("what is told during a turn waits for the turn after it")
+    @Test("inputs that arrive during a turn are handled in the next one")
     func turns() {
         var gateway = Self.gateway()
         let client = FlicdServer.ClientID(rawValue: 1)
@@ -38,7 +38,7 @@ struct FlicdGatewayTests {
         #expect(!begins && failure == nil && gateway.isListening == nil && gateway.status["listening"] == false)
     }
 
-    @Test("attempts to listen become rarer, and the same fault is told once")
+    @Test("attempts to listen become rarer, and the same fault is reported once")
     func listening() {
         var gateway = Self.gateway()
         var delays: [Duration] = []
@@ -55,7 +55,7 @@ struct FlicdGatewayTests {
         #expect(failure?.delay == .seconds(1) && failure?.isNew == true && gateway.isListening == false)
     }
 
-    @Test("a flicd that is lost forgets which buttons were left alone, and tells each reason once")
+    @Test("a lost flicd has no list of foreign buttons, and each reason is reported once")
     func lost() {
         var gateway = Self.gateway(sources: ["flicd://attic:5551"])
         let isNew = [gateway.leaveAlone(Self.button, of: 0), gateway.leaveAlone(Self.button, of: 0)]

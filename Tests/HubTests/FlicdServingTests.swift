@@ -67,9 +67,9 @@ private struct ServingHouse {
     }
 }
 
-@Suite("What flicd's clients hear of the house")
+@Suite("What flicd's clients receive")
 struct FlicdServingTests {
-    @Test("how many connections there may be is told as it is configured, and as unknown where it is not")
+    @Test("the maximum number of connections is reported as configured, and as unknown if it is not")
     func maximum() {
         var configured = ServingHouse(maximumConnections: 5)
         #expect(configured.info()?.maxConcurrentlyConnectedButtons == 5)
@@ -213,7 +213,7 @@ struct FlicdServingTests {
         #expect(FlicdServer.Input.linkFailed(button, reasonName: reasonName) == .linkFailed(button, reason))
     }
 
-    @Test("a place that nobody can listen at is said once, shown, and tried again: after 1 s, 2 s, then 60 s at most")
+    @Test("an address that cannot be listened on is logged once, and tried again after 1 s, 2 s, and at most 60 s")
     func notListening() {
         var house = ServingHouse()
         var waits: [Int64] = []
@@ -233,7 +233,7 @@ struct FlicdServingTests {
         #expect(house.hub.deadlines.deadline(of: .flicdListener) == house.now + .seconds(1))
     }
 
-    @Test("a house that serves nobody hears nobody")
+    @Test("without `flicd.listen`, no client is served")
     func off() {
         var house = ServingHouse(isServing: false)
         #expect(house.ask(.ping(id: 1)).isEmpty)

@@ -115,7 +115,7 @@ struct MetricsTests {
         #expect(hub.handleCompletely(.timerFired, at: now + .seconds(15)).isEmpty)
     }
 
-    @Test("nobody asked for it: nothing is written, and nothing waits")
+    @Test("without `metrics`, no file is written and no timer is set")
     func unwanted() {
         let now = Instant(sinceBoot: .seconds(50))
         var hub = Self.hub(hasMetrics: false)
@@ -131,7 +131,7 @@ struct MetricsTests {
             })
     }
 
-    @Test("two buttons of one name are two; what nobody has measured is not there")
+    @Test("two buttons with one name have two lines, and an unknown value has none")
     func twins() throws {
         let twin = ButtonIdentity(
             address: BluetoothAddress(rawValue: 0x80E4_DA00_0002), uuid: "", serial: "BA00-K00002",

@@ -57,8 +57,8 @@
             ({ _ = $0.broker.publish(entry, at: now) }, "messages wait for the broker without a deadline"),
         ]
 
-        @Test("a contradiction is told", arguments: contradictions.indices)
-        func told(index: Int) {
+        @Test("a contradiction is reported", arguments: contradictions.indices)
+        func reported(index: Int) {
             var hub = Self.hub()
             Self.contradictions[index].0(&hub)
             let problems = hub.problems(at: Self.now)

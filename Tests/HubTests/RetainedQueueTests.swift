@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Retained topics in their turn")
 struct RetainedQueueTests {
-    /// A broker that acknowledges when it is told to.
+    /// A broker that acknowledges when the test requests it.
     private struct Broker {
         var topics = RetainedQueue()
         var inFlight: [MessageID] = []

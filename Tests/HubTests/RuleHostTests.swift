@@ -101,7 +101,7 @@ struct RuleHostTests {
         #expect(accepted.count { $0 } == RuleHost.maximumRequesters && accepted.last == false)
     }
 
-    @Test("a load with errors leaves the old rules, and the same fault is told once")
+    @Test("a load with errors leaves the old rules, and the same fault is reported once")
     func refused() {
         var host = Self.host(Self.set(["light"]))
         let bad = RuleLoadReport(set: nil, problems: [["severity": "error"]], summary: "home.yaml:1:1: x")

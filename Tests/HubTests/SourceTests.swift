@@ -178,7 +178,7 @@ struct SourceTests {
         #expect(exported.buttons == [])
     }
 
-    @Test("a press is told like that of any button, and a stored one with its age")
+    @Test("a press has the same messages as that of any button, and a stored one has its age")
     func presses() {
         var house = FlicdHouse()
         house.connect()
@@ -469,7 +469,7 @@ struct SourceTests {
         #expect(FlicdHouse.gestures(house.hear([.down, .up, .single])) == ["click"])
     }
 
-    @Test("buttons of a flicd that the configuration names no more are told at the start, and stay until forgotten")
+    @Test("buttons of a flicd that the configuration no longer names are logged at the start, and stay")
     func leftOver() {
         var house = FlicdHouse(stored: [Self.stored(source: "flicd://192.168.1.7:5551")])
         let warnings = house.effects.joined().compactMap { effect -> String? in
@@ -500,7 +500,7 @@ struct SourceTests {
         #expect(FlicdHouse.gestures(alone.hear([.down, .up, .single])) == ["click"])
     }
 
-    @Test("the end of a hold is told before the removal that ended it")
+    @Test("the end of a hold precedes the removal that caused it")
     func removedWhileHeld() throws {
         var house = FlicdHouse()
         house.connect()

@@ -154,7 +154,7 @@ struct DeclarationTests {
         #expect(try LoadedText.good("variables: {v: {\(line)}}").variables == [variable])
     }
 
-    @Test("where text is used as a number, one is told where it is declared and what to do there")
+    @Test("if text is used as a number, the hint names the declaration and the change to make there")
     func remedies() {
         let text = LoadedText.rules(with: "conditions: [states.lamp == 1, variables.doses > 1]")
         let complaints = LoadedText.complaints("states: {lamp: {topic: a}}\nvariables: {doses: \"0\"}\n\(text)")

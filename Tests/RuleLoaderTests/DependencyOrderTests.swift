@@ -25,7 +25,7 @@ struct DependencyOrderTests {
         }
     }
 
-    @Test("a circle is told from its beginning to its beginning, and the rest has its order")
+    @Test("a cycle is reported from its first element back to it, and the rest has its order")
     func circles() {
         let dependencies = DependencyOrder([[1], [2, 3], [0], [], [4]])
         #expect(dependencies.cycles == [[0, 1, 2, 0], [4, 4]])

@@ -87,7 +87,7 @@ struct HostileFileTests {
             "version: 1\nx-a: &a [" + String(repeating: "{lgo: a},", count: 90) + "]\nrules:\n"
                 + (0..<300).map { "  - {id: r\($0), triggers: {button: any, event: up}, actions: *a}\n" }.joined()
         },
-        "names that nobody declared": {
+        "undeclared names": {
             "version: 1\nbuttons: {a: BF12-C34567}\nrules:\n"
                 + (0..<10_000).map { number in
                     "  - {id: r\(number), triggers: {button: b\(number), event: up}, conditions: rules.s\(number).enabled, "

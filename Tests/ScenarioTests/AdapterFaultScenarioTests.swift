@@ -184,7 +184,7 @@ struct AdapterFaultScenarioTests {
         #expect(house.violations.isEmpty)
     }
 
-    @Test("an adapter that cannot scan while it initiates hears known buttons during a search for new ones")
+    @Test("an adapter that cannot scan while it initiates receives known buttons during a search for new ones")
     func radioForOne() {
         var house = Household(
             rules: Self.rules,

@@ -48,7 +48,7 @@ struct FlicdScenarioTests {
         ask(&house, 1, .createConnectionChannel(id: 7, Self.kitchen, FlicdChannelMode(latencyMode: latency)))
     }
 
-    @Test("a scan wizard pairs a button, and a channel hears a press after it is recorded and before it is synced")
+    @Test("a scan wizard pairs a button, and a channel receives a press after it is recorded and before it is synced")
     func press() {
         var house = Self.house(isPaired: false, [Household.kitchen])
         ask(&house, 1, .createScanWizard(id: 3))
@@ -148,7 +148,7 @@ struct FlicdScenarioTests {
             ])
     }
 
-    @Test("a lost adapter ends connections before clients hear of its loss, and channels connect again when it is back")
+    @Test("connections end before clients are informed of a lost adapter, and channels connect again when it is back")
     func adapter() {
         var house = Self.house()
         channel(&house)

@@ -170,7 +170,7 @@ struct MetricsScenarioTests {
         # HELP tryck_rules Rules that are loaded
         # TYPE tryck_rules gauge
         tryck_rules 1
-        # HELP tryck_rule_outcomes_total Outcomes of the rule, as in rules/ID/statistics over MQTT
+        # HELP tryck_rule_outcomes_total Outcomes of the rule, as in rules/ID/stats over MQTT
         # TYPE tryck_rule_outcomes_total counter
         tryck_rule_outcomes_total{rule="lamp",outcome="started"} 1
         tryck_rule_outcomes_total{rule="lamp",outcome="completed"} 1

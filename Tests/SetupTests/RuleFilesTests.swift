@@ -94,7 +94,7 @@ struct RuleFilesTests {
         #expect(tree.answer("*.yml") == .tooManyFiles)
     }
 
-    @Test("who may read a file besides its owner is told")
+    @Test("a file that other users may read is marked")
     func mode() {
         let tree = Tree([:])
         for (mode, expected) in [(0o600, false), (0o640, true), (0o604, true)] as [(mode_t, Bool)] {

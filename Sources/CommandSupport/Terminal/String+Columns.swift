@@ -61,6 +61,6 @@ extension Unicode.Scalar {
         return false
     }
 
-    /// Joins emoji and letters of some scripts. It is harmless.
+    /// The zero width joiner and non-joiner, for emoji and letters of some scripts. They do not control the terminal.
     private var isJoiner: Bool { value == 0x200C || value == 0x200D }
 }

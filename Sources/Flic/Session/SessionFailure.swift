@@ -72,7 +72,7 @@ public enum SessionFailure: Error, Hashable, Sendable {
         case .packetSignatureMismatch, .sessionEnded, .pairingExists:
             "The button ended the session. Try again."
         case .tooManyApps:
-            "Too many programs talk to this button. Close another one and try again in half a minute."
+            "Too many programs are connected to this button. Close one of them and try again in half a minute."
         case .notInPublicMode:
             "The button is in private mode. Hold it down for 7 seconds and try again at once."
         case .fullVerifyFailedUnknown(let reason):

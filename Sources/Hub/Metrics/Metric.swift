@@ -78,7 +78,7 @@ enum Metric: String, CaseIterable {
         case .rulesFault: (.gauge, .truth, [], "Whether the rules in use are not those on disk")
         case .rules: (.gauge, .count, [], "Rules that are loaded")
         case .ruleOutcomes:
-            (.counter, .count, ["rule", "outcome"], "Outcomes of the rule, as in rules/ID/statistics over MQTT")
+            (.counter, .count, ["rule", "outcome"], "Outcomes of the rule, as in rules/ID/stats over MQTT")
         case .ruleConditionErrors: (.counter, .count, ["rule"], "Conditions that could not be evaluated")
         case .eventsStale: (.counter, .count, [], "Gestures that were too old to trigger rules")
         case .buttons: (.gauge, .count, [], "Buttons that are paired")

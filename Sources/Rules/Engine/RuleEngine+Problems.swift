@@ -17,7 +17,7 @@
             if let timer, let timerFiredAt {
                 expect(timer >= timerFiredAt, "what was due when the timer fired is still due")
             }
-            expect(!worldHasChanged, "runs have not looked at a change")
+            expect(!worldHasChanged, "waiting runs were not evaluated after a change of the world")
             expect(world.changed.isEmpty, "a change is not carried out")
             expect(records.count == set.rules.count && world.rules.count == set.rules.count, "a rule has no record")
             expect(world.variables.count == set.variables.count, "a variable has no value")
@@ -27,7 +27,7 @@
                 expect(world.rules[index].running == Int64(running), "the runs of \(rule.id) are miscounted")
                 expect(
                     world.rules[index].isEnabled == (overrides[rule.id]?.isEnabled ?? rule.isEnabled),
-                    "\(rule.id) is enabled, or disabled, without a request")
+                    "whether \(rule.id) is enabled differs from its override, or without one from its file")
             }
             for (index, variable) in set.variables.enumerated() where assigned.contains(variable.name) {
                 let value = world.variables[index]
@@ -42,7 +42,7 @@
             }
             for id in storedWaits.keys {
                 guard let run = scheduler.runs[id] else {
-                    expect(false, "run \(id.rawValue) is stored and has ended")
+                    expect(false, "the store has a wait of run \(id.rawValue), which has ended")
                     continue
                 }
                 expect(set.rules[run.rule].onRestart == .resume, "run \(id.rawValue) is stored and not resumed")

@@ -8,7 +8,7 @@
             func expect(_ holds: Bool, _ problem: @autoclosure () -> String) {
                 if !holds { problems.append("runs: " + problem()) }
             }
-            expect(starts.isEmpty, "the turn of \(starts.count) runs has come, and they have not begun")
+            expect(starts.isEmpty, "\(starts.count) runs could begin and were not taken")
             expect(turnedGroups.isEmpty, "rotations are not delivered, although their runs have ended")
             expect(count <= RunScheduler.maximumRuns, "\(count) runs are in progress")
             expect(queuedCount == groups.values.reduce(0) { $0 + $1.queued.count }, "the queued runs are miscounted")
@@ -89,8 +89,12 @@
             case .delay: break
             }
             expect(!frames.isEmpty, "is at no step")
-            expect((error != nil) == (frames.first?.part == .onError), "answers a failure that it did not have")
-            expect(locals.count == 1 + frames.count { $0.part == .script }, "has other values than its scripts")
+            expect(
+                (error != nil) == (frames.first?.part == .onError),
+                "executes `on_error` without an error, or has an error outside `on_error`")
+            expect(
+                locals.count == 1 + frames.count { $0.part == .script },
+                "has \(locals.count) local scopes, which differs from one plus the depth of its script calls")
             expect(frames.count <= Run.maximumDepth + 64, "is \(frames.count) lists deep")
             expect(delayed <= StepValues.longestDelay, "was told to wait for too long")
             expect(trace.lines.count <= RunTrace.maximumLines, "has \(trace.lines.count) lines of trace")

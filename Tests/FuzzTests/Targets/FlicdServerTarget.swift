@@ -112,7 +112,7 @@ private struct FlicdServerBench {
         }
         try give(.events(button, [event]))
         try promise(
-            "a press is told to every channel at once",
+            "a press is sent to every channel at once",
             listeners.values.allSatisfy { $0.isBlocked || $0.awaited.isEmpty })
     }
 

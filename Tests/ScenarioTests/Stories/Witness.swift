@@ -72,7 +72,7 @@ struct Witness {
     private var openHolds: Set<Part> = []
     /// The same, according to the latest records of press trains.
     private var recordedHolds: [ButtonID: Set<Part>] = [:]
-    /// Holds that were published as gestures, and whose ends were not told.
+    /// Holds that were published as gestures, and whose ends were not published.
     private var publishedHolds: Set<Part> = []
     /// True if `kitchen_dim` ran and `kitchen_undim` did not; `nil` if a process died meanwhile.
     private var isDimming: Bool? = false
@@ -354,7 +354,7 @@ struct Witness {
         if now - before.at > Self.longestTurn { report("P3", "\(part.name) was turned \(now - before.at) ago") }
     }
 
-    // MARK: What the house hears
+    // MARK: Events
 
     private mutating func runTold(_ line: JSONValue) {
         dimmed(line["rule"]?.stringValue)
