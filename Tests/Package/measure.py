@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / 'deploy/debian'))
-from trial import BUTTONS, PATIENCE, RULES, Broker, Daemon, alone, forget, whole  # noqa: E402
+from trial import BUTTONS, RULES, Broker, Daemon, alone, forget, whole  # noqa: E402
 
 STARTS = 21
 START_BUDGET = 20.0  # milliseconds
@@ -32,7 +32,7 @@ def rest(program: str) -> tuple[dict[str, int], float]:
     broker = Broker()
     configuration = whole(broker)
     daemon = Daemon(program, configuration)
-    daemon.ask('permit_join', time=int(PATIENCE))
+    daemon.pair()
     daemon.wait_until_all_is_well()
     daemon.end()
     # Memory that pairing needed is not part of the measurement, because a service pairs rarely.

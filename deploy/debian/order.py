@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from trial import BUTTONS, PATIENCE, Broker, Daemon, alone, directory, whole
+from trial import BUTTONS, Broker, Daemon, alone, directory, whole
 
 PRESSES = ('click', 'double_click', 'hold')
 
@@ -40,7 +40,7 @@ Daemon(str(program), alone(), callgrind).end()
 broker = Broker()
 configuration = whole(broker)
 daemon = Daemon(str(program), configuration, callgrind)
-daemon.ask('permit_join', time=int(PATIENCE))
+daemon.pair()
 daemon.wait_until_all_is_well()
 daemon.end()
 daemon = Daemon(str(program), configuration, callgrind)

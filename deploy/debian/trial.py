@@ -82,6 +82,15 @@ class Daemon:
             connection.sendall(json.dumps({'request': request, 'data': data}).encode() + b'\n')
             return json.loads(connection.makefile().readline())['data']
 
+    def pair(self) -> None:
+        """Begins to search for new buttons, as soon as the adapter is ready."""
+        deadline = time.monotonic() + PATIENCE
+        while self.ask('status')['adapter']['state'] != 'powered_on':
+            if time.monotonic() > deadline:
+                sys.exit(f'{sys.argv[0]}: the adapter is not ready: {self.ask("status")}')
+            time.sleep(0.1)
+        self.ask('permit_join', time=int(PATIENCE))
+
     def wait_until_all_is_well(self, ready: int = BUTTONS) -> None:
         deadline = time.monotonic() + PATIENCE
         while True:
