@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/close_range.h>
+#include <linux/magic.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #ifndef P_PIDFD
@@ -106,6 +108,13 @@ int linux_forbid_dumps(void)
 int linux_close_on_exec(unsigned first)
 {
 	return close_range(first, ~0u, CLOSE_RANGE_CLOEXEC);
+}
+
+int linux_is_on_tmpfs(int descriptor)
+{
+	struct statfs information;
+
+	return fstatfs(descriptor, &information) == 0 && information.f_type == TMPFS_MAGIC;
 }
 
 char **linux_environment(void)

@@ -75,7 +75,7 @@ extension Daemon {
         var buttons = setup.simulator
         for index in buttons.indices {
             let id = ButtonID(buttons[index].wantedAddress)
-            buttons[index].pairings = stored.buttons.filter { $0.id == id }.compactMap(\.pairing)
+            buttons[index].pairings = store.stored.buttons.filter { $0.id == id }.compactMap(\.pairing)
         }
         return SimulatorEdge(loop: loop, buttons: buttons, seed: SystemEnvironment.randomSeed) {
             [logger] button, text in

@@ -29,8 +29,6 @@ final class Daemon {
     let capture: CaptureFile?
     private var recorder: RecordEdge?
     var runner: HubRunner
-    /// The state that the store held at the start.
-    let stored: StoredState
     var transport: (any HCITransport)?
     var adapterSelection: AdapterSelection?
     var simulator: SimulatorEdge?
@@ -61,11 +59,9 @@ final class Daemon {
     private var isStopping = false
     /// True if a signal asked for the end. It overrides an earlier request to restart.
     private var isEndWanted = false
-    /// The latest fault of the reserve that the hub was told of; `nil`: the reserve works.
-    private var reserveFault: StoreFailure?
 
     init(
-        loop: EventLoop, logger: Logger, output: LogOutput, setup: Setup, store: StoreEdge, stored: StoredState,
+        loop: EventLoop, logger: Logger, output: LogOutput, setup: Setup, store: StoreEdge,
         control: ControlServer, capture: CaptureFile?, recorder: RecordEdge?
     ) {
         self.loop = loop
@@ -80,8 +76,7 @@ final class Daemon {
         web = HTTPEdge(loop: loop)
         metrics = setup.metricsFile.map { MetricsFile(loop: loop, path: $0) { logger.warning("\($0)") } }
         self.recorder = recorder
-        self.stored = stored
-        runner = HubRunner(Hub(setup.hub, stored: stored, rules: setup.rules))
+        runner = HubRunner(Hub(setup.hub, stored: store.stored, rules: setup.rules))
         // The hub holds the rules now. A second reference here would keep them in memory after a reload.
         self.setup.rules = RuleSet()
         self.setup.rulesToKeep = nil
@@ -96,8 +91,8 @@ final class Daemon {
     private func beginRecording() {
         guard let recorder else { return }
         let header = RecordingHeader(
-            startedAt: SystemEnvironment.wallClock, configuration: setup.hub, rules: setup.recordedRules, stored: stored
-        )
+            startedAt: SystemEnvironment.wallClock, configuration: setup.hub, rules: setup.recordedRules,
+            stored: store.stored)
         let secrets = Set([setup.configuration.mqttPassword?.value].compactMap(\.self))
         recorder.write(
             runner.hub.beginRecording(header, hiding: secrets, at: now))
@@ -128,7 +123,7 @@ final class Daemon {
         deliver(.wallClock(SystemEnvironment.wallClock))
         deliver(.entropy(SystemEnvironment.randomOctets(2048)))
         if let fault = store.fault { deliver(.recordFailed(nil, "\(fault)", store.refuge)) }
-        reportReserve()
+        if let fault = store.reserveFault { deliver(.reserveFault("\(fault)")) }
         deliver(.start)
         watchRuleFiles(setup.watched)
         firmware.start()
@@ -157,6 +152,8 @@ final class Daemon {
             for effect in turn.effects { carryOut(effect) }
         }
         mqtt?.endBatch()
+        // The disk comes last: the thread of the store must not take a processor from the messages above.
+        store.flush()
         isCarryingOut = false
     }
 
@@ -175,8 +172,8 @@ final class Daemon {
             capture?.add(packet, .sent)
             transport?.send(packet)
         case .source(let index, let effect): carryOut(effect, of: sources[index])
-        case .record(let token, let changes): record(changes, token)
-        case .sync(let token): sync(token)
+        case .record(let token, let changes): store.record(changes, as: token)
+        case .sync(let token): store.sync(token)
         case .subscribe(let subscriptions): mqtt?.subscribe(subscriptions)
         case .unsubscribe(let topicFilters): mqtt?.unsubscribe(topicFilters)
         case .loadRules(let id, let withTests): loadRules(id, withTests: withTests)
@@ -225,25 +222,14 @@ final class Daemon {
         timer.set(at: loop.nanosecondsSinceBoot + interval.nanoseconds)
     }
 
-    private func record(_ changes: [StoreChange], _ token: RecordToken?) {
-        do {
-            try store.apply(changes)
-        } catch {
-            runner.recordFailed(token, "\(error)", store.refuge)
+    /// Tells the hub what the store reports.
+    func received(_ event: StoreEvent) {
+        switch event {
+        case .recordFailed(let token, let failure, let refuge): deliver(.recordFailed(token, "\(failure)", refuge))
+        case .reserveFault(let failure): deliver(.reserveFault(failure?.description))
+        case .synced(let token, let isSynced): deliver(.synced(token, isSynced))
+        case .notice(let notice): logger.warning("\(notice)")
         }
-        reportReserve()
-    }
-
-    /// Tells the hub when a reserve could not be made, and when it could after that.
-    private func reportReserve() {
-        guard store.reserveFault != reserveFault else { return }
-        reserveFault = store.reserveFault
-        deliver(.reserveFault(reserveFault?.description))
-    }
-
-    private func sync(_ token: RecordToken) {
-        guard runner.isSyncUseful(token) else { return }
-        store.sync { [weak self] success in self?.deliver(.synced(token, success)) }
     }
 
     private func log(_ level: LogLevel, _ message: String) {
@@ -285,6 +271,7 @@ final class Daemon {
         broker?.stop()
         control.close()
         flicd?.stop()
+        store.close()
         guard isRestart, !isEndWanted else { return loop.stop() }
         logger.info("tryckd restarts")
         let failure = restartProcess()

@@ -75,11 +75,16 @@ private func start(_ setup: Setup, _ logger: Logger, _ output: LogOutput) {
         let store = try StoreEdge(
             loop: loop, directory: setup.stateDirectory,
             runtimeDirectory: SystemEnvironment.directory(of: setup.controlSocket), entropy: entropy,
-            now: SystemEnvironment.wallClock)
-        let stored = try store.load()
+            now: SystemEnvironment.wallClock
+        ) { daemon?.received($0) }
         for notice in store.notices {
-            // The hub reports a database that was set aside, and shows it in `status` until the state is restored.
-            if case .renamed = notice { setup.hub.lostState = "\(notice)" } else { logger.warning("\(notice)") }
+            switch notice {
+            // The hub reports these, and shows them in `status`: a database that was set aside until the state is restored.
+            case .renamed: setup.hub.lostState = "\(notice)"
+            case .noRing: setup.hub.ringFault = "\(notice)"
+            case .directoryIsOpen, .fileWasOpen, .wasEmpty, .unreadable, .repaired, .ringIgnored, .ringOnDisk:
+                logger.warning("\(notice)")
+            }
         }
         if let good = setup.rulesToKeep, !good.write(in: setup.stateDirectory) {
             logger.warning("the rules could not be saved in \(setup.stateDirectory) as the last good rules")
@@ -91,7 +96,7 @@ private func start(_ setup: Setup, _ logger: Logger, _ output: LogOutput) {
         }
         let capture = beginCapture(&setup, logger)
         daemon = Daemon(
-            loop: loop, logger: logger, output: output, setup: setup, store: store, stored: stored, control: control,
+            loop: loop, logger: logger, output: output, setup: setup, store: store, control: control,
             capture: capture, recorder: recorder)
         daemon?.start()
         logger.info("tryckd \(Version.string) is running; commands reach it at \(setup.controlSocket)")

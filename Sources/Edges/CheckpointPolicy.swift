@@ -1,4 +1,4 @@
-/// When `StoreEdge` copies the write-ahead log into the database file, and whether writers wait for that.
+/// When `StoreDisk` copies the write-ahead log into the database file, and whether writers wait for that.
 package struct CheckpointPolicy: Hashable, Sendable {
     /// A log with more pages is copied after a sync. 256 pages of 4 KiB are 1 MiB.
     package var pageCount = 256

@@ -11,7 +11,7 @@ package struct OfflineStore {
 
     /// Loads the complete contents of the store, with notices for the user.
     ///
-    /// - Parameter runtimeDirectories: where a daemon may have left a reserve, which is applied to the database.
+    /// - Parameter runtimeDirectories: where a daemon may have left a reserve or a ring, which are applied to the database.
     /// - Throws: `.noStore` if the directory contains no database, and none is created; `.inUse` while a daemon runs.
     package static func load(_ directory: String, runtimeDirectories: [String] = []) throws(StoreFailure) -> (
         StoredState, [StoreNotice]
@@ -32,7 +32,7 @@ package struct OfflineStore {
     /// changes are on the disk.
     ///
     /// - Parameters:
-    ///   - runtimeDirectories: where a daemon may have left a reserve, which is applied first.
+    ///   - runtimeDirectories: where a daemon may have left a reserve or a ring, which are applied first.
     ///   - entropy: for the id of a new installation.
     ///   - plan: makes the plan for the stored state.
     /// - Throws: `.inUse` while a daemon runs.
@@ -54,7 +54,7 @@ package struct OfflineStore {
     private init(_ paths: StorePaths, entropy: UInt16, _ report: (StoreNotice) -> Void) throws(StoreFailure) {
         lock = try StoreFiles.lock(directory: paths.directory)
         _ = try StoreFiles.prepareFile(paths.database)
-        database = try StoreEdge.open(paths, entropy: entropy, report).0
+        database = try StoreDisk.open(paths, entropy: entropy, report).0
         database.keepsWALOnClose = false
     }
 

@@ -7,6 +7,15 @@ package struct ReserveMark: Hashable, Sendable {
     var database: UInt64
     /// The number of the snapshot; 0 if there was none.
     var number: UInt64 = 0
+    /// The last record of the ring that the database contains; `nil` if the database has no ring yet.
+    var ring: RingPosition?
+}
+
+/// A record of a `RecordRing`.
+package struct RingPosition: Hashable, Sendable {
+    /// A random number that each start of a daemon draws. Records of other epochs do not apply to the database.
+    package var epoch: UInt64
+    package var number: UInt64 = 0
 }
 
 /// A small file of fixed length for changes that the database cannot record, because the disk is full.
@@ -65,7 +74,7 @@ struct Reserve {
             guard count == zeros.count, ftruncate(file.rawValue, Self.length) == 0 else {
                 // A disk on which only a part could be written is full. `pwrite` sets no `errno` then.
                 let code = (0..<zeros.count).contains(count) ? ENOSPC : errno
-                // An incomplete file is useless. `StoreEdge` tries again.
+                // An incomplete file is useless. `StoreDisk` tries again.
                 unlink(path)
                 throw StoreFailure(operation: "make", path: path, code: code)
             }
@@ -87,7 +96,7 @@ struct Reserve {
 
     /// True if it is a regular file with a single name that this user owns and no other user can write. Other users may have
     /// the right to create files in the runtime directory, and with a reserve they could invent or hide presses.
-    private static func isOwn(_ file: OwnedDescriptor) -> Bool {
+    static func isOwn(_ file: OwnedDescriptor) -> Bool {
         var information = stat()
         return fstat(file.rawValue, &information) == 0 && information.st_mode & S_IFMT == S_IFREG
             && information.st_uid == geteuid() && information.st_nlink == 1

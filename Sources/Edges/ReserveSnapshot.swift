@@ -11,7 +11,7 @@ import JSON
 /// | 8      | the number of the snapshot, larger than that of all earlier snapshots  |
 /// | 4      | the length of the payload                                              |
 /// | 8      | FNV-1a of all other octets, to detect a slot that was written in part  |
-/// | …      | the payload, a JSON array of changes                                   |
+/// | …      | the payload, a JSON array: the position in the ring, if any, and the changes |
 ///
 /// Integers are little-endian. `changes` are all unrecorded changes, but `encoded` leaves out some of them: always those
 /// without `StoreChange.reserveJSON`, whose values the button reports again, and the state of rules if all changes together
@@ -24,6 +24,8 @@ struct ReserveSnapshot: Hashable, Sendable {
 
     var database: UInt64
     var number: UInt64
+    /// The last record of the ring whose changes the snapshot contains; `nil` if there was no ring.
+    var ring: RingPosition?
     var changes: [StoreChange]
 
     /// The octets of the snapshot, without padding to the length of a slot; `nil` if the changes do not fit.
@@ -33,7 +35,8 @@ struct ReserveSnapshot: Hashable, Sendable {
     func encoded() -> [UInt8]? {
         let reserved = changes.compactMap { change in change.reserveJSON.map { (change, $0) } }
         let withoutRules = reserved.filter { if case .rules = $0.0 { false } else { true } }
-        return encoded(reserved.map(\.1)) ?? encoded(withoutRules.map(\.1))
+        let position = ring.map { [$0.json] } ?? []
+        return encoded(position + reserved.map(\.1)) ?? encoded(position + withoutRules.map(\.1))
     }
 
     private func encoded(_ values: [JSONValue]) -> [UInt8]? {
@@ -57,15 +60,19 @@ struct ReserveSnapshot: Hashable, Sendable {
             let length = try? reader.uint32(), length <= Self.slotLength, let checksum = try? reader.uint64(),
             let payload = try? reader.bytes(Int(length)),
             checksum == Self.checksum(Self.header(database, number, payload.count), payload),
-            let values = try? JSONValue(parsing: payload).arrayValue
+            var values = try? JSONValue(parsing: payload).arrayValue?[...]
         else { return nil }
-        self.init(database: database, number: number, changes: values.compactMap { StoreChange(reserveJSON: $0) })
+        let ring = values.first.flatMap { RingPosition(json: $0) }
+        if ring != nil { values.removeFirst() }
+        let changes = values.compactMap { StoreChange(reserveJSON: $0) }
         guard changes.count == values.count else { return nil }
+        self.init(database: database, number: number, ring: ring, changes: changes)
     }
 
-    init(database: UInt64, number: UInt64, changes: [StoreChange]) {
+    init(database: UInt64, number: UInt64, ring: RingPosition? = nil, changes: [StoreChange]) {
         self.database = database
         self.number = number
+        self.ring = ring
         self.changes = changes
     }
 
@@ -84,5 +91,21 @@ struct ReserveSnapshot: Hashable, Sendable {
             for octet in octets { hash = (hash ^ UInt64(octet)) &* 0x0000_0100_0000_01B3 }
         }
         return hash
+    }
+}
+
+extension RingPosition {
+    private static let kind = "ring"
+
+    fileprivate var json: JSONValue {
+        .array([.string(Self.kind), .string(String(epoch, radix: 16)), .integer(Int64(clamping: number))])
+    }
+
+    fileprivate init?(json: JSONValue) {
+        guard let values = json.arrayValue, values.count == 3, values[0] == .string(Self.kind),
+            let epoch = values[1].stringValue.flatMap({ UInt64($0, radix: 16) }),
+            let number = values[2].integerValue, (0..<Int64.max).contains(number)
+        else { return nil }
+        self.init(epoch: epoch, number: UInt64(number))
     }
 }

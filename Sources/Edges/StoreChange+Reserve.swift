@@ -7,7 +7,7 @@ import Rules
 // The encoding of changes in a `Reserve`: JSON arrays that begin with the kind of the change.
 extension StoreChange {
     private enum ReserveKind: String {
-        case progress, started, ended, variable, cycle, enabled, cooldown, waiting
+        case progress, battery, percentage, started, ended, variable, cycle, enabled, cooldown, waiting
         case put, remove, settings
         case publishWatermark = "heard"
 
@@ -15,6 +15,7 @@ extension StoreChange {
         var elementCount: Int {
             switch self {
             case .progress: 8
+            case .battery, .percentage: 5
             case .started: 6
             case .publishWatermark, .variable, .cycle, .enabled, .waiting, .settings: 3
             case .ended, .cooldown, .put, .remove: 2
@@ -48,7 +49,14 @@ extension StoreChange {
         case .settings(let id, let settings): Self.array(.settings, .string(id.description), settings.kept)
         case .fact(let id, let fact):
             fact.column.reserveKind.map { [.string($0), .string(id.description), fact.value] }
-        case .battery, .batteryPercentage: nil
+        case .battery(let id, let millivolts, let measuredAt, let isLow):
+            Self.array(
+                .battery, .string(id.description), .integer(Int64(millivolts)), .integer(measuredAt.milliseconds),
+                .bool(isLow))
+        case .batteryPercentage(let id, let percentage, let measuredAt, let isLow):
+            Self.array(
+                .percentage, .string(id.description), .integer(Int64(percentage)), .integer(measuredAt.milliseconds),
+                .bool(isLow))
         }
     }
 
@@ -80,6 +88,15 @@ extension StoreChange {
                 id, cursor, recogniser: recogniser, pressCount: pressCount, sequence: sequence,
                 publishWatermark: publishWatermark,
                 seen: seen.map { UTCTime(milliseconds: $0) })
+        case .battery, .percentage:
+            guard let id = values[1].buttonID, let level = values[2].integerValue.flatMap({ Int(exactly: $0) }),
+                let measuredAt = values[3].integerValue.map({ UTCTime(milliseconds: $0) }),
+                let isLow = values[4].boolValue
+            else { return nil }
+            self =
+                kind == .battery
+                ? .battery(id, millivolts: level, measuredAt: measuredAt, isLow: isLow)
+                : .batteryPercentage(id, level, measuredAt: measuredAt, isLow: isLow)
         case .publishWatermark:
             guard let id = values[1].buttonID, let publishWatermark = values[2].integerValue else { return nil }
             self = .publishWatermark(id, publishWatermark)

@@ -1,448 +1,118 @@
 package import ButtonModel
-import CSQLite
-import Glibc
 package import Hub
 package import Reactor
 
-/// Records and syncs the hub's `StoreChange`s in an SQLite database in the state directory. Changes that the database
-/// cannot record are written to a `Reserve`.
+/// The store of the hub, on the reactor: it records changes in a `RecordRing`, and gives them to a `StoreThread`, which writes
+/// them to the database of a `StoreDisk` and syncs it.
 ///
-/// `apply` writes changes to the database's write-ahead log in one transaction and does not wait for the disk. The changes
-/// then survive the end of the process, but not yet a power cut. `sync` waits for the disk on a helper thread. The hub
-/// decides the order: record, act, sync, acknowledge.
+/// A change is safe from a kill when `record` returns, and from a power cut when the sync that was requested after it has
+/// succeeded. The hub decides the order: record, act, sync, acknowledge.
 ///
-/// The log grows until a helper thread copies it into the database file (a checkpoint). SQLite syncs the log during the
-/// first write after a checkpoint, when it restarts the log. The helper makes this write itself, so that no event waits
-/// for it.
-///
-/// After a failed sync, the kernel counts the pages as written. The content of the log on the disk is then unknown, and a
-/// later successful sync proves nothing. Therefore, after a failed sync or checkpoint, the whole log is written again
-/// before anything counts as synced (`isLogSuspect`). A checkpoint would not help: after a power cut, SQLite would
-/// consider the part of the log that had reached the disk to be newer than the database file.
-///
-/// Changes that the database could not record are part of the next transaction. Until then, all of them are in one
-/// `ReserveSnapshot`. The transaction also stores the number of the latest snapshot (`ReserveMark`), so that a start applies
-/// a snapshot only if the database lacks it. The reserve in the state directory is synced and survives a power cut. The
-/// reserve in the runtime directory, which usually is in memory, serves a disk that cannot be written at all.
-///
-/// If the database cannot be written at the start, it is only read. It is opened for writing as soon as that succeeds.
+/// `record` does not wait for a disk, except in three cases: there is no ring; the ring has no room for the changes, because
+/// they are very large or the database could not take earlier ones; or the ring is not in memory. The first two then wait for
+/// the transaction.
 @ReactorActor
 package final class StoreEdge {
-    /// How long `apply` waits for SQLite's write lock while a helper restarts the log: long enough for a sync of a slow
-    /// card.
-    private nonisolated static let busyTimeout: Duration = .milliseconds(500)
-
-    /// Findings to show to the user. `load` adds its own.
+    /// The state that was stored when the process started.
+    package let stored: StoredState
+    /// Findings of the start to show to the user.
     package private(set) var notices: [StoreNotice]
-    /// Why the database could not be opened for writing, until it is; or why its log could not be synced at the start.
-    package private(set) var fault: StoreFailure?
-    /// Why a reserve could not be opened or created, if it could not. `apply` tries again, even without changes.
-    package private(set) var reserveFault: StoreFailure?
-    /// The place of the changes that the database has not recorded. If there are none: the best place available for them.
-    package private(set) var refuge = RecordRefuge.nowhere
+    /// Why the database could not be opened for writing at the start, or why its log could not be synced.
+    package let fault: StoreFailure?
+    /// The place of the changes that the database did not have at the start. If there were none: the best place available.
+    package let refuge: RecordRefuge
+    /// Why a reserve could not be opened or created at the start.
+    package let reserveFault: StoreFailure?
 
-    /// The open files of a database that can be written.
-    private struct Opened {
-        var database: Database
-        /// The write-ahead log, for `sync`.
-        var log: OwnedDescriptor
-    }
+    private let thread: StoreThread
+    private let ring: RecordRing?
+    private let report: @ReactorActor (StoreEvent) -> Void
+    private var watch: Watch?
+    /// The orders since the last `flush`.
+    private var orders: [StoreThread.Order] = []
+    /// A lower bound of `StoreThread.coveredNumber`.
+    private var coveredNumber: UInt64
 
-    private let loop: EventLoop
-    private let paths: StorePaths
-    private let lock: DirectoryLock
-    private let entropy: UInt16
-    private let checkpoints: CheckpointPolicy
-    private var opened: Opened?
-    package var database: Database? { opened?.database }
-    /// The state that was read because the database cannot be written; `nil` if it is open for writing.
-    private var readOnlyState: StoredState?
-
-    /// The id of the database, and the number of the latest snapshot.
-    private var mark: ReserveMark
-    /// The reserve in the state directory.
-    private var reserve: Reserve?
-    /// The reserve in the runtime directory.
-    private var memoryReserve: Reserve?
-    /// True if the last sync of `reserve` failed. Its content on the disk is unknown until it is written again.
-    private var isReserveSuspect = false
-    /// True if the log was synced after the last successful transaction, which the changes in the reserve follow.
-    private var isLogSyncedBelowReserve = false
-
-    /// True if a helper thread syncs or copies the log.
-    private var isSyncing = false
-    /// True if the content of the log on the disk is unknown, because a sync or a checkpoint failed.
-    private(set) var isLogSuspect = false
-    private var unrecorded = UnrecordedChanges()
-    /// The callbacks of `sync` that the next sync will answer.
-    private var waitingForSync: [@ReactorActor (Bool) -> Void] = []
-
-    /// Opens the state directory, and creates missing files. A damaged file is renamed, a new one is created, and
-    /// `notices` contains a notice. If the disk cannot be written, the existing files are read, and `fault` has the reason.
+    /// Opens the state directory, as `StoreDisk.init` describes, and the ring in the runtime directory. Waits for the disk.
     ///
     /// - Parameters:
-    ///   - runtimeDirectory: the directory for the second reserve, which survives the process, but not a power cut.
-    ///   - entropy: for the id of a new installation.
-    ///   - now: for the new name of a damaged file.
-    /// - Throws: `StoreFailure.inUse` if another daemon uses the directory; a failure of the disk if there is no database
-    ///   that can be read.
+    ///   - isRingMappable: false to test the ring of a runtime directory that is not on a tmpfs.
+    ///   - report: called for each event, but not from within the calls below.
     package init(
         loop: EventLoop, directory: String, runtimeDirectory: String? = nil, entropy: UInt16, now: UTCTime,
-        checkpoints: CheckpointPolicy = CheckpointPolicy()
+        checkpoints: CheckpointPolicy = CheckpointPolicy(), isRingMappable: Bool = true,
+        _ report: @escaping @ReactorActor (StoreEvent) -> Void
     ) throws(StoreFailure) {
-        let paths = StorePaths(
-            directory: directory, runtimeDirectories: [runtimeDirectory].compactMap(\.self))
-        var notices = [try StoreFiles.prepareDirectory(directory)].compactMap(\.self)
-        lock = try StoreFiles.lock(directory: directory)
-        self.loop = loop
-        self.paths = paths
-        self.entropy = entropy
-        self.checkpoints = checkpoints
-        do throws(StoreFailure) {
-            let found: (opened: Opened, mark: ReserveMark)
+        let disk = try StoreDisk(
+            directory: directory, runtimeDirectory: runtimeDirectory, entropy: entropy, now: now,
+            checkpoints: checkpoints)
+        var ring: RecordRing?
+        var ringNotice: StoreNotice?
+        if let path = disk.ringPath, let position = disk.ringPosition {
             do throws(StoreFailure) {
-                found = try Self.open(paths, entropy) { notices.append($0) }
-            } catch .damaged(_, let cause) {
-                let path = paths.database
-                let target = try StoreFiles.setAside(path, at: now)
-                notices.append(.renamed(path: path, as: target, cause: cause))
-                found = try Self.open(paths, entropy) { notices.append($0) }
-            }
-            (opened, mark) = (found.opened, found.mark)
-            // The previous process may have been killed before a sync of the log, or after a sync that failed. Buttons
-            // delete the events that the loaded cursors cover, so the log must survive a power cut from now on.
-            isLogSuspect = !found.opened.log.writeAgain() || !found.opened.log.syncData()
-            if isLogSuspect { fault = StoreFailure(operation: "sync", path: paths.database + "-wal", code: errno) }
-        } catch {
-            guard error.isDiskFailure, let found = Self.loadReadOnly(paths, { notices.append($0) }) else { throw error }
-            (mark, fault, isLogSuspect) = (found.mark, error, !found.isSynced)
-            var state = found.state
-            let onDisk = Dictionary(state.buttons.map { ($0.id, $0.cursor) }, uniquingKeysWith: { $1 })
-            for change in found.reserved { unrecorded.add(change) }
-            state.apply(found.reserved)
-            // The reserve may be in memory. Therefore the buttons keep the events that only a reserve contains.
-            state.markAsSynced(state.buttons.map { ($0.id, onDisk[$0.id] ?? EventCursor()) })
-            readOnlyState = state
-        }
-        self.notices = notices
-        if mark.database != 0 { openReserves() }
-        // A snapshot is useless without the log that precedes it.
-        if isLogSuspect, refuge == .disk { refuge = .memory }
-    }
-
-    /// Records the changes in one transaction, together with earlier changes that could not be recorded.
-    ///
-    /// If it throws, none is recorded. The changes then wait for the next call, whose own changes may be empty, and `refuge`
-    /// is the place where they are until then.
-    package func apply(_ changes: [StoreChange]) throws(StoreFailure) {
-        guard !changes.isEmpty || !unrecorded.isEmpty || opened == nil else {
-            if reserveFault != nil { openReserves() }
-            return
-        }
-        do throws(StoreFailure) {
-            let database = try openedDatabase()
-            do throws(DatabaseFailure) {
-                try database.transaction { () throws(DatabaseFailure) in
-                    for change in unrecorded.changes { try database.apply(change) }
-                    for change in changes { try database.apply(change) }
-                    if !unrecorded.isEmpty { try database.setReserveMark(mark) }
-                }
+                let opened = try RecordRing(
+                    path, at: position, after: disk.coveredNumber, isMappable: isRingMappable)
+                disk.ringOpened(isComplete: opened.isComplete)
+                if !opened.isMapped { ringNotice = .ringOnDisk(path: path) }
+                ring = opened
             } catch {
-                throw StoreFailure(error)
+                ringNotice = .noRing(error)
             }
-            guard !unrecorded.isEmpty else { return }
-            unrecorded = UnrecordedChanges()
-            isLogSyncedBelowReserve = false
-            openReserves()
-        } catch {
-            for change in changes { unrecorded.add(change) }
-            reserveUnrecorded()
-            throw error
         }
+        stored = try disk.load()
+        notices = disk.takeNotices() + [ringNotice].compactMap(\.self)
+        (fault, refuge, reserveFault) = (disk.fault, disk.refuge, disk.reserveFault)
+        coveredNumber = disk.coveredNumber
+        self.ring = ring
+        self.report = report
+        thread = try StoreThread(disk)
+        watch = loop.watch(thread.answered.rawValue, .read) { [weak self] _ in self?.takeEvents() }
     }
 
-    /// Calls `done` with true when all changes applied so far would survive a power cut, or with false if that is not
-    /// certain.
+    deinit { _ = thread.end() }
+
+    /// Records the changes, together with earlier changes that could not be recorded.
     ///
-    /// A sync begins immediately. Calls that are made during a sync share the next one.
-    package func sync(_ done: @escaping @ReactorActor (Bool) -> Void) {
-        waitingForSync.append(done)
-        if !isSyncing { beginSync() }
+    /// - Parameters:
+    ///   - changes: may be empty, to try earlier changes again.
+    ///   - token: for `StoreEvent.recordFailed`. A `sync` with the token of a record that failed is not answered, unless the
+    ///     changes are in the reserve on the disk.
+    package func record(_ changes: [StoreChange], as token: RecordToken? = nil) {
+        guard !changes.isEmpty else { return orders.append(.record(token, [], nil)) }
+        var place: RingPlace?
+        if let ring { place = self.place(of: changes, in: ring) }
+        orders.append(.record(token, changes, place))
+        guard place?.isInRing != true else { return }
+        flush()
+        thread.waitForRecords()
+        coveredNumber = thread.coveredNumber
     }
 
-    /// Loads the complete stored state.
-    package func load() throws(StoreFailure) -> StoredState {
-        guard let database else { return readOnlyState ?? StoredState(installationID: "") }
-        do {
-            var state = try database.load { notices.append($0) }
-            // The content of the log on the disk is unknown. Therefore the buttons keep all events until a sync succeeds.
-            if isLogSuspect { state.markAsSynced(state.buttons.map { ($0.id, EventCursor()) }) }
-            return state
-        } catch {
-            throw StoreFailure(error)
-        }
+    private func place(of changes: [StoreChange], in ring: RecordRing) -> RingPlace {
+        let payload = RingRecord(changes).encoded()
+        if !ring.hasRoom(for: payload, after: coveredNumber) { coveredNumber = thread.coveredNumber }
+        return ring.append(payload, after: coveredNumber)
     }
 
-    // MARK: The reserves
+    /// Brings everything that was recorded up to now to the disk. `StoreEvent.synced` has the result.
+    package func sync(_ token: RecordToken) { orders.append(.sync(token)) }
 
-    /// Opens or creates the reserves that are not open, and sets `refuge` to the best of them.
-    private func openReserves() {
-        reserveFault = nil
-        do throws(StoreFailure) {
-            if memoryReserve == nil, let path = paths.memoryReserves(of: mark.database).first {
-                memoryReserve = try Reserve(path, of: mark.database)
-            }
-        } catch {
-            reserveFault = error
-        }
-        do throws(StoreFailure) {
-            if reserve == nil { reserve = try Reserve(paths.reserve, of: mark.database) }
-        } catch {
-            reserveFault = error
-        }
-        refuge = reserve != nil ? .disk : memoryReserve != nil ? .memory : .nowhere
+    /// Gives the thread what was recorded and requested. Called when everything more urgent is done.
+    package func flush() {
+        guard !orders.isEmpty else { return }
+        thread.give(orders)
+        orders.removeAll(keepingCapacity: true)
     }
 
-    /// Writes a snapshot of all unrecorded changes to a reserve, and sets `refuge` to its place.
-    private func reserveUnrecorded() {
-        // After a power cut, a snapshot is useless without the log that precedes it, so the log is synced here. This blocks,
-        // usually once until the database can record again.
-        if !isLogSyncedBelowReserve {
-            isLogSyncedBelowReserve = !isLogSuspect && opened?.log.syncData() ?? true
-            if !isLogSyncedBelowReserve { isLogSuspect = true }
-        }
-        mark.number += 1
-        let snapshot = ReserveSnapshot(database: mark.database, number: mark.number, changes: unrecorded.changes)
-        guard mark.database != 0, let octets = snapshot.encoded() else { return refuge = .nowhere }
-        if reserve?.write(octets) == true {
-            refuge = isLogSyncedBelowReserve ? .disk : .memory
-            isReserveSuspect = false
-        } else if memoryReserve?.write(octets) == true {
-            refuge = .memory
-        } else {
-            refuge = .nowhere
-        }
+    /// Brings everything to the disk, and closes the files. Waits for the disk, and reports nothing more.
+    package func close() {
+        flush()
+        watch?.cancel()
+        watch = nil
+        if thread.end() { ring?.clear() }
     }
 
-    // MARK: The disk
-
-    private func beginSync() {
-        let callbacks = waitingForSync
-        waitingForSync = []
-        isSyncing = true
-        if isReserveSuspect, !unrecorded.isEmpty { reserveUnrecorded() }
-        let reserved = reserve.flatMap { $0.slots.isSynced ? nil : $0.file }
-        if reserved != nil { reserve?.syncBegan() }
-        // A sync of the log proves nothing about changes that are in memory only.
-        let isAllOnDisk = unrecorded.isEmpty || refuge == .disk
-        // The helper thread has its own reference to `lock`, so no other process can open the directory while it works.
-        let (log, lock, path, isSuspect) = (opened?.log, lock, paths.database, isLogSuspect)
-        loop.offload {
-            withExtendedLifetime(lock) {
-                let isReserveSynced = reserved?.syncData() ?? true
-                let isLogSynced =
-                    log.map { isSuspect ? Self.writeAgain($0, of: path) : $0.syncData() } ?? !isSuspect
-                return (isLogSynced, isReserveSynced)
-            }
-        } then: { [self] isLogSynced, isReserveSynced in
-            isLogSuspect = !isLogSynced
-            if reserved != nil {
-                reserve?.syncEnded(isReserveSynced)
-                isReserveSuspect = !isReserveSynced
-            }
-            for done in callbacks { done(isLogSynced && isReserveSynced && isAllOnDisk) }
-            finishSync()
-        }
-    }
-
-    private func finishSync() {
-        let mode = checkpoints.mode(
-            logPageCount: database?.walPageCount ?? 0, isSyncWaiting: !waitingForSync.isEmpty,
-            isLogSuspect: isLogSuspect)
-        guard let mode else {
-            isSyncing = false
-            if !waitingForSync.isEmpty { beginSync() }
-            return
-        }
-        let (lock, path, limit) = (lock, paths.database, checkpoints.pageCount)
-        loop.offload {
-            withExtendedLifetime(lock) { Self.checkpoint(path, mode, limit) }
-        } then: { [self] outcome in
-            switch outcome {
-            case .restarted: database?.forgetWALPages()
-            case .incomplete: break
-            case .failed: isLogSuspect = true
-            }
-            isSyncing = false
-            if !waitingForSync.isEmpty { beginSync() }
-        }
-    }
-
-    private enum CheckpointOutcome {
-        /// The whole log was copied, and the log was restarted.
-        case restarted
-        /// The log could not be copied completely, because other connections used it.
-        case incomplete
-        /// A sync may have failed, so the content of the log on the disk is unknown.
-        case failed
-    }
-
-    /// Copies the log into the database file through a connection of its own, and restarts the log. Blocks.
-    private nonisolated static func checkpoint(
-        _ path: String, _ mode: Database.CheckpointMode, _ pageLimit: Int
-    ) -> CheckpointOutcome {
-        do {
-            let database = try Database(path: path, busyTimeout: .seconds(5))
-            try database.countWALPages()
-            // Each pass copies the pages that were written during the previous one, which become fewer and fewer.
-            for _ in 0..<4 {
-                guard try database.checkpoint(mode) else { continue }
-                // This changes nothing, but unlike an UPDATE with the same values it is a write, which restarts the log.
-                try database.run("PRAGMA user_version = \(StoreSchema.version)")
-                if database.walPageCount < pageLimit { return .restarted }
-            }
-            return .incomplete
-        } catch {
-            return .failed
-        }
-    }
-
-    /// Writes the whole log again and syncs it. Holds SQLite's write lock, so that the log does not change meanwhile. Blocks.
-    private nonisolated static func writeAgain(_ log: OwnedDescriptor, of path: String) -> Bool {
-        do {
-            let database = try Database(path: path, busyTimeout: .seconds(5))
-            try database.countWALPages()
-            try database.run("BEGIN IMMEDIATE")
-            return log.writeAgain() && log.syncData()
-        } catch {
-            return false
-        }
-    }
-
-    /// Returns the database, which is opened for writing if it could not be opened before.
-    private func openedDatabase() throws(StoreFailure) -> Database {
-        if let database { return database }
-        var newNotices: [StoreNotice] = []
-        let (opened, mark) = try Self.open(paths, entropy) { newNotices.append($0) }
-        notices += newNotices
-        // Snapshots may have been written since the start, so `self.mark` may have the larger number.
-        self.mark = ReserveMark(database: mark.database, number: max(mark.number, self.mark.number))
-        (self.opened, fault, readOnlyState) = (opened, nil, nil)
-        if !opened.log.writeAgain() || !opened.log.syncData() { isLogSuspect = true }
-        openReserves()
-        return opened.database
-    }
-
-    /// Opens the database and its log for writing, and applies a snapshot from a reserve if the database lacks it.
-    private nonisolated static func open(
-        _ paths: StorePaths, _ entropy: UInt16, _ report: (StoreNotice) -> Void
-    ) throws(StoreFailure) -> (opened: Opened, mark: ReserveMark) {
-        for notice in try StoreFiles.prepareFile(paths.database) { report(notice) }
-        let (database, mark) = try open(paths, entropy: entropy, report)
-        let log = try StoreFiles.openLog(paths.database)
-        try StoreFiles.syncDirectory(paths.directory)
-        // This is set last: if one of the calls above failed, closing would copy the log into the file, and SQLite would not
-        // report a failed sync.
-        database.keepsWALOnClose = false
-        return (Opened(database: database, log: log), mark)
-    }
-
-    /// Reads the database and the reserves without changing a file; `nil` if there is no database, or it cannot be read.
-    ///
-    /// - Returns: the state of the database, its mark with the number of the newest snapshot, the changes of that snapshot,
-    ///   and true if the log is synced or missing.
-    private nonisolated static func loadReadOnly(
-        _ paths: StorePaths, _ report: (StoreNotice) -> Void
-    ) -> (state: StoredState, mark: ReserveMark, reserved: [StoreChange], isSynced: Bool)? {
-        let path = paths.database
-        var information = stat()
-        guard stat(path, &information) == 0, information.st_size > 1,
-            let file = try? Database(path: path, busyTimeout: .zero, keepsWALOnClose: true, access: .readWithoutLocks),
-            (try? file.rows("PRAGMA quick_check(1)", read: { $0.text(0) })) == ["ok"],
-            // A file of an older version is migrated in memory now, and on the disk when it is opened for writing.
-            let database = try? file.copyInMemory(),
-            let version = try? StoreSchema.migrate(database), 1...StoreSchema.version ~= version,
-            let state = try? database.load(report), var mark = try? database.reserveMark() ?? ReserveMark(database: 0)
-        else { return nil }
-        let snapshot = paths.newestSnapshot(after: mark)
-        if let snapshot { mark.number = snapshot.number }
-        // The previous process may not have synced the log. The snapshots of this process are useless without it.
-        let log = OwnedDescriptor(Glibc.open(path + "-wal", O_RDONLY | O_CLOEXEC))
-        return (state, mark, snapshot?.changes ?? [], !log.isOpen || log.syncData())
-    }
-
-    /// Opens the database for writing, migrates it, and applies the newest snapshot of the reserves if the database lacks it.
-    ///
-    /// - Parameter report: called for each finding about the contents.
-    /// - Returns: the database, which keeps its log when it is closed unless the caller resets `keepsWALOnClose`, and its mark.
-    /// - Throws: `.damaged` for a file that cannot be used and was not changed.
-    package nonisolated static func open(
-        _ paths: StorePaths, entropy: UInt16, _ report: (StoreNotice) -> Void
-    ) throws(StoreFailure) -> (Database, ReserveMark) {
-        let path = paths.database
-        do {
-            // A damaged file must stay as it is, for later inspection. Closing this connection would copy the log into it.
-            let database = try Database(path: path, busyTimeout: busyTimeout, keepsWALOnClose: true)
-            let findings = try database.rows("PRAGMA quick_check(1)") { $0.text(0) }
-            guard findings == ["ok"] else {
-                throw StoreFailure.damaged(path: path, cause: findings.first ?? "it cannot be checked")
-            }
-            if let cause = try StoreSchema.reasonNotOurs(of: database) {
-                throw StoreFailure.damaged(path: path, cause: cause)
-            }
-            try database.run("PRAGMA journal_mode = WAL")
-            try database.run("PRAGMA synchronous = NORMAL")
-            try database.countWALPages()
-            let found = try StoreSchema.migrate(database)
-            guard found <= StoreSchema.version else {
-                throw StoreFailure.newerSchema(path: path, found: found, known: StoreSchema.version)
-            }
-            try database.begin(entropy: entropy, report)
-            var mark = try database.reserveMark() ?? ReserveMark(database: .random(in: 1 ... .max))
-            let snapshot = paths.newestSnapshot(after: mark)
-            // The mark is written even if it is not new, so that a disk that cannot be written is found now, and not when a
-            // button is pressed.
-            try database.transaction { () throws(DatabaseFailure) in
-                if let snapshot {
-                    for change in snapshot.changes { try database.apply(change) }
-                    mark.number = snapshot.number
-                }
-                try database.setReserveMark(mark)
-            }
-            return (database, mark)
-        } catch let failure as StoreFailure {
-            throw failure
-        } catch let failure as DatabaseFailure {
-            // SQLITE_ERROR: a statement is not valid for this file, so its tables do not match its version.
-            // SQLITE_READONLY: the file was opened for writing, but its header says that SQLite must not write to it.
-            guard failure.primaryCode != SQLITE_ERROR, failure.code != SQLITE_READONLY else {
-                throw .damaged(path: path, cause: failure.cause)
-            }
-            throw StoreFailure(failure)
-        } catch {
-            preconditionFailure("only the two kinds of failure above are thrown in there")
-        }
-    }
-}
-
-/// The paths of a store's files.
-package struct StorePaths: Hashable, Sendable {
-    var directory: String
-    /// The directories in which to look for a second reserve. The daemon creates one in the first.
-    var runtimeDirectories: [String] = []
-
-    var database: String { directory + "/" + StoreFiles.databaseName }
-    var reserve: String { directory + "/" + Reserve.name }
-
-    /// The paths of the second reserve. Its name contains the id of the database, because several daemons may share a
-    /// runtime directory.
-    func memoryReserves(of database: UInt64) -> [String] {
-        runtimeDirectories.map { "\($0)/\(Reserve.name)-\(String(database, radix: 16))" }
-    }
-
-    /// The newest snapshot in all reserves, if a database with this mark lacks it.
-    func newestSnapshot(after mark: ReserveMark) -> ReserveSnapshot? {
-        ([reserve] + memoryReserves(of: mark.database)).compactMap { Reserve.newest($0, of: mark.database) }
-            .filter { $0.number > mark.number }.max { $0.number < $1.number }
+    private func takeEvents() {
+        for event in thread.takeEvents() { report(event) }
     }
 }

@@ -22,6 +22,8 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case database(DatabaseFailure)
     /// A reserve is not a regular file with a single name, or another user owns it or can write it.
     case foreignReserve(path: String)
+    /// Another process has locked the ring. Its state directory is a copy of this one, or the original.
+    case ringInUse(path: String)
 
     package init(_ failure: DatabaseFailure) {
         switch failure.primaryCode {
@@ -55,7 +57,7 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case .database(let failure): [SQLITE_IOERR, SQLITE_CANTOPEN].contains(failure.primaryCode)
         // `known` maps some error numbers to the two cases above; `file` is any other.
         case .file(let operation, _, _): ["open", "sync"].contains(operation)
-        case .inUse, .noStore, .newerSchema, .busy, .damaged, .foreignReserve: false
+        case .inUse, .noStore, .newerSchema, .busy, .damaged, .foreignReserve, .ringInUse: false
         }
     }
 
@@ -84,6 +86,8 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
             "\(failure)"
         case .foreignReserve(let path):
             "\(path) is not a file that only this user can write: remove it"
+        case .ringInUse(let path):
+            "\(path) is used by another daemon, whose state directory is a copy: give this one its own control_socket"
         }
     }
 }
@@ -102,6 +106,12 @@ package enum StoreNotice: Hashable, Sendable, CustomStringConvertible {
     case unreadable(table: String, row: String)
     /// A number out of range was replaced with the nearest valid one.
     case repaired(table: String, row: String)
+    /// Records in the ring were not applied.
+    case ringIgnored(path: String, cause: String)
+    /// There is no ring.
+    case noRing(StoreFailure)
+    /// The ring is on a disk.
+    case ringOnDisk(path: String)
 
     package var description: String {
         switch self {
@@ -118,6 +128,12 @@ package enum StoreNotice: Hashable, Sendable, CustomStringConvertible {
             "row \(row) of \(table) is invalid and was ignored"
         case .repaired(let table, let row):
             "row \(row) of \(table) has a number out of range: the nearest valid number is used"
+        case .ringIgnored(let path, let cause):
+            "records in \(path) were ignored: \(cause)"
+        case .noRing(let failure):
+            "\(failure); until the next start every press waits for the disk of the state directory"
+        case .ringOnDisk(let path):
+            "\(path) is not on a tmpfs, so a press may wait for that disk"
         }
     }
 }

@@ -14,15 +14,23 @@ extension Database {
         SELECT kind, key, value FROM rule_state WHERE kind <> 'reserve' ORDER BY kind, key
         """
 
+    private static let ringKey = "ring"
+
     /// The mark of the last `ReserveSnapshot` that is in the database. It is stored among the state of rules, so that
-    /// older versions, which have no reserve, can use the file.
+    /// older versions, which have no reserve, can use the file. A version that has reserves and no ring deletes the row of
+    /// the ring's position when it starts, so records and snapshots of the time before are not applied after it.
     func reserveMark() throws(DatabaseFailure) -> ReserveMark? {
-        try rows("SELECT key, value FROM rule_state WHERE kind = 'reserve'") { row -> ReserveMark? in
+        let marks = try rows("SELECT key, value FROM rule_state WHERE kind = 'reserve'") { row -> ReserveMark? in
             guard let id = row.text(0).flatMap({ UInt64($0, radix: 16) }),
                 let number = row.text(1).flatMap({ UInt64($0) }), number < UInt64(Int64.max)
             else { return nil }
             return ReserveMark(database: id, number: number)
+        }
+        guard var mark = marks.first else { return nil }
+        mark.ring = try rows("SELECT value FROM rule_state WHERE kind = 'reserve' AND key = ?", .text(Self.ringKey)) {
+            $0.text(0).flatMap { RingPosition(stored: $0) }
         }.first
+        return mark
     }
 
     func setReserveMark(_ mark: ReserveMark) throws(DatabaseFailure) {
@@ -30,6 +38,13 @@ extension Database {
         try run(
             "INSERT INTO rule_state (kind, key, value) VALUES ('reserve', ?, ?)",
             .text(String(mark.database, radix: 16)), .text(String(mark.number)))
+        if let ring = mark.ring { try setRingPosition(ring) }
+    }
+
+    func setRingPosition(_ position: RingPosition) throws(DatabaseFailure) {
+        try run(
+            "INSERT OR REPLACE INTO rule_state (kind, key, value) VALUES ('reserve', ?, ?)",
+            .text(Self.ringKey), .text(position.stored))
     }
 
     func checkRuleState() throws(DatabaseFailure) { try check(Self.selectRuleState) }
@@ -95,4 +110,16 @@ extension Database {
 
 extension Cooldown {
     fileprivate var key: String { button.map { "\(rule)/\($0)" } ?? rule }
+}
+
+extension RingPosition {
+    fileprivate var stored: String { "\(String(epoch, radix: 16))/\(number)" }
+
+    fileprivate init?(stored text: String) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, let epoch = UInt64(parts[0], radix: 16), let number = UInt64(parts[1]),
+            number < UInt64(Int64.max)
+        else { return nil }
+        self.init(epoch: epoch, number: number)
+    }
 }

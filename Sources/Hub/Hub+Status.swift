@@ -19,6 +19,7 @@ extension Hub {
         if configuration.hasBroker, case .disconnected(let reason) = broker.state { faults.append(reason) }
         if let fault = rules.fault { faults.append(fault) }
         if let fault = journal.fault ?? journal.reserveFault { faults.append(fault) }
+        if let fault = configuration.ringFault { faults.append(fault) }
         if let fault = flicd.serverFault { faults.append(fault) }
         // The fault ends when the user has paired a button again.
         if let lost = configuration.lostState, buttons.isEmpty { faults.append(lost) }

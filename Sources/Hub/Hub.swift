@@ -293,6 +293,7 @@ package struct Hub: Sendable {
     private mutating func start(at now: Instant) {
         lifecycle = .running(since: now)
         if let lost = configuration.lostState { log(.error, lost) }
+        if let fault = configuration.ringFault { log(.error, fault) }
         for run in rules.interrupted { reportInterrupted(run, at: now) }
         for name in configuration.trustRootNames {
             log(

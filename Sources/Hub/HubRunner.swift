@@ -1,7 +1,7 @@
 package import ButtonModel
 
-/// Gives a `Hub` its inputs one at a time, and remembers which records failed while the effects of one input are carried
-/// out. The daemon, the tests' houses and the benchmarks use it, so all of them keep the same order.
+/// Gives a `Hub` its inputs one at a time. The daemon, the tests' houses and the benchmarks use it, so all of them keep the
+/// same order.
 ///
 /// The owner adds inputs with `add`, calls `next` until it returns `nil`, and carries out the effects of each `Turn` in
 /// order before it calls `next` again. An input that is added meanwhile is handled in a later turn.
@@ -19,8 +19,6 @@ package struct HubRunner: Sendable {
     private var position = 0
     /// The time of the present input, including its `goOn`.
     private var time = Instant(nanoseconds: 0)
-    /// The records of the present input, including its `goOn`, that could not be written.
-    private var failedRecords: Set<RecordToken> = []
 
     package init(_ hub: Hub) { self.hub = hub }
 
@@ -36,29 +34,10 @@ package struct HubRunner: Sendable {
         }
         let input = inputs[position]
         position += 1
-        // `goOn` is the rest of the input before: its sync is for that input's record, and its time is that input's time, also
-        // in a replay.
-        if input != .goOn {
-            failedRecords.removeAll()
-            time = now
-        }
+        // `goOn` is the rest of the input before, and its time is that input's time, also in a replay.
+        if input != .goOn { time = now }
         let effects = hub.handle(input, at: time)
         if effects.last == .goOn { inputs.insert(.goOn, at: position) }
         return Turn(input: input, at: time, effects: effects)
     }
-
-    /// Adds the input `recordFailed`, for an effect `record` that could not be carried out.
-    ///
-    /// - Parameters:
-    ///   - token: the token of the effect, if it has one.
-    ///   - refuge: where the changes are instead. A sync of the reserve on the disk is meaningful; any other sync of
-    ///     this turn proves nothing about the record, so `isSyncUseful` refuses it.
-    package mutating func recordFailed(_ token: RecordToken?, _ reason: String, _ refuge: RecordRefuge) {
-        if refuge != .disk, let token { failedRecords.insert(token) }
-        add(.recordFailed(token, reason, refuge))
-    }
-
-    /// True if an effect `sync` is to be carried out; false when its record failed in the same turn. The hub learns from
-    /// `recordFailed` that nothing of this record may be acknowledged.
-    package func isSyncUseful(_ token: RecordToken) -> Bool { !failedRecords.contains(token) }
 }

@@ -153,7 +153,7 @@ struct StoreJournal: Sendable {
         return effects
     }
 
-    /// A reserve could not be created, or has been created. `StoreEdge` tries again with each record that `retry` requests.
+    /// A reserve could not be created, or has been created. `StoreDisk` tries again with each record that `retry` requests.
     ///
     /// - Parameter reason: a sentence for users; `nil` if no reserve is missing.
     mutating func reserveChanged(_ reason: String?, at now: Instant) -> [Effect] {
@@ -173,7 +173,7 @@ struct StoreJournal: Sendable {
         return .setTimer(now + reserveBackOff.next())
     }
 
-    /// The timer has expired. An empty record makes `StoreEdge` record earlier changes and create a missing reserve.
+    /// The timer has expired. An empty record makes `StoreDisk` record earlier changes and create a missing reserve.
     mutating func retry(as token: RecordToken, at now: Instant) -> [Effect] {
         isRetryScheduled = false
         guard fault == nil else { return [record([], as: token), sync(token)] }

@@ -49,6 +49,14 @@ package struct StoredFact: Hashable, Sendable {
         self.init(column: column, value: value)
     }
 
+    /// Decodes a fact by the name of its column; `nil` if there is no such column, or it does not accept the value.
+    package init?(column name: String, value: JSONValue) {
+        guard let column = Self.columns.first(where: { $0.name == name }), column.setter(value) != nil,
+            !column.isOnlyReplaced || value != .null
+        else { return nil }
+        self.init(column: column, value: value)
+    }
+
     private init(column: StoredColumn, value: JSONValue) {
         self.column = column
         self.value = value

@@ -73,8 +73,8 @@ final class BenchAnnounce {
     private func fail(_ sentence: String) { end(.failure(Failure(.unavailable, sentence))) }
 
     private func fillStore() throws(StoreFailure) {
-        let store = try StoreEdge(
-            loop: loop, directory: directory + "/state", entropy: 0xBE4C, now: UTCTime(milliseconds: 0))
+        let store = try StoreDisk(
+            directory: directory + "/state", entropy: 0xBE4C, now: UTCTime(milliseconds: 0))
         try store.apply(
             (0..<buttons).compactMap { number in
                 guard let key = PairingKey([UInt8](repeating: 7, count: 16)) else { return nil }

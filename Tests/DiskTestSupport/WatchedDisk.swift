@@ -40,6 +40,7 @@ public final class WatchedDisk: Sendable {
         var fault = DiskFault.none
         var callCount = 0
         var syncCount = 0
+        var threads: Set<UInt> = []
     }
 
     /// Files whose contents do not matter: SQLite's index of the log, and the lock.
@@ -48,6 +49,9 @@ public final class WatchedDisk: Sendable {
     public let path: String
     private let state = Mutex(State())
     private static let current = Mutex<WatchedDisk?>(nil)
+    /// The ends of a pipe. Calls wait until the second is closed. -1 if the disk has never stalled.
+    private let gate = Atomic<Int32>(-1)
+    private let gateEnd = Atomic<Int32>(-1)
 
     public init(_ path: String) { self.path = path }
 
@@ -78,8 +82,24 @@ public final class WatchedDisk: Sendable {
     public var callCount: Int { state.withLock { $0.callCount } }
     public var syncCount: Int { state.withLock { $0.syncCount } }
 
+    /// The threads that made calls.
+    public var threads: Set<UInt> { state.withLock { $0.threads } }
+
+    /// From now on, each call waits for `resume`.
+    public func stall() {
+        var ends: [Int32] = [-1, -1]
+        pipe(&ends)
+        gateEnd.store(ends[1], ordering: .sequentiallyConsistent)
+        gate.store(ends[0], ordering: .sequentiallyConsistent)
+    }
+
+    public func resume() { close(gateEnd.exchange(-1, ordering: .sequentiallyConsistent)) }
+
     private func refusal(of call: disk_call) -> Int32 {
         guard let name = name(call.path), !Self.passing.contains(name) else { return 0 }
+        var wait = pollfd(fd: gate.load(ordering: .sequentiallyConsistent), events: Int16(POLLIN), revents: 0)
+        if wait.fd >= 0 { poll(&wait, 1, -1) }
+        _ = state.withLock { $0.threads.insert(pthread_self()) }
         let event = event(call, name)
         return state.withLock { state in
             if call.operation == DISK_SYNCED {

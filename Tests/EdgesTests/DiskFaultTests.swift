@@ -81,7 +81,7 @@ struct DiskFaultTests {
     @ReactorActor
     private static func live(on disk: WatchedDisk) async throws -> (count: Int, failure: String?) {
         var failure: String?
-        var store: StoreEdge?
+        var store: StoreDisk?
         do {
             store = try open(disk)
             failure = store?.fault?.description
@@ -95,27 +95,29 @@ struct DiskFaultTests {
             notices.allSatisfy {
                 switch $0 {
                 case .wasEmpty: true
-                case .directoryIsOpen, .fileWasOpen, .renamed, .unreadable, .repaired: false
+                case .directoryIsOpen, .fileWasOpen, .renamed, .unreadable, .repaired, .ringIgnored, .noRing,
+                    .ringOnDisk:
+                    false
                 }
             },
             "\(notices): \(disk.events.map(\.summary))")
         for changes in changes {
             try? store?.apply(changes)
-            _ = await store?.synced()
-            _ = await store?.synced()
+            store?.settle()
+            store?.settle()
         }
         let count = disk.callCount
         disk.mend()
         try store?.apply([])
-        #expect(await store?.synced() == true)
+        #expect(store?.settle() == true)
         disk.note(.promised(1))
         #expect(try store?.load() == outcome)
         return (count, failure)
     }
 
-    @ReactorActor private static func open(_ disk: WatchedDisk) throws(StoreFailure) -> StoreEdge {
-        try StoreEdge(
-            loop: .shared, directory: disk.path, entropy: 0x05A1, now: UTCTime(milliseconds: 0),
+    @ReactorActor private static func open(_ disk: WatchedDisk) throws(StoreFailure) -> StoreDisk {
+        try StoreDisk(
+            directory: disk.path, entropy: 0x05A1, now: UTCTime(milliseconds: 0),
             checkpoints: CheckpointPolicy(pageCount: 6))
     }
 

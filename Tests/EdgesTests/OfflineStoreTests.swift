@@ -46,7 +46,7 @@ struct OfflineStoreTests {
         // Everything was copied into the database file, so there is no log.
         #expect(mode(of: path + "/tryck.sqlite-wal") == nil)
         let state = try await withReactor {
-            try StoreEdge(loop: .shared, directory: path, entropy: 2, now: UTCTime(milliseconds: 0)).load()
+            try StoreDisk(directory: path, entropy: 2, now: UTCTime(milliseconds: 0)).load()
         }
         #expect(state == StoredState(installationID: "beef", buttons: Self.exported.buttons))
     }
@@ -68,9 +68,9 @@ struct OfflineStoreTests {
     @Test("a reserve in memory is applied before an import, and not once more at the next start")
     func memoryReserve() async throws {
         let (directory, runtime) = (TemporaryDirectory(in: "/dev/shm"), TemporaryDirectory(in: "/dev/shm"))
-        @ReactorActor func open() throws(StoreFailure) -> StoreEdge {
-            try StoreEdge(
-                loop: .shared, directory: directory.path, runtimeDirectory: runtime.path, entropy: 0x05A1,
+        @ReactorActor func open() throws(StoreFailure) -> StoreDisk {
+            try StoreDisk(
+                directory: directory.path, runtimeDirectory: runtime.path, entropy: 0x05A1,
                 now: UTCTime(milliseconds: 0))
         }
         let id = StoredButton.example(1).id

@@ -50,9 +50,12 @@ struct ReserveSnapshotTests {
         .fact(button, .triggerMode(nil)),
         .settings(button, ButtonSettings(latencyMode: .low, autoDisconnectTime: 60, isConnectionWanted: false)),
         .settings(button, ButtonSettings()), .fact(button, .dials([.slot(1): 4])), .fact(button, .dials([:])),
+        .battery(button, millivolts: 2600, measuredAt: UTCTime(milliseconds: 5), isLow: true),
+        .batteryPercentage(button, 7, measuredAt: UTCTime(milliseconds: .min), isLow: false),
     ]
 
-    private static let snapshot = ReserveSnapshot(database: 0xFEDC_BA98_7654_3210, number: 17, changes: changes)
+    private static let snapshot = ReserveSnapshot(
+        database: 0xFEDC_BA98_7654_3210, number: 17, ring: RingPosition(epoch: .max, number: 3), changes: changes)
 
     @Test("a decoded snapshot equals the encoded one, with any padding")
     func roundTrip() throws {
@@ -90,8 +93,6 @@ struct ReserveSnapshotTests {
         let all: [StoreChange] = [
             .fact(Self.button, .lastSeen(UTCTime(milliseconds: 1))), .fact(Self.button, .firmware(1)),
             .fact(Self.button, .model(.duo)), .fact(Self.button, .isAdvertisingConfigured(true)),
-            .battery(Self.button, millivolts: 1, measuredAt: UTCTime(milliseconds: 1), isLow: true),
-            .batteryPercentage(Self.button, 1, measuredAt: UTCTime(milliseconds: 1), isLow: true),
         ]
         let octets = try #require(ReserveSnapshot(database: 1, number: 1, changes: all).encoded())
         #expect(ReserveSnapshot(decoding: octets)?.changes == [])
@@ -210,7 +211,7 @@ struct ReserveTests {
                 ]
                 #expect(throws: StoreFailure.self) { try store.apply(changes) }
                 #expect(store.refuge == .disk)
-                #expect(await store.synced())
+                #expect(store.settle())
                 state.apply(changes)
             }
             // The files are copied while the store is open, as a killed process would leave them. The copies need space.
@@ -303,9 +304,9 @@ struct ReserveTests {
     @Test("if the state directory cannot be written, the reserve in the runtime directory is used")
     func memory() async throws {
         let (directory, runtime) = (TemporaryDirectory(in: "/dev/shm"), TemporaryDirectory(in: "/dev/shm"))
-        @ReactorActor func open() throws(StoreFailure) -> StoreEdge {
-            try StoreEdge(
-                loop: .shared, directory: directory.path, runtimeDirectory: runtime.path, entropy: 0x05A1,
+        @ReactorActor func open() throws(StoreFailure) -> StoreDisk {
+            try StoreDisk(
+                directory: directory.path, runtimeDirectory: runtime.path, entropy: 0x05A1,
                 now: UTCTime(milliseconds: 0))
         }
         try await withReactor {
@@ -313,13 +314,13 @@ struct ReserveTests {
             let disk = WatchedDisk(directory.path)
             disk.begin()
             defer { disk.end() }
-            var store: StoreEdge? = try open()
+            var store: StoreDisk? = try open()
             disk.fail(.callsFrom(0, errno: EROFS))
             #expect(throws: StoreFailure.self) { try store?.apply([.runStarted(.example(1, Self.id))]) }
             #expect(store?.refuge == .memory)
             // The log can be synced, and does not have the record.
             disk.mend()
-            #expect(await store?.synced() == false)
+            #expect(store?.settle() == false)
             disk.fail(.callsFrom(0, errno: EROFS))
             store = nil
             let again = try open()
@@ -331,7 +332,7 @@ struct ReserveTests {
             disk.mend()
             try again.apply([])
             #expect(again.fault == nil && again.refuge == .disk)
-            #expect(await again.synced())
+            #expect(again.settle())
             #expect(try again.load().runs.map(\.id) == [1])
         }
     }
@@ -369,8 +370,8 @@ struct ReserveTests {
         }
         let before = readFile(elsewhere)
         try await withReactor {
-            let store = try StoreEdge(
-                loop: .shared, directory: other.path, runtimeDirectory: runtime.path, entropy: 1,
+            let store = try StoreDisk(
+                directory: other.path, runtimeDirectory: runtime.path, entropy: 1,
                 now: UTCTime(milliseconds: 0))
             #expect(try store.load().runs.map(\.id) == (plant == .own ? [1, 2] : []))
             #expect((store.reserveFault == nil) == (plant == .own))
@@ -481,7 +482,7 @@ struct ReserveTests {
             disk.mend()
             try store.apply([])
             #expect(store.fault == nil && store.refuge == .disk)
-            #expect(await store.synced())
+            #expect(store.settle())
             state.apply([change])
             #expect(try store.load() == state)
             let found = try store.database?.rows("PRAGMA user_version") { $0.integer(0) }
@@ -519,10 +520,10 @@ struct ReserveTests {
             disk.fail(.full)
             #expect(throws: StoreFailure.self) { try store.apply([.runStarted(.example(1, Self.id))]) }
             disk.begin(.sync(disk.syncCount))
-            #expect(await store.synced() == false)
+            #expect(store.settle() == false)
             disk.fail(.full)
             let before = disk.events.count
-            #expect(await store.synced())
+            #expect(store.settle())
             #expect(disk.events[before...].contains { if case .wrote(Reserve.name, _, _) = $0 { true } else { false } })
         }
     }
@@ -545,7 +546,7 @@ struct ReserveTests {
                 disk.mend()
                 try store.apply([])
                 #expect(store.fault == nil)
-                #expect(await store.synced())
+                #expect(store.settle())
                 disk.end()
             }
         }

@@ -4,524 +4,429 @@ import Glibc
 import Hub
 import Reactor
 import ReactorTestSupport
+import TestSupport
 import Testing
 
 @testable import Edges
-@testable import Platform
 
-@Suite("The store")
+/// The store on the reactor, with its ring and its thread.
+@Suite("The store on the reactor")
 struct StoreEdgeTests {
-    @Test("buttons and runs are loaded as they were stored, also after a restart")
-    func roundTrip() async throws {
-        let directory = TemporaryDirectory()
-        var changed = StoredButton.example(
-            1, name: "Küche \"a\"; DROP TABLE buttons", battery: 2950, triggerMode: .clickAndHold, isWanted: false)
-        changed.identity.model = .twist
-        changed.settings.ledMode = .selector
-        changed.dials = [.slot(1): 0, .slot(12): ButtonModel.Dial.unitsPerTurn, .free: 4096]
-        changed.cursor.smallEventCount = .max
-        let full = changed
-        let bare = StoredButton.example(2, nickname: "nul \0 inside")
-        let run = StoredRun(
-            id: 7, rule: "hall/lights", button: full.id,
-            event: EventCursor(bootID: .max, eventCount: .max, smallEventCount: .max),
-            startedAt: UTCTime(milliseconds: -1))
-        let far = StoredButton.example(3).ofFlicd
-        let states = try await withReactor {
-            let first = try openStore(directory)
-            let fresh = try first.load()
-            try first.apply([.putButton(full), .putButton(bare), .putButton(far), .runStarted(run)])
-            return [fresh, try first.load()]
-        }
-        let reopened = try await withReactor { try openStore(directory, entropy: 0xFFFF).load() }
-        #expect(states[0] == StoredState(installationID: "05a1"))
-        #expect(states[1] == StoredState(installationID: "05a1", nextRun: 8, buttons: [full, bare, far], runs: [run]))
-        #expect(reopened == states[1])
-    }
+    private static let id = StoredButton.example(1).id
 
-    @Test("a start syncs the records of a killed process before it loads them")
-    func startSyncs() async throws {
+    /// A state directory, a runtime directory, and the events of the stores in them.
+    @ReactorActor
+    private final class House {
         let directory = TemporaryDirectory(in: "/dev/shm")
-        let disk = WatchedDisk(directory.path)
-        try await withReactor {
-            let killed = try openStore(directory)
-            try killed.apply([.putButton(.example(1))])
-            killed.database?.keepsWALOnClose = true
+        let runtime = TemporaryDirectory(in: "/dev/shm")
+        let events = Happenings<StoreEvent>()
+        private var lastToken: UInt64 = 1000
+
+        func open(isRingMappable: Bool = true, runtimeDirectory: String? = nil) throws(StoreFailure) -> StoreEdge {
+            try StoreEdge(
+                loop: .shared, directory: directory.path, runtimeDirectory: runtimeDirectory ?? runtime.path,
+                entropy: 0x05A1, now: UTCTime(milliseconds: 0), isRingMappable: isRingMappable
+            ) { [events] in events.add($0) }
         }
-        try await withReactor {
-            disk.begin()
-            defer { disk.end() }
-            let store = try openStore(directory)
-            let found = try store.load()
-            #expect(found.buttons == [.example(1)])
-            #expect(disk.events.contains(.synced("tryck.sqlite-wal")))
-            // Closing the store syncs, too, so it stays open until here.
-            withExtendedLifetime(store) {}
+
+        /// The files that a process killed at this instant would leave.
+        func killed() -> House {
+            let other = House()
+            for (from, to) in [(directory, other.directory), (runtime, other.runtime)] {
+                for name in from.names { writeFile(to.path + "/" + name, readFile(from.path + "/" + name)) }
+            }
+            return other
         }
+
+        func synced(_ store: StoreEdge) async -> Bool {
+            lastToken += 1
+            let token = RecordToken(rawValue: lastToken)
+            store.sync(token)
+            store.flush()
+            return await events.next { if case .synced(token, let isSynced) = $0 { isSynced } else { nil } }
+        }
+
+        var ring: String { runtime.path + "/" + (runtime.names.first { $0.hasPrefix(RecordRing.name) } ?? "missing") }
     }
 
-    @Test("a start writes the log of a killed process again, because a sync of it may have failed")
-    func startWritesAgain() async throws {
-        let directory = TemporaryDirectory(in: "/dev/shm")
-        let disk = WatchedDisk(directory.path)
-        try await withReactor {
-            disk.begin()
-            defer { disk.end() }
-            var store: StoreEdge? = try openStore(directory)
-            await settle(store)
-            try store?.apply([.putButton(.example(1))])
-            // After this failure the kernel considers the log to be written, so the next sync would succeed without effect.
-            disk.begin(.sync(disk.syncCount))
-            #expect(await settle(store) == false)
-            disk.mend()
-            store?.database?.keepsWALOnClose = true
-            store = nil
-            let next = try await reopen(directory)
-            #expect(try next.load().buttons == [.example(1)])
-            let cut = TemporaryDirectory(in: "/dev/shm")
-            try CutDisk(disk.events).afterCut.write(to: cut)
-            #expect(try openStore(cut).load().buttons == [.example(1)])
-            withExtendedLifetime(next) {}
-        }
-    }
-
-    @Test("if a start cannot sync the log, the buttons keep all events until a sync succeeds")
-    func startCannotSync() async throws {
-        let directory = TemporaryDirectory(in: "/dev/shm")
-        let disk = WatchedDisk(directory.path)
-        try await withReactor {
-            let killed = try openStore(directory)
-            try killed.apply([.putButton(.example(1))])
-            killed.database?.keepsWALOnClose = true
-        }
-        try await withReactor {
-            disk.begin()
-            _ = try openStore(directory)
-            let log = try #require(disk.events.lastIndex(of: .syncBegan("tryck.sqlite-wal")))
-            disk.end()
-            let number = disk.events[..<log].count { if case .syncBegan = $0 { true } else { false } }
-            let again = WatchedDisk(directory.path)
-            again.begin(.sync(number))
-            defer { again.end() }
-            let store = try openStore(directory)
-            #expect(again.events.contains(.syncFailed("tryck.sqlite-wal")))
-            #expect(try store.load().buttons.map(\.syncedCursor) == [EventCursor()])
-            #expect(store.fault != nil)
-            #expect(store.refuge != .disk)
-            #expect(await settle(store) == true)
-            #expect(try store.load().buttons.map(\.syncedCursor) == [nil])
-        }
-    }
-
-    @Test("a new source is stored for a button of a flicd, and not for a button of the own adapter")
-    func source() async throws {
-        let directory = TemporaryDirectory()
-        try await withReactor {
-            let store = try openStore(directory)
-            let own = StoredButton.example(1)
-            var far = StoredButton.example(3).ofFlicd
-            try store.apply([.putButton(own), .putButton(far)])
-            far.source = "flicd://attic:1"
-            for id in [own.id, far.id] { try store.apply([.fact(id, .source("flicd://attic:1"))]) }
-            #expect(try store.load().buttons == [own, far])
-        }
-    }
-
-    @Test("each change changes what it names and nothing else")
-    func changes() async throws {
-        let directory = TemporaryDirectory()
-        try await withReactor {
-            let store = try openStore(directory)
-            var expected = StoredButton.example(1)
-            expected.isAdvertisingConfigured = true
-            let other = StoredButton.example(2)
-            let id = expected.id
-            try store.apply([.putButton(expected), .putButton(other)])
-            @ReactorActor func expect(_ change: StoreChange, _ edit: (inout StoredButton) -> Void) throws {
-                edit(&expected)
-                try store.apply([change])
-                #expect(try store.load().buttons == [expected, other], "\(change)")
-                try store.apply([change])
-                #expect(try store.load().buttons == [expected, other], "twice: \(change)")
-            }
-            let sameBoot = EventCursor(bootID: expected.cursor.bootID, eventCount: 90, smallEventCount: 7)
-            try expect(.progress(id, sameBoot, recogniser: "d1", pressCount: 5, sequence: 9, publishWatermark: 8)) {
-                $0.cursor = sameBoot
-                $0.recogniser = "d1"
-                $0.pressCount = 5
-                $0.sequence = 9
-                $0.publishWatermark = 8
-            }
-            let newBoot = EventCursor(bootID: 4_000_000_000, eventCount: 1)
-            try expect(.progress(id, newBoot, recogniser: "", pressCount: 6, sequence: 10, publishWatermark: 9)) {
-                $0.cursor = newBoot
-                $0.isAdvertisingConfigured = false
-                $0.recogniser = ""
-                $0.pressCount = 6
-                $0.sequence = 10
-                $0.publishWatermark = 9
-            }
-            let seen = UTCTime(milliseconds: 1_700_000_000_456)
-            try expect(
-                .progress(id, newBoot, recogniser: "", pressCount: 6, sequence: 10, publishWatermark: 9, seen: seen)
-            ) { $0.lastSeen = seen }
-            try expect(.progress(id, newBoot, recogniser: "", pressCount: 6, sequence: 10, publishWatermark: 9)) { _ in
-            }
-            try expect(.fact(id, .lastSeen(seen + .seconds(1)))) { $0.lastSeen = seen + .seconds(1) }
-            try expect(.publishWatermark(id, 10)) { $0.publishWatermark = 10 }
-            try expect(.fact(id, .isAdvertisingConfigured(true))) { $0.isAdvertisingConfigured = true }
-            let time = UTCTime(milliseconds: 1_700_000_000_123)
-            try expect(.battery(id, millivolts: 2600, measuredAt: time, isLow: true)) {
-                $0.batteryMillivolts = 2600
-                $0.batteryMeasuredAt = time
-                $0.isBatteryLow = true
-            }
-            try expect(.batteryPercentage(id, 7, measuredAt: time, isLow: false)) {
-                $0.batteryPercentage = 7
-                $0.isBatteryLow = false
-            }
-            try expect(.fact(id, .firmware(11))) { $0.identity.firmwareVersion = 11 }
-            try expect(.fact(id, .model(.duo))) { $0.identity.model = .duo }
-            try expect(.fact(id, .nickname("Bedside"))) { $0.identity.nickname = "Bedside" }
-            try expect(.fact(id, .name("Lamp"))) { $0.name = "Lamp" }
-            try expect(.fact(id, .name(nil))) { $0.name = nil }
-            try expect(.fact(id, .triggerMode(.click))) { $0.triggerMode = .click }
-            try expect(.fact(id, .triggerMode(nil))) { $0.triggerMode = nil }
-            let settings = ButtonSettings(
-                latencyMode: .low, autoDisconnectTime: 60, nicknameChosenAt: 1_760_000_030_500,
-                isConnectionWanted: false, ledMode: .none)
-            try expect(.settings(id, settings)) { $0.settings = settings }
-            try expect(.settings(id, ButtonSettings())) { $0.settings = ButtonSettings() }
-            try expect(.fact(id, .dials([.part(.small): 1]))) { $0.dials = [.part(.small): 1] }
-            try expect(.fact(id, .dials([:]))) { $0.dials = [:] }
-            try store.apply([.removeButton(id), .fact(id, .name("gone"))])
-            #expect(try store.load().buttons == [other])
-        }
-    }
-
-    @Test("a run's number is not used again, even after the run has ended")
-    func runNumbers() async throws {
-        let directory = TemporaryDirectory()
-        let state = try await withReactor {
-            let store = try openStore(directory)
-            let button = StoredButton.example(1).id
-            for id in [3, 9, 4] as [UInt64] {
-                try store.apply([.runStarted(.example(id, button))])
-            }
-            try store.apply([.runEnded(9), .runEnded(3), .runEnded(77)])
-            return try store.load()
-        }
-        #expect(state.nextRun == 10)
-        #expect(state.runs.map(\.id) == [4])
-    }
-
-    @Test("changes are applied together or not at all")
-    func atomicity() async throws {
-        let directory = TemporaryDirectory()
-        try await withReactor {
-            let store = try openStore(directory)
-            let button = StoredButton.example(1)
-            try store.apply([.putButton(button)])
-            // There is space for one more page, which is not enough for the next record.
-            let pages = try #require(store.database).rows("PRAGMA page_count") { $0.integer(0) }
-            try store.database?.run("PRAGMA max_page_count = \(pages[0] + 1)")
-            let long = String(repeating: "x", count: 100_000)
-            #expect(throws: StoreFailure.diskFull(path: directory.path + "/tryck.sqlite")) {
-                try store.apply([.fact(button.id, .name("new name")), .runStarted(.example(1, button.id, rule: long))])
-            }
-            #expect(try store.load() == StoredState(installationID: "05a1", buttons: [button]))
-            // It works again when there is space.
-            try store.database?.run("PRAGMA max_page_count = 100000")
-            try store.apply([.fact(button.id, .name("new name"))])
-            #expect(try store.load().buttons.map(\.name) == ["new name"])
-        }
-    }
-
-    @Test("a database that cannot be written is an error with a sentence")
-    func readOnly() async throws {
-        let directory = TemporaryDirectory()
-        try await withReactor {
-            let store = try openStore(directory)
-            try store.database?.run("PRAGMA query_only = 1")
-            #expect(throws: StoreFailure.readOnly(path: directory.path + "/tryck.sqlite")) {
-                try store.apply([.putButton(.example(1))])
-            }
-        }
-        #expect("\(StoreFailure.readOnly(path: "/var/lib/tryck/tryck.sqlite"))".contains("read-only"))
-    }
-
-    @Test("applied changes survive a kill of the process without a sync")
-    func killed() async throws {
-        let directory = TemporaryDirectory()
-        let copy = TemporaryDirectory()
-        let button = StoredButton.example(1)
-        try await withReactor {
-            let store = try openStore(directory)
-            try store.apply([.putButton(button)])
-            // A process killed at this instant would leave these files.
-            for name in ["tryck.sqlite", "tryck.sqlite-wal"] {
-                writeFile(copy.path + "/" + name, readFile(directory.path + "/" + name))
-            }
-        }
-        let state = try await withReactor { try openStore(copy).load() }
-        #expect(state.buttons == [button])
+    private static func press(_ number: UInt64) -> [StoreChange] {
+        [
+            .progress(
+                id, EventCursor(bootID: 1, eventCount: UInt32(number)), recogniser: "d\(number)",
+                pressCount: Tally(clamping: number), sequence: Tally(clamping: number),
+                publishWatermark: Int64(number) - 1),
+            .runStarted(.example(number, id)),
+        ]
     }
 
     @Test(
-        "a log that is cut off anywhere loses complete transactions, the last ones first",
-        arguments: [1, 2, 3, 4, 5] as [UInt64])
-    func powerCut(seed: UInt64) async throws {
-        let directory = TemporaryDirectory()
+        "a press that the thread has not seen is in the ring, and a start after a kill has it",
+        arguments: [true, false])
+    func killed(isMapped: Bool) async throws {
         try await withReactor {
-            let store = try openStore(directory)
-            try store.apply([.putButton(.example(1))])
-            for count in 1...20 {
-                try store.apply([
-                    .progress(
-                        StoredButton.example(1).id, EventCursor(bootID: 1, eventCount: UInt32(count)),
-                        recogniser: "\(count)", pressCount: Tally(clamping: count),
-                        sequence: Tally(clamping: count),
-                        publishWatermark: Int64(count)),
-                    .runStarted(.example(UInt64(count), StoredButton.example(1).id)),
-                ])
+            let house = House()
+            let store = try house.open(isRingMappable: isMapped)
+            #expect(store.notices == (isMapped ? [] : [.ringOnDisk(path: house.ring)]))
+            store.record([.putButton(.example(1))])
+            #expect(await house.synced(store))
+            var expected = StoredState(installationID: "05a1", buttons: [.example(1)])
+            for number in 1...3 as ClosedRange<UInt64> {
+                store.record(Self.press(number))
+                expected.apply(Self.press(number))
             }
-            let file = readFile(directory.path + "/tryck.sqlite")
-            let log = readFile(directory.path + "/tryck.sqlite-wal")
-            for cut in stride(from: Int(seed) * 1009 % 4096, to: log.count, by: 24_593) {
-                let copy = TemporaryDirectory()
-                writeFile(copy.path + "/tryck.sqlite", file)
-                writeFile(copy.path + "/tryck.sqlite-wal", log.prefix(cut))
-                let cutStore = try openStore(copy)
-                let state = try cutStore.load()
-                #expect(cutStore.notices.isEmpty)
-                let count = state.runs.count
-                #expect(state.nextRun == UInt64(count + 1))
-                if count > 0 { #expect(state.buttons.map(\.pressCount) == [Tally(clamping: count)]) }
-            }
+            let battery = StoreChange.battery(
+                Self.id, millivolts: 2300, measuredAt: UTCTime(milliseconds: 9), isLow: true)
+            store.record([battery])
+            expected.apply([battery])
+            // Nothing was flushed, so the thread has none of these.
+            let next = try house.killed().open()
+            #expect(next.stored == expected && next.notices == [])
+            store.close()
+            // The second start after the kill: the records are in the database, and are not applied again.
+            next.record([.runEnded(1), .runEnded(2), .runEnded(3)])
+            next.close()
         }
     }
 
-    @Test("syncs that are requested during a sync share the next one, and all are answered in order")
-    func sharedSync() async throws {
-        let directory = TemporaryDirectory()
-        let order = try await withReactor {
-            let store = try openStore(directory)
-            let happenings = Happenings<Int>()
-            for number in 0..<100 {
-                try store.apply([.runStarted(.example(UInt64(number), StoredButton.example(1).id))])
-                store.sync { isSynced in happenings.add(isSynced ? number : -1) }
-            }
-            var order: [Int] = []
-            for _ in 0..<100 { order.append(await happenings.next()) }
-            return order
-        }
-        #expect(order == Array(0..<100))
-    }
-
-    @Test("a long log is copied into the database file and restarted")
-    func checkpoint() async throws {
-        let directory = TemporaryDirectory()
+    @Test("records of the ring are applied once: a start draws a new epoch, and a stop empties the ring")
+    func once() async throws {
         try await withReactor {
-            let store = try openStore(directory)
-            for round in 0..<12 {
-                try writeMegabyte(to: store, round: round)
-                #expect(await store.synced())
-                // The second sync waits for the checkpoint that follows the first.
-                #expect(await store.synced())
-            }
-            #expect(fileSize(directory.path + "/tryck.sqlite-wal") < 3_000_000)
-        }
-        let state = try await withReactor { try openStore(directory).load() }
-        #expect(state.buttons.count == 100)
-        #expect(state.buttons.allSatisfy { $0.name?.hasSuffix("n11") == true })
-    }
-
-    @Test("the log has a maximum length even if writing never pauses")
-    func forcedCheckpoint() async throws {
-        let directory = TemporaryDirectory()
-        try await withReactor {
-            let store = try openStore(directory)
-            for round in 0..<40 {
-                try writeMegabyte(to: store, round: round)
-                #expect(await store.synced())
-            }
-            // 40 rounds write more than 50 MB.
-            let bound = (CheckpointPolicy.forcedFactor + 2) * CheckpointPolicy().pageCount * 4120
-            #expect(fileSize(directory.path + "/tryck.sqlite-wal") < bound)
-            #expect(try store.load().buttons.count == 100)
+            let house = House()
+            let store = try house.open()
+            store.record([.putButton(.example(1))])
+            store.record(Self.press(1))
+            let copy = house.killed()
+            let second = try copy.open()
+            second.record([.runEnded(1)])
+            let third = try copy.killed().open()
+            #expect(third.stored.runs == [] && third.stored.nextRun == 2)
+            // A backup of the database alone, beside the ring of later.
+            _ = await house.synced(store)
+            let backup = house.killed()
+            store.record(Self.press(2))
+            store.close()
+            #expect(readFile(house.ring).allSatisfy { $0 == 0 })
+            writeFile(backup.ring, readFile(house.ring))
+            #expect(try backup.open().stored.runs.map(\.id) == [1])
+            #expect(try house.open().stored.runs.map(\.id) == [1, 2])
         }
     }
 
-    @Test("after a failed sync, nothing counts as synced until the log is written again")
-    func failedSync() async throws {
-        let directory = TemporaryDirectory()
+    @Test("while the disk stalls, records do not wait, and all calls to the disk are the thread's")
+    func stalled() async throws {
         try await withReactor {
-            let store = try openStore(directory)
-            let disk = WatchedDisk(directory.path)
-            try store.apply([.putButton(.example(1))])
-            disk.begin(.sync(0))
-            defer { disk.end() }
-            #expect(await store.synced() == false)
-            #expect(store.isLogSuspect)
-            try store.apply([.putButton(.example(2))])
-            let before = disk.events.count
-            #expect(await store.synced())
-            #expect(!store.isLogSuspect)
-            let octets = disk.events[before...].reduce(0) {
-                guard case .wrote("tryck.sqlite-wal", _, let octets) = $1 else { return $0 }
-                return $0 + octets.count
-            }
-            #expect(octets == fileSize(directory.path + "/tryck.sqlite-wal"))
-            try store.apply([.putButton(.example(3))])
-            #expect(await store.synced())
-            #expect(try store.load().buttons.count == 3)
-        }
-    }
-
-    @Test("the helper that copies the log also restarts it, so no record waits for the disk")
-    func noWaiting() async throws {
-        let directory = TemporaryDirectory()
-        try await withReactor {
-            let store = try StoreEdge(
-                loop: .shared, directory: directory.path, entropy: 1, now: UTCTime(milliseconds: 0),
-                checkpoints: CheckpointPolicy(pageCount: 8))
-            let disk = WatchedDisk(directory.path)
+            let house = House()
+            let disk = WatchedDisk(house.directory.path)
+            let store = try house.open()
+            store.record([.putButton(.example(1))])
+            #expect(await house.synced(store))
             disk.begin()
             defer { disk.end() }
-            for count in 0..<60 {
-                let before = disk.events.count
-                try store.apply([.putButton(.example(UInt64(count)))])
-                #expect(!disk.events[before...].contains { if case .syncBegan = $0 { true } else { false } })
-                for _ in 0..<3 { #expect(await store.synced()) }
+            disk.stall()
+            for number in 1...200 as ClosedRange<UInt64> {
+                store.record(Self.press(number), as: RecordToken(rawValue: number))
+                store.sync(RecordToken(rawValue: number))
+                store.flush()
             }
-            #expect(disk.events.count { $0 == .syncBegan("tryck.sqlite") } > 3)
+            // The thread hangs in its first call, and has not answered.
+            #expect(house.events.takeAll() == [])
+            disk.resume()
+            #expect(await house.synced(store))
+            for number in 201...220 as ClosedRange<UInt64> {
+                store.record(Self.press(number))
+                #expect(await house.synced(store))
+            }
+            // One thread makes all calls, so none is created for a press.
+            #expect(disk.threads.count == 1 && !disk.threads.contains(pthread_self()))
+            store.close()
+            #expect(try house.open().stored.runs.count == 220)
         }
     }
 
-    @Test("after a short wait, another program's lock is an error with a sentence")
-    func busy() async throws {
-        let directory = TemporaryDirectory()
+    @Test("records that wait together are one transaction and one sync, and every sync is answered in order")
+    func shared() async throws {
         try await withReactor {
-            let store = try openStore(directory)
-            let other = try Database(path: directory.path + "/tryck.sqlite", busyTimeout: .zero)
-            try other.run("BEGIN IMMEDIATE")
-            #expect(throws: StoreFailure.busy(path: directory.path + "/tryck.sqlite")) {
-                try store.apply([.putButton(.example(1))])
+            let house = House()
+            let disk = WatchedDisk(house.directory.path)
+            let store = try house.open()
+            _ = await house.synced(store)
+            disk.begin()
+            defer { disk.end() }
+            for number in 1...100 as ClosedRange<UInt64> {
+                store.record([.runStarted(.example(number, Self.id))], as: RecordToken(rawValue: number))
+                store.sync(RecordToken(rawValue: number))
             }
-            try other.run("ROLLBACK")
-            try store.apply([.putButton(.example(1))])
+            store.flush()
+            for number in 1...100 as ClosedRange<UInt64> {
+                #expect(await house.events.next() == .synced(RecordToken(rawValue: number), true))
+            }
+            #expect(disk.syncCount == 1)
+            store.close()
         }
     }
 
-    @Test("a thousand transactions take less than a second")
-    func thousandChanges() async throws {
-        let directory = TemporaryDirectory()
-        let nanoseconds = try await withReactor {
-            let store = try openStore(directory)
-            let id = StoredButton.example(1).id
-            try store.apply([.putButton(.example(1))])
-            let start = EventLoop.shared.nanosecondsSinceBoot
-            for count in 1...1000 {
-                try store.apply([
-                    .progress(
-                        id, EventCursor(bootID: 1, eventCount: UInt32(count)), recogniser: "d1", pressCount: 1,
-                        sequence: 1, publishWatermark: 1),
-                    .runStarted(.example(UInt64(count), id)),
+    @Test("a change that does not fit into the ring waits for its transaction, and later records follow it")
+    func large() async throws {
+        try await withReactor {
+            let house = House()
+            let store = try house.open()
+            let long = StoredButton.example(2, name: String(repeating: "n", count: RingContents.length))
+            store.record([.putButton(.example(1))])
+            store.record([.putButton(long)])
+            store.record(Self.press(1))
+            let next = try house.killed().open()
+            #expect(next.stored.buttons.count == 2 && next.stored.runs.map(\.id) == [1])
+            store.close()
+        }
+    }
+
+    @Test("without a ring each record waits for its transaction, and the start says so")
+    func noRing() async throws {
+        try await withReactor {
+            let house = House()
+            let store = try house.open(runtimeDirectory: house.runtime.path + "/missing")
+            guard case .noRing(.file) = store.notices.first else { throw Unexpected() }
+            store.record([.putButton(.example(1))])
+            store.record(Self.press(1))
+            #expect(try house.killed().open().stored.runs.map(\.id) == [1])
+            store.close()
+        }
+    }
+
+    @Test("on a full disk without a reserve, presses are handled as long as the ring has room")
+    func fullDisk() async throws {
+        try await withReactor {
+            let house = House()
+            // Neither reserve can be created.
+            mkdir(house.directory.path + "/" + Reserve.name, 0o700)
+            var store = try house.open()
+            store.record([.putButton(.example(1))])
+            #expect(await house.synced(store))
+            for name in house.runtime.names where name.hasPrefix(Reserve.name) {
+                unlink(house.runtime.path + "/" + name)
+                mkdir(house.runtime.path + "/" + name, 0o700)
+            }
+            store.close()
+            let disk = WatchedDisk(house.directory.path)
+            disk.begin(.full)
+            defer { disk.end() }
+            // After a reboot, there is no ring.
+            unlink(house.ring)
+            store = try house.open()
+            #expect(store.fault != nil && store.refuge == .memory)
+            // A snapshot has no room for these. The ring has room for eleven.
+            let rule = String(repeating: "r", count: 20_000)
+            for number in 1...14 as ClosedRange<UInt64> {
+                store.record([.runStarted(.example(number, Self.id, rule: rule))], as: RecordToken(rawValue: number))
+                store.flush()
+                let refuge: RecordRefuge? = await house.events.next {
+                    if case .recordFailed(_, _, let refuge) = $0 { refuge } else { nil }
+                }
+                #expect(refuge == (number <= 11 ? .memory : .nowhere), "\(number)")
+                if number == 11 { #expect(try house.killed().open().stored.runs.count == 11) }
+            }
+            #expect(await house.synced(store) == false)
+            disk.mend()
+            store.record([])
+            #expect(await house.synced(store))
+            store.record(Self.press(15))
+            #expect(try house.killed().open().stored.runs.count == 15)
+            store.close()
+        }
+    }
+
+    @Test("a start on a full disk takes the records of the ring, and brings them to the reserve with the first sync")
+    func ringOnFullDisk() async throws {
+        try await withReactor {
+            let house = House()
+            let store = try house.open()
+            store.record([.putButton(.example(1))])
+            #expect(await house.synced(store))
+            store.record(Self.press(1))
+            let next = house.killed()
+            store.close()
+            let disk = WatchedDisk(next.directory.path)
+            disk.begin(.full)
+            defer { disk.end() }
+            let full = try next.open()
+            #expect(full.fault != nil && full.stored.runs.map(\.id) == [1])
+            #expect(full.stored.buttons.map(\.syncedCursor) == [StoredButton.example(1).cursor])
+            full.record(Self.press(2))
+            #expect(await next.synced(full))
+            // A power cut loses the ring.
+            let cut = next.killed()
+            for name in cut.runtime.names { unlink(cut.runtime.path + "/" + name) }
+            #expect(try cut.open().stored.runs.map(\.id) == [1, 2])
+            // After a kill, records that no snapshot contains follow the snapshot.
+            full.record(Self.press(3))
+            #expect(try next.killed().open().stored.runs.map(\.id) == [1, 2, 3])
+            full.close()
+        }
+    }
+
+    @Test("the first sync of a start on a full disk is no success while the records of the ring are in the ring only")
+    func ringAlone() async throws {
+        try await withReactor {
+            let house = House()
+            let store = try house.open()
+            store.record([.putButton(.example(1))])
+            #expect(await house.synced(store))
+            store.record(Self.press(1))
+            let next = house.killed()
+            store.close()
+            let disk = WatchedDisk(next.directory.path)
+            disk.begin(.full)
+            defer { disk.end() }
+            let full = try next.open()
+            #expect(await next.synced(full))
+            let cut = next.killed()
+            for name in cut.runtime.names { unlink(cut.runtime.path + "/" + name) }
+            #expect(try cut.open().stored.runs.map(\.id) == [1])
+            full.close()
+        }
+    }
+
+    @Test("a snapshot and a ring from before an older version used the directory are not applied")
+    func downgrade() async throws {
+        try await withReactor {
+            let house = House()
+            let disk = WatchedDisk(house.directory.path)
+            disk.begin()
+            defer { disk.end() }
+            let store = try house.open()
+            store.record([.putButton(.example(1))])
+            #expect(await house.synced(store))
+            disk.fail(.full)
+            store.record(Self.press(1))
+            #expect(await house.synced(store))
+            store.record(Self.press(2))
+            disk.mend()
+            let older = house.killed()
+            #expect(try house.killed().open().stored.runs.map(\.id) == [1, 2])
+            do {
+                let database = try Database(path: older.directory.path + "/tryck.sqlite", busyTimeout: .zero)
+                let mark = try #require(try database.reserveMark())
+                #expect(mark.ring != nil)
+                // An older version knows the id and the number only.
+                try database.setReserveMark(ReserveMark(database: mark.database, number: mark.number))
+            }
+            let again = try older.open()
+            #expect(again.stored.runs == [])
+            #expect(
+                again.notices == [
+                    .ringIgnored(path: older.ring, cause: "it belongs to another state of the database")
                 ])
+            store.close()
+        }
+    }
+
+    @Test("a start succeeds with any ring, and says that it has ignored it", arguments: 0..<10)
+    func garbage(round: Int) async throws {
+        try await withReactor {
+            let house = House()
+            let store = try house.open()
+            store.record([.putButton(.example(1))])
+            #expect(await house.synced(store))
+            for number in 1...3 as ClosedRange<UInt64> { store.record(Self.press(number)) }
+            let next = house.killed()
+            store.close()
+            let path = next.ring
+            var octets = readFile(path)
+            var random = SeededGenerator(seed: UInt64(round))
+            var count = 0
+            switch round {
+            case 0: octets = random.bytes(octets.count)
+            case 1: octets[7] += 1
+            case 2: octets[8] ^= 1
+            case 3: octets.append(0)
+            case 4: octets = Array(octets.prefix(700))
+            case 5: octets = []
+            default:
+                count = round % 3
+                let numbers = RingContents(octets).records(after: 0).records.map(\.number)
+                let offset = Int.random(in: 24..<RingContents.slotLength, using: &random)
+                octets[RingContents.offset(of: numbers[1 + count]) + offset] ^= 4
             }
-            let time = EventLoop.shared.nanosecondsSinceBoot - start
-            #expect(try store.load().runs.count == 1000)
-            return time
-        }
-        #expect(nanoseconds < 1_000_000_000, "\(nanoseconds / 1000) ns each")
-    }
-}
-
-@ReactorActor
-func openStore(_ directory: TemporaryDirectory, entropy: UInt16 = 0x05A1) throws(StoreFailure) -> StoreEdge {
-    try StoreEdge(
-        loop: .shared, directory: directory.path, entropy: entropy, now: UTCTime(milliseconds: 1_795_228_200_123))
-}
-
-/// Opens the store when the helper thread of the previous store has released the lock.
-@ReactorActor
-private func reopen(_ directory: TemporaryDirectory) async throws -> StoreEdge {
-    while true {
-        let store = Result { try openStore(directory) }
-        guard case .failure(StoreFailure.inUse) = store else { return try store.get() }
-        await Task.yield()
-    }
-}
-
-/// Syncs the store, and returns the result.
-@ReactorActor
-@discardableResult
-private func settle(_ store: StoreEdge?) async -> Bool? {
-    guard let store else { return nil }
-    return await withCheckedContinuation { continuation in store.sync { continuation.resume(returning: $0) } }
-}
-
-extension CutDisk.Contents {
-    fileprivate func write(to directory: TemporaryDirectory) throws {
-        for (name, octets) in self {
-            guard FileText.write(octets, to: directory.path + "/" + name) else { throw Unexpected() }
+            writeFile(path, octets)
+            let found = try next.open()
+            #expect(found.stored.runs.count == count)
+            #expect(found.notices.count == (round == 5 ? 0 : 1), "\(found.notices)")
+            found.record(Self.press(9))
+            #expect(try next.killed().open().stored.runs.count == count + 1)
         }
     }
-}
 
-/// Records 100 transactions, which make the log 1.4 MB longer.
-@ReactorActor
-private func writeMegabyte(to store: StoreEdge, round: Int) throws {
-    let name = String(repeating: "n", count: 3000) + "\(round)"
-    for number in 0..<100 { try store.apply([.putButton(.example(UInt64(number), name: name))]) }
-}
-
-private func fileSize(_ path: String) -> Int {
-    var information = stat()
-    return stat(path, &information) == 0 ? Int(information.st_size) : 0
-}
-
-extension StoreEdge {
-    func synced() async -> Bool {
-        await withCheckedContinuation { continuation in sync { continuation.resume(returning: $0) } }
+    @Test("a sync of a record that failed is not answered, and the failure says where the changes are")
+    func failed() async throws {
+        try await withReactor {
+            let house = House()
+            let disk = WatchedDisk(house.directory.path)
+            disk.begin()
+            defer { disk.end() }
+            let store = try house.open()
+            store.record([.putButton(.example(1))])
+            #expect(await house.synced(store))
+            disk.fail(.callsFrom(0, errno: EROFS))
+            store.record(Self.press(1), as: RecordToken(rawValue: 1))
+            store.sync(RecordToken(rawValue: 1))
+            store.flush()
+            guard case .recordFailed(RecordToken(rawValue: 1), _, .memory) = await house.events.next() else {
+                throw Unexpected()
+            }
+            #expect(await house.synced(store) == false)
+            #expect(house.events.takeAll() == [])
+            disk.fail(.full)
+            store.record(Self.press(2), as: RecordToken(rawValue: 2))
+            store.sync(RecordToken(rawValue: 2))
+            store.flush()
+            disk.mend()
+            store.record([], as: RecordToken(rawValue: 3))
+            #expect(await house.synced(store))
+            store.close()
+            #expect(try house.open().stored.runs.map(\.id) == [1, 2])
+        }
     }
-}
 
-extension StoredButton {
-    static func example(
-        _ number: UInt64, name: String? = nil, nickname: String = "", battery: Int? = nil,
-        triggerMode: TriggerMode? = nil, isWanted: Bool = true
-    ) -> StoredButton {
-        StoredButton(
-            identity: ButtonIdentity(
-                address: BluetoothAddress(rawValue: 0x80E4_DA00_0000 + number, kind: number == 2 ? .random : .public),
-                uuid: "000102030405060708090a0b0c0d0e0f", serial: "BA00-A0000\(number)", nickname: nickname,
-                firmwareVersion: 10),
-            name: name,
-            pairing: Pairing(
-                identifier: UInt32(truncatingIfNeeded: number &* 0x9E37_79B9),
-                key: PairingKey((0..<16).map { 0xA0 + $0 }) ?? { preconditionFailure("16 octets") }()),
-            pairedAt: UTCTime(milliseconds: 1_700_000_000_000),
-            cursor: EventCursor(bootID: 1, eventCount: 3), batteryMillivolts: battery,
-            batteryMeasuredAt: battery.map { _ in UTCTime(milliseconds: 1_700_000_001_000) },
-            pressCount: 2, sequence: 4, triggerMode: triggerMode,
-            settings: ButtonSettings(isConnectionWanted: isWanted))
+    @Test("a copy of the state directory does not use the ring of the original")
+    func copied() async throws {
+        try await withReactor {
+            let house = House()
+            let store = try house.open()
+            store.record([.putButton(.example(1))])
+            #expect(await house.synced(store))
+            let copy = TemporaryDirectory(in: "/dev/shm")
+            for name in house.directory.names {
+                writeFile(copy.path + "/" + name, readFile(house.directory.path + "/" + name))
+            }
+            store.record(Self.press(1))
+            let other = try StoreEdge(
+                loop: .shared, directory: copy.path, runtimeDirectory: house.runtime.path, entropy: 1,
+                now: UTCTime(milliseconds: 0)
+            ) { _ in }
+            #expect(other.stored.runs == [])
+            #expect(
+                other.notices == [
+                    .ringIgnored(path: house.ring, cause: "another daemon uses it"),
+                    .noRing(.ringInUse(path: house.ring)),
+                ])
+            other.close()
+            #expect(try house.killed().open().stored.runs.map(\.id) == [1])
+            store.close()
+        }
     }
-}
 
-extension StoredButton {
-    fileprivate var ofFlicd: StoredButton {
-        var button = self
-        (button.pairing, button.source, button.batteryPercentage) = (nil, "flicd://attic:5551", 87)
-        button.identity.model = .flic1
-        return button
-    }
-}
-
-extension StoredRun {
-    static func example(_ id: UInt64, _ button: ButtonID, rule: String = "hall") -> StoredRun {
-        StoredRun(
-            id: id, rule: rule, button: button, event: EventCursor(bootID: 1, eventCount: 2),
-            startedAt: UTCTime(milliseconds: 1_700_000_000_000))
+    @Test("a stop releases the directory, and a dropped store does, too")
+    func ended() async throws {
+        try await withReactor {
+            let house = House()
+            var store: StoreEdge? = try house.open()
+            store?.record([.putButton(.example(1))])
+            store?.close()
+            #expect(try house.open().stored.buttons.count == 1)
+            store = try house.open()
+            #expect(throws: StoreFailure.inUse(directory: house.directory.path)) { try house.open() }
+            store = nil
+            _ = try house.open()
+        }
     }
 }

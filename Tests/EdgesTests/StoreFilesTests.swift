@@ -16,7 +16,7 @@ struct StoreFilesTests {
         let directory = TemporaryDirectory()
         let path = directory.path + "/lib/tryck"
         let notices = try await withReactor {
-            let store = try StoreEdge(loop: .shared, directory: path, entropy: 1, now: UTCTime(milliseconds: 0))
+            let store = try StoreDisk(directory: path, entropy: 1, now: UTCTime(milliseconds: 0))
             try store.apply([.putButton(.example(1))])
             for name in ["tryck.sqlite", "tryck.sqlite-wal", "tryck.sqlite-shm", "tryck.lock"] {
                 #expect(mode(of: path + "/" + name) == 0o600, "\(name)")
@@ -47,7 +47,7 @@ struct StoreFilesTests {
     func locked() async throws {
         let directory = TemporaryDirectory()
         try await withReactor {
-            var first: StoreEdge? = try openStore(directory)
+            var first: StoreDisk? = try openStore(directory)
             #expect(throws: StoreFailure.inUse(directory: directory.path)) { try openStore(directory) }
             #expect(first?.notices == [])
             first = nil
@@ -79,7 +79,7 @@ struct StoreFilesTests {
             #expect(
                 throws: StoreFailure.file(operation: "create", path: file + "/tryck", cause: "Not a directory")
             ) {
-                try StoreEdge(loop: .shared, directory: file + "/tryck", entropy: 1, now: UTCTime(milliseconds: 0))
+                try StoreDisk(directory: file + "/tryck", entropy: 1, now: UTCTime(milliseconds: 0))
             }
         }
     }

@@ -142,7 +142,7 @@ struct StoreRuleStateTests {
         }
         try await withReactor {
             let store = try openStore(directory)
-            #expect(try #require(store.database).rows("SELECT count(*) FROM rule_state") { $0.integer(0) } == [3])
+            #expect(try #require(store.database).rows("SELECT count(*) FROM rule_state") { $0.integer(0) } == [4])
         }
     }
 

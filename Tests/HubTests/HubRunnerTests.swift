@@ -31,20 +31,24 @@ struct HubRunnerTests {
         #expect(runner.next(at: later)?.input == .stop)
     }
 
-    @Test("the sync of a record that failed is left out in that turn, unless the reserve on the disk has the record")
+    @Test("the sync of a record that failed is left out, unless the reserve on the disk has the record")
     func failedRecord() {
-        var runner = Self.runner()
         let (lost, reserved) = (RecordToken(rawValue: 1), RecordToken(rawValue: 2))
-        runner.add(.start)
-        _ = runner.next(at: Self.now)
-        runner.recordFailed(lost, "no space left", .nowhere)
-        runner.recordFailed(reserved, "no space left", .disk)
-        #expect(!runner.isSyncUseful(lost) && runner.isSyncUseful(reserved))
-        #expect(runner.next(at: Self.now)?.input == .recordFailed(lost, "no space left", .nowhere))
-        #expect(runner.isSyncUseful(lost))
+        var failed = FailedRecords()
+        failed.recordFailed(nil, .nowhere)
+        for refuge in [RecordRefuge.memory, .nowhere] {
+            failed.recordFailed(lost, refuge)
+            failed.recordFailed(reserved, .disk)
+            let useful = [reserved, lost, lost].map { failed.isSyncUseful($0) }
+            #expect(useful == [true, false, true])
+        }
+        failed.recordFailed(lost, .memory)
+        failed.recorded()
+        let isUseful = failed.isSyncUseful(lost)
+        #expect(isUseful)
     }
 
-    @Test("the rest of a press precedes every other input; the sync of its failed record is left out")
+    @Test("the rest of a press precedes every other input, and requests the sync of its record")
     func press() {
         let stored = StoredState(
             installationID: "5a1f",
@@ -70,11 +74,9 @@ struct HubRunnerTests {
             if case .record(let token, _) = effect { record = token }
             if case .sync = effect { Issue.record("a sync precedes the actions") }
         }
-        runner.recordFailed(record, "no space left", .memory)
         let rest = runner.next(at: Self.now)
         #expect(rest?.input == .goOn && record != nil)
         #expect(rest?.effects.contains { if case .sync(record) = $0 { true } else { false } } == true)
-        #expect(record.map(runner.isSyncUseful) == false)
         #expect(runner.next(at: Self.now)?.input == .brokerConnected)
     }
 }

@@ -256,7 +256,7 @@ struct RecordingTests {
             homeAssistantStatusTopic: "ha/there", trustRootNames: ["ab…"], transport: "hci:0", maximumConnections: 3,
             broker: "mqtt://b:1883",
             control: .all, logLevel: .debug, stateDirectory: "/s", builtAt: UTCTime(milliseconds: 12), ruleFault: "bad",
-            ruleProblems: [["code": "E101", "line": 3]], lostState: "gone",
+            ruleProblems: [["code": "E101", "line": 3]], lostState: "gone", ringFault: "no ring",
             hasMetrics: true, simulatedButtons: ["hall"]),
         rules: RecordedRules(
             files: [
@@ -340,7 +340,7 @@ struct RecordingTests {
                 "version", "commit", "baseTopic", "discoveryPrefix", "homeAssistantStatusTopic", "extraTrustRoots",
                 "trustRootNames", "transport", "hasTransport", "maximumConnections", "sources", "broker", "hasBroker",
                 "control", "logLevel", "processEnvironment", "stateDirectory", "builtAt", "ruleFault", "ruleProblems",
-                "lostState", "capture", "hasMetrics", "simulatedButtons", "flicdListen",
+                "lostState", "ringFault", "capture", "hasMetrics", "simulatedButtons", "flicdListen",
             ])
         #expect(names(stored) == ["installationID", "nextRun", "buttons", "runs", "rules"])
         #expect(

@@ -97,6 +97,7 @@ struct Household {
     /// The unrecorded changes: in any reserve, in the reserve on the disk, and after a power cut.
     private var reserve: [StoreChange] = []
     private var diskReserve: [StoreChange] = []
+    private var failedRecords = FailedRecords()
     private var syncedReserve: [StoreChange] = []
     /// The database when the process ended, without the reserve.
     private var database = Store()
@@ -111,7 +112,7 @@ struct Household {
     init(
         _ buttons: [SimulatedButtonDescription] = [kitchen, hall], rules: HouseRules = .none, seed: UInt64 = 1,
         control: MQTTControl = .settings, discoveryPrefix: String? = nil,
-        hasBroker: Bool = true, hasMetrics: Bool = false, lostState: String? = nil,
+        hasBroker: Bool = true, hasMetrics: Bool = false, lostState: String? = nil, ringFault: String? = nil,
         servesFlicd: Bool = false, controller: VirtualController.Configuration? = nil,
         recordedAt seam: RecordingSeam? = nil, isWitnessed: Bool = false
     ) {
@@ -125,7 +126,8 @@ struct Household {
         configuration = HubConfiguration(
             version: "test", discoveryPrefix: discoveryPrefix, extraTrustRoots: [SimulatorRoot.publicKey],
             transport: "simulated:test",
-            broker: "mqtt://test", hasBroker: hasBroker, control: control, lostState: lostState, hasMetrics: hasMetrics,
+            broker: "mqtt://test", hasBroker: hasBroker, control: control, lostState: lostState, ringFault: ringFault,
+            hasMetrics: hasMetrics,
             simulatedButtons: buttons.map(\.name), flicdListen: servesFlicd ? "127.0.0.1:5551" : nil)
         runner = HubRunner(Hub(configuration, stored: store.state, rules: rules.set))
         world =
@@ -184,6 +186,7 @@ struct Household {
         database = store
         store.apply(reserve)
         unrecorded = reserve
+        failedRecords = FailedRecords()
         isDead = true
         end = nil
         // Drops the inputs that wait.
@@ -464,15 +467,17 @@ struct Household {
             if diskIsFull {
                 if refuge == .nowhere { see(.recordFailed) } else { reserve = unrecorded.filter(\.isReserved) }
                 if refuge == .disk { diskReserve = reserve }
-                runner.recordFailed(token, "no space left", refuge)
+                failedRecords.recordFailed(token, refuge)
+                give(.recordFailed(token, "no space left", refuge))
             } else {
                 store.apply(unrecorded)
                 (unrecorded, reserve, diskReserve) = ([], [], [])
+                failedRecords.recorded()
             }
         case .sync(let token):
             journal.append("sync")
-            guard runner.isSyncUseful(token) else { break }
-            // As in `StoreEdge`: a sync proves nothing about changes that are in memory only.
+            guard failedRecords.isSyncUseful(token) else { break }
+            // As in `StoreDisk`: a sync proves nothing about changes that are in memory only.
             let isAllOnDisk = unrecorded.isEmpty || refuge == .disk
             guard !syncsAreSlow else { return slowSyncs.append((token, store, diskReserve, isAllOnDisk)) }
             (synced, syncedReserve) = (store, diskReserve)
@@ -584,7 +589,6 @@ extension StoreChange {
     /// True if a reserve keeps the change; values that a button reports again are not kept.
     fileprivate var isReserved: Bool {
         switch self {
-        case .battery, .batteryPercentage: false
         case .fact(_, let fact): fact.column.reserveKind != nil
         default: true
         }

@@ -156,6 +156,14 @@ struct StoreFaultScenarioTests {
         #expect(Self.faults(&house) == [])
     }
 
+    @Test("a ring that could not be created is a fault, and is logged at the start")
+    func noRing() {
+        let sentence = "no space left for /run/tryck/tryck.ring-1"
+        var house = Household([Household.kitchen], rules: Self.rules, ringFault: sentence)
+        #expect(house.logged.contains(sentence))
+        #expect(Self.faults(&house) == [sentence])
+    }
+
     /// Expects that every press is handled once and acknowledged to the button.
     private static let accepting: HouseRules = """
         version: 1

@@ -53,6 +53,9 @@ int linux_forbid_dumps(void);
 // Sets FD_CLOEXEC on every descriptor from `first` on. Since Linux 5.11 and glibc 2.34.
 int linux_close_on_exec(unsigned first);
 
+// Returns whether the file is on a tmpfs.
+int linux_is_on_tmpfs(int descriptor);
+
 // The calling thread. Differs from pthread_self(), which glibc declares as constant: an optimizer may read that once for a
 // whole Swift function, also where the function continues on another thread after a suspension.
 uintptr_t linux_thread(void);
