@@ -6,7 +6,7 @@ package import Hub
 ///
 /// A damaged file is left to the daemon, which moves it aside.
 package struct OfflineStore {
-    private let lock: DirectoryLock
+    private let lock: FileLock
     private let database: Database
 
     /// Loads the complete contents of the store, with notices for the user.

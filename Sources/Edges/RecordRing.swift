@@ -40,6 +40,7 @@ package final class RecordRing {
 
     private let epoch: UInt64
     private let file: OwnedDescriptor
+    private let lock: FileLock
     private let memory: UnsafeMutableRawPointer?
     private var lastNumber: UInt64
 
@@ -56,7 +57,7 @@ package final class RecordRing {
         guard file.isOpen else { throw StoreFailure(operation: "open", path: path, code: errno) }
         guard Reserve.isOwn(file) else { throw StoreFailure.foreignReserve(path: path) }
         guard flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 else { throw StoreFailure.ringInUse(path: path) }
-        self.file = file
+        (self.file, lock) = (file, FileLock(file))
         (epoch, lastNumber) = (position.epoch, position.number)
         let contents = Self.contents(of: file)
         let kept = contents.records(after: coveredNumber).records
@@ -134,7 +135,7 @@ package final class RecordRing {
         guard file.isOpen else { return errno == ENOENT ? .missing : .foreign(systemMessage(errno)) }
         guard Reserve.isOwn(file) else { return .foreign("it is not a file that only this user can write") }
         guard flock(file.rawValue, LOCK_SH | LOCK_NB) == 0 else { return .foreign("another daemon uses it") }
-        return .found(contents(of: file))
+        return withExtendedLifetime(FileLock(file)) { .found(contents(of: file)) }
     }
 
     /// At most one octet more than a ring has, so that a longer file is not mistaken for one.

@@ -51,7 +51,7 @@ package final class StoreDisk {
     }
 
     private let paths: StorePaths
-    private let lock: DirectoryLock
+    private let lock: FileLock
     private let entropy: UInt16
     private let checkpoints: CheckpointPolicy
     private var opened: Opened?

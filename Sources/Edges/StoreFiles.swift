@@ -53,7 +53,7 @@ package enum StoreFiles {
     }
 
     /// Locks the directory, so that only one process uses it at a time.
-    package static func lock(directory: String) throws(StoreFailure) -> DirectoryLock {
+    package static func lock(directory: String) throws(StoreFailure) -> FileLock {
         let path = directory + "/" + lockName
         var descriptor = OwnedDescriptor(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600))
         // On a read-only file system, the lock file that a daemon created earlier can be opened for reading only.
@@ -65,7 +65,7 @@ package enum StoreFiles {
             if errno == EWOULDBLOCK { throw StoreFailure.inUse(directory: directory) }
             throw StoreFailure(operation: "lock", path: path, code: errno)
         }
-        return DirectoryLock(descriptor)
+        return FileLock(descriptor)
     }
 
     /// Creates an empty file with mode 0600 if the database file is missing. SQLite gives its other files the same mode.
@@ -161,11 +161,12 @@ package enum StoreFiles {
 
 }
 
-/// The lock of a state directory. It is released with the last reference to it, or when the process ends.
-package final class DirectoryLock: Sendable {
+/// The lock (`flock`) of an open file, such as that of a state directory. It is released with the last reference to it, or when
+/// the process ends.
+package final class FileLock: Sendable {
     private let descriptor: OwnedDescriptor
 
-    /// - Parameter descriptor: the lock file, which is already locked.
+    /// - Parameter descriptor: the file, which is already locked.
     init(_ descriptor: OwnedDescriptor) { self.descriptor = descriptor }
 
     // Between fork and exec, a child process has a copy of the descriptor. The lock would outlive a mere close here.

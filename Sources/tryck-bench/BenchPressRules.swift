@@ -3,7 +3,7 @@ import ButtonModel
 
 /// The rules that `BenchPress` measures. Each publishes the same 16 octets when its button is clicked.
 enum BenchPressRules: String, CaseIterable, ExpressibleByArgument {
-    /// One rule for each button, with a payload that is known when the rules are loaded.
+    /// One rule for each button. Its payload is a constant, so nothing is evaluated at a press.
     case plain
     /// As `plain`, with a condition and a template.
     case template

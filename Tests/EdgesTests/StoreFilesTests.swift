@@ -61,7 +61,7 @@ struct StoreFilesTests {
         let original = open(directory.path + "/" + StoreFiles.lockName, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         let copy = OwnedDescriptor(dup(original))
         #expect(copy.isOpen && flock(original, LOCK_EX | LOCK_NB) == 0)
-        var lock: DirectoryLock? = DirectoryLock(OwnedDescriptor(original))
+        var lock: FileLock? = FileLock(OwnedDescriptor(original))
         #expect(throws: StoreFailure.inUse(directory: directory.path)) {
             _ = try StoreFiles.lock(directory: directory.path)
         }
