@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <linux/magic.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -108,6 +109,11 @@ int linux_forbid_dumps(void)
 int linux_close_on_exec(unsigned first)
 {
 	return close_range(first, ~0u, CLOSE_RANGE_CLOEXEC);
+}
+
+void linux_trim_heap(void)
+{
+	malloc_trim(0);
 }
 
 int linux_is_on_tmpfs(int descriptor)

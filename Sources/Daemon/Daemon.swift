@@ -128,6 +128,7 @@ final class Daemon {
         watchRuleFiles(setup.watched)
         firmware.start()
         startBroker()
+        StartMemory.release()
         notifier?.ready()
         feedWatchdog()
     }

@@ -42,6 +42,7 @@ package struct TriggerFacts: Hashable, Sendable {
 
     package init() {}
 
+    @inlinable
     package subscript<Value>(dynamicMember path: WritableKeyPath<PressFacts, Value>) -> Value {
         get { press[keyPath: path] }
         set { press[keyPath: path] = newValue }

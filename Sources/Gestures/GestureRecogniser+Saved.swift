@@ -137,33 +137,46 @@ extension SavedTrain.SavedPress {
 extension PressMachine {
     /// Encodes the train; `nil` if there is nothing to restore.
     func saved(by clocks: (instant: Instant, time: UTCTime)?) -> String? {
-        var state: String
         var presses = train
-        switch self.state {
-        case .released: state = "r"
-        case .undecided, .long: state = "d"
-        case .holding(let press, let fired):
-            state = "h\(fired)"
-            if let hold = press.hold, hold.wasQueued {
-                state += "q\(min(max(0, hold.age.milliseconds), SavedTrain.maximumAge))"
-            }
-            presses = [press]
-        case .spent(let press):
-            state = "s"
-            presses = [press]
+        switch state {
+        case .released, .undecided, .long: break
+        case .holding(let press, _), .spent(let press): presses = [press]
         }
         if presses.isEmpty {
             guard !usesButtonVerdicts, grammar.verdictMode != nil, clock.reading > 0 else { return nil }
-            state = "e"
         }
-        var text = "\(part?.rawValue ?? "-") \(clock.bootID) \(clock.reading) \(state)"
+        // Every press is encoded, and interpolated texts would take most of the time until its rules act.
+        var text = AsciiText(capacity: 64 + 32 * presses.count)
+        if let part { text.add(part.rawValue) } else { text.add("-") }
+        text.add(" ")
+        text.add(Int64(clock.bootID))
+        text.add(" ")
+        text.add(Int64(clamping: clock.reading))
+        text.add(" ")
+        switch state {
+        case _ where presses.isEmpty: text.add("e")
+        case .released: text.add("r")
+        case .undecided, .long: text.add("d")
+        case .holding(let press, let fired):
+            text.add("h")
+            text.add(fired)
+            guard let hold = press.hold, hold.wasQueued else { break }
+            text.add("q")
+            text.add(min(max(0, hold.age.milliseconds), SavedTrain.maximumAge))
+        case .spent: text.add("s")
+        }
         for press in presses {
-            text += press.length == .short ? " s" : press.length == .long ? " l" : " ?"
-            text += "\(min(.longest, clock.moment - press.down))"
-            if let up = press.up { text += "-\(min(.longest, clock.moment - up))" }
+            text.add(press.length == .short ? " s" : press.length == .long ? " l" : " ?")
+            text.add(min(.longest, clock.moment - press.down))
+            guard let up = press.up else { continue }
+            text.add("-")
+            text.add(min(.longest, clock.moment - up))
         }
-        if let clocks { text += " @\(max(0, (clocks.time + (clock.instant - clocks.instant)).milliseconds))" }
-        return text
+        if let clocks {
+            text.add(" @")
+            text.add(max(0, (clocks.time + (clock.instant - clocks.instant)).milliseconds))
+        }
+        return text.string
     }
 
     /// Restores a train, unless a press has already begun. Its last `up` may have been received by the earlier process

@@ -74,6 +74,7 @@ package struct RecognisedEvent: Hashable, Sendable {
             hold: hold)
     }
 
+    @inlinable
     package subscript<Value>(dynamicMember path: WritableKeyPath<PressFacts, Value>) -> Value {
         get { facts[keyPath: path] }
         set { facts[keyPath: path] = newValue }

@@ -140,6 +140,9 @@ struct BrokerQueue: Sendable {
         return isConfigured ? post(entry, at: now) : .refused
     }
 
+    /// True if a message of a press or a rule goes to the broker at once.
+    var sendsAtOnce: Bool { isConfigured && isConnected && outbox.isEmptyForPresses }
+
     private mutating func post(_ entry: Outbox.Entry, at now: Instant) -> Posting {
         guard isConnected, outbox.maySend(entry) else { return .waiting(dropped: outbox.add(entry).map(\.id)) }
         return .sent(transmission(of: entry, at: now))

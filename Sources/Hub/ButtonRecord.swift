@@ -1,5 +1,6 @@
 import ButtonModel
 import Buttons
+import Gestures
 import MQTTTopics
 
 /// The state of one known button while the program runs. The members of `stored` are members of the record.
@@ -36,12 +37,44 @@ struct ButtonRecord: Hashable, Sendable {
         hasUnrecordedSighting = true
     }
 
-    mutating func countPress() { stored.pressCount = stored.pressCount.next }
+    /// Counts an event, and gives it its sequence number if messages about it are published.
+    ///
+    /// - Parameters:
+    ///   - kind: the kind of its messages; `nil` if there are none.
+    ///   - isAwaited: whether the end of the messages is awaited.
+    mutating func count(_ event: RecognisedEvent, _ kind: Hub.Reports.Message.Kind?, isAwaited: Bool) {
+        if event.kind == .down { countPress() }
+        if let kind { giveOutNumber(messageCount: isAwaited ? kind.messageCount : 0) }
+    }
+
+    private mutating func countPress() { stored.pressCount = stored.pressCount.next }
 
     /// - Parameter messageCount: the number of messages whose end is awaited.
-    mutating func giveOutNumber(messageCount: Int) {
+    private mutating func giveOutNumber(messageCount: Int) {
         stored.sequence = stored.sequence.next
         watermark.opened(stored.sequence.value, messageCount: messageCount)
+    }
+
+    /// The record of everything that was handled so far, which counts as recorded from now on.
+    ///
+    /// - Parameters:
+    ///   - recogniser: the button's undecided press train.
+    ///   - wallClock: the wall time of an instant; `nil` if the clock is not believable.
+    mutating func takeProgress(recogniser: String, wallClock: (Instant) -> UTCTime?) -> StoreChange {
+        let acknowledged = acknowledgedSequence
+        watermark.recorded = acknowledged
+        return .progress(
+            stored.identity.id, stored.cursor, recogniser: recogniser, pressCount: stored.pressCount,
+            sequence: stored.sequence, publishWatermark: acknowledged, seen: takeSighting(wallClock: wallClock))
+    }
+
+    /// When the button was last heard of, unless that is recorded; it counts as recorded from now on.
+    ///
+    /// - Parameter wallClock: the wall time of an instant; `nil` if the clock is not believable.
+    mutating func takeSighting(wallClock: (Instant) -> UTCTime?) -> UTCTime? {
+        guard hasUnrecordedSighting, let seen = lastSeen, let time = wallClock(seen) else { return nil }
+        hasUnrecordedSighting = false
+        return time
     }
 
     /// The largest sequence number up to which all messages are published or given up.

@@ -1,5 +1,6 @@
 import ButtonModel
 import Buttons
+import Gestures
 
 /// The records of all known buttons.
 ///
@@ -225,13 +226,9 @@ struct ButtonRegistry: Sendable {
     /// The events up to this cursor are handled.
     mutating func handled(_ button: ButtonID, upTo cursor: EventCursor) { records[button]?.cursor = cursor }
 
-    mutating func countPress(of button: ButtonID) { records[button]?.countPress() }
-
-    /// Gives the next event of the button its sequence number.
-    ///
-    /// - Parameter messageCount: the number of messages whose end is awaited.
-    mutating func giveOutNumber(of button: ButtonID, messageCount: Int) {
-        records[button]?.giveOutNumber(messageCount: messageCount)
+    /// Counts an event of a button (`ButtonRecord.count`).
+    mutating func count(_ event: RecognisedEvent, _ kind: Hub.Reports.Message.Kind?, isAwaited: Bool) {
+        records[event.button]?.count(event, kind, isAwaited: isAwaited)
     }
 
     /// The record of everything that was handled so far, which counts as recorded from now on.
@@ -242,23 +239,14 @@ struct ButtonRegistry: Sendable {
     mutating func takeProgress(
         of button: ButtonID, recogniser: String, wallClock: (Instant) -> UTCTime?
     ) -> StoreChange? {
-        guard let record = records[button] else { return nil }
-        let acknowledged = record.acknowledgedSequence
-        records[button]?.watermark.recorded = acknowledged
-        return .progress(
-            button, record.cursor, recogniser: recogniser, pressCount: record.pressCount, sequence: record.sequence,
-            publishWatermark: acknowledged, seen: takeSighting(of: button, wallClock: wallClock))
+        records[button]?.takeProgress(recogniser: recogniser, wallClock: wallClock)
     }
 
     /// When the button was last heard of, unless that is recorded; it counts as recorded from now on.
     ///
     /// - Parameter wallClock: the wall time of an instant; `nil` if the clock is not believable.
     mutating func takeSighting(of button: ButtonID, wallClock: (Instant) -> UTCTime?) -> UTCTime? {
-        guard let record = records[button], record.hasUnrecordedSighting, let seen = record.lastSeen,
-            let time = wallClock(seen)
-        else { return nil }
-        records[button]?.hasUnrecordedSighting = false
-        return time
+        records[button]?.takeSighting(wallClock: wallClock) ?? nil
     }
 
     // MARK: Publish watermark

@@ -102,6 +102,7 @@ extension Hub {
         switch change.fact {
         case .state(let state, _):
             advanceRules(.linkChanged(change.button, isConnected: state == .ready), at: now)
+            if state == .ready { rules.prepare(for: change.button) }
         case .battery:
             if let percentage = buttons[change.button]?.batteryPercentage {
                 advanceRules(.battery(change.button, Int64(percentage)), at: now)

@@ -40,6 +40,7 @@ extension Hub {
     /// Completes the press that `pressed` began, if there is one: statistics, messages about the events, the sync.
     mutating func completePress(at now: Instant) {
         guard let press = incompletePress.take() else { return }
+        rules.prepare(for: press.button)
         completeTurn(press.ruleEffects, press.reports, press.lines, at: now)
         carryOutTurns(at: now)
         if !press.events.isEmpty { advanceFlicdServer(.events(press.button, press.events), at: now) }
@@ -80,6 +81,16 @@ extension Hub {
 
                 /// The number of messages that `publish` makes.
                 var messageCount: Int { self == .gesture ? 2 : 1 }
+
+                /// - Parameter isFresh: whether the event is not too late.
+                /// - Returns: `nil` for a `down` or an `up` that is too late, about which there are no messages.
+                init?(of event: RecognisedEvent, isFresh: Bool) {
+                    switch event.kind {
+                    case .down where isFresh, .up where isFresh: self = .raw
+                    case .down, .up: return nil
+                    case .pattern, .hold, .holdRelease, .chord, .swipe, .rotation: self = isFresh ? .gesture : .stale
+                    }
+                }
             }
 
             var kind: Kind
@@ -110,22 +121,19 @@ extension Hub {
         }
         // `recognised.at` is the start of the press. A hold or release happened later.
         let at = wallClock(at: recognised.at + recognised.heldFor)
-        if recognised.kind == .down { buttons.countPress(of: button) }
         if isWatched { reports.occurrences.append(.event(name(of: button), eventName, recognised, at: at)) }
         let policy = rules.queuedPolicy(of: button)
         let isFresh = policy.admits(recognised)
-        let isRaw = recognised.kind == .down || recognised.kind == .up
-        guard isFresh || !isRaw else { return }
-        let kind: Reports.Message.Kind = isRaw ? .raw : isFresh ? .gesture : .stale
-        let awaited = configuration.hasBroker ? kind.messageCount : 0
-        buttons.giveOutNumber(of: button, messageCount: awaited)
+        let kind = Reports.Message.Kind(of: recognised, isFresh: isFresh)
+        buttons.count(recognised, kind, isAwaited: configuration.hasBroker)
+        guard let kind else { return }
         if !isFresh { metrics.countStale() }
         guard let record = buttons[button] else { return }
         let report = PressReport(
             button: button, name: record.displayName, sequence: record.sequence.value,
             pressCount: record.pressCount.value, at: at, facts: recognised.facts, steps: recognised.steps)
         // The end of a hold waits for the broker longer than a press, because what the hold began must end.
-        let isPress = recognised.kind != .holdRelease && (isRaw || isFresh)
+        let isPress = recognised.kind != .holdRelease && kind != .stale
         reports.messages.append(
             Reports.Message(
                 kind: kind, eventName: eventName, report: report,

@@ -13,6 +13,7 @@
             func expect(_ isSo: Bool, _ problem: @autoclosure () -> String) {
                 if !isSo { problems.append(problem()) }
             }
+            expect(!hasMistakenPreview, "the early effects of a press were not those of its handling")
             expect(effects.isEmpty, "effects are left in the hub")
             expect(buttonInputs.isEmpty, "inputs for buttons are left")
             for key in TimerKey.allCases {

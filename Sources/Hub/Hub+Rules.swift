@@ -146,10 +146,8 @@ extension Hub {
     private mutating func perform(_ step: ActionID, _ action: Action, rule: String, at now: Instant) {
         switch action {
         case .message(.publish(let publish)):
-            let message = MQTTMessage(
-                topicName: publish.topicName, payload: publish.payload, qos: publish.qos, retain: publish.retain)
             self.publish(
-                message, timeToLive: publish.maximumAge, mayRepeat: publish.retain,
+                MQTTMessage(publish), timeToLive: publish.maximumAge, mayRepeat: publish.retain,
                 for: .step(step, rule: rule, topicName: publish.topicName), at: now)
         case .external(let external):
             let id = identifiers.jobID()

@@ -47,7 +47,7 @@ extension Hub {
     }
 
     /// The wall time of an instant; `nil` while the clock is not set, and for a time before this version was built.
-    private var believableClock: (Instant) -> UTCTime? {
+    var believableClock: (Instant) -> UTCTime? {
         let (clock, builtAt) = (clock, configuration.builtAt)
         return { instant in
             guard let clock else { return nil }

@@ -179,12 +179,18 @@ package struct Hub: Sendable {
     /// The time of the input that is being handled.
     private(set) var handledAt = Instant(nanoseconds: 0)
     var control: ControlPlane
-    private var lifecycle = Lifecycle.notStarted
+    private(set) var lifecycle = Lifecycle.notStarted
     var deadlines = Deadlines<TimerKey>()
     var effects: [Effect] = []
     /// Inputs of `buttonSource` that its own effects lead to. They wait until all earlier effects are carried out, because an
     /// older timer must not be set after a newer one.
     var buttonInputs: [ButtonManager.Input] = []
+    /// A press whose first effects were returned before it is handled, until `goOn`.
+    var earlyPress: EarlyPress?
+    /// False while a recording is made or replayed, so that a replay divides the effects into the same inputs.
+    var findsEarlyEffects = true
+    /// True if the early effects of a press were not those of its handling. This is a bug of this program.
+    var hasMistakenPreview = false
     /// The press whose actions are emitted and whose reports are not, until `goOn`.
     var incompletePress: IncompletePress?
     /// Occurrences of the action that is being performed. Clients that watch receive them when the turn is completed. `nil` at other
@@ -218,6 +224,12 @@ package struct Hub: Sendable {
     package mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
         handledAt = now
         completePress(at: now)
+        if earlyPress != nil {
+            completeEarlyPress(at: now)
+        } else if case .received(let packet) = input, let early = earlyEffects(of: packet, at: now) {
+            earlyPress = EarlyPress(packet: packet, effects: early)
+            return early
+        }
         switch input {
         case .start: start(at: now)
         case .wallClock(let utc): wallClockWasSet(to: utc, at: now)
@@ -278,12 +290,15 @@ package struct Hub: Sendable {
         return effects
     }
 
+    /// True if the latest effects end with `goOn`.
+    package var isIncomplete: Bool { earlyPress != nil || incompletePress != nil }
+
     /// Handles an input and each `goOn` that follows it.
     ///
     /// - Returns: the effects of all.
     package mutating func handleCompletely(_ input: Input, at now: Instant) -> [Effect] {
         var effects = handle(input, at: now)
-        while effects.last == .goOn { effects += handle(.goOn, at: now) }
+        while isIncomplete { effects += handle(.goOn, at: now) }
         return effects
     }
 

@@ -17,6 +17,8 @@ package struct HubRunner: Sendable {
     /// The inputs of the present run of turns. Those before `position` have been handled.
     private var inputs: [Hub.Input] = []
     private var position = 0
+    /// True if `goOn` is the next input, before those that wait.
+    private var hasToGoOn = false
     /// The time of the present input, including its `goOn`.
     private var time = Instant(nanoseconds: 0)
 
@@ -27,6 +29,10 @@ package struct HubRunner: Sendable {
 
     /// Handles the next input; `nil` when no input waits.
     package mutating func next(at now: Instant) -> Turn? {
+        if hasToGoOn {
+            // `goOn` is the rest of the input before, and its time is that input's time, also in a replay.
+            return turn(.goOn)
+        }
         guard position < inputs.count else {
             inputs.removeAll(keepingCapacity: true)
             position = 0
@@ -34,10 +40,13 @@ package struct HubRunner: Sendable {
         }
         let input = inputs[position]
         position += 1
-        // `goOn` is the rest of the input before, and its time is that input's time, also in a replay.
-        if input != .goOn { time = now }
+        time = now
+        return turn(input)
+    }
+
+    private mutating func turn(_ input: Hub.Input) -> Turn {
         let effects = hub.handle(input, at: time)
-        if effects.last == .goOn { inputs.insert(.goOn, at: position) }
+        hasToGoOn = hub.isIncomplete
         return Turn(input: input, at: time, effects: effects)
     }
 }

@@ -18,6 +18,14 @@ enum Lifecycle: Hashable, Sendable {
         }
     }
 
+    /// True from the start until the daemon begins to stop.
+    var isRunning: Bool {
+        switch self {
+        case .running: true
+        case .notStarted, .stopping, .finished: false
+        }
+    }
+
     var isFinished: Bool {
         switch self {
         case .notStarted, .running, .stopping: false

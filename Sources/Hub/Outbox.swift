@@ -115,6 +115,9 @@ struct Outbox: Hashable, Sendable {
     /// True if a message may be sent at once, because no message of its class waits.
     func maySend(_ entry: Entry) -> Bool { self[entry.messageClass].entries.isEmpty && hasRoom(for: entry) }
 
+    /// True if no message of a press or a rule waits, so that the next one may be sent at once.
+    var isEmptyForPresses: Bool { presses.entries.isEmpty }
+
     private func hasRoom(for entry: Entry) -> Bool {
         guard entry.messageClass == .other, !inFlight.isEmpty else { return true }
         return inFlight.count < Outbox.maximumInFlight && octetsInFlight + entry.octets <= Outbox.maximumOctetsInFlight

@@ -101,6 +101,15 @@ struct RuleHost: Sendable {
         return engine.handle(input, at: now)
     }
 
+    /// What an event of a button starts, without changing anything; `nil` if that is not known before it is handled.
+    func preview(_ event: ButtonEvent, at now: Instant) -> PressPreview? {
+        guard !isCarryingOut, inputs.isEmpty else { return nil }
+        return engine.preview(event, at: now)
+    }
+
+    /// Makes what `preview` needs of a button, unless it is up to date.
+    mutating func prepare(for button: ButtonID) { engine.preparePlan(of: button) }
+
     /// Handles the events of one notification of a button. `takeTurn` has to be called until it returns `nil`.
     mutating func pressed(_ events: [ButtonEvent], at now: Instant) -> [RuleEngine.Effect] {
         actionResult = nil

@@ -28,6 +28,10 @@ struct BenchCommand: ParsableCommand {
                   tryck-bench press
                   tryck-bench press --presses 500
                   tryck-bench press --rules template --every 1000
+
+                Times depend on the load of the machine. --count counts instructions instead, which do not:
+
+                  tryck-bench press --count --presses 16
                 """)
 
         @Option(help: "The number of presses.")
@@ -38,6 +42,16 @@ struct BenchCommand: ParsableCommand {
 
         @Option(help: "The kind of rules that the presses trigger.")
         var rules = BenchPressRules.plain
+
+        @Flag(
+            help: """
+                Count what the daemon executes before the message, with valgrind, and exit with 1 if a count is above \
+                its limit.
+                """)
+        var count = false
+
+        @Flag(help: "With --count: list the functions with the most instructions.")
+        var functions = false
 
         func validate() throws {
             guard (10...100_000).contains(presses) else { throw ValidationError("--presses takes 10 to 100000") }
@@ -50,17 +64,23 @@ struct BenchCommand: ParsableCommand {
             let directory = try TemporaryDirectory()
             defer { directory.remove() }
             let path = directory.path
-            let (presses, rules, every) = (presses, rules, every)
-            let seconds = presses * (every ?? 18) / 1000 + 14
+            let (presses, rules, every, functions) = (presses, rules, every, functions)
+            let counter = count ? InstructionCounter(directory: path) : nil
+            let seconds = count ? presses * 3 + 60 : presses * (every ?? 18) / 1000 + 14
             Output.standardError.write(line: "\(presses) presses; this takes about \(seconds) seconds")
             let status = EventLoop.run { @ReactorActor in
                 let loop = EventLoop.shared
                 let bench = BenchPress(
                     loop: loop, directory: path, presses: presses, rules: rules,
-                    interval: every.map { Int64($0) * 1_000_000 }
+                    interval: every.map { Int64($0) * 1_000_000 }, counter: counter
                 ) { result in
                     switch result {
                     case .success(let report):
+                        if let counts = report.counts {
+                            Output.standardOutput.write(text: counts.text(withFunctions: functions))
+                            return loop.stop(
+                                status: (counts.exceeded.isEmpty ? ExitStatus.success : .negativeResult).rawValue)
+                        }
                         Output.standardOutput.write(text: report.text)
                         loop.stop(status: ExitStatus.success.rawValue)
                     case .failure(let failure):

@@ -26,6 +26,10 @@ final class BenchPress {
     enum Stage {
         case starting
         case pairing
+        /// The daemon ends, and starts again under valgrind.
+        case restarting
+        /// Each button is pressed once, so that all are connected.
+        case warmingUp
         case pressing
         case publishing
         case relaying
@@ -41,6 +45,8 @@ final class BenchPress {
     private let rules: BenchPressRules
     /// Nanoseconds between two presses; `nil` if they follow each other after `pause`.
     private let interval: Int64?
+    /// Counts the daemon's instructions instead of measuring time; `nil` if it is not to do so.
+    private let counter: InstructionCounter?
     private let finished: @ReactorActor (Result<BenchReport, Failure>) -> Void
     private var stage = Stage.starting
     private var world: SimulatedWorld
@@ -57,25 +63,29 @@ final class BenchPress {
     private var pressSamples: [Int64] = []
     private var bareSamples: [Int64] = []
     private var relaySamples: [Int64] = []
+    private var profiles: [InstructionProfile] = []
     /// When the first octets of the current press were written.
     private var began: Int64?
     /// When the last press was made.
     private var pressedAt: Int64 = 0
     /// True if a button is pressed and its notification has not been sent yet.
     private var isPressed = false
+    /// True if a button is down while the buttons are connected for counting.
+    private var isDown = false
     private var readyButtons = 0
     private var idleBefore: ProcessFigures?
     private var idleAfter: ProcessFigures?
 
     init(
         loop: EventLoop, directory: String, presses: Int, rules: BenchPressRules, interval: Int64?,
-        finished: @escaping @ReactorActor (Result<BenchReport, Failure>) -> Void
+        counter: InstructionCounter? = nil, finished: @escaping @ReactorActor (Result<BenchReport, Failure>) -> Void
     ) {
         self.loop = loop
         self.directory = directory
         self.presses = presses
         self.rules = rules
         self.interval = interval
+        self.counter = counter
         self.finished = finished
         world = SimulatedWorld(
             (0..<BenchPress.buttonCount).map {
@@ -112,7 +122,12 @@ final class BenchPress {
 
     private func daemonEnded() {
         daemon = nil
-        if stage == .done { finishWhenAlone() } else { fail("tryckd has ended by itself.") }
+        switch stage {
+        case .done: finishWhenAlone()
+        case .restarting: startCountedDaemon()
+        case .starting, .pairing, .warmingUp, .pressing, .publishing, .relaying, .releasing, .settling, .idling:
+            fail("tryckd has ended by itself.")
+        }
     }
 
     private func relayEnded() {
@@ -165,20 +180,37 @@ final class BenchPress {
         } catch {
             return fail(error.sentence)
         }
-        let arguments = [
-            program, "--config", directory + "/tryck.yaml", "--state-directory", directory + "/state",
-            "--control-socket", directory + "/control.sock", "--log-level", "error",
-        ]
         do {
-            daemon = try DaemonChild(loop, arguments: arguments, log: directory + "/tryckd.log") { [weak self] _ in
-                self?.daemonEnded()
-            }
+            try launch([program])
             let relaySocket = directory + "/relay.sock"
             self.relaySocket = H4Server(loop: loop, path: relaySocket) { _ in }
             relay = try DaemonChild(
                 loop, arguments: BenchRelay.arguments(socket: relaySocket, broker: path), log: directory + "/relay.log"
             ) { [weak self] _ in self?.relayEnded() }
             stage = .pairing
+        } catch {
+            fail(error.sentence)
+        }
+    }
+
+    /// - Parameter program: the program, perhaps after another one that starts it.
+    private func launch(_ program: [String]) throws(Failure) {
+        let arguments =
+            program + [
+                "--config", directory + "/tryck.yaml", "--state-directory", directory + "/state",
+                "--control-socket", directory + "/control.sock", "--log-level", "error",
+            ]
+        daemon = try DaemonChild(loop, arguments: arguments, log: directory + "/tryckd.log") { [weak self] _ in
+            self?.daemonEnded()
+        }
+    }
+
+    /// Starts the daemon under valgrind. It was paired without, because pairing under valgrind takes too long.
+    private func startCountedDaemon() {
+        guard let counter else { return }
+        do {
+            try launch(counter.command(DaemonProgram.locate()))
+            stage = .warmingUp
         } catch {
             fail(error.sentence)
         }
@@ -196,7 +228,8 @@ final class BenchPress {
             pressSamples.append(loop.nanosecondsSinceBoot - began)
             self.began = nil
             stage = .releasing
-            pause()
+            // Under valgrind, the rest of the press takes longer.
+            pause(counter == nil ? BenchPress.pause : 1_000_000_000)
         case .message(topicName: "bench/bare", _, _, _):
             guard stage == .publishing, let began else { break }
             bareSamples.append(loop.nanosecondsSinceBoot - began)
@@ -218,11 +251,19 @@ final class BenchPress {
             guard String(decoding: payload, as: UTF8.self).contains(#""paired""#) else { break }
             readyButtons += 1
             guard readyButtons == BenchPress.buttonCount else { break }
+            if counter != nil {
+                stage = .restarting
+                daemon?.stop()
+                break
+            }
             stage = .pressing
             publisher?.publish(
                 id: 0, topicName: "tryck/bridge/request/permit_join", payload: Array("0".utf8), qos: 0, retain: false,
                 expiry: nil)
             pause(500_000_000)
+        case .message(topicName: "tryck/bridge/state", let payload, _, _) where stage == .warmingUp:
+            guard String(decoding: payload, as: UTF8.self).contains("online") else { break }
+            pause(2_000_000_000)
         case .disconnected(let failure): fail("\(failure)")
         case .message, .published, .publishFailed, .subscribeFailed, .dropped: break
         }
@@ -254,11 +295,19 @@ final class BenchPress {
             }
             if stage == .publishing { return publishBare() }
             if stage == .relaying { return sendToRelay() }
-            if pressSamples.count >= presses { return settle() }
+            if pressSamples.count >= presses { return counter == nil ? settle() : finishCounting() }
+            counter?.begin()
             isPressed = true
             pressedAt = loop.nanosecondsSinceBoot
             advance(.press(button: button, .down))
             pause(BenchPress.timeLimit)
+        case .warmingUp: warmUp()
+        case .releasing where counter != nil:
+            if let profile = counter?.profileOfPress() { profiles.append(profile) }
+            advance(.press(button: button, .up))
+            bareSamples.append(0)
+            stage = .pressing
+            pause(1_000_000_000)
         case .releasing:
             advance(.press(button: button, .up))
             stage = .publishing
@@ -271,8 +320,32 @@ final class BenchPress {
                 before: idleBefore,
                 after: idleAfter, idleSeconds: 10, buttons: BenchPress.buttonCount)
             stop(.success(report))
-        case .starting, .done: break
+        case .starting, .restarting, .done: break
         }
+    }
+
+    /// Presses the next button for half a second. It connects because of that.
+    private func warmUp() {
+        guard bareSamples.count < BenchPress.buttonCount * 2 else {
+            stage = .pressing
+            pressSamples = []
+            return pause(5_000_000_000)
+        }
+        isDown.toggle()
+        advance(.press(button: button, isDown ? .down : .up))
+        if !isDown { bareSamples.append(0) }
+        pause(isDown ? 500_000_000 : 1_500_000_000)
+    }
+
+    private func finishCounting() {
+        guard let counter, !profiles.isEmpty else {
+            return fail("callgrind has written no profile of a press. Is valgrind installed?")
+        }
+        var report = BenchReport(
+            press: Distribution([]), bare: Distribution([]), relay: Distribution([]), idleSeconds: 0,
+            buttons: BenchPress.buttonCount)
+        report.counts = counter.report(of: profiles)
+        stop(.success(report))
     }
 
     private func publishBare() {

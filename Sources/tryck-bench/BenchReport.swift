@@ -56,6 +56,8 @@ struct BenchReport {
     var after: ProcessFigures?
     var idleSeconds: Int
     var buttons: Int
+    /// The counts, if the daemon ran under valgrind.
+    var counts: InstructionReport?
 
     var text: String {
         // The 99th percentile of fewer samples is one of the few slowest, which says little.

@@ -41,6 +41,8 @@ struct Household {
     private(set) var isRestarting = false
     /// All sights, if `isWitnessed`.
     private(set) var sights: [(at: Instant, sight: Sight)] = []
+    /// The number of presses whose first effects were returned before the hub handled them.
+    private(set) var earlyPressCount = 0
     /// The lines of a recording, if one is made, and the effects of the hub during it.
     private(set) var recording: [JSONValue] = []
     private(set) var recordedEffects: [Hub.Effect] = []
@@ -412,6 +414,8 @@ struct Household {
             }
             guard let turn = runner.next(at: now) else { return }
             expectNoProblems()
+            // The press is handled in a turn that itself has to go on.
+            if turn.input == .goOn, runner.hub.isIncomplete { earlyPressCount += 1 }
             if digest != nil { for effect in turn.effects { digest?.add(effect) } }
             if let seam {
                 recordedEffects += turn.effects

@@ -53,6 +53,9 @@ int linux_forbid_dumps(void);
 // Sets FD_CLOEXEC on every descriptor from `first` on. Since Linux 5.11 and glibc 2.34.
 int linux_close_on_exec(unsigned first);
 
+// Gives free memory of the heap back to the system.
+void linux_trim_heap(void);
+
 // Returns whether the file is on a tmpfs.
 int linux_is_on_tmpfs(int descriptor);
 

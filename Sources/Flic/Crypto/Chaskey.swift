@@ -20,7 +20,7 @@ struct Chaskey: Sendable {
 
     /// The complete tag, 16 octets.
     func tag(of message: [UInt8]) -> [UInt8] {
-        absorb(message, from: key).octets
+        absorb(message[...], from: key).octets
     }
 
     /// The signature at the end of a signed packet: the first 5 octets of the tag.
@@ -29,16 +29,28 @@ struct Chaskey: Sendable {
     ///   - packet: the octets as sent, without signature.
     ///   - sender: the direction, which is part of the signed data.
     ///   - counter: the number of packets that `sender` signed before this one in the session.
-    func signature(of packet: [UInt8], from sender: Sender, counter: UInt64) -> [UInt8] {
+    /// - Returns: the signature as a little-endian number of `signatureLength` octets.
+    func signature(of packet: ArraySlice<UInt8>, from sender: Sender, counter: UInt64) -> UInt64 {
         var state = key
         state.v0 ^= UInt32(truncatingIfNeeded: counter)
         state.v1 ^= UInt32(truncatingIfNeeded: counter >> 32)
         state.v2 ^= sender.rawValue
         state.permute()
-        return Array(absorb(packet, from: state).octets.prefix(Self.signatureLength))
+        let tag = absorb(packet, from: state)
+        return UInt64(tag.v0) | UInt64(tag.v1 & 0xFF) << 32
     }
 
     static let signatureLength = 5
+
+    /// The octets of a signature, as a packet ends with them.
+    static func octets(ofSignature signature: UInt64) -> [UInt8] {
+        (0..<signatureLength).map { UInt8(truncatingIfNeeded: signature >> UInt64(8 * $0)) }
+    }
+
+    /// The number that the octets of a signature encode.
+    static func signature(from octets: ArraySlice<UInt8>) -> UInt64 {
+        octets.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
 
     /// The signer of a packet. The raw value is part of the signed data.
     enum Sender: UInt32, Sendable {
@@ -46,9 +58,9 @@ struct Chaskey: Sendable {
         case host = 1
     }
 
-    private func absorb(_ message: [UInt8], from initial: Block) -> Block {
+    private func absorb(_ message: ArraySlice<UInt8>, from initial: Block) -> Block {
         var state = initial
-        var rest = message[...]
+        var rest = message
         while rest.count > 16 {
             state ^= Block(rest.prefix(16))
             state.permute()
@@ -60,7 +72,8 @@ struct Chaskey: Sendable {
             state ^= Block(rest)
         } else {
             subkey = shortBlockSubkey
-            state ^= Block(rest + [0x01])
+            state ^= Block(rest)
+            state.add(padding: rest.count)
         }
         state ^= subkey
         state.permute()
@@ -86,6 +99,19 @@ extension Chaskey {
                 }
             }
             (v0, v1, v2, v3) = words
+        }
+
+        /// Adds the octet 0x01 that follows a short last block.
+        ///
+        /// - Parameter index: the number of octets before it, 0…15.
+        mutating func add(padding index: Int) {
+            let part = UInt32(1) << UInt32(8 * (index & 3))
+            switch index >> 2 {
+            case 0: v0 ^= part
+            case 1: v1 ^= part
+            case 2: v2 ^= part
+            default: v3 ^= part
+            }
         }
 
         var octets: [UInt8] {

@@ -1,6 +1,9 @@
 import Bytes
 
 extension ButtonPacket {
+    /// The opcode of `buttonEventNotification`.
+    static let buttonEventOpcode: UInt8 = 12
+
     /// - Throws: `Truncated`, when the octets end before the fixed fields do.
     init(decoding octets: [UInt8]) throws(Truncated) {
         var reader = ByteReader(octets)
@@ -23,7 +26,7 @@ extension ButtonPacket {
         case 9: self = .disconnectedVerifiedLink(reason: try reader.uint8())
         case 10: self = .initButtonEventsResponse(try InitButtonEventsResponse(&reader, withBootID: true))
         case 11: self = .initButtonEventsResponse(try InitButtonEventsResponse(&reader, withBootID: false))
-        case 12: self = .buttonEventNotification(try EventNotification(&reader))
+        case Self.buttonEventOpcode: self = .buttonEventNotification(try EventNotification(&reader))
         case 13: self = .apiTimerNotification(message: try reader.uint32())
         case 14: self = .nameUpdatedNotification(name: reader.remainder())
         case 15: self = .pingRequest
@@ -101,7 +104,7 @@ extension ButtonPacket {
         case .quickVerifyResponse: 8
         case .disconnectedVerifiedLink: 9
         case .initButtonEventsResponse(let response): response.bootID == nil ? 11 : 10
-        case .buttonEventNotification: 12
+        case .buttonEventNotification: Self.buttonEventOpcode
         case .apiTimerNotification: 13
         case .nameUpdatedNotification: 14
         case .pingRequest: 15

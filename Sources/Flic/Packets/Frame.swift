@@ -71,6 +71,9 @@ struct FrameAssembler: Sendable {
 
     init() {}
 
+    /// True if no packet is incomplete.
+    var isEmpty: Bool { state == .empty }
+
     /// The packets that this value completes, usually none or one.
     ///
     /// - Parameter isOurs: values whose header it rejects are ignored, so that they do not disturb the reassembly.
@@ -123,6 +126,9 @@ struct FrameAssembler: Sendable {
 }
 
 extension FrameHeader {
+    /// True if a GATT value with this first octet is a complete packet of the session with this logical connection id.
+    static func isCompletePacket(_ first: UInt8, ofConnection id: UInt8) -> Bool { id != 0 && first == id }
+
     fileprivate static let newlyAssigned: UInt8 = 1 << 5
     fileprivate static let multiPacket: UInt8 = 1 << 6
     fileprivate static let moreFollows: UInt8 = 1 << 7

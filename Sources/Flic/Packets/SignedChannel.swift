@@ -24,17 +24,23 @@ struct SignedChannel: Sendable {
     /// Appends the signature to a packet, and counts the packet.
     mutating func seal(_ packet: [UInt8]) -> [UInt8] {
         defer { sentCount &+= 1 }
-        return packet + chaskey.signature(of: packet, from: side, counter: sentCount)
+        return packet + Chaskey.octets(ofSignature: chaskey.signature(of: packet[...], from: side, counter: sentCount))
     }
 
     /// Removes and verifies the signature of a packet. `nil` if it is wrong; the packet is not counted then.
     mutating func open(_ sealed: [UInt8]) -> [UInt8]? {
-        guard sealed.count > Chaskey.signatureLength else { return nil }
-        let packet = Array(sealed.dropLast(Chaskey.signatureLength))
-        let expected = chaskey.signature(of: packet, from: side.peer, counter: receivedCount)
-        guard Digest.isEqualInConstantTime(Array(sealed.suffix(Chaskey.signatureLength)), expected) else { return nil }
+        guard let packet = preview(sealed[...]) else { return nil }
         receivedCount &+= 1
-        return packet
+        return Array(packet)
+    }
+
+    /// What `open` will return for the packet, without counting it.
+    func preview(_ sealed: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        guard sealed.count > Chaskey.signatureLength else { return nil }
+        let packet = sealed.dropLast(Chaskey.signatureLength)
+        let expected = chaskey.signature(of: packet, from: side.peer, counter: receivedCount)
+        // Two numbers are compared in constant time.
+        return Chaskey.signature(from: sealed.suffix(Chaskey.signatureLength)) == expected ? packet : nil
     }
 }
 

@@ -36,6 +36,12 @@ struct ButtonSource: Sendable {
     /// Delivers only the reports given to `replay` from now on.
     mutating func followRecording() { origin = .recording }
 
+    /// The event that handling a packet will report (`ButtonManager.preview`); `nil` while reports are recorded or replayed.
+    func preview(_ packet: [UInt8], at now: Instant) -> (event: ButtonEvent, cursor: EventCursor)? {
+        guard case .radio = origin else { return nil }
+        return manager.preview(packet, at: now)
+    }
+
     mutating func handle(_ input: ButtonManager.Input, at now: Instant) -> [ButtonManager.Effect] {
         switch origin {
         case .radio: return manager.handle(input, at: now)

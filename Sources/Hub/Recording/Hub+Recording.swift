@@ -13,6 +13,7 @@ extension Hub {
         _ header: RecordingHeader, hiding secrets: Set<String> = [], at now: Instant
     ) -> JSONValue {
         buttonSource.record()
+        findsEarlyEffects = false
         let redaction = redaction.hiding(secrets)
         recording = OngoingRecording(start: now, redaction: redaction)
         return header.json(hiding: redaction)
@@ -26,6 +27,7 @@ extension Hub {
 
     package mutating func endRecording() {
         buttonSource.endRecording()
+        findsEarlyEffects = true
         recording = nil
     }
 
@@ -58,6 +60,7 @@ extension Hub {
     /// - Parameter rules: the loaded rules of the header.
     package init(replaying header: RecordingHeader, rules: RuleSet) {
         self.init(header.configuration, stored: header.stored, rules: rules)
+        findsEarlyEffects = false
         if !header.beginsAtRadio { buttonSource.followRecording() }
     }
 

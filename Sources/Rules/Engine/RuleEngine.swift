@@ -143,6 +143,8 @@ package struct RuleEngine: Sendable {
     var world: World
     var states: StateTable
     var index: RuleIndex
+    /// What presses of each button start, by index in `RuleIndex.entries`; `nil` until `preparePlan`.
+    var plans: [PressPlan?] = []
     var names: Names { prepared.names }
     var recogniser: GestureRecogniser
 

@@ -1,0 +1,27 @@
+import BluetoothHost
+package import ButtonModel
+import Flic
+
+extension ButtonManager {
+    /// The event that `handle(.received(packet))` will report in an `events` effect, and the cursor in that effect, without
+    /// changing anything. `handle` must follow with the same packet at the same time.
+    ///
+    /// - Returns: `nil` if only `handle` knows the result. For the usual packet, with one event of one press, it is not `nil`.
+    package func preview(_ packet: [UInt8], at now: Instant) -> (event: ButtonEvent, cursor: EventCursor)? {
+        guard let notification = host.preview(packet), let index = links.index(forKey: notification.handle) else {
+            return nil
+        }
+        return links.values[index].preview(notification, at: now)
+    }
+}
+
+extension ButtonLink {
+    fileprivate func preview(
+        _ notification: LEHost.NotificationPreview, at now: Instant
+    ) -> (event: ButtonEvent, cursor: EventCursor)? {
+        guard phase == .inSession(isReady: true), !isPairing, attributes?.notify == notification.attribute else {
+            return nil
+        }
+        return session?.preview(notification.value, at: now)
+    }
+}

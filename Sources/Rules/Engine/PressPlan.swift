@@ -1,0 +1,160 @@
+import ButtonModel
+import Expressions
+import Gestures
+
+/// The rules that the events of a button's presses trigger, with their actions, as far as these are known in advance.
+///
+/// `RuleEngine.preview` uses it to find out what a press starts before the engine handles the press. It is made from the
+/// rule set and the index, and is outdated when either changes.
+struct PressPlan: Sendable {
+    /// An event with a plan.
+    enum Kind: Int, CaseIterable, Sendable {
+        case down, up, click, doubleClick, holdRelease
+
+        init?(_ kind: RecognisedEvent.Kind) {
+            switch kind {
+            case .down: self = .down
+            case .up: self = .up
+            case .pattern(.click): self = .click
+            case .pattern(.doubleClick): self = .doubleClick
+            case .holdRelease: self = .holdRelease
+            case .pattern, .hold, .chord, .swipe, .rotation: return nil
+            }
+        }
+
+        fileprivate var key: EventKey {
+            switch self {
+            case .down: .down
+            case .up: .up
+            case .click: .pattern(PatternCode(.click))
+            case .doubleClick: .pattern(PatternCode(.doubleClick))
+            case .holdRelease: .holdRelease
+            }
+        }
+    }
+
+    /// A rule whose run performs these actions at once, and then ends or waits.
+    struct PlannedRule: Sendable {
+        /// An index in `RuleSet.rules`.
+        var rule: Int
+        var id: String
+        var group: ConcurrencyGroupID
+        var rateLimit: Rule.Rate
+        var trigger: Trigger?
+        var conditions: [Condition]
+        var actions: [PlannedAction]
+
+        /// True if the facts of the event are needed to decide what the run does.
+        var dependsOnFacts: Bool {
+            !conditions.isEmpty || actions.contains { if case .step = $0 { true } else { false } }
+        }
+    }
+
+    enum PlannedAction: Sendable {
+        /// An action without expressions.
+        case action(Action)
+        /// A step whose action is evaluated when the event arrives.
+        case step(ActionStep)
+    }
+
+    /// The maximum number of actions of a rule. It is far below the limit for a run without waiting.
+    static let maximumActions = 16
+
+    /// By `Kind.rawValue`, in document order; `nil` if what the event starts depends on more than the plan contains.
+    private var rules: [[PlannedRule]?]
+
+    subscript(kind: Kind) -> [PlannedRule]? { rules[kind.rawValue] }
+
+    init(of button: ButtonID, _ set: RuleSet, _ index: RuleIndex) {
+        rules = Kind.allCases.map { kind in
+            var planned: [PlannedRule] = []
+            for match in index.matches(kind.key, of: button) {
+                guard let rule = PlannedRule(match, set.rules[match.rule], of: button) else { return nil }
+                planned.append(rule)
+            }
+            return planned
+        }
+    }
+}
+
+extension PressPlan.PlannedRule {
+    /// `nil` if a gate is not known in advance, if an expression reads what the event itself changes, or if the run does more
+    /// at once than actions and storing its start.
+    fileprivate init?(_ match: RuleIndex.Match, _ rule: Rule, of button: ButtonID) {
+        guard rule.cooldown == .zero, !rule.isFallback, !rule.isDryRun, rule.onRestart == .drop,
+            rule.conditions.allSatisfy(\.isKnownBeforePress), let actions = Self.actions(of: rule), !actions.isEmpty
+        else { return nil }
+        self.rule = match.rule
+        id = rule.id
+        group = ConcurrencyGroupID(rule: match.rule, button: rule.scope == .button ? button : nil)
+        rateLimit = rule.rateLimit
+        trigger = rule.triggers.indices.contains(match.trigger) ? rule.triggers[match.trigger] : nil
+        conditions = rule.conditions
+        self.actions = actions
+    }
+
+    /// The actions that a run of the rule performs before it waits or ends; `nil` if they are not known in advance.
+    private static func actions(of rule: Rule) -> [PressPlan.PlannedAction]? {
+        let values = StepValues(environment: EvaluationContext(), rule: rule.id)
+        var actions: [PressPlan.PlannedAction] = []
+        for step in rule.steps where step.isEnabled {
+            guard case .perform(let action) = step.action, action.isKnownBeforePress,
+                actions.count < PressPlan.maximumActions
+            else { return nil }
+            if action.isLiteral, let literal = try? action.action(values) {
+                actions.append(.action(literal))
+            } else {
+                actions.append(.step(action))
+            }
+            // The run waits for the result of every action but a message with QoS 0.
+            guard case .publish(let publish) = action, publish.qos == 0 else { break }
+        }
+        return actions
+    }
+}
+
+extension Condition {
+    fileprivate var isKnownBeforePress: Bool {
+        switch test {
+        case .time: true
+        case .expression(let expression): expression.isKnownBeforePress
+        }
+    }
+}
+
+extension ActionStep {
+    /// True if the step contains no expressions. The environment of a program always contains facts of the event.
+    fileprivate var isLiteral: Bool {
+        guard case .publish = self else { return false }
+        var isLiteral = true
+        forEachTemplate { template in
+            for part in template.parts {
+                if case .literal = part { continue }
+                isLiteral = false
+            }
+        }
+        return isLiteral
+    }
+
+    fileprivate var isKnownBeforePress: Bool {
+        var isKnown = true
+        forEachTemplate { template in
+            for case .expression(let expression, _) in template.parts where !expression.isKnownBeforePress {
+                isKnown = false
+            }
+        }
+        return isKnown
+    }
+}
+
+extension Expression {
+    /// True if the value does not depend on what the event changes before the action is performed.
+    fileprivate var isKnownBeforePress: Bool {
+        reads.allSatisfy { reference in
+            switch reference {
+            case .trigger, .state, .variable, .now, .sun, .broker: true
+            case .button, .rule, .result, .input, .error, .repeat: false
+            }
+        }
+    }
+}

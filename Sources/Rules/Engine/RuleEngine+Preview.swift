@@ -1,0 +1,135 @@
+package import ButtonModel
+import Expressions
+package import Gestures
+
+/// What an event of a button starts, before the engine has handled the event.
+package struct PressPreview: Sendable {
+    /// A run that starts, and the actions that it performs at once.
+    package struct PreviewedRun: Sendable {
+        package var run: RunID
+        /// The id of the rule.
+        package var rule: String
+        package var actions: [Action]
+    }
+
+    /// The events that are recognised, in order.
+    package var recognised: [RecognisedEvent]
+    /// What `RuleEngine.savedTrain` will return for the button.
+    package var train: String
+    /// In the order in which they start; never empty.
+    package var runs: [PreviewedRun]
+}
+
+extension RuleEngine {
+    /// Makes the plan of a button's presses, unless it is up to date, so that `preview` can use it.
+    package mutating func preparePlan(of button: ButtonID) {
+        guard let entry = index.entryIndex(of: button), plans.indices.contains(entry), plans[entry] == nil else {
+            return
+        }
+        plans[entry] = PressPlan(of: button, set, index)
+    }
+
+    /// The runs that `handle(.pressed([event]))` will start, and all actions that they will perform at once, without changing
+    /// anything. `handle` must follow with the same event at the same time.
+    ///
+    /// - Returns: `nil` if the event starts no run, or if only `handle` knows what it starts.
+    package func preview(_ event: ButtonEvent, at now: Instant) -> PressPreview? {
+        guard !isStopped, initialEffects.isEmpty, world.brokerIsConnected, event.part == nil, !event.wasQueued,
+            scheduler.isUndisturbed, kept.isEmpty(for: event.button),
+            let entry = index.entryIndex(of: event.button), plans.indices.contains(entry), let plan = plans[entry],
+            let (recognised, train) = recogniser.preview(
+                event, at: now, by: world.plausibleClock.map { (instant: $0.at, time: $0.utc) })
+        else { return nil }
+        var runs: [PressPreview.PreviewedRun] = []
+        var started: [Int] = []
+        for recognised in recognised {
+            guard !recognised.facts.wasQueued, let kind = PressPlan.Kind(recognised.kind), let rules = plan[kind] else {
+                return nil
+            }
+            switch kind {
+            // The end of a press ends `repeat: while: held` in runs in progress.
+            case .up, .holdRelease: guard scheduler.runs.isEmpty else { return nil }
+            case .down, .click, .doubleClick: break
+            }
+            var event: Event?
+            for rule in rules where world.rules[rule.rule].isEnabled {
+                switch scheduler.admission(of: rule, after: started.count, at: now) {
+                case .stops: continue
+                case .unknown: return nil
+                case .starts: break
+                }
+                guard !started.contains(rule.rule) else { return nil }
+                var cause: RunCause?
+                if rule.dependsOnFacts {
+                    let made = event ?? self.event(recognised, at: now)
+                    event = made
+                    cause = made.cause(for: rule.trigger)
+                    guard holds(rule.conditions, cause, of: made, at: now) else { continue }
+                }
+                guard let actions = actions(of: rule, cause, at: now) else { return nil }
+                let run = RunID(rawValue: scheduler.nextRun.rawValue &+ UInt64(started.count))
+                started.append(rule.rule)
+                runs.append(PressPreview.PreviewedRun(run: run, rule: rule.id, actions: actions))
+            }
+        }
+        return runs.isEmpty ? nil : PressPreview(recognised: recognised, train: train, runs: runs)
+    }
+
+    private func holds(_ conditions: [Condition], _ cause: RunCause?, of event: Event, at now: Instant) -> Bool {
+        guard !conditions.isEmpty, let cause else { return true }
+        var snapshot = snapshot(for: event, at: now)
+        snapshot.trigger.id = cause.facts.id
+        return world.evaluate(on: conditions, in: snapshot, time: cause.at, isExplaining: false).holds
+    }
+
+    /// - Parameter cause: `nil` if no action depends on it.
+    /// - Returns: `nil` if an action cannot be evaluated, so that its step fails.
+    private func actions(of rule: PressPlan.PlannedRule, _ cause: RunCause?, at now: Instant) -> [Action]? {
+        var actions: [Action] = []
+        actions.reserveCapacity(rule.actions.count)
+        var values: StepValues?
+        for planned in rule.actions {
+            switch planned {
+            case .action(let action): actions.append(action)
+            case .step(let step):
+                guard let cause else { return nil }
+                let made =
+                    values
+                    ?? StepValues(
+                        environment: world.environment(for: cause.facts, time: world.wallClock(at: now), at: now),
+                        rule: rule.id)
+                values = made
+                guard let action = try? step.action(made) else { return nil }
+                actions.append(action)
+            }
+        }
+        return actions
+    }
+}
+
+extension RunScheduler {
+    /// True if nothing but the event itself starts or resumes a run when an event is handled.
+    fileprivate var isUndisturbed: Bool { starts.isEmpty && turnedGroups.isEmpty && runsWaitingForWorld.isEmpty }
+
+    fileprivate enum Admission {
+        case starts
+        /// A gate stops the rule.
+        case stops
+        /// The rule has a run or a rotation of a dial, or too many runs exist.
+        case unknown
+    }
+
+    /// - Parameter count: the number of runs that the event has started before this one.
+    fileprivate func admission(of rule: PressPlan.PlannedRule, after count: Int, at now: Instant) -> Admission {
+        guard self.count + count < RunScheduler.maximumRuns else { return .unknown }
+        guard let index = groups.index(forKey: rule.group) else { return .starts }
+        return groups.values[index].admission(rule.rateLimit, at: now)
+    }
+}
+
+extension ConcurrencyGroup {
+    fileprivate func admission(_ rateLimit: Rule.Rate, at now: Instant) -> RunScheduler.Admission {
+        guard running.isEmpty, queued.isEmpty, rotations.isEmpty else { return .unknown }
+        return rate.hasRoom(rateLimit, at: now) ? .starts : .stops
+    }
+}

@@ -1,0 +1,105 @@
+import ButtonModel
+import Hub
+import Rules
+import Simulator
+import TestSupport
+import Testing
+
+@Suite("The first effects of a press, before the hub handles it")
+struct EarlyPressScenarioTests {
+    private static func house(_ rule: String, other: String = "") -> Household {
+        var house = Household(
+            rules: HouseRules(
+                stringLiteral: """
+                    version: 1
+                    buttons: {kitchen: 80:E4:DA:00:00:01, hall: 80:E4:DA:00:00:02}
+                    variables: {mode: day}
+                    rules:
+                      - {id: first, triggers: {button: kitchen, event: down}, \(rule)}
+                    \(other)
+                    """))
+        house.pairAll()
+        house.forgetWhatHappened()
+        return house
+    }
+
+    @Test(
+        "a rule acts early if what the event changes does not matter for it",
+        arguments: [
+            "actions: [publish: {topic: lamp, payload: x}]",
+            "actions: [publish: {topic: lamp, payload: x, qos: 1}]",
+            "actions: [publish: {topic: lamp, json: {on: true, level: [1, 2]}, retain: true}]",
+            "actions: [publish: {topic: lamp, payload: x}, publish: {topic: lamp, payload: z}]",
+            "scope: button, mode: parallel, max: 2, actions: [publish: {topic: lamp, payload: x}]",
+            "conditions: variables.mode == 'day', actions: [publish: {topic: lamp, payload: x}]",
+            "conditions: [{time: {after: '00:00'}}, trigger.button == 'kitchen'], actions: [publish: {topic: lamp, payload: x}]",
+            "actions: [publish: {topic: lamp, payload: '{{ trigger.button }} {{ trigger.at }} {{ now.hour }}'}]",
+        ])
+    func early(rule: String) {
+        var house = Self.house(rule)
+        for _ in 0..<3 {
+            house.press("kitchen", .click)
+            house.wait(.seconds(3))
+        }
+        #expect(house.earlyPressCount == 3)
+        #expect(house.payloads(on: "lamp").count == (rule.contains("payload: z") ? 6 : 3))
+    }
+
+    @Test("a rule that starts a program acts early, and the next press, too, once the program has ended")
+    func program() {
+        var house = Self.house("actions: [run: [notify, scene]]")
+        for _ in 0..<3 {
+            house.press("kitchen", .click)
+            house.wait(.seconds(3))
+        }
+        #expect(house.earlyPressCount == 3)
+    }
+
+    @Test(
+        "a press is handled in the general way if what it starts is not known in advance",
+        arguments: [
+            "conditions: buttons.kitchen.held, actions: [publish: {topic: lamp, payload: x}]",
+            "conditions: rules.first.running == 0, actions: [publish: {topic: lamp, payload: x}]",
+            "cooldown: 1s, actions: [publish: {topic: lamp, payload: x}]",
+            "actions: [publish: {topic: lamp, payload: '{{ rules.first.running }}'}]",
+            "actions: [set: {mode: night}, publish: {topic: lamp, payload: x}]",
+            "actions: [publish: {topic: lamp, payload: x}, delay: 1s, publish: {topic: lamp, payload: z}]",
+            "on_restart: resume, actions: [publish: {topic: lamp, payload: x}]",
+            "dry_run: true, actions: [publish: {topic: lamp, payload: x}]",
+            "actions: [log: pressed]",
+        ])
+    func general(rule: String) {
+        var house = Self.house(rule)
+        house.press("kitchen", .click)
+        house.wait(.seconds(3))
+        #expect(house.earlyPressCount == 0)
+        #expect(
+            house.payloads(on: "lamp").count
+                == (rule.contains("payload: z") ? 2 : rule.contains("payload") && !rule.contains("dry") ? 1 : 0))
+    }
+
+    @Test(
+        "a press is handled in the general way while another rule waits for a change, the disk is full, or the broker away"
+    )
+    func circumstances() {
+        let waiting =
+            "  - {id: other, triggers: {button: hall, event: down}, actions: [wait: {until: variables.mode == 'x', timeout: 9s}]}"
+        var house = Self.house("actions: [publish: {topic: lamp, payload: x}]", other: waiting)
+        house.press("hall", .click)
+        house.wait(.seconds(2))
+        house.press("kitchen", .click)
+        house.wait(.seconds(20))
+        #expect(house.earlyPressCount == 0)
+        house.press("kitchen", .click)
+        house.wait(.seconds(3))
+        #expect(house.earlyPressCount == 1)
+        house.diskIsFull = true
+        // The fault is known after this press.
+        house.press("kitchen", .click)
+        house.wait(.seconds(3))
+        house.press("kitchen", .click)
+        house.wait(.seconds(3))
+        #expect(house.earlyPressCount == 2)
+        #expect(house.payloads(on: "lamp").count == 4)
+    }
+}
