@@ -1,23 +1,30 @@
-/// Builds a short text of ASCII characters and decimal numbers with a single allocation.
+/// Writes a short text of ASCII characters and decimal numbers into memory of a fixed size.
 struct AsciiText {
-    private var octets: [UInt8] = []
+    private let memory: UnsafeMutableBufferPointer<UInt8>
+    /// The number of octets that were written.
+    private(set) var count = 0
 
-    /// - Parameter capacity: the expected number of characters.
-    init(capacity: Int) { octets.reserveCapacity(capacity) }
+    /// - Parameter memory: octets beyond its end are dropped.
+    init(_ memory: UnsafeMutableBufferPointer<UInt8>) { self.memory = memory }
 
-    var string: String { String(decoding: octets, as: UTF8.self) }
+    mutating func add(_ octet: UInt8) {
+        guard count < memory.count else { return }
+        memory[count] = octet
+        count += 1
+    }
 
-    mutating func add(_ text: String) { octets.append(contentsOf: text.utf8) }
+    mutating func add(_ text: String) { for octet in text.utf8 { add(octet) } }
 
     /// Adds a number in decimal notation.
     mutating func add(_ number: Int64) {
-        if number < 0 { octets.append(UInt8(ascii: "-")) }
+        if number < 0 { add(UInt8(ascii: "-")) }
         var rest = number.magnitude
-        let start = octets.count
-        repeat {
-            octets.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-            rest /= 10
-        } while rest > 0
-        octets[start...].reverse()
+        var unit: UInt64 = 1
+        while rest / unit >= 10 { unit *= 10 }
+        while unit > 0 {
+            add(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest / unit))
+            rest %= unit
+            unit /= 10
+        }
     }
 }

@@ -21,12 +21,18 @@ package struct PressPreview: Sendable {
 }
 
 extension RuleEngine {
-    /// Makes the plan of a button's presses, unless it is up to date, so that `preview` can use it.
+    /// Makes the plan of a button's presses, so that `preview` can use it, and from now on whenever rules or buttons change.
     package mutating func preparePlan(of button: ButtonID) {
-        guard let entry = index.entryIndex(of: button), plans.indices.contains(entry), plans[entry] == nil else {
-            return
-        }
+        guard plannedButtons.insert(button).inserted, let entry = index.entryIndex(of: button) else { return }
         plans[entry] = PressPlan(of: button, set, index)
+    }
+
+    /// Makes the plans again, after a change of the index.
+    mutating func makePlans() {
+        plannedButtons.formIntersection(identities.map(\.id))
+        plans = index.entries.map { entry in
+            plannedButtons.contains(entry.identity.id) ? PressPlan(of: entry.identity.id, set, index) : nil
+        }
     }
 
     /// The runs that `handle(.pressed([event]))` will start, and all actions that they will perform at once, without changing

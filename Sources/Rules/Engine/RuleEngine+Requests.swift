@@ -77,7 +77,7 @@ extension RuleEngine {
     /// Passes the vocabularies and chords to the recogniser after a change.
     mutating func configure(at now: Instant) {
         index.resolve(set, against: identities, modes: modes)
-        plans = Array(repeating: nil, count: index.entries.count)
+        makePlans()
         recogniser.configure(
             index.vocabularies, others: index.vocabularyOfOthers, chords: index.chords, at: now)
     }

@@ -143,8 +143,10 @@ package struct RuleEngine: Sendable {
     var world: World
     var states: StateTable
     var index: RuleIndex
-    /// What presses of each button start, by index in `RuleIndex.entries`; `nil` until `preparePlan`.
+    /// What presses of each button start, by index in `RuleIndex.entries`; `nil` for a button that is not in `plannedButtons`.
     var plans: [PressPlan?] = []
+    /// The buttons that were ready once, whose plans are made again when rules or buttons change.
+    var plannedButtons: Set<ButtonID> = []
     var names: Names { prepared.names }
     var recogniser: GestureRecogniser
 
