@@ -45,13 +45,15 @@ package struct LoadInputs: Sendable {
     /// Files for `include` and `reload`, by the path that results from the entry file's name. They serve rule sets that
     /// are not on a disk.
     package var files: [String: SourceFile]
+    /// True if `mqtt.broker` is `none`, so that a rule that publishes fails (W710).
+    package var hasNoBroker: Bool
     /// True to read each `!secret name` and `!env_var name` as `***name***`, because the real values are not available.
     package var hasPlaceholders: Bool
 
     package init(
         secrets: SourceFile? = nil, variables: [String: String] = [:],
         forbiddenSteps: Set<StepKind> = [], timeZones: [String: [UInt8]] = [:], systemTimeZone: ZoneFile? = nil,
-        files: [String: SourceFile] = [:], hasPlaceholders: Bool = false
+        files: [String: SourceFile] = [:], hasNoBroker: Bool = false, hasPlaceholders: Bool = false
     ) {
         self.secrets = secrets
         self.variables = variables
@@ -59,6 +61,7 @@ package struct LoadInputs: Sendable {
         self.timeZones = timeZones
         self.systemTimeZone = systemTimeZone
         self.files = files
+        self.hasNoBroker = hasNoBroker
         self.hasPlaceholders = hasPlaceholders
     }
 }

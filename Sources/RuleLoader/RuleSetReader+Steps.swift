@@ -88,9 +88,11 @@ extension RuleSetReader {
 
     private mutating func step(_ node: YAMLNode, _ index: Int, _ context: inout StepContext) -> Step? {
         if case .scalar(let text, _) = node.content {
+            guard !checker.reportsMissingSpace(node, keys: RuleSetReader.actionKeys.contains) else { return nil }
+            let near = RuleSetReader.actionKeys.contains(text) ? text : checker.nearest(to: text, among: StepKind.names)
             checker.error(
-                "E203", at: node, "a step must be a mapping, not the text \"\(checker.shown(text))\"",
-                hint: "write publish:, run:, shell: or another action")
+                "E213", at: node, "a step must be a mapping, not the text \"\(checker.shown(text))\"",
+                hint: near.map { "write \($0): with its value" } ?? "write publish:, run:, shell: or another action")
             return nil
         }
         if case .sequence = node.content {

@@ -173,6 +173,8 @@ extension StepKind {
 // MARK: - Derived tables
 
 extension StepKind {
+    static let names = allCases.map(\.rawValue)
+
     /// The companion keys of all kinds of steps.
     static let companions = allCases.flatMap { kind in kind.companions.map { (key: $0.key.name, kind: kind) } }
 

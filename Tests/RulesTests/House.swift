@@ -217,6 +217,7 @@ extension RuleEngine.Effect {
         case .unsubscribe(let topics): "unsubscribe " + topics.joined(separator: " ")
         case .log(let level, let text): "\(level.rawValue): \(text)"
         case .oversizedState(let topicName, let count): "oversized \(topicName) \(count)"
+        case .stateFault(let fault): "\(fault.state): R830 \(fault.message)"
         }
     }
 }

@@ -244,7 +244,7 @@ private struct EngineStory {
         case .setTimer(let deadline): timer = deadline
         case .cancelTimer: timer = nil
         case .recognised, .stopped, .variableChanged, .enabledChanged, .triggerModeDropped, .subscribe, .unsubscribe,
-            .log, .oversizedState:
+            .log, .oversizedState, .stateFault:
             break
         }
     }
