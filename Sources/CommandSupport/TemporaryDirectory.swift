@@ -7,9 +7,12 @@ package struct TemporaryDirectory: Sendable {
 
     /// Makes the directory in `$TMPDIR`, `/tmp` or `/var/tmp`. A long `$TMPDIR` is skipped, because the path of a
     /// socket has at most 107 octets.
-    package init() throws(Failure) {
+    ///
+    /// - Parameter isInMemory: true to prefer `/dev/shm`, which is a tmpfs.
+    package init(isInMemory: Bool = false) throws(Failure) {
         let chosen = getenv("TMPDIR").map { String(cString: $0) } ?? ""
-        for parent in [chosen, "/tmp", "/var/tmp"] where !parent.isEmpty && parent.utf8.count <= 70 {
+        let parents = (isInMemory ? ["/dev/shm"] : []) + [chosen, "/tmp", "/var/tmp"]
+        for parent in parents where !parent.isEmpty && parent.utf8.count <= 70 {
             var template = Array("\(parent)/tryck.XXXXXX".utf8CString)
             if mkdtemp(&template) != nil {
                 path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -63,6 +63,9 @@ struct BenchCommand: ParsableCommand {
         func run() throws {
             let directory = try TemporaryDirectory()
             defer { directory.remove() }
+            // An installed daemon has its ring of records in a tmpfs, too.
+            let runtime = try TemporaryDirectory(isInMemory: true)
+            defer { runtime.remove() }
             let path = directory.path
             let (presses, rules, every, functions) = (presses, rules, every, functions)
             let counter = count ? InstructionCounter(directory: path) : nil
@@ -71,7 +74,7 @@ struct BenchCommand: ParsableCommand {
             let status = EventLoop.run { @ReactorActor in
                 let loop = EventLoop.shared
                 let bench = BenchPress(
-                    loop: loop, directory: path, presses: presses, rules: rules,
+                    loop: loop, directory: path, runtimeDirectory: runtime.path, presses: presses, rules: rules,
                     interval: every.map { Int64($0) * 1_000_000 }, counter: counter
                 ) { result in
                     switch result {

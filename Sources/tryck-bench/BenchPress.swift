@@ -1,4 +1,5 @@
 import ButtonModel
+import CLinux
 import CommandSupport
 import Edges
 import Glibc
@@ -41,6 +42,8 @@ final class BenchPress {
 
     private let loop: EventLoop
     private let directory: String
+    /// The directory of the daemon's control socket and ring of records.
+    private let runtimeDirectory: String
     private let presses: Int
     private let rules: BenchPressRules
     /// Nanoseconds between two presses; `nil` if they follow each other after `pause`.
@@ -77,11 +80,13 @@ final class BenchPress {
     private var idleAfter: ProcessFigures?
 
     init(
-        loop: EventLoop, directory: String, presses: Int, rules: BenchPressRules, interval: Int64?,
+        loop: EventLoop, directory: String, runtimeDirectory: String, presses: Int, rules: BenchPressRules,
+        interval: Int64?,
         counter: InstructionCounter? = nil, finished: @escaping @ReactorActor (Result<BenchReport, Failure>) -> Void
     ) {
         self.loop = loop
         self.directory = directory
+        self.runtimeDirectory = runtimeDirectory
         self.presses = presses
         self.rules = rules
         self.interval = interval
@@ -198,7 +203,7 @@ final class BenchPress {
         let arguments =
             program + [
                 "--config", directory + "/tryck.yaml", "--state-directory", directory + "/state",
-                "--control-socket", directory + "/control.sock", "--log-level", "error",
+                "--control-socket", runtimeDirectory + "/control.sock", "--log-level", "error",
             ]
         daemon = try DaemonChild(loop, arguments: arguments, log: directory + "/tryckd.log") { [weak self] _ in
             self?.daemonEnded()
@@ -344,8 +349,14 @@ final class BenchPress {
         var report = BenchReport(
             press: Distribution([]), bare: Distribution([]), relay: Distribution([]), idleSeconds: 0,
             buttons: BenchPress.buttonCount)
-        report.counts = counter.report(of: profiles)
+        report.counts = counter.report(of: profiles, isRingMapped: Self.isOnTmpfs(runtimeDirectory))
         stop(.success(report))
+    }
+
+    private static func isOnTmpfs(_ directory: String) -> Bool {
+        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { close(descriptor) }
+        return linux_is_on_tmpfs(descriptor) != 0
     }
 
     private func publishBare() {

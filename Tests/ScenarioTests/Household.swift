@@ -18,7 +18,7 @@ struct Household {
     private(set) var world: SimulatedWorld
     private(set) var store: Store
     /// The part of `store` that is on the disk, which survives a power cut.
-    private(set) var synced = Store()
+    var synced: Store { syncedDisk.store }
     /// Everything published, in the order in which the broker received it.
     private(set) var published: [MQTTMessage] = []
     private(set) var started: [ProcessRequest] = []
@@ -77,6 +77,15 @@ struct Household {
     /// The time by which the wall clock was set forward; it survives the process.
     private var clockShift = Duration.zero
 
+    /// What survives a power cut.
+    private struct Disk {
+        var store = Store()
+        /// Changes that are in the reserve and not in `store`.
+        var reserve: [StoreChange] = []
+        /// The number of records that `store` contains.
+        var transactions = 0
+    }
+
     private let descriptions: [SimulatedButtonDescription]
     private let rules: HouseRules
     /// The rules that a reload finds.
@@ -88,7 +97,7 @@ struct Household {
     private var worldTimer: Instant?
     private var transportIsOpen = false
     private var worldInputs: [SimulatedWorld.Input] = []
-    private var slowSyncs: [(token: RecordToken, store: Store, reserve: [StoreChange], isAllOnDisk: Bool)] = []
+    private var slowSyncs: [(token: RecordToken, disk: Disk, isAllOnDisk: Bool)] = []
     private var slowLoads: [JobID] = []
     private(set) var unacknowledged: [MessageID] = []
     private var running: [JobID] = []
@@ -96,11 +105,13 @@ struct Household {
     private var isDead = false
     /// The changes that are added to the next record.
     private var unrecorded: [StoreChange] = []
-    /// The unrecorded changes: in any reserve, in the reserve on the disk, and after a power cut.
+    /// The unrecorded changes: in any reserve, and in the reserve on the disk.
     private var reserve: [StoreChange] = []
     private var diskReserve: [StoreChange] = []
     private var failedRecords = FailedRecords()
-    private var syncedReserve: [StoreChange] = []
+    /// The number of successful records.
+    private var transactions = 0
+    private var syncedDisk = Disk()
     /// The database when the process ended, without the reserve.
     private var database = Store()
 
@@ -183,7 +194,10 @@ struct Household {
 
     private mutating func die(isPowerCut: Bool) {
         see(.died(isPowerCut: isPowerCut))
-        if isPowerCut { (store, reserve, diskReserve) = (synced, syncedReserve, syncedReserve) }
+        if isPowerCut {
+            (store, reserve, diskReserve) = (syncedDisk.store, syncedDisk.reserve, syncedDisk.reserve)
+            transactions = syncedDisk.transactions
+        }
         // The start moves the reserve into the database, or reads both if the database cannot be written.
         database = store
         store.apply(reserve)
@@ -204,8 +218,10 @@ struct Household {
 
     private mutating func rise() {
         isDead = false
+        // A reserve that is older than the last record counts no more, because the record contains its changes.
+        if !diskIsFull || transactions != syncedDisk.transactions { syncedDisk.reserve = [] }
         // The store syncs the database's contents before anything uses them.
-        synced = diskIsFull ? database : store
+        (syncedDisk.store, syncedDisk.transactions) = (diskIsFull ? database : store, transactions)
         var stored = store.state
         stored.markAsSynced(synced.state.buttons.map { ($0.id, $0.cursor) })
         if diskIsFull {
@@ -213,7 +229,7 @@ struct Household {
         } else {
             // A transaction that brings a reserve's snapshot into the database records its number, so that a later
             // start does not apply that snapshot again.
-            (unrecorded, reserve, diskReserve, syncedReserve) = ([], [], [], [])
+            (unrecorded, reserve, diskReserve) = ([], [], [])
         }
         runner.hub = Hub(configuration, stored: stored, rules: (rulesOnDisk ?? rules).set)
         begin(stored)
@@ -339,7 +355,7 @@ struct Household {
 
     mutating func finishSyncs(success: Bool = true) {
         for sync in slowSyncs {
-            if success { (synced, syncedReserve) = (sync.store, sync.reserve) }
+            if success { syncedDisk = sync.disk }
             give(.synced(sync.token, success && sync.isAllOnDisk))
         }
         slowSyncs = []
@@ -476,6 +492,7 @@ struct Household {
             } else {
                 store.apply(unrecorded)
                 (unrecorded, reserve, diskReserve) = ([], [], [])
+                transactions += 1
                 failedRecords.recorded()
             }
         case .sync(let token):
@@ -483,8 +500,9 @@ struct Household {
             guard failedRecords.isSyncUseful(token) else { break }
             // As in `StoreDisk`: a sync proves nothing about changes that are in memory only.
             let isAllOnDisk = unrecorded.isEmpty || refuge == .disk
-            guard !syncsAreSlow else { return slowSyncs.append((token, store, diskReserve, isAllOnDisk)) }
-            (synced, syncedReserve) = (store, diskReserve)
+            let disk = Disk(store: store, reserve: diskReserve, transactions: transactions)
+            guard !syncsAreSlow else { return slowSyncs.append((token, disk, isAllOnDisk)) }
+            syncedDisk = disk
             give(.synced(token, isAllOnDisk))
         case .subscribe(let filters):
             subscriptions.formUnion(filters.map(\.topicFilter))
@@ -553,7 +571,7 @@ struct Household {
             guard let memory = world.eventSnapshot(of: name), memory != memories[name] else { continue }
             let former = memories.updateValue(memory, forKey: name)
             var disk = synced
-            disk.apply(syncedReserve)
+            disk.apply(syncedDisk.reserve)
             see(
                 .remembered(
                     name, from: former, to: memory, onDisk: disk.cursor(of: ButtonID(description.wantedAddress))))
