@@ -101,6 +101,14 @@ package final class RecordRing {
             return RingPlace(number: lastNumber, isInRing: false)
         }
         lastNumber += UInt64(RingContents.slotCount(of: payload))
+        if let memory, lastNumber == first {
+            // The record of a press, usually. It is written in its place.
+            RingContents.encode(
+                payload, 0, first: first, epoch: epoch,
+                to: UnsafeMutableRawBufferPointer(
+                    start: memory + RingContents.offset(of: first), count: RingContents.slotLength))
+            return RingPlace(number: lastNumber, isInRing: true)
+        }
         let slots = RingContents.encoded(payload, first: first, epoch: epoch)
         // A record at the end of the file continues after the header.
         let start = RingContents.offset(of: first)

@@ -39,7 +39,8 @@ extension Hub {
 
     /// Completes the press that `pressed` began, if there is one: statistics, messages about the events, the sync.
     mutating func completePress(at now: Instant) {
-        guard let press = incompletePress.take() else { return }
+        // `take` copies the large value even if there is none, and most inputs have none to complete.
+        guard incompletePress != nil, let press = incompletePress.take() else { return }
         rules.prepare(for: press.button)
         completeTurn(press.ruleEffects, press.reports, press.lines, at: now)
         carryOutTurns(at: now)

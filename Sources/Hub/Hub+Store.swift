@@ -51,7 +51,7 @@ extension Hub {
         let (clock, builtAt) = (clock, configuration.builtAt)
         return { instant in
             guard let clock else { return nil }
-            let time = clock.utc + (instant - clock.at)
+            let time = clock.utc.advanced(from: clock.at, to: instant)
             return time >= builtAt ? time : nil
         }
     }
