@@ -43,7 +43,7 @@ struct RecoveredChanges {
     ///
     /// - Parameter mark: that of the database.
     init(
-        _ paths: StorePaths, after mark: ReserveMark, readsRing: Bool = true, _ report: (StoreNotice) -> Void
+        _ paths: StorePaths, after mark: ReserveMark, _ report: (StoreNotice) -> Void
     ) {
         self.mark = mark
         if let snapshot = paths.newestSnapshot(after: mark) {
@@ -52,7 +52,6 @@ struct RecoveredChanges {
             self.mark.ring?.number = max(snapshot.ring?.number ?? 0, mark.ring?.number ?? 0)
         }
         coveredNumber = self.mark.ring?.number ?? 0
-        guard readsRing else { return }
         for path in paths.rings(of: mark.database) { readRing(path, report) }
     }
 
