@@ -65,7 +65,8 @@ struct RecoveredChanges {
             case .unknown: report(.ringIgnored(path: path, cause: "it is damaged, or of another version"))
             case .epoch(let epoch):
                 guard let position = mark.ring, position.epoch == epoch else {
-                    return report(.ringIgnored(path: path, cause: "it belongs to another state of the database"))
+                    let cause = "it belongs to another state of the database, or was applied before"
+                    return report(.ringIgnored(path: path, cause: cause))
                 }
                 let found = contents.records(after: position.number)
                 for record in found.records {

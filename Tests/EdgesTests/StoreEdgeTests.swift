@@ -393,7 +393,8 @@ struct StoreEdgeTests {
             #expect(again.stored.runs == [])
             #expect(
                 again.notices == [
-                    .ringIgnored(path: older.ring, cause: "it belongs to another state of the database")
+                    .ringIgnored(
+                        path: older.ring, cause: "it belongs to another state of the database, or was applied before")
                 ])
             store.close()
         }
