@@ -95,7 +95,8 @@ enum StatusText {
         for fault in status["faults"]?.arrayValue ?? [] {
             lines.append(Line("\(style.cross) ", .bad) + (fault.stringValue ?? "", .bad))
         }
-        for sentence in contradictions { lines.append(Line("! ", .doubtful) + (sentence, .doubtful)) }
+        let warnings = (status["warnings"]?.arrayValue ?? []).compactMap(\.stringValue)
+        for sentence in warnings + contradictions { lines.append(Line("! ", .doubtful) + (sentence, .doubtful)) }
         return lines + lately(status["last_errors"]?.arrayValue ?? [])
     }
 

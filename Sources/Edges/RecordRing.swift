@@ -11,6 +11,13 @@ package struct RingPlace: Hashable, Sendable {
     package var isInRing: Bool
 }
 
+/// Where a ring can be created after the start.
+struct RingOffer: Hashable, Sendable {
+    var path: String
+    /// That of the last record. The database contains everything up to it.
+    var position: RingPosition
+}
+
 /// A small file with the latest records, which the database may not have yet. It survives the end of the process, but not
 /// a power cut.
 ///

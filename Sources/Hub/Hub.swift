@@ -77,6 +77,8 @@ package struct Hub: Sendable {
         indirect case recordFailed(RecordToken?, String, RecordRefuge = .memory)
         /// A reserve for such records could not be created; a sentence for users. `nil`: it could be created afterwards.
         case reserveFault(String?)
+        /// The record ring could not be created; a sentence for users. `nil`: it could be created afterwards.
+        case ringFault(String?)
         /// The sync has ended. True: everything recorded before it is on the disk.
         case synced(RecordToken, Bool)
 
@@ -264,7 +266,8 @@ package struct Hub: Sendable {
         case .firmwareRead(let id, let reading): firmwareRead(id, reading, at: now)
         case .recordFailed(let token, let reason, let refuge):
             recordFailed(token, reason, refuge, at: now)
-        case .reserveFault(let reason): reserveChanged(reason, at: now)
+        case .reserveFault(let reason): carryOut(journal.reserveChanged(reason, at: now), at: now)
+        case .ringFault(let reason): carryOut(journal.ringChanged(reason, at: now), at: now)
         case .synced(let token, let success): synced(token, success, at: now)
 
         case .controlLine(let client, let line): serve(control.read(line, from: client), at: now)
@@ -310,7 +313,6 @@ package struct Hub: Sendable {
     private mutating func start(at now: Instant) {
         lifecycle = .running(since: now)
         if let lost = configuration.lostState { log(.error, lost) }
-        if let fault = configuration.ringFault { log(.error, fault) }
         for run in rules.interrupted { reportInterrupted(run, at: now) }
         for name in configuration.trustRootNames {
             log(
