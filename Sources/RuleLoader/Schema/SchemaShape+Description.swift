@@ -41,7 +41,8 @@ extension SchemaShape {
     private var wordsInside: String {
         switch self {
         case .either, .oneOrMany: "(\(description))"
-        case .text, .template, .expression, .boolean, .scalar, .integer, .number, .duration, .delay, .clock, .moment, .rate,
+        case .text, .template, .expression, .boolean, .scalar, .integer, .number, .duration, .delay, .clock, .moment,
+            .rate,
             .weekday, .status, .json, .empty, .oneOf, .exactly, .reference, .name, .mapping, .declarations, .keyed,
             .matching, .list:
             description
