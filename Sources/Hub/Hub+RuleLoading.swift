@@ -72,7 +72,9 @@ extension Hub {
         recordingHides(prepared.set.confidential)
         advanceRules(.reloaded(prepared), at: now)
         for topic in rules.took(insteadOf: before) { invalidate(topic) }
-        invalidateStatuses()
+        for button in buttons.keys.sorted() {
+            announce(buttons.rulesReplaced(button, isDifferent: false), at: now)
+        }
         invalidate(.bridgeDevices)
         invalidateDevices(at: now)
         emit(.discard(before))

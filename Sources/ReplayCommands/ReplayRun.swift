@@ -131,7 +131,11 @@ struct ReplayRun {
                 count(line)
                 occurrences.append(.line(line, at: time))
             case .startProcess: counts.programs += 1
-            default: break
+            case .setTimer, .cancelTimer, .needsEntropy, .goOn, .openTransport, .closeTransport, .send, .source,
+                .record, .sync, .subscribe, .unsubscribe, .publish, .cancelProcess, .startWebRequest,
+                .cancelWebRequest, .loadRules, .discard, .readFirmware, .respond, .flicd, .pressSimulated, .log,
+                .setLogLevel, .status, .writeMetrics, .finish:
+                break
             }
         }
         return occurrences
