@@ -1,3 +1,4 @@
+import ButtonModel
 import CommandSupport
 import CommandText
 import JSON
@@ -108,7 +109,7 @@ enum StatusText {
                 age: Quantity.span(seconds: error["age_s"]?.integerValue ?? 0) + " ago",
                 text: error.text("message")
                     + ((error["count"]?.integerValue).flatMap { $0 > 1 ? " (\($0) times)" : nil } ?? ""),
-                ink: error.text("level") == "error" ? Ink.bad : .plain
+                ink: error.text("level") == LogLevel.error.rawValue ? Ink.bad : .plain
             )
         }
         let width = rows.map(\.age.columns).max() ?? 0

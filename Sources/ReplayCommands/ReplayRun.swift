@@ -144,10 +144,10 @@ struct ReplayRun {
     private mutating func count(_ line: JSONValue) {
         switch line.text("kind") {
         case "event":
-            switch line.text("event") {
-            case "down": counts.presses += 1
-            case "up": break
-            default: counts.gestures += 1
+            switch RawEvent(rawValue: line.text("event")) {
+            case .down: counts.presses += 1
+            case .up: break
+            case nil: counts.gestures += 1
             }
         case "rule": if line.text("outcome") == "started" { counts.runs += 1 }
         case "publish": counts.messages += 1
