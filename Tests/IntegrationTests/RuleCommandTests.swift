@@ -115,6 +115,19 @@ struct RuleCommandTests {
         let named = try workshop.tryck(["schema", "--for", home])
         #expect(try named.status() == 0)
         #expect(named.text.contains(#""scenes""#) && !plain.text.contains(#""scenes""#))
+        let written = workshop.path("named.schema.json")
+        try "old".write(toFile: written, atomically: true, encoding: .utf8)
+        let silent = try workshop.tryck(["schema", "--for", home, "--output", written])
+        #expect(try silent.status() == 0)
+        #expect(silent.text == "")
+        #expect(try String(contentsOfFile: written, encoding: .utf8) == named.text)
+        let text = try String(contentsOfFile: home, encoding: .utf8)
+        try text.replacing("rules:", with: "rules:\n  - {id: broken}").write(
+            toFile: home, atomically: true, encoding: .utf8)
+        let partial = try workshop.tryck(["schema", "--for", home, "--output", written])
+        #expect(try partial.status() == 1)
+        #expect(partial.text.contains("names that could be read"))
+        #expect(try String(contentsOfFile: written, encoding: .utf8).contains(#""scenes""#))
     }
 
     @Test("rules and rule ID: list, run, dry run, enable, disable and trace; an unknown rule is an error")
