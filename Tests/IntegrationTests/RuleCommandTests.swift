@@ -92,9 +92,15 @@ struct RuleCommandTests {
             workshop, ["explain", "hall", "click", "--rules", home, "--state", "lux=31", "--at", "23:15"])
         #expect(stopped.member("rules", 0, "stopped_by") == "dropped_conditions")
         #expect(stopped.member("rules", 0, "reasons")?.description.contains("31") == true)
+        let pattern = try json(workshop, ["explain", "hall", "--pattern", "short,short", "--rules", home])
+        #expect(pattern.member("rules", 0, "id") == "scenes")
         let late = try json(workshop, ["explain", "hall", "click", "--rules", home, "--queued", "5s"])
         #expect(late.member("rules", 0, "stopped_by") == "dropped_queued")
         for (arguments, sentence) in [
+            (["explain", "hall"], "--pattern"), (["explain", "hall", "click", "--pattern", "short,long"], "--pattern"),
+            (["explain", "hall", "--pattern", "short,lang"], "short,long"),
+            (["explain", "hall", "click", "--held-for", "2s"], "hold"),
+            (["explain", "hall", "hold", "--held-for", "2"], "2s"),
             (["explain", "hal", "click"], "hall"), (["explain", "hall", "clik"], "click"),
             (["explain", "hall", "click", "--state", "lx=1"], "lux"),
             (["explain", "hall", "click", "--at", "25:00"], "25:00"),
