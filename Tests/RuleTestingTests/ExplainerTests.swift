@@ -28,7 +28,8 @@ struct ExplainerTests {
     func pattern() throws {
         let event = try #require(RuleExplainer.pattern("short,long"))
         #expect(try rules(for: SimulatedEvent(button: "a", event: event)) == ["secret"])
-        for text in ["", "short", "short,", "short, long", "short,lang", String(repeating: "long,", count: 8) + "long"] {
+        let nine = String(repeating: "long,", count: 8) + "long"
+        for text in ["", "short", "short,", "short, long", "short,lang", nine] {
             #expect(RuleExplainer.pattern(text) == nil)
         }
     }
