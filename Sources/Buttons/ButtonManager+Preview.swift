@@ -8,10 +8,10 @@ extension ButtonManager {
     ///
     /// - Returns: `nil` if only `handle` knows the result. For the usual packet, with one event of one press, it is not `nil`.
     package func preview(_ packet: [UInt8], at now: Instant) -> (event: ButtonEvent, cursor: EventCursor)? {
-        guard let notification = host.preview(packet), let index = links.index(forKey: notification.handle) else {
+        guard let notification = host.preview(packet), let place = links.place(of: notification.handle) else {
             return nil
         }
-        return links.values[index].preview(notification, at: now)
+        return links.values[place].preview(notification, at: now)
     }
 }
 

@@ -139,7 +139,7 @@ package struct ButtonManager: Sendable {
     /// The last delivered events of each button, over all its links; later than `KnownButton.cursor` while events are
     /// not on disk yet.
     var delivered: [ButtonID: EventCursor] = [:]
-    var links: [ConnectionHandle: ButtonLink] = [:]
+    var links = LinkTable()
     /// The attribute handles of buttons that were ready before, since the start of the program.
     var attributes: [ButtonID: FlicAttributes] = [:]
     var search: ButtonSearch?

@@ -454,6 +454,19 @@ static void logged(struct mosquitto *client, void *context, int level, const cha
 		UNPROTECTED(callbacks.logged(context, text));
 }
 
+int cmosquitto_publish(
+	struct mosquitto *client, int *message_id, const char *topic, int length, const void *payload, int qos, bool retain,
+	const mosquitto_property *properties)
+{
+	int code;
+
+	/* The library formats a line for each message, which costs as much as the rest of its work. */
+	mosquitto_log_callback_set(client, NULL);
+	code = mosquitto_publish_v5(client, message_id, topic, length, payload, qos, retain, properties);
+	mosquitto_log_callback_set(client, logged);
+	return code;
+}
+
 void cmosquitto_set_callbacks(const struct cmosquitto_callbacks *ours) { callbacks = *ours; }
 
 void cmosquitto_use_callbacks(struct mosquitto *client)

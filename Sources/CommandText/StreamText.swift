@@ -1,3 +1,4 @@
+import ButtonModel
 package import CommandSupport
 package import JSON
 import MQTTTopics
@@ -66,7 +67,7 @@ package enum StreamText {
 
     private static func event(_ line: JSONValue) -> Line {
         let event = line.text("event")
-        let isRaw = event == "down" || event == "up"
+        let isRaw = RawEvent(rawValue: event) != nil
         var text = titled("event", isRaw ? .faint : .press)
         text.append(line.text("button"), isRaw ? .faint : .strong)
         text.append("  ")
@@ -141,12 +142,11 @@ package enum StreamText {
     }
 
     private static func log(_ line: JSONValue) -> Line {
-        let level = line.text("level")
         let ink: Ink =
-            switch level {
-            case "error": .bad
-            case "warning": .doubtful
-            default: .plain
+            switch LogLevel(rawValue: line.text("level")) {
+            case .error: .bad
+            case .warning: .doubtful
+            case .info, .debug, nil: .plain
             }
         return titled("log", ink) + (line.text("rule"), .strong) + "  " + (line.text("message"), ink)
     }

@@ -28,14 +28,16 @@ package enum ControlClientFailure: Error, Hashable, Sendable, CustomStringConver
     }
 }
 
-/// A client of the control socket, for a command that has nothing else to do: all calls block. A command that runs on the
-/// event loop uses `ControlConnection`.
+/// A client of the control socket, for a command that has nothing else to do: the package's calls block. On the event loop,
+/// `ControlConnection` calls those that do not.
 package final class ControlClient {
     /// The limit in octets for a line, which is the limit of the server's buffer for a client.
     package static let maximumLineLength = OutgoingBuffer.maximumCount
 
     package let descriptor: Int32
     private var framer = LineFramer(maximumLength: maximumLineLength)
+    /// Lines or the rest of a line that the socket has not taken yet.
+    private var unsent: [UInt8] = []
 
     package init(path: String) throws(ControlClientFailure) {
         descriptor = try ControlSocket.connect(path)
@@ -55,19 +57,9 @@ package final class ControlClient {
 
     /// Sends a line, given without its line feed.
     package func send(_ line: [UInt8]) throws(ControlClientFailure) {
-        var rest = (line + [UInt8(ascii: "\n")])[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes {
-                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-            }
-            if count > 0 {
-                rest = rest.dropFirst(count)
-            } else if errno == EPIPE || errno == ECONNRESET {
-                throw .closed
-            } else if errno != EINTR {
-                throw .system(operation: "sending", reason: systemMessage(errno))
-            }
-        }
+        enqueue(line)
+        defer { unsent = [] }
+        _ = try sendEnqueued(isBlocking: true)
     }
 
     /// Waits for the next line, and returns it without its line feed.
@@ -76,21 +68,57 @@ package final class ControlClient {
     package func readLine(timeout: Duration? = nil) throws(ControlClientFailure) -> [UInt8] {
         let deadline = timeout.map { ContinuousClock.now + $0 }
         while true {
-            do throws(LineTooLong) {
-                if let line = try framer.next() { return line }
-            } catch {
-                throw .lineTooLong
-            }
+            if let line = try nextLine() { return line }
             try waitUntilReadable(deadline)
-            var octets = [UInt8](repeating: 0, count: 64 * 1024)
-            let count = read(descriptor, &octets, octets.count)
+            try receive(isBlocking: true)
+        }
+    }
+
+    /// Adds a line, given without its line feed, to those that `sendEnqueued` sends.
+    func enqueue(_ line: [UInt8]) { unsent += line + [UInt8(ascii: "\n")] }
+
+    /// Sends the enqueued lines.
+    ///
+    /// - Parameter isBlocking: false: only as much as the socket takes at once.
+    /// - Returns: whether everything is sent, which is always so if the call blocks.
+    func sendEnqueued(isBlocking: Bool = false) throws(ControlClientFailure) -> Bool {
+        let flags = Int32(MSG_NOSIGNAL) | (isBlocking ? 0 : Int32(MSG_DONTWAIT))
+        while !unsent.isEmpty {
+            let count = unsent.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, flags) }
             if count > 0 {
-                framer.append(Array(octets.prefix(count)))
-            } else if count == 0 || errno == ECONNRESET {
+                unsent.removeFirst(count)
+            } else if errno == EPIPE || errno == ECONNRESET {
                 throw .closed
+            } else if errno == EAGAIN {
+                return false
             } else if errno != EINTR {
-                throw .system(operation: "reading", reason: systemMessage(errno))
+                throw .system(operation: "sending", reason: systemMessage(errno))
             }
+        }
+        return true
+    }
+
+    /// Reads once, for `nextLine`.
+    ///
+    /// - Parameter isBlocking: false: reads only what has arrived, which may be nothing.
+    func receive(isBlocking: Bool = false) throws(ControlClientFailure) {
+        var octets = [UInt8](repeating: 0, count: 64 * 1024)
+        let count = recv(descriptor, &octets, octets.count, isBlocking ? 0 : Int32(MSG_DONTWAIT))
+        if count > 0 {
+            framer.append(Array(octets.prefix(count)))
+        } else if count == 0 || errno == ECONNRESET {
+            throw .closed
+        } else if errno != EAGAIN, errno != EINTR {
+            throw .system(operation: "reading", reason: systemMessage(errno))
+        }
+    }
+
+    /// The next line that was received completely, without its line feed; `nil` if there is none.
+    func nextLine() throws(ControlClientFailure) -> [UInt8]? {
+        do throws(LineTooLong) {
+            return try framer.next()
+        } catch {
+            throw .lineTooLong
         }
     }
 

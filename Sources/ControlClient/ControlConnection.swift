@@ -1,10 +1,7 @@
-import CLinux
-import Glibc
 package import JSON
-import Platform
 package import Reactor
 
-/// A connection to a running daemon's control socket: one JSON object for each line, in both directions.
+/// A `ControlClient` on the event loop: one JSON object for each line, in both directions.
 @ReactorActor
 package final class ControlConnection {
     package enum Event: Sendable {
@@ -13,11 +10,10 @@ package final class ControlConnection {
         case closed(String)
     }
 
-    private let descriptor: Int32
     private let handler: @ReactorActor (Event) -> Void
     private var watch: Watch?
-    private var framer = LineFramer(maximumLength: ControlClient.maximumLineLength)
-    private var unsent: [UInt8] = []
+    /// `nil` once the connection is closed.
+    private var client: ControlClient?
 
     /// Connects to the first path at which a daemon listens.
     ///
@@ -25,66 +21,54 @@ package final class ControlConnection {
     package init(
         _ loop: EventLoop, candidates: [String], _ handler: @escaping @ReactorActor (Event) -> Void
     ) throws(ControlClientFailure) {
-        descriptor = try ControlSocket.first(of: candidates, connect: ControlSocket.connect)
+        let client = try ControlSocket.first(of: candidates) { path throws(ControlClientFailure) in
+            try ControlClient(path: path)
+        }
+        self.client = client
         self.handler = handler
-        watch = loop.watch(descriptor, .read) { [unowned self] interest in ready(interest) }
+        watch = loop.watch(client.descriptor, .read) { [unowned self] interest in ready(interest) }
     }
 
     package func send(_ request: JSONValue) {
-        guard watch != nil else { return }
-        unsent += request.encoded() + [UInt8(ascii: "\n")]
-        write()
+        guard let client else { return }
+        client.enqueue(request.encoded())
+        write(client)
     }
 
     package func close() {
-        guard let watch else { return }
-        watch.cancel()
-        self.watch = nil
-        Glibc.close(descriptor)
+        watch?.cancel()
+        watch = nil
+        client = nil
     }
 
     private func ready(_ interest: IOEvents) {
-        if interest.contains(.write) { write() }
+        guard let client else { return }
+        if interest.contains(.write) { write(client) }
         guard interest.contains(.read) || interest.hasHangup else { return }
-        var chunk = [UInt8](repeating: 0, count: 64 * 1024)
-        let count = recv(descriptor, &chunk, chunk.count, Int32(MSG_DONTWAIT))
-        if count > 0 {
-            take(Array(chunk.prefix(count)))
-        } else if count == 0 || (errno != EAGAIN && errno != EINTR) {
-            end("The daemon has closed the connection; see its log for the reason.")
-        }
-    }
-
-    private func take(_ octets: [UInt8]) {
-        framer.append(octets)
-        do throws(LineTooLong) {
-            while watch != nil, let line = try framer.next() {
+        do throws(ControlClientFailure) {
+            try client.receive()
+            // The handler may close the connection.
+            while self.client != nil, let line = try client.nextLine() {
                 guard let value = try? JSONValue(parsing: line) else {
                     return end("The daemon sent a line that is not JSON. Is another program listening on its socket?")
                 }
                 handler(.received(value))
             }
-        } catch {
+        } catch .lineTooLong {
             end("The daemon sent a line longer than \(ControlClient.maximumLineLength) octets. Please report this.")
+        } catch {
+            end("The daemon has closed the connection; see its log for the reason.")
         }
     }
 
-    private func write() {
-        while !unsent.isEmpty {
-            let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
-            let count = unsent.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, flags) }
-            if count > 0 {
-                unsent.removeFirst(count)
-            } else if errno != EINTR {
-                // The rest is written later. A broken connection is reported when it is read.
-                break
-            }
-        }
-        watch?.set(unsent.isEmpty ? .read : [.read, .write])
+    private func write(_ client: ControlClient) {
+        // A broken connection is reported when it is read.
+        let isComplete = (try? client.sendEnqueued()) ?? true
+        watch?.set(isComplete ? .read : [.read, .write])
     }
 
     private func end(_ sentence: String) {
-        guard watch != nil else { return }
+        guard client != nil else { return }
         close()
         handler(.closed(sentence))
     }

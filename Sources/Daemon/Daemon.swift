@@ -124,6 +124,7 @@ final class Daemon {
         deliver(.entropy(SystemEnvironment.randomOctets(2048)))
         if let fault = store.fault { deliver(.recordFailed(nil, "\(fault)", store.refuge)) }
         if let fault = store.reserveFault { deliver(.reserveFault("\(fault)")) }
+        if let fault = store.ringFault { deliver(.ringFault("\(fault)")) }
         deliver(.start)
         watchRuleFiles(setup.watched)
         firmware.start()
@@ -228,6 +229,7 @@ final class Daemon {
         switch event {
         case .recordFailed(let token, let failure, let refuge): deliver(.recordFailed(token, "\(failure)", refuge))
         case .reserveFault(let failure): deliver(.reserveFault(failure?.description))
+        case .ringFault(let failure): deliver(.ringFault(failure?.description))
         case .synced(let token, let isSynced): deliver(.synced(token, isSynced))
         case .notice(let notice): logger.warning("\(notice)")
         }

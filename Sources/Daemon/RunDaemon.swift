@@ -81,8 +81,10 @@ private func start(_ setup: Setup, _ logger: Logger, _ output: LogOutput) {
             switch notice {
             // The hub reports these, and shows them in `status`: a database that was set aside until the state is restored.
             case .renamed: setup.hub.lostState = "\(notice)"
-            case .noRing: setup.hub.ringFault = "\(notice)"
-            case .directoryIsOpen, .fileWasOpen, .wasEmpty, .unreadable, .repaired, .ringIgnored, .ringOnDisk:
+            case .ringOnDisk:
+                setup.hub.ringWarning = "\(notice)"
+                logger.warning("\(notice)")
+            case .directoryIsOpen, .fileWasOpen, .wasEmpty, .unreadable, .repaired, .ringIgnored:
                 logger.warning("\(notice)")
             }
         }

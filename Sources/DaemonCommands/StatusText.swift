@@ -1,3 +1,4 @@
+import ButtonModel
 import CommandSupport
 import CommandText
 import JSON
@@ -98,7 +99,8 @@ enum StatusText {
         for fault in status["faults"]?.arrayValue ?? [] {
             lines.append(Line("\(style.cross) ", .bad) + (fault.stringValue ?? "", .bad))
         }
-        for sentence in contradictions { lines.append(Line("! ", .doubtful) + (sentence, .doubtful)) }
+        let warnings = (status["warnings"]?.arrayValue ?? []).compactMap(\.stringValue)
+        for sentence in warnings + contradictions { lines.append(Line("! ", .doubtful) + (sentence, .doubtful)) }
         return lines + lately(status["last_errors"]?.arrayValue ?? [])
     }
 
@@ -110,7 +112,7 @@ enum StatusText {
                 age: Quantity.span(seconds: error["age_s"]?.integerValue ?? 0) + " ago",
                 text: error.text("message")
                     + ((error["count"]?.integerValue).flatMap { $0 > 1 ? " (\($0) times)" : nil } ?? ""),
-                ink: error.text("level") == "error" ? Ink.bad : .plain
+                ink: error.text("level") == LogLevel.error.rawValue ? Ink.bad : .plain
             )
         }
         let width = rows.map(\.age.columns).max() ?? 0

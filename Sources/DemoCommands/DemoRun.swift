@@ -130,7 +130,8 @@ struct DemoRun: Hashable, Sendable {
             guard tracker.isSettled else { return [] }
             if let failure = tracker.failure { return fail(.negativeResult, failure) }
             return [.cancelTimer] + nextPress(at: now)
-        default: return []
+        case (.starting, _), (.listening, _), (.pairing, _), (.closing, _), (.playing, _), (.probing, _), (.done, _):
+            return []
         }
     }
 

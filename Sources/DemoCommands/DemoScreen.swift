@@ -27,12 +27,12 @@ struct DemoScreen: Hashable, Sendable {
     /// True if a line begins a press, which is set apart. The second press of a double click is not.
     private mutating func beginsPress(_ line: JSONValue) -> Bool {
         guard line["kind"] == "event" else { return false }
-        switch line.text("event") {
-        case "down":
+        switch RawEvent(rawValue: line.text("event")) {
+        case .down:
             defer { hasGesture = false }
             return hasGesture
-        case "up": return false
-        default:
+        case .up: return false
+        case nil:
             hasGesture = true
             return false
         }

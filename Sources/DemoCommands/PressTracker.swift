@@ -97,22 +97,22 @@ struct PressTracker: Hashable, Sendable {
     private mutating func happened(_ event: String, on button: String, _ line: JSONValue) {
         var train = trains[button] ?? Train()
         switch event {
-        case "down":
+        case RawEvent.down.rawValue:
             movedButtons.insert(button)
             awaitedDowns = max(0, awaitedDowns - 1)
             train.undecidedPresses += 1
             train.turned = 0
-        case "up":
+        case RawEvent.up.rawValue:
             movedButtons.insert(button)
             awaitedUps = max(0, awaitedUps - 1)
-        case "click", SwipeDirection.left.rawValue, SwipeDirection.right.rawValue, SwipeDirection.up.rawValue,
-            SwipeDirection.down.rawValue:
+        case Gesture.click.rawValue, SwipeDirection.left.rawValue, SwipeDirection.right.rawValue,
+            SwipeDirection.up.rawValue, SwipeDirection.down.rawValue:
             train.undecidedPresses = max(0, train.undecidedPresses - 1)
-        case "double_click": train.undecidedPresses = max(0, train.undecidedPresses - 2)
-        case "hold":
+        case Gesture.doubleClick.rawValue: train.undecidedPresses = max(0, train.undecidedPresses - 2)
+        case Gesture.hold.rawValue:
             train.undecidedPresses = max(0, train.undecidedPresses - 1)
             train.isHeld = true
-        case "hold_release": train.isHeld = false
+        case Gesture.holdRelease.rawValue: train.isHeld = false
         case RotationDirection.clockwise.rawValue, RotationDirection.counterClockwise.rawValue:
             awaitedTurns = max(0, awaitedTurns - 1)
             if line.text("part") != ButtonPart.dial.rawValue {

@@ -263,7 +263,7 @@ final class MQTTClient {
             let seconds = UInt32(clamping: max(1, (expiry.milliseconds.addingSaturating(999)) / 1000))
             mosquitto_property_add_int32(&properties, MQTT_PROP_MESSAGE_EXPIRY_INTERVAL.identifier, seconds)
         }
-        let code = mosquitto_publish_v5(
+        let code = cmosquitto_publish(
             handle, &messageID, message.topicName, Int32(clamping: message.payload.count), message.payload,
             Int32(clamping: message.qos), message.retain, properties)
         return (.publish(message, acceptance(code, messageID)), code)

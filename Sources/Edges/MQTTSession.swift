@@ -44,13 +44,14 @@ package struct MQTTSession: Sendable {
         case connect
         /// The next connection uses the configured version again, even after malformed packets.
         case configurationRead
-        case subscribe(Subscription)
+        indirect case subscribe(Subscription)
         case unsubscribe(String)
         case publish(Publish)
         case disconnect
         /// The result of `Effect.dial`: `nil` if there is a socket, otherwise the reason why there is none.
-        case dialled(MQTTFailure?)
-        case returned(Call, Outcome)
+        indirect case dialled(MQTTFailure?)
+        /// Stored indirectly, so that a copy of an input costs little on the path of a press.
+        indirect case returned(Call, Outcome)
         case timerFired
     }
 

@@ -11,6 +11,13 @@ package struct RingPlace: Hashable, Sendable {
     package var isInRing: Bool
 }
 
+/// Where a ring can be created after the start.
+struct RingOffer: Hashable, Sendable {
+    var path: String
+    /// That of the last record. The database contains everything up to it.
+    var position: RingPosition
+}
+
 /// A small file with the latest records, which the database may not have yet. It survives the end of the process, but not
 /// a power cut.
 ///
@@ -101,6 +108,14 @@ package final class RecordRing {
             return RingPlace(number: lastNumber, isInRing: false)
         }
         lastNumber += UInt64(RingContents.slotCount(of: payload))
+        if let memory, lastNumber == first {
+            // The record of a press, usually. It is written in its place.
+            RingContents.encode(
+                payload, 0, first: first, epoch: epoch,
+                to: UnsafeMutableRawBufferPointer(
+                    start: memory + RingContents.offset(of: first), count: RingContents.slotLength))
+            return RingPlace(number: lastNumber, isInRing: true)
+        }
         let slots = RingContents.encoded(payload, first: first, epoch: epoch)
         // A record at the end of the file continues after the header.
         let start = RingContents.offset(of: first)

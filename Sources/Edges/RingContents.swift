@@ -108,7 +108,10 @@ package struct RingContents: Sendable {
         let lengths = Self.word(octets, start + 16)
         let length = Int(lengths >> 32)
         guard found == number, length <= Self.payloadLength,
-            checksum == octets.withUnsafeBytes({ Self.checksum($0, start, epoch) })
+            checksum
+                == octets.withUnsafeBytes({
+                    Self.checksum(UnsafeRawBufferPointer(rebasing: $0[start..<start + Self.slotLength]), epoch)
+                })
         else { return nil }
         let payload = octets[start + Self.headerLength..<start + Self.headerLength + length]
         return Slot(number: number, remainingCount: UInt32(truncatingIfNeeded: lengths), payload: payload)
@@ -138,32 +141,41 @@ package struct RingContents: Sendable {
         let count = slotCount(of: payload)
         var octets = [UInt8](repeating: 0, count: count * slotLength)
         octets.withUnsafeMutableBytes { octets in
-            payload.withUnsafeBytes { payload in
-                for index in 0..<count {
-                    let (start, first) = (index * slotLength, index * payloadLength)
-                    let length = min(payloadLength, payload.count - first)
-                    let lengths = UInt64(count - 1 - index) | UInt64(length) << 32
-                    octets.storeBytes(
-                        of: (number + UInt64(index)).littleEndian, toByteOffset: start + 8, as: UInt64.self)
-                    octets.storeBytes(of: lengths.littleEndian, toByteOffset: start + 16, as: UInt64.self)
-                    if length > 0 {
-                        UnsafeMutableRawBufferPointer(rebasing: octets[(start + headerLength)...])
-                            .copyMemory(from: UnsafeRawBufferPointer(rebasing: payload[first..<first + length]))
-                    }
-                    octets.storeBytes(
-                        of: checksum(UnsafeRawBufferPointer(octets), start, epoch).littleEndian, toByteOffset: start,
-                        as: UInt64.self)
-                }
+            for index in 0..<count {
+                let slot = octets[index * slotLength..<(index + 1) * slotLength]
+                encode(payload, index, first: number, epoch: epoch, to: UnsafeMutableRawBufferPointer(rebasing: slot))
             }
         }
         return octets
     }
 
-    /// The checksum of the slot at an offset. Each step is reversible, so any change of one word changes the result.
-    private static func checksum(_ octets: UnsafeRawBufferPointer, _ start: Int, _ epoch: UInt64) -> UInt64 {
+    /// Writes one slot of a record.
+    ///
+    /// - Parameters:
+    ///   - index: its place among the slots of the record.
+    ///   - number: that of the record's first slot.
+    ///   - slot: `slotLength` octets.
+    static func encode(
+        _ payload: [UInt8], _ index: Int, first number: UInt64, epoch: UInt64, to slot: UnsafeMutableRawBufferPointer
+    ) {
+        let first = index * payloadLength
+        let length = min(payloadLength, payload.count - first)
+        let lengths = UInt64(slotCount(of: payload) - 1 - index) | UInt64(length) << 32
+        slot.storeBytes(of: (number + UInt64(index)).littleEndian, toByteOffset: 8, as: UInt64.self)
+        slot.storeBytes(of: lengths.littleEndian, toByteOffset: 16, as: UInt64.self)
+        let contents = UnsafeMutableRawBufferPointer(rebasing: slot[headerLength...])
+        payload.withUnsafeBytes {
+            contents.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[first..<first + length]))
+        }
+        UnsafeMutableRawBufferPointer(rebasing: contents[length...]).initializeMemory(as: UInt8.self, repeating: 0)
+        slot.storeBytes(of: checksum(UnsafeRawBufferPointer(slot), epoch).littleEndian, as: UInt64.self)
+    }
+
+    /// The checksum of a slot. Each step is reversible, so any change of one word changes the result.
+    private static func checksum(_ slot: UnsafeRawBufferPointer, _ epoch: UInt64) -> UInt64 {
         var hash = epoch
-        for offset in stride(from: start + 8, to: start + slotLength, by: 8) {
-            let word = UInt64(littleEndian: octets.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        for offset in stride(from: 8, to: slotLength, by: 8) {
+            let word = UInt64(littleEndian: slot.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
             hash = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15
             hash ^= hash >> 29
         }

@@ -144,13 +144,39 @@ package final class StoreDisk {
     /// The last record whose changes this object has.
     package var ringPosition: RingPosition? { mark.ring }
 
-    /// A ring is open, and changes will be in it when `apply` receives them.
+    /// A ring was opened at the start, and changes will be in it when `apply` receives them.
     ///
     /// - Parameter isComplete: true if it contains all records after `coveredNumber`.
     package func ringOpened(isComplete: Bool) {
         hasRing = true
         if !isComplete { lastMissingNumber = mark.ring?.number ?? 0 }
         if refuge == .nowhere, isRingComplete { refuge = .memory }
+    }
+
+    /// Where a ring can be created after the start. Its first record follows everything that was applied.
+    ///
+    /// - Returns: `nil` if a ring is open, if there is no runtime directory, or while the database lacks changes.
+    func ringOffer() -> RingOffer? {
+        guard !hasRing, let database, unrecorded.isEmpty, let path = paths.rings(of: mark.database).first else {
+            return nil
+        }
+        if let position = mark.ring { return RingOffer(path: path, position: position) }
+        // The database could not be written at the start, and had no place for a position before.
+        let position = RingPosition(epoch: .random(in: 1 ... .max))
+        do {
+            try database.transaction { () throws(DatabaseFailure) in try database.setRingPosition(position) }
+        } catch {
+            return nil
+        }
+        mark.ring = position
+        return RingOffer(path: path, position: position)
+    }
+
+    /// A ring was created after the start, as `ringOffer` describes.
+    func ringCreated() {
+        hasRing = true
+        // Changes that failed after the offer are not in the ring, and have no number of their own.
+        if !unrecorded.isEmpty { lastMissingNumber = (mark.ring?.number ?? 0) + 1 }
     }
 
     /// True if the ring contains all changes that neither the database nor a reserve contains.
@@ -349,8 +375,7 @@ package final class StoreDisk {
     private func openedDatabase() throws(StoreFailure) -> Database {
         if let database { return database }
         var newNotices: [StoreNotice] = []
-        // The ring that is open belongs to the position that was found at the start.
-        let (opened, mark) = try Self.open(paths, entropy, ring: self.mark.ring) { newNotices.append($0) }
+        let (opened, mark) = try Self.open(paths, entropy, isStart: false) { newNotices.append($0) }
         notices += newNotices
         // Snapshots may have been written since the start, so `self.mark` may have the larger number.
         self.mark = ReserveMark(
@@ -361,12 +386,12 @@ package final class StoreDisk {
         return opened.database
     }
 
-    /// Opens the database and its log for writing, and applies a snapshot from a reserve if the database lacks it.
+    /// Opens the database and its log for writing. The parameters are those of `open(_:entropy:isStart:_:)`.
     private static func open(
-        _ paths: StorePaths, _ entropy: UInt16, ring: RingPosition? = nil, _ report: (StoreNotice) -> Void
+        _ paths: StorePaths, _ entropy: UInt16, isStart: Bool = true, _ report: (StoreNotice) -> Void
     ) throws(StoreFailure) -> (opened: Opened, mark: ReserveMark) {
         for notice in try StoreFiles.prepareFile(paths.database) { report(notice) }
-        let (database, mark) = try open(paths, entropy: entropy, ring: ring, report)
+        let (database, mark) = try open(paths, entropy: entropy, isStart: isStart, report)
         let log = try StoreFiles.openLog(paths.database)
         try StoreFiles.syncDirectory(paths.directory)
         // This is set last: if one of the calls above failed, closing would copy the log into the file, and SQLite would not
@@ -401,13 +426,14 @@ package final class StoreDisk {
     /// Opens the database for writing, migrates it, and applies what the reserves and the ring contain after it.
     ///
     /// - Parameters:
-    ///   - ring: the position in the ring that is open; `nil` at a start, which applies the ring's records and gives the
-    ///     database a new epoch, so that the old records apply to nothing from then on.
+    ///   - isStart: true to apply the reserves and the ring, and to give the database a new epoch, so that the old records
+    ///     apply to nothing from then on. False if a start could not write the database: this process then has all these
+    ///     changes, and later ones. A snapshot that is older than they are would bring back runs that have ended.
     ///   - report: called for each finding about the contents.
     /// - Returns: the database, which keeps its log when it is closed unless the caller resets `keepsWALOnClose`, and its mark.
     /// - Throws: `.damaged` for a file that cannot be used and was not changed.
     package static func open(
-        _ paths: StorePaths, entropy: UInt16, ring: RingPosition? = nil, _ report: (StoreNotice) -> Void
+        _ paths: StorePaths, entropy: UInt16, isStart: Bool = true, _ report: (StoreNotice) -> Void
     ) throws(StoreFailure) -> (Database, ReserveMark) {
         let path = paths.database
         do {
@@ -428,14 +454,17 @@ package final class StoreDisk {
                 throw StoreFailure.newerSchema(path: path, found: version, known: StoreSchema.version)
             }
             try database.begin(entropy: entropy, report)
-            let found = try database.reserveMark() ?? ReserveMark(database: .random(in: 1 ... .max))
-            let recovered = RecoveredChanges(paths, after: found, readsRing: ring == nil, report)
-            var mark = recovered.mark
-            if ring == nil { mark.ring = RingPosition(epoch: .random(in: 1 ... .max)) }
+            var mark = try database.reserveMark() ?? ReserveMark(database: .random(in: 1 ... .max))
+            var changes: [StoreChange] = []
+            if isStart {
+                let recovered = RecoveredChanges(paths, after: mark, report)
+                (changes, mark) = (recovered.changes, recovered.mark)
+                mark.ring = RingPosition(epoch: .random(in: 1 ... .max))
+            }
             // The mark is written even if it is not new, so that a disk that cannot be written is found now, and not when a
             // button is pressed.
             try database.transaction { () throws(DatabaseFailure) in
-                for change in recovered.changes { try database.apply(change) }
+                for change in changes { try database.apply(change) }
                 try database.setReserveMark(mark)
             }
             return (database, mark)

@@ -23,11 +23,16 @@ package final class StoreEdge {
     package let refuge: RecordRefuge
     /// Why a reserve could not be opened or created at the start.
     package let reserveFault: StoreFailure?
+    /// Why there is no ring; `nil` if there is one, or no runtime directory. Each record without changes tries again.
+    package private(set) var ringFault: StoreFailure?
 
     private let thread: StoreThread
-    private let ring: RecordRing?
+    private var ring: RecordRing?
+    private let isRingMappable: Bool
     private let report: @ReactorActor (StoreEvent) -> Void
     private var watch: Watch?
+    /// True after `close`. The thread has ended, so nothing may wait for it.
+    private var isClosed = false
     /// The orders since the last `flush`.
     private var orders: [StoreThread.Order] = []
     /// A lower bound of `StoreThread.coveredNumber`.
@@ -48,6 +53,7 @@ package final class StoreEdge {
             checkpoints: checkpoints)
         var ring: RecordRing?
         var ringNotice: StoreNotice?
+        var ringFault: StoreFailure?
         if let path = disk.ringPath, let position = disk.ringPosition {
             do throws(StoreFailure) {
                 let opened = try RecordRing(
@@ -56,14 +62,16 @@ package final class StoreEdge {
                 if !opened.isMapped { ringNotice = .ringOnDisk(path: path) }
                 ring = opened
             } catch {
-                ringNotice = .noRing(error)
+                ringFault = error
             }
+        } else if runtimeDirectory != nil {
+            ringFault = disk.fault
         }
         stored = try disk.load()
         notices = disk.takeNotices() + [ringNotice].compactMap(\.self)
         (fault, refuge, reserveFault) = (disk.fault, disk.refuge, disk.reserveFault)
         coveredNumber = disk.coveredNumber
-        self.ring = ring
+        (self.ring, self.ringFault, self.isRingMappable) = (ring, ringFault, isRingMappable)
         self.report = report
         thread = try StoreThread(disk)
         watch = loop.watch(thread.answered.rawValue, .read) { [weak self] _ in self?.takeEvents() }
@@ -78,7 +86,12 @@ package final class StoreEdge {
     ///   - token: for `StoreEvent.recordFailed`. A `sync` with the token of a record that failed is not answered, unless the
     ///     changes are in the reserve on the disk.
     package func record(_ changes: [StoreChange], as token: RecordToken? = nil) {
-        guard !changes.isEmpty else { return orders.append(.record(token, [], nil)) }
+        guard !isClosed else { return }
+        guard !changes.isEmpty else {
+            orders.append(.record(token, [], nil))
+            if ringFault != nil { orders.append(.offerRing) }
+            return
+        }
         var place: RingPlace?
         if let ring { place = self.place(of: changes, in: ring) }
         orders.append(.record(token, changes, place))
@@ -99,7 +112,7 @@ package final class StoreEdge {
 
     /// Gives the thread what was recorded and requested. Called when everything more urgent is done.
     package func flush() {
-        guard !orders.isEmpty else { return }
+        guard !isClosed, !orders.isEmpty else { return }
         thread.give(orders)
         orders.removeAll(keepingCapacity: true)
     }
@@ -107,12 +120,33 @@ package final class StoreEdge {
     /// Brings everything to the disk, and closes the files. Waits for the disk, and reports nothing more.
     package func close() {
         flush()
+        isClosed = true
         watch?.cancel()
         watch = nil
         if thread.end() { ring?.clear() }
     }
 
     private func takeEvents() {
-        for event in thread.takeEvents() { report(event) }
+        let (events, ringOffer) = thread.takeEvents()
+        for event in events { report(event) }
+        if let ringOffer { createRing(ringOffer) }
+    }
+
+    /// Creates the ring that could not be created at the start. On a tmpfs this does not wait.
+    private func createRing(_ offer: RingOffer) {
+        guard !isClosed, ring == nil else { return }
+        do throws(StoreFailure) {
+            let created = try RecordRing(
+                offer.path, at: offer.position, after: offer.position.number, isMappable: isRingMappable)
+            orders.append(.ringCreated)
+            (ring, ringFault, coveredNumber) = (created, nil, offer.position.number)
+            report(.ringFault(nil))
+            if !created.isMapped { report(.notice(.ringOnDisk(path: offer.path))) }
+            flush()
+        } catch {
+            guard error != ringFault else { return }
+            ringFault = error
+            report(.ringFault(error))
+        }
     }
 }

@@ -108,8 +108,6 @@ package enum StoreNotice: Hashable, Sendable, CustomStringConvertible {
     case repaired(table: String, row: String)
     /// Records in the ring were not applied.
     case ringIgnored(path: String, cause: String)
-    /// There is no ring.
-    case noRing(StoreFailure)
     /// The ring is on a disk.
     case ringOnDisk(path: String)
 
@@ -130,10 +128,8 @@ package enum StoreNotice: Hashable, Sendable, CustomStringConvertible {
             "row \(row) of \(table) has a number out of range: the nearest valid number is used"
         case .ringIgnored(let path, let cause):
             "records in \(path) were ignored: \(cause)"
-        case .noRing(let failure):
-            "\(failure); until the next start every press waits for the disk of the state directory"
         case .ringOnDisk(let path):
-            "\(path) is not on a tmpfs, so a press may wait for that disk"
+            "\(path) is not on a tmpfs, so a press may wait for that disk: set control_socket to a file on a tmpfs"
         }
     }
 }

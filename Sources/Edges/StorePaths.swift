@@ -43,7 +43,7 @@ struct RecoveredChanges {
     ///
     /// - Parameter mark: that of the database.
     init(
-        _ paths: StorePaths, after mark: ReserveMark, readsRing: Bool = true, _ report: (StoreNotice) -> Void
+        _ paths: StorePaths, after mark: ReserveMark, _ report: (StoreNotice) -> Void
     ) {
         self.mark = mark
         if let snapshot = paths.newestSnapshot(after: mark) {
@@ -52,7 +52,6 @@ struct RecoveredChanges {
             self.mark.ring?.number = max(snapshot.ring?.number ?? 0, mark.ring?.number ?? 0)
         }
         coveredNumber = self.mark.ring?.number ?? 0
-        guard readsRing else { return }
         for path in paths.rings(of: mark.database) { readRing(path, report) }
     }
 
@@ -66,7 +65,8 @@ struct RecoveredChanges {
             case .unknown: report(.ringIgnored(path: path, cause: "it is damaged, or of another version"))
             case .epoch(let epoch):
                 guard let position = mark.ring, position.epoch == epoch else {
-                    return report(.ringIgnored(path: path, cause: "it belongs to another state of the database"))
+                    let cause = "it belongs to another state of the database, or was applied before"
+                    return report(.ringIgnored(path: path, cause: cause))
                 }
                 let found = contents.records(after: position.number)
                 for record in found.records {

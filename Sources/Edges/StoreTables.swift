@@ -227,7 +227,7 @@ extension DatabaseValue {
         case .null: self = .null
         case .integer(let integer): self = .integer(integer)
         case .string(let text): self = .text(text)
-        default: self = .text(json.description)
+        case .bool, .number, .array, .object: self = .text(json.description)
         }
     }
 }

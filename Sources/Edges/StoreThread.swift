@@ -13,6 +13,10 @@ final class StoreThread: Sendable {
         case record(RecordToken?, [StoreChange], RingPlace?)
         /// Sync everything of the orders before.
         case sync(RecordToken)
+        /// Say where a ring can be created, after the records of the orders.
+        case offerRing
+        /// A ring was created, and the records from now on are in it.
+        case ringCreated
         /// End a call of `waitForRecords`.
         case answer
         /// Bring everything to the disk, close the files, release the lock of the directory, and end.
@@ -21,6 +25,8 @@ final class StoreThread: Sendable {
 
     private struct Results {
         var events: [StoreEvent] = []
+        /// The answer to `offerRing`; `nil` if there is none.
+        var ringOffer: RingOffer?
         var coveredNumber: UInt64 = 0
         var isAllRecorded = false
     }
@@ -91,12 +97,12 @@ final class StoreThread: Sendable {
         Self.read(recorded)
     }
 
-    func takeEvents() -> [StoreEvent] {
+    func takeEvents() -> (events: [StoreEvent], ringOffer: RingOffer?) {
         var count: eventfd_t = 0
         _ = eventfd_read(answered.rawValue, &count)
         return results.withLock { results in
-            defer { results.events = [] }
-            return results.events
+            defer { (results.events, results.ringOffer) = ([], nil) }
+            return (results.events, results.ringOffer)
         }
     }
 
@@ -140,7 +146,12 @@ final class StoreThread: Sendable {
     private func carryOut(_ orders: [Order]) -> Bool {
         work.withLock { work in
             guard var current = work.take() else { return false }
+            if orders.contains(where: \.isRingCreated) { current.disk.ringCreated() }
             record(orders, &current)
+            if orders.contains(where: \.isOfferRing), let offer = current.disk.ringOffer() {
+                results.withLock { $0.ringOffer = offer }
+                _ = eventfd_write(answered.rawValue, 1)
+            }
             sync(orders, &current)
             guard orders.contains(where: \.isEnd) else {
                 work = current
@@ -207,6 +218,8 @@ package enum StoreEvent: Hashable, Sendable {
     case recordFailed(RecordToken?, StoreFailure, RecordRefuge)
     /// Why a reserve is missing; `nil` if none is missing any more.
     case reserveFault(StoreFailure?)
+    /// Why a ring could not be created; `nil` if it was created.
+    case ringFault(StoreFailure?)
     /// True if everything that was recorded before the sync was requested would survive a power cut; false if that is not
     /// certain.
     case synced(RecordToken, Bool)
@@ -214,6 +227,8 @@ package enum StoreEvent: Hashable, Sendable {
 }
 
 extension StoreThread.Order {
+    fileprivate var isOfferRing: Bool { if case .offerRing = self { true } else { false } }
+    fileprivate var isRingCreated: Bool { if case .ringCreated = self { true } else { false } }
     fileprivate var isAnswer: Bool { if case .answer = self { true } else { false } }
     fileprivate var isSync: Bool { if case .sync = self { true } else { false } }
     fileprivate var isEnd: Bool { if case .end = self { true } else { false } }

@@ -85,7 +85,9 @@ extension CompiledExpression {
         case .number(let value): .number(value)
         case .duration(let milliseconds): .duration(milliseconds: milliseconds)
         case .constant(let index): constants[index]
-        default: nil
+        case .unknown, .read, .list, .asNumber, .asText, .negate, .not, .and, .or, .fallback, .conditional, .compare,
+            .contains, .arithmetic, .join, .known, .call, .inTime:
+            nil
         }
     }
 }

@@ -33,7 +33,9 @@ extension Compiler {
         case .default: return fallback(arguments, of: "default", syntax)
         case .next: return next(arguments[0], arguments[1], syntax)
         case .jsonGet: guard isPointer(arguments[1]) else { return nil }
-        default: break
+        case .integer, .number, .round, .floor, .ceil, .abs, .min, .max, .clamp, .lower, .upper, .trim, .replace,
+            .slice, .length, .contains, .startsWith, .endsWith, .like, .seconds, .milliseconds, .json, .url, .inTime:
+            break
         }
         let type: ExpressionType
         switch description.outcome {
@@ -217,7 +219,9 @@ extension FunctionDescription.Kind {
         case (.integer, .string), (.number, .string), (.numberOrDuration, .string):
             "number(x) converts text to a number"
         case (.number, .duration), (.integer, .duration), (.textOrNumber, .duration): "seconds(d) gives a number"
-        default: nil
+        case (.anything, _), (.value, _), (.text, nil), (.integer, _), (.number, _), (.textOrNumber, _), (.duration, _),
+            (.numberOrDuration, _), (.list, _), (.clock, _):
+            nil
         }
     }
 }

@@ -117,7 +117,7 @@ extension Compiler {
         case (.string, .some): "write string(\(written))"
         case (.boolean, .some): comparisonHint(result)
         case (.duration, .integer), (.duration, .number): "write \(written) * 1s"
-        default: nil
+        case (.integer, _), (.number, _), (.string, nil), (.boolean, nil), (.duration, _), (nil, _): nil
         }
     }
 }

@@ -168,7 +168,8 @@ struct Parser {
                 throw ExpressionProblem(
                     "E404", range, "cannot use \(operation.rawValue) on text",
                     hint: "~ joins text; put brackets around a sum: a ~ (b + c)")
-            default:
+            case (.conditional, _), (.or, _), (.and, _), (.not, _), (.test, _), (.fallback, _), (.sum, _), (.join, _),
+                (.product, _), (.negate, _):
                 pending[top].append(operand, kind)
                 pending[top].range = range
                 return
@@ -206,7 +207,8 @@ struct Parser {
             let written = Quotation.of(octets, last.range)
             throw ExpressionProblem(
                 "E401", last.range, "unexpected \"\(written)\"", hint: "\(hint) \(source(operand))")
-        default: return last.syntax(with: operand)
+        case .conditional, .or, .and, .not, .test, .fallback, .sum, .join, .product, .negate:
+            return last.syntax(with: operand)
         }
     }
 

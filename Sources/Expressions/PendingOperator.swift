@@ -88,7 +88,9 @@ struct PendingOperator {
             // `Int64.min` was parsed with its sign.
             case .literal(.integer(let value), _) where isNumber: return .literal(.integer(0 &- value), prefixed)
             case .literal(.number(let value), _) where isNumber: return .literal(.number(-value), prefixed)
-            default: return .negate(last, prefixed)
+            case .literal, .name, .field, .list, .call, .negate, .not, .and, .or, .fallback, .conditional, .compare,
+                .membership, .arithmetic, .join, .bracketed:
+                return .negate(last, prefixed)
             }
         case .sum, .product:
             guard let first = operands.first else { return last }

@@ -21,7 +21,7 @@ package struct TimeWindow: Hashable, Sendable {
             return sun.polar == .neverRises
         case (.sunrise?, .sunset?), (.sunrise?, .dusk?), (.dawn?, .sunset?), (.dawn?, .dusk?):
             return sun.polar == .neverSets
-        default:
+        case (.sunrise?, _), (.sunset?, _), (.dawn?, _), (.dusk?, _), (nil, _):
             return false
         }
     }

@@ -102,7 +102,9 @@ struct FlicdPresses: Hashable, Sendable {
         case (_, .buttonClick, nil): return position == .first
         case (_, .buttonHold, nil): return position == .second
         case (.buttonUp, nil, .buttonSingleClick): return true
-        default: return false
+        case (.buttonDown, _, _), (.buttonUp, _, _), (.buttonClick, _, _), (.buttonSingleClick, _, _),
+            (.buttonDoubleClick, _, _), (.buttonHold, _, _), (nil, _, _):
+            return false
         }
     }
 
@@ -193,7 +195,7 @@ extension PressStep {
             case (_, true): self = .up(.open)
             case (_, false): self = .up(.afterHold)
             }
-        default:
+        case .buttonClick, .buttonSingleClick, .buttonDoubleClick, .buttonHold, nil:
             if clickOrHold == .buttonHold {
                 self = .hold(ofSecondPress: last != .buttonHold)
             } else if last == .buttonSingleClick {

@@ -224,7 +224,14 @@ extension FlicdSource {
             effects.append(.pairing(.connected(wizard?.found)))
         case .scanWizardCompleted(let id, let result) where id == wizard?.id:
             wizardCompleted(result, at: now)
-        default: noteAnomaly("progress of an unknown scan wizard")
+        case .scanWizardFoundPrivateButton, .scanWizardFoundPublicButton, .scanWizardButtonConnected,
+            .scanWizardCompleted:
+            noteAnomaly("progress of an unknown scan wizard")
+        case .advertisementPacket, .createConnectionChannelResponse, .connectionStatusChanged,
+            .connectionChannelRemoved, .button, .newVerifiedButton, .getInfoResponse, .noSpaceForNewConnection,
+            .gotSpaceForNewConnection, .bluetoothControllerStateChange, .pingResponse, .getButtonInfoResponse,
+            .buttonDeleted, .batteryStatus, .other:
+            break
         }
     }
 

@@ -4,7 +4,7 @@ struct AsciiText {
     /// The number of octets that were written.
     private(set) var count = 0
 
-    /// - Parameter memory: octets beyond its end are dropped.
+    /// - Parameter memory: octets and numbers beyond its end are dropped.
     init(_ memory: UnsafeMutableBufferPointer<UInt8>) { self.memory = memory }
 
     mutating func add(_ octet: UInt8) {
@@ -19,12 +19,17 @@ struct AsciiText {
     mutating func add(_ number: Int64) {
         if number < 0 { add(UInt8(ascii: "-")) }
         var rest = number.magnitude
-        var unit: UInt64 = 1
-        while rest / unit >= 10 { unit *= 10 }
-        while unit > 0 {
-            add(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest / unit))
-            rest %= unit
-            unit /= 10
+        var (length, limit) = (1, UInt64(10))
+        // A magnitude has at most 19 digits.
+        while rest >= limit, length < 19 {
+            length += 1
+            limit *= 10
         }
+        guard count + length <= memory.count else { return }
+        for place in stride(from: count + length - 1, through: count, by: -1) {
+            memory[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        }
+        count += length
     }
 }

@@ -103,10 +103,11 @@ struct Announcements: Sendable {
         }
         let withdrawn = withdrawn.removeValue(forKey: topic) ?? [:]
         let payload: [UInt8] =
-            switch (topic, device) {
-            case (.config, let device?): discovery.payload(device, withdrawn: withdrawn)
-            case (.config, nil): []
-            default: discovery.bridgePayload(withdrawn: withdrawn)
+            switch topic {
+            case .config: device.map { discovery.payload($0, withdrawn: withdrawn) } ?? []
+            case .bridgeConfig, .bridgeInfo, .bridgeDevices, .rules, .status, .availability, .bridgeState, .ruleEnabled,
+                .lastRun, .statistics, .variable:
+                discovery.bridgePayload(withdrawn: withdrawn)
             }
         let message = MQTTMessage(topicName: name(of: topic), payload: payload, qos: 1, retain: true)
         return (message, !withdrawn.isEmpty)

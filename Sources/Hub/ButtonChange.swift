@@ -33,6 +33,10 @@ enum ButtonFact: Hashable, Sendable {
     case model
     case source
     case triggerMode
+    /// The rules were replaced; they may give the button another name, or listen to other events of it.
+    ///
+    /// - Parameter isDifferent: true if what clients see of the button has changed.
+    case rules(isDifferent: Bool)
     /// Settings that a user chose together.
     case options
     case isConnectionWanted
@@ -81,6 +85,8 @@ extension ButtonFact {
         case .removal: [.flicd, .config, .status, .availability, .narration, .identities, .deviceList]
         case .name: [.status, .narration, .deviceList, .watchers]
         case .triggerMode: [.status, .deviceList, .watchers]
+        // `Hub.replaceRules` invalidates the list of devices once for all buttons.
+        case .rules(let isDifferent): isDifferent ? [.status, .watchers] : .status
         case .nickname: [.status, .identities, .deviceList, .watchers]
         case .firmware: [.status, .deviceList, .flicd, .watchers]
         case .model: [.status, .config, .identities, .deviceList, .watchers]

@@ -168,7 +168,7 @@ struct ButtonRegistry: Sendable {
         return set(.name(name), of: button, announcing: .name(before: before), isSynced: true)
     }
 
-    // The options of one request are recorded one by one, and announced together as `ButtonFact.options`.
+    // The options of one request are recorded one by one, and announced together with `optionsChosen`.
 
     /// - Parameter nickname: the nickname that the user has chosen, if it is not to stay as it is.
     mutating func settingsChosen(
@@ -186,12 +186,49 @@ struct ButtonRegistry: Sendable {
         return change.changes.isEmpty ? nil : change
     }
 
+    /// The options of one request are recorded.
+    func optionsChosen(_ button: ButtonID) -> ButtonChange { ButtonChange(button: button, fact: .options) }
+
+    /// The setting `isConnectionWanted` is recorded.
+    func connectionChosen(_ button: ButtonID) -> ButtonChange {
+        ButtonChange(button: button, fact: .isConnectionWanted)
+    }
+
+    /// - Parameter mode: `nil` leaves the mode to the rules.
+    mutating func triggerModeChosen(_ button: ButtonID, _ mode: TriggerMode?) -> ButtonChange {
+        set(.triggerMode(mode), of: button, isSynced: true)
+    }
+
     /// Sets a value that nothing else depends on in the registry, whether or not it has changed.
-    mutating func set(
+    private mutating func set(
         _ stored: StoredFact, of button: ButtonID, announcing fact: ButtonFact? = nil, isSynced: Bool = false
     ) -> ButtonChange {
         records[button]?.stored.apply(stored)
         return ButtonChange(button: button, fact: fact, changes: [.fact(button, stored)], isSynced: isSynced)
+    }
+
+    // MARK: What else decides about buttons
+
+    /// The rules do not allow the chosen trigger mode any more.
+    mutating func triggerModeDropped(_ button: ButtonID) -> ButtonChange {
+        set(.triggerMode(nil), of: button, announcing: .triggerMode)
+    }
+
+    /// The rules were replaced.
+    ///
+    /// - Parameter isDifferent: true if the rules now say something else of the button, for example its name.
+    func rulesReplaced(_ button: ButtonID, isDifferent: Bool) -> ButtonChange {
+        ButtonChange(button: button, fact: .rules(isDifferent: isDifferent))
+    }
+
+    /// The button belongs to another flicd now.
+    mutating func adopted(_ button: ButtonID, by source: String) -> ButtonChange {
+        set(.source(source), of: button, announcing: .source, isSynced: true)
+    }
+
+    /// The button has received its advertising settings.
+    mutating func advertisingConfigured(_ button: ButtonID) -> ButtonChange {
+        set(.isAdvertisingConfigured(true), of: button)
     }
 
     // MARK: Dials
@@ -222,6 +259,9 @@ struct ButtonRegistry: Sendable {
     // MARK: Events
 
     mutating func wasSeen(_ button: ButtonID, at now: Instant) { records[button]?.wasSeen(at: now) }
+
+    /// The events or movements of one notification are handled.
+    func notificationHandled(_ button: ButtonID) -> ButtonChange { ButtonChange(button: button, fact: .activity) }
 
     /// The events up to this cursor are handled.
     mutating func handled(_ button: ButtonID, upTo cursor: EventCursor) { records[button]?.cursor = cursor }

@@ -49,7 +49,7 @@ extension Hub {
             pressed(button, events, cursor, needsAcknowledgement: needsAcknowledgement, at: now)
         case .moved(let button, let movements): moved(button, movements, at: now)
         case .advertisingConfigured(let button):
-            announce(buttons.set(.isAdvertisingConfigured(true), of: button), at: now)
+            announce(buttons.advertisingConfigured(button), at: now)
         case .battery(let button, let millivolts): batteryMeasured(button, millivolts, at: now)
         case .firmware(let button, let version): announce(buttons.firmwareReported(button, version), at: now)
         case .model(let button, let model): announce(buttons.modelReported(button, model), at: now)

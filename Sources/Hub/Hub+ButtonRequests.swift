@@ -179,10 +179,10 @@ extension Hub {
         for request in requests { _ = change(button, by: request, at: now) }
         for position in positions { setDial(position.dial, of: button, percentage: position.percentage, at: now) }
         if let mode {
-            announce(buttons.set(.triggerMode(mode), of: button, isSynced: true), at: now)
+            announce(buttons.triggerModeChosen(button, mode), at: now)
             advanceRules(.requested(.setTriggerMode(button, mode)), at: now)
         }
-        announce(ButtonChange(button: button, fact: .options), at: now)
+        announce(buttons.optionsChosen(button), at: now)
         return .ok(buttons[button].map(describe) ?? .null)
     }
 
@@ -190,7 +190,7 @@ extension Hub {
         _ isWanted: Bool, _ button: ButtonID, at now: Instant
     ) -> RequestAnswer {
         if change(button, by: .setConnectionWanted(isWanted), at: now) {
-            announce(ButtonChange(button: button, fact: .isConnectionWanted), at: now)
+            announce(buttons.connectionChosen(button), at: now)
         }
         return named(button)
     }

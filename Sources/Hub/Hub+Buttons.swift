@@ -56,8 +56,8 @@ extension Hub {
         case .state(let state, let before): narrate(state, before: before, of: change.button)
         case .removal(let departure, let label, let record): narrate(departure, label, record, at: now)
         case .name(let before): narrateName(of: change.button, before: before, at: now)
-        case .pairing, .nickname, .firmware, .model, .source, .triggerMode, .options, .isConnectionWanted, .battery,
-            .signal, .activity, .updateProgress, nil:
+        case .pairing, .nickname, .firmware, .model, .source, .triggerMode, .rules, .options, .isConnectionWanted,
+            .battery, .signal, .activity, .updateProgress, nil:
             break
         }
     }
@@ -107,7 +107,7 @@ extension Hub {
             if let percentage = buttons[change.button]?.batteryPercentage {
                 advanceRules(.battery(change.button, Int64(percentage)), at: now)
             }
-        case .pairing, .removal, .name, .nickname, .firmware, .model, .source, .triggerMode, .options,
+        case .pairing, .removal, .name, .nickname, .firmware, .model, .source, .triggerMode, .rules, .options,
             .isConnectionWanted, .signal, .activity, .updateProgress, nil:
             break
         }
@@ -136,12 +136,7 @@ extension Hub {
 
     /// The rules do not allow the chosen trigger mode any more.
     mutating func dropTriggerMode(of button: ButtonID, at now: Instant) {
-        announce(buttons.set(.triggerMode(nil), of: button, announcing: .triggerMode), at: now)
-    }
-
-    /// Marks the status topics of all buttons as outdated, for example because other rules listen to them.
-    mutating func invalidateStatuses() {
-        for button in buttons.keys.sorted() { invalidate(.status(button)) }
+        announce(buttons.triggerModeDropped(button), at: now)
     }
 
     /// The number of known buttons, and of those that are ready.

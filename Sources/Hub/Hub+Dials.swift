@@ -15,7 +15,7 @@ extension Hub {
             if let dial = movement.dial { dialMoved(dial, of: button, to: movement.units, at: now) }
             advanceRules(.moved(movement), at: now)
         }
-        announce(ButtonChange(button: button, fact: .activity), at: now)
+        announce(buttons.notificationHandled(button), at: now)
     }
 
     private mutating func dialMoved(_ dial: Dial, of button: ButtonID, to units: Int, at now: Instant) {

@@ -80,6 +80,8 @@ extension Hub {
         // The hub emits the last of them, `goOn`, after this.
         guard next < press.effects.count - 1 else { return }
         hasMistakenPreview = true
+        // The actions of this press are carried out twice. Later presses take the general way.
+        findsEarlyEffects = false
         log(.error, "a press was handled early in another way than its rules say; please report this with your rules")
     }
 }

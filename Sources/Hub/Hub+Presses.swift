@@ -39,13 +39,14 @@ extension Hub {
 
     /// Completes the press that `pressed` began, if there is one: statistics, messages about the events, the sync.
     mutating func completePress(at now: Instant) {
-        guard let press = incompletePress.take() else { return }
+        // `take` copies the large value even if there is none, and most inputs have none to complete.
+        guard incompletePress != nil, let press = incompletePress.take() else { return }
         rules.prepare(for: press.button)
-        completeTurn(press.ruleEffects, press.reports, press.lines, at: now)
+        completeTurn(press.ruleEffects, press.reports, press.lines, after: nil, at: now)
         carryOutTurns(at: now)
         if !press.events.isEmpty { advanceFlicdServer(.events(press.button, press.events), at: now) }
         sync(press.token, acknowledging: press.acknowledgement)
-        announce(ButtonChange(button: press.button, fact: .activity), at: now)
+        announce(buttons.notificationHandled(press.button), at: now)
     }
 
     /// The values of a press that `completePress` needs.

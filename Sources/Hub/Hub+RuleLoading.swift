@@ -68,13 +68,25 @@ extension Hub {
     }
 
     private mutating func replaceRules(with prepared: PreparedRules, at now: Instant) {
+        let shownBefore = watchedButtons
         let before = rules.willTake(prepared.set)
         recordingHides(prepared.set.confidential)
         advanceRules(.reloaded(prepared), at: now)
         for topic in rules.took(insteadOf: before) { invalidate(topic) }
-        invalidateStatuses()
+        let shownNow = watchedButtons
+        for button in buttons.keys.sorted() {
+            let isDifferent = shownBefore[button] != shownNow[button]
+            announce(buttons.rulesReplaced(button, isDifferent: isDifferent), at: now)
+        }
         invalidate(.bridgeDevices)
         invalidateDevices(at: now)
         emit(.discard(before))
+    }
+
+    /// What clients see of all buttons; empty if no client watches.
+    private var watchedButtons: [ButtonID: JSONValue] {
+        guard isWatched else { return [:] }
+        return Dictionary(
+            buttons.values.map { ($0.identity.id, describe($0)) }, uniquingKeysWith: { first, _ in first })
     }
 }

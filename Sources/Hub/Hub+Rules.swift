@@ -15,13 +15,14 @@ extension Hub {
 
     /// Carries out the turns that wait, one after another.
     mutating func carryOutTurns(at now: Instant) {
-        while let ruleEffects = rules.takeTurn(at: now) {
+        while let turn = rules.takeTurn(at: now) {
+            let ruleEffects = turn.effects
             let reports = reports(of: ruleEffects, at: now)
             let changes = progressAndDials(of: reports.buttons.sorted())
             let token = changes.isEmpty ? nil : identifiers.recordToken()
             recordTurn(ruleEffects, as: token, with: changes, at: now)
             let lines = act(on: ruleEffects, at: now)
-            completeTurn(ruleEffects, reports, lines, at: now)
+            completeTurn(ruleEffects, reports, lines, after: turn.result, at: now)
             // A press train that a timer decides was recorded as undecided, and would be decided again after a power cut.
             if let token, reports.hasPresses { sync(token) }
         }
@@ -70,21 +71,24 @@ extension Hub {
 
     /// Carries out the other effects of a turn, records the runs that ended, and enqueues the messages about its events.
     ///
-    /// - Parameter lines: the result of `act`.
+    /// - Parameters:
+    ///   - lines: the result of `act`.
+    ///   - result: the result of the action whose end was the input of the turn; `nil` for other inputs.
     mutating func completeTurn(
-        _ ruleEffects: [RuleEngine.Effect], _ reports: Reports, _ lines: [[Occurrence]], at now: Instant
+        _ ruleEffects: [RuleEngine.Effect], _ reports: Reports, _ lines: [[Occurrence]], after result: ActionResult?,
+        at now: Instant
     ) {
         for occurrence in reports.occurrences { broadcast(occurrence) }
         var ended: [StoreChange] = []
         var lines = lines[...]
-        for effect in ruleEffects { carryOut(effect, &lines, ended: &ended, at: now) }
+        for effect in ruleEffects { carryOut(effect, &lines, ended: &ended, after: result, at: now) }
         if !ended.isEmpty { record(ended) }
         publishReports(reports.messages, at: now)
     }
 
     private mutating func carryOut(
         _ effect: RuleEngine.Effect, _ lines: inout ArraySlice<[Occurrence]>, ended: inout [StoreChange],
-        at now: Instant
+        after result: ActionResult?, at now: Instant
     ) {
         switch effect {
         case .recognised: break
@@ -115,7 +119,7 @@ extension Hub {
             log(.warning, "rule \(rule), \(step) (\(place)): \(code) \(message)")
             broadcast(
                 .stepFailed(run, rule: rule, step: step, place, code: code, message: message, isFinal: isFinal))
-            rules.stepFailed(of: rule, step: step, code: code, message: message)
+            rules.stepFailed(of: rule, step: step, code: code, message: message, after: result)
         case .finished(let run, let rule, let result):
             if broker.runEnded(run) { ended.append(.runEnded(run.rawValue)) }
             runEnded(run, rule: rule, result, at: now)

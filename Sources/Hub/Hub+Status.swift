@@ -19,7 +19,7 @@ extension Hub {
         if configuration.hasBroker, case .disconnected(let reason) = broker.state { faults.append(reason) }
         if let fault = rules.fault { faults.append(fault) }
         if let fault = journal.fault ?? journal.reserveFault { faults.append(fault) }
-        if let fault = configuration.ringFault { faults.append(fault) }
+        if let fault = journal.ringFault { faults.append(fault) }
         if let fault = flicd.serverFault { faults.append(fault) }
         // The fault ends when the user has paired a button again.
         if let lost = configuration.lostState, buttons.isEmpty { faults.append(lost) }
@@ -39,6 +39,7 @@ extension Hub {
             "uptime_s": .integer((startedAt.map { (now - $0).milliseconds } ?? 0) / 1000),
             "ok": .bool(faults.isEmpty),
             "faults": .array(faults.map(JSONValue.string)),
+            "warnings": .array([configuration.ringWarning].compactMap { $0.map(JSONValue.string) }),
             "adapter": [
                 "transport": .string(configuration.transport), "state": .string(radio.state.name),
                 "address": radio.address.map { .string($0.description) } ?? .null,

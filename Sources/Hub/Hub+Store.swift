@@ -18,6 +18,7 @@ extension Hub {
         case .faulted(let sentence): log(.error, sentence)
         case .mended: log(.info, "what could not be recorded is on the disk now")
         case .reserveMade: log(.info, "the reserve for presses on a full disk has been created")
+        case .ringMade: log(.info, "the record ring has been created, and presses do not wait for the disk any more")
         case .canRecord(let canRecord):
             if canRecord { allowOpening() } else { holdRadioClosed(at: now) }
         case .setTimer(let deadline): setTimer(.store, at: deadline)
@@ -51,7 +52,7 @@ extension Hub {
         let (clock, builtAt) = (clock, configuration.builtAt)
         return { instant in
             guard let clock else { return nil }
-            let time = clock.utc + (instant - clock.at)
+            let time = clock.utc.advanced(from: clock.at, to: instant)
             return time >= builtAt ? time : nil
         }
     }
@@ -153,10 +154,6 @@ extension Hub {
         _ token: RecordToken?, _ reason: String, _ refuge: RecordRefuge, at now: Instant
     ) {
         carryOut(journal.recordFailed(token, reason, refuge, at: now), at: now)
-    }
-
-    mutating func reserveChanged(_ fault: String?, at now: Instant) {
-        carryOut(journal.reserveChanged(fault, at: now), at: now)
     }
 
     mutating func synced(_ token: RecordToken, _ success: Bool, at now: Instant) {

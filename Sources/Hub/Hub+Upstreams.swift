@@ -160,7 +160,7 @@ extension Hub {
         guard let record = buttons[button], let former = record.source, !flicd.has(former)
         else { return false }
         let name = flicd.upstreams[index].name
-        announce(buttons.set(.source(name), of: button, announcing: .source, isSynced: true), at: now)
+        announce(buttons.adopted(button, by: name), at: now)
         advanceUpstream(index, .request(record.identity.address, FlicdButtonRequest(record.settings)), at: now)
         log(.info, "\(label(of: button)) belongs to \(name) now, and no longer to \(former)")
         return true

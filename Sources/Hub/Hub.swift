@@ -26,6 +26,7 @@ package import Rules
 /// | `memory`       | yes                 | when the database has recorded them     |
 /// | `nowhere`      | no: links are ended | when the database has recorded them     |
 package struct Hub: Sendable {
+    /// Large values are stored indirectly, because an input of any case is copied as often as the packet of a press.
     package enum Input: Hashable, Sendable {
         /// The first input except `wallClock` and `recordFailed`; given once.
         case start
@@ -40,7 +41,7 @@ package struct Hub: Sendable {
         case transportClosed(String, AdapterFault = .absent)
 
         /// An event of the flicd with that index in the configuration.
-        case source(Int, SourceInput)
+        indirect case source(Int, SourceInput)
 
         /// The address on which the embedded broker listens.
         case brokerAddress(String)
@@ -58,10 +59,10 @@ package struct Hub: Sendable {
         /// The broker does not deliver the messages of a topic filter; `reason` is a sentence for users.
         case subscriptionRefused(topicFilter: String, reason: String)
 
-        case processEnded(JobID, ProcessResult)
-        case webAnswered(JobID, HTTPResult)
+        indirect case processEnded(JobID, ProcessResult)
+        indirect case webAnswered(JobID, HTTPResult)
         /// The answer to `loadRules`.
-        case rulesLoaded(JobID, RuleLoadReport)
+        indirect case rulesLoaded(JobID, RuleLoadReport)
         /// The rule files have changed, or are to be read again.
         case reloadRules
         /// The configuration was read again, and has this log level.
@@ -69,20 +70,22 @@ package struct Hub: Sendable {
         /// The firmware files in the state directory, at the start and whenever they change.
         case firmwareFiles([FirmwareFile])
         /// The answer to `readFirmware`.
-        case firmwareRead(JobID, FirmwareReading)
+        indirect case firmwareRead(JobID, FirmwareReading)
         /// The database did not take the record, which is written with the next one; a sentence for users, and the place of the
         /// record until then. The token is `nil` for a record without one, and before `start` if the database takes no record
         /// at all.
-        case recordFailed(RecordToken?, String, RecordRefuge = .memory)
+        indirect case recordFailed(RecordToken?, String, RecordRefuge = .memory)
         /// A reserve for such records could not be created; a sentence for users. `nil`: it could be created afterwards.
         case reserveFault(String?)
+        /// The record ring could not be created; a sentence for users. `nil`: it could be created afterwards.
+        case ringFault(String?)
         /// The sync has ended. True: everything recorded before it is on the disk.
         case synced(RecordToken, Bool)
 
         /// A line from a client of the control socket.
         case controlLine(ClientID, [UInt8])
         case clientGone(ClientID)
-        case flicd(FlicdReport)
+        indirect case flicd(FlicdReport)
         case timerFired
         /// The answer to `goOn`.
         case goOn
@@ -90,6 +93,7 @@ package struct Hub: Sendable {
         case stop
     }
 
+    /// Large values are stored indirectly, as in `Input`.
     package enum Effect: Hashable, Sendable {
         case setTimer(Instant)
         case cancelTimer
@@ -103,7 +107,7 @@ package struct Hub: Sendable {
         case closeTransport
         case send([UInt8])
         /// A command to the flicd with that index in the configuration.
-        case source(Int, SourceEffect)
+        indirect case source(Int, SourceEffect)
 
         /// Record the changes in a transaction without a sync, together with changes that could not be recorded before. The
         /// token is `nil` if no sync follows.
@@ -115,24 +119,24 @@ package struct Hub: Sendable {
         case unsubscribe([String])
         /// Answered with `published` or `publishFailed`. `expiry`: how long the broker may keep the message for others.
         case publish(MessageID, MQTTMessage, expiry: Duration?)
-        case startProcess(JobID, ProcessRequest)
+        indirect case startProcess(JobID, ProcessRequest)
         case cancelProcess(JobID)
-        case startWebRequest(JobID, HTTPAction)
+        indirect case startWebRequest(JobID, HTTPAction)
         case cancelWebRequest(JobID)
         /// Read and check the rule files, and run their tests if wanted. Answered with `rulesLoaded`.
         case loadRules(JobID, withTests: Bool)
         /// Release this set, which another has replaced, off the loop: releasing ten thousand rules takes longer than a press
         /// may wait.
-        case discard(PreparedRules)
+        indirect case discard(PreparedRules)
 
         /// Answered with `firmwareRead`.
         case readFirmware(JobID, FirmwareFile)
 
         /// A line to a client of the control socket.
-        case respond(ClientID, JSONValue)
+        indirect case respond(ClientID, JSONValue)
         /// A line to each client that watches.
-        case broadcast([ClientID], JSONValue)
-        case flicd(FlicdOrder)
+        indirect case broadcast([ClientID], JSONValue)
+        indirect case flicd(FlicdOrder)
         /// Press a button of the simulator.
         case pressSimulated(button: String, press: String)
         case log(LogLevel, String)
@@ -262,7 +266,8 @@ package struct Hub: Sendable {
         case .firmwareRead(let id, let reading): firmwareRead(id, reading, at: now)
         case .recordFailed(let token, let reason, let refuge):
             recordFailed(token, reason, refuge, at: now)
-        case .reserveFault(let reason): reserveChanged(reason, at: now)
+        case .reserveFault(let reason): carryOut(journal.reserveChanged(reason, at: now), at: now)
+        case .ringFault(let reason): carryOut(journal.ringChanged(reason, at: now), at: now)
         case .synced(let token, let success): synced(token, success, at: now)
 
         case .controlLine(let client, let line): serve(control.read(line, from: client), at: now)
@@ -308,7 +313,6 @@ package struct Hub: Sendable {
     private mutating func start(at now: Instant) {
         lifecycle = .running(since: now)
         if let lost = configuration.lostState { log(.error, lost) }
-        if let fault = configuration.ringFault { log(.error, fault) }
         for run in rules.interrupted { reportInterrupted(run, at: now) }
         for name in configuration.trustRootNames {
             log(
@@ -404,7 +408,7 @@ package struct Hub: Sendable {
     /// The wall time of an instant; the epoch as long as the clock is unknown.
     func wallClock(at now: Instant) -> UTCTime {
         guard let clock else { return UTCTime(milliseconds: 0) }
-        return clock.utc + (now - clock.at)
+        return clock.utc.advanced(from: clock.at, to: now)
     }
 
     /// True if any client watches. Occurrences on the path of a press are not made otherwise.

@@ -40,8 +40,8 @@ package struct HubConfiguration: Hashable, Sendable {
     package var ruleProblems: [JSONValue]
     /// Why stored pairings could not be read and what became of them, a sentence for users; `nil` if they were read.
     package var lostState: String?
-    /// Why there is no record ring, a sentence for users; `nil` if there is one.
-    package var ringFault: String?
+    /// A sentence for users about the place of the record ring; `nil` if the ring is on a tmpfs.
+    package var ringWarning: String?
     /// The file to which HCI packets are captured, if any.
     package var capture: String?
     /// True to write a metrics file for Prometheus.
@@ -60,7 +60,7 @@ package struct HubConfiguration: Hashable, Sendable {
         control: MQTTControl = .settings, logLevel: LogLevel = .info, processEnvironment: [String] = [],
         stateDirectory: String = "/",
         builtAt: UTCTime = UTCTime(milliseconds: 0), ruleFault: String? = nil, ruleProblems: [JSONValue] = [],
-        lostState: String? = nil, ringFault: String? = nil, capture: String? = nil, hasMetrics: Bool = false,
+        lostState: String? = nil, ringWarning: String? = nil, capture: String? = nil, hasMetrics: Bool = false,
         simulatedButtons: [String] = [],
         flicdListen: String? = nil
     ) {
@@ -85,7 +85,7 @@ package struct HubConfiguration: Hashable, Sendable {
         self.ruleFault = ruleFault
         self.ruleProblems = ruleProblems
         self.lostState = lostState
-        self.ringFault = ringFault
+        self.ringWarning = ringWarning
         self.capture = capture
         self.hasMetrics = hasMetrics
         self.simulatedButtons = simulatedButtons

@@ -231,7 +231,7 @@ extension Value {
         case (.number, .integer(let value)): self = .number(Double(value))
         case (.number, .number(let value)) where value.isFinite: self = .number(value)
         case (.string, .string(let text)): self = .string(text)
-        default: return nil
+        case (.boolean, _), (.integer, _), (.number, _), (.string, _), (.duration, _): return nil
         }
     }
 }

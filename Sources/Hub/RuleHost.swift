@@ -17,6 +17,13 @@ struct RuleHost: Sendable {
         var requesters: [Hub.Requester]
     }
 
+    /// The handling of one input by the engine.
+    struct Turn: Sendable {
+        var effects: [RuleEngine.Effect]
+        /// The result of the action whose end is the input; `nil` for other inputs.
+        var result: ActionResult?
+    }
+
     /// A failed step, for the topic about the last run.
     private struct Failure: Sendable {
         var step: String
@@ -56,8 +63,6 @@ struct RuleHost: Sendable {
     private(set) var areStatisticsScheduled = false
     /// The latest failed step of each rule, until its run ends.
     private var failures: [String: Failure] = [:]
-    /// The result of the action whose end is the input of the current turn; `nil` if the input is another.
-    private var actionResult: ActionResult?
     /// The last runs as published: for requests about rules, and to be published again after connecting to the broker.
     private var lastRuns: [String: JSONValue] = [:]
     /// True if something that the metrics show has changed since `takeHasChanged`.
@@ -87,8 +92,7 @@ struct RuleHost: Sendable {
     /// Handles the next input.
     ///
     /// - Returns: what to carry out before the next call; `nil` if no input waits.
-    mutating func takeTurn(at now: Instant) -> [RuleEngine.Effect]? {
-        actionResult = nil
+    mutating func takeTurn(at now: Instant) -> Turn? {
         isCarryingOut = nextInput < inputs.count
         guard isCarryingOut else {
             inputs.removeAll(keepingCapacity: true)
@@ -97,8 +101,9 @@ struct RuleHost: Sendable {
         }
         defer { nextInput += 1 }
         let input = inputs[nextInput]
-        if case .actionFinished(_, let result) = input { actionResult = result }
-        return engine.handle(input, at: now)
+        var turn = Turn(effects: engine.handle(input, at: now))
+        if case .actionFinished(_, let result) = input { turn.result = result }
+        return turn
     }
 
     /// What an event of a button starts, without changing anything; `nil` if that is not known before it is handled.
@@ -112,7 +117,6 @@ struct RuleHost: Sendable {
 
     /// Handles the events of one notification of a button. `takeTurn` has to be called until it returns `nil`.
     mutating func pressed(_ events: [ButtonEvent], at now: Instant) -> [RuleEngine.Effect] {
-        actionResult = nil
         isCarryingOut = true
         return engine.handle(.pressed(events), at: now)
     }
@@ -153,16 +157,17 @@ struct RuleHost: Sendable {
         }
     }
 
-    /// A step has failed in the current turn, which is shown when its run ends.
-    mutating func stepFailed(of rule: String, step: String, code: String, message: String) {
-        failures[rule] = Failure(
-            step: step, code: code, message: message, exitStatus: exitStatus(ofStepFailedWith: code))
-    }
-
-    /// The exit status of the program that ended in the current turn; `nil` if the step failed for another reason.
-    private func exitStatus(ofStepFailedWith code: String) -> Int64? {
-        guard code == "R822", case .failed(code: code, message: _, let facts?) = actionResult else { return nil }
-        return facts.status
+    /// A step has failed, which is shown when its run ends.
+    ///
+    /// - Parameter result: the result of the action whose end was the input of the turn; `nil` for other inputs.
+    mutating func stepFailed(of rule: String, step: String, code: String, message: String, after result: ActionResult?)
+    {
+        var failure = Failure(step: step, code: code, message: message)
+        // The program that ended is the step's, unless the step failed for another reason.
+        if code == "R822", case .failed(code: code, message: _, let facts?) = result {
+            failure.exitStatus = facts.status
+        }
+        failures[rule] = failure
     }
 
     /// The trace of a run that has ended; `nil` if it is not kept any more.

@@ -81,7 +81,7 @@ extension JSONValue {
         switch self["button"] {
         case nil, .null: .some(nil)
         case .string(let text): ButtonID(text).map { .some($0) }
-        default: nil
+        case .bool, .integer, .number, .array, .object: nil
         }
     }
 }

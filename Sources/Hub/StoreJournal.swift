@@ -29,6 +29,8 @@ struct StoreJournal: Sendable {
         case mended
         /// A reserve that was missing has been created.
         case reserveMade
+        /// The record ring, which was missing, has been created.
+        case ringMade
         /// True if presses can be recorded at all. While they cannot, buttons have to keep them.
         case canRecord(Bool)
         /// Call `retry` at this time.
@@ -38,7 +40,7 @@ struct StoreJournal: Sendable {
 
     /// The delays between attempts to record changes that could not be recorded.
     static let retryDelays = Duration.seconds(1)...Duration.seconds(60)
-    /// The delays between attempts to create a missing reserve while the database can record.
+    /// The delays between attempts to create a missing reserve or ring while the database can record.
     static let reserveDelays = Duration.seconds(60)...Duration.seconds(3600)
 
     /// Why the store cannot be written; `nil` if it can. A sentence for users.
@@ -48,6 +50,8 @@ struct StoreJournal: Sendable {
     private var reason: String?
     /// Why a reserve is missing; `nil` if none is. A sentence for users.
     private(set) var reserveFault: String? { didSet { hasChanged = true } }
+    /// Why the record ring is missing; `nil` if it is not. A sentence for users.
+    private(set) var ringFault: String? { didSet { hasChanged = true } }
     /// True if the last failed record is in the memory of the process only (`RecordRefuge.nowhere`).
     private(set) var isRecordLost = false
     /// The cursors of recorded events, by the token of the sync that has to succeed before they are acknowledged.
@@ -159,21 +163,42 @@ struct StoreJournal: Sendable {
     mutating func reserveChanged(_ reason: String?, at now: Instant) -> [Effect] {
         let before = reserveFault
         reserveFault = reason.map { "\($0); until then a reserve for presses on a full disk is missing" }
-        guard reserveFault != before else { return [] }
-        if reserveFault == nil { reserveBackOff.reset() }
-        // While the store has a fault, that fault is reported, and `retry` is called more often than for a missing reserve.
-        guard fault == nil else { return [] }
-        if let reserveFault { return [.faulted(reserveFault), scheduleReserve(at: now)] }
-        isRetryScheduled = false
-        return [.cancelTimer, .reserveMade]
+        return reserveFault == before ? [] : missingFilesChanged(reserveFault, orElse: .reserveMade, at: now)
     }
+
+    /// The record ring could not be created, or has been created. Presses then wait for the transaction of their record.
+    ///
+    /// - Parameter reason: a sentence for users; `nil` if the ring is not missing.
+    mutating func ringChanged(_ reason: String?, at now: Instant) -> [Effect] {
+        let before = ringFault
+        ringFault = reason.map { "\($0); until then every press waits for the disk of the state directory" }
+        return ringFault == before ? [] : missingFilesChanged(ringFault, orElse: .ringMade, at: now)
+    }
+
+    /// - Parameters:
+    ///   - missing: the new fault of a reserve or of the ring; `nil` if it was created.
+    ///   - made: the effect that says that it was created.
+    private mutating func missingFilesChanged(
+        _ missing: String?, orElse made: Effect, at now: Instant
+    ) -> [Effect] {
+        if missingFiles.isEmpty { reserveBackOff.reset() }
+        // While the store has a fault, that fault is reported, and `retry` is called more often than for a missing file.
+        guard fault == nil else { return [] }
+        if let missing { return [.faulted(missing)] + (isRetryScheduled ? [] : [scheduleReserve(at: now)]) }
+        guard missingFiles.isEmpty else { return [made] }
+        isRetryScheduled = false
+        return [.cancelTimer, made]
+    }
+
+    /// The faults of a reserve and of the ring.
+    private var missingFiles: [String] { [reserveFault, ringFault].compactMap(\.self) }
 
     private mutating func scheduleReserve(at now: Instant) -> Effect {
         isRetryScheduled = true
         return .setTimer(now + reserveBackOff.next())
     }
 
-    /// The timer has expired. An empty record makes `StoreDisk` record earlier changes and create a missing reserve.
+    /// The timer has expired. An empty record makes the store record earlier changes and create a missing reserve or ring.
     mutating func retry(as token: RecordToken, at now: Instant) -> [Effect] {
         isRetryScheduled = false
         guard fault == nil else { return [record([], as: token), sync(token)] }
@@ -187,10 +212,10 @@ struct StoreJournal: Sendable {
         latestFault = nil
         backOff.reset()
         isRetryScheduled = false
-        let reserve = reserveFault.map { [scheduleReserve(at: now), .mended, .faulted($0)] }
+        let missing = missingFiles.map { Effect.faulted($0) }
         let acknowledged = heldBack.sorted { $0.key < $1.key }
         heldBack = [:]
-        return (reserve ?? [.cancelTimer, .mended])
+        return (missing.isEmpty ? [.cancelTimer, .mended] : [scheduleReserve(at: now), .mended] + missing)
             + acknowledged.map { .acknowledge(Acknowledgement(button: $0.key, cursor: $0.value)) } + [.canRecord(true)]
     }
 
@@ -213,11 +238,11 @@ struct StoreJournal: Sendable {
         }
         if fault == nil, latestFault != nil { problems.append("a record failed, and the store has no fault") }
         if fault != nil, latestFault == nil { problems.append("the store has a fault, and no record failed") }
-        if isRetryScheduled, fault == nil, reserveFault == nil {
+        if isRetryScheduled, fault == nil, missingFiles.isEmpty {
             problems.append("a record is to be tried again without a fault")
         }
-        if !isRetryScheduled, fault == nil, reserveFault != nil {
-            problems.append("there is no reserve, and it is not tried again")
+        if !isRetryScheduled, fault == nil, !missingFiles.isEmpty {
+            problems.append("there is no reserve or no ring, and it is not tried again")
         }
         return problems
     }

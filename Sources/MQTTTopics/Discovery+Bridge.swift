@@ -1,3 +1,4 @@
+import ButtonModel
 import JSON
 
 extension Discovery {
@@ -56,7 +57,8 @@ extension Discovery {
             Component(
                 "log_level", .select, of: bridgeNode,
                 [
-                    "name": "Log level", "options": ["error", "warning", "info", "debug"],
+                    "name": "Log level",
+                    "options": .array(LogLevel.allCases.reversed().map { .string($0.rawValue) }),
                     "entity_category": "config", "state_topic": info,
                     "value_template": "{{ value_json.log_level }}",
                     "command_topic": .string(topics.request(BridgeRequestName.options)),

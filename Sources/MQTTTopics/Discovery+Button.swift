@@ -207,15 +207,17 @@ extension ButtonDevice {
     }
 
     private static let pressTypes = [
-        "click": "button_short_press", "double_click": "button_double_press", "hold": "button_long_press",
-        "hold_release": "button_long_release", "clicks_3": "button_triple_press", "clicks_4": "button_quadruple_press",
-        "clicks_5": "button_quintuple_press",
+        EventName.clicks(1): "button_short_press", EventName.clicks(2): "button_double_press",
+        EventName.clicks(3): "button_triple_press", EventName.clicks(4): "button_quadruple_press",
+        EventName.clicks(5): "button_quintuple_press", Gesture.hold.rawValue: "button_long_press",
+        Gesture.holdRelease.rawValue: "button_long_release",
     ]
     private static let otherTypes = [
-        "clicks_6": "clicked 6 times", "clicks_7": "clicked 7 times", "clicks_8": "clicked 8 times",
-        "swipe_left": "swiped left", "swipe_right": "swiped right", "swipe_up": "swiped up",
-        "swipe_down": "swiped down", "rotate_clockwise": "turned clockwise",
-        "rotate_counter_clockwise": "turned counter-clockwise",
+        EventName.clicks(6): "clicked 6 times", EventName.clicks(7): "clicked 7 times",
+        EventName.clicks(8): "clicked 8 times", SwipeDirection.left.rawValue: "swiped left",
+        SwipeDirection.right.rawValue: "swiped right", SwipeDirection.up.rawValue: "swiped up",
+        SwipeDirection.down.rawValue: "swiped down", RotationDirection.clockwise.rawValue: "turned clockwise",
+        RotationDirection.counterClockwise.rawValue: "turned counter-clockwise",
     ]
 }
 

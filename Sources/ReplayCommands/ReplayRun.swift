@@ -131,7 +131,11 @@ struct ReplayRun {
                 count(line)
                 occurrences.append(.line(line, at: time))
             case .startProcess: counts.programs += 1
-            default: break
+            case .setTimer, .cancelTimer, .needsEntropy, .goOn, .openTransport, .closeTransport, .send, .source,
+                .record, .sync, .subscribe, .unsubscribe, .publish, .cancelProcess, .startWebRequest,
+                .cancelWebRequest, .loadRules, .discard, .readFirmware, .respond, .flicd, .pressSimulated, .log,
+                .setLogLevel, .status, .writeMetrics, .finish:
+                break
             }
         }
         return occurrences
@@ -140,10 +144,10 @@ struct ReplayRun {
     private mutating func count(_ line: JSONValue) {
         switch line.text("kind") {
         case "event":
-            switch line.text("event") {
-            case "down": counts.presses += 1
-            case "up": break
-            default: counts.gestures += 1
+            switch RawEvent(rawValue: line.text("event")) {
+            case .down: counts.presses += 1
+            case .up: break
+            case nil: counts.gestures += 1
             }
         case "rule": if line.text("outcome") == "started" { counts.runs += 1 }
         case "publish": counts.messages += 1

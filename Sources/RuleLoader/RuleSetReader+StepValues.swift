@@ -111,7 +111,7 @@ extension RuleSetReader {
             "remove the quotes"
         case (.boolean, .string), (.integer, .string), (.number, .string):
             "put it in quotes: \"\(node.scalar ?? "")\""
-        default: nil
+        case (.unknown, _), (.boolean, _), (.integer, _), (.number, _), (.string, _), (.duration, _), (.list, _): nil
         }
     }
 

@@ -141,7 +141,8 @@ extension RuleSetReader {
                 if let duration = fields.duration("collect") {
                     events[index].event = .rotate(direction, collect: duration)
                 }
-            default:
+            case (.down, _), (.up, _), (.pattern, _), (.hold, _), (.holdRelease, _), (.swipe, _), (.rotate, _),
+                (.connected, _), (.disconnected, _), (.batteryLow, _):
                 if let key = fields.last(of: [name, "event", "clicks", "pattern"]) {
                     checker.error("E210", at: key, "\"\(name)\" is allowed only with \(kind)")
                 }

@@ -69,8 +69,7 @@ extension MappingTable {
                 "the model, which determines the events and parts"),
             Key(
                 "trigger_mode",
-                .oneOf(["auto", "click", "click_and_hold", "click_and_double_click", "click_and_double_click_and_hold"]
-                ),
+                .oneOf(["auto"] + TriggerMode.allCases.map(\.rawValue)),
                 "the gestures that the button reports; `auto` derives them from the rules"),
             Key("hold_after", .duration(.milliseconds(200) ... .seconds(10)), "the shortest duration of a long press"),
             Key(

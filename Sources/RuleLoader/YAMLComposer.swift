@@ -109,7 +109,8 @@ struct YAMLComposer: ~Copyable {
             node = YAMLNode(content: .scalar(text, style), start: event.start, end: event.end)
         case .sequenceStart: node = try sequence(event, depth: depth)
         case .mappingStart(let isFlow): node = try mapping(event, isFlow: isFlow, isKey: isKey, depth: depth)
-        default: preconditionFailure("libyaml's grammar lets only a node begin here")
+        case .streamStart, .streamEnd, .documentStart, .documentEnd, .sequenceEnd, .mappingEnd:
+            preconditionFailure("libyaml's grammar lets only a node begin here")
         }
         if event.tag != nil { resolveTag(of: &node, event) }
         if let number {

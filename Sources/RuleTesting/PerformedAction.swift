@@ -152,7 +152,8 @@ extension JSONValue {
         case (.object(let left), .object(let right)):
             left.count == right.count
                 && left.allSatisfy { member in other[member.name].map { member.value.isSame(as: $0) } ?? false }
-        default: self == other
+        case (.null, _), (.bool, _), (.integer, _), (.number, _), (.string, _), (.array, _), (.object, _):
+            self == other
         }
     }
 }

@@ -147,7 +147,7 @@ extension RecordedRules {
             for file in read where !files.contains(where: { $0.name == file.name }) {
                 files.append(File(name: file.name, text: file.text))
             }
-        default: break
+        case (.timeZone, _), (.files, _): break
         }
     }
 }

@@ -6,8 +6,8 @@ import Platform
 /// `write` of the rule's message. Unlike times, these counts do not depend on what else the machine does.
 struct InstructionCounter {
     /// The limits that `tryck-bench press --count` judges by.
-    static let maximumInstructions = 44_000
-    static let maximumCodeLines = 1_500
+    static let maximumInstructions = 35_000
+    static let maximumCodeLines = 1_300
     static let maximumAllocations = 40
     static let maximumSystemCalls = 2
 

@@ -95,8 +95,7 @@ struct DiskFaultTests {
             notices.allSatisfy {
                 switch $0 {
                 case .wasEmpty: true
-                case .directoryIsOpen, .fileWasOpen, .renamed, .unreadable, .repaired, .ringIgnored, .noRing,
-                    .ringOnDisk:
+                case .directoryIsOpen, .fileWasOpen, .renamed, .unreadable, .repaired, .ringIgnored, .ringOnDisk:
                     false
                 }
             },

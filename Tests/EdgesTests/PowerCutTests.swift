@@ -280,7 +280,7 @@ private final class Ledger {
             if isSynced { disk.note(.promised(sync.count)) }
             sync.done()
         case .recordFailed(_, _, let refuge): #expect(refuge != .nowhere)
-        case .reserveFault, .notice: break
+        case .reserveFault, .ringFault, .notice: break
         }
     }
 

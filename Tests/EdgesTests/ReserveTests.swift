@@ -554,6 +554,25 @@ struct ReserveTests {
         #expect(runs == [1, UInt64(ENOSPC), UInt64(EROFS)].sorted())
     }
 
+    @Test("runs that end on a read-only disk stay ended, though an old snapshot contains their starts")
+    func endedRuns() async throws {
+        let directory = TemporaryDirectory(in: "/dev/shm")
+        _ = try await Self.killOnFullDisk(in: directory)
+        let other = Self.take(Self.database + [Reserve.name], from: directory)
+        try await withReactor {
+            let disk = WatchedDisk(other.path)
+            disk.begin(.callsFrom(0, errno: EROFS))
+            defer { disk.end() }
+            let store = try openStore(other)
+            #expect(try store.load().runs.map(\.id) == [1, 2])
+            #expect(throws: StoreFailure.self) { try store.apply([.runEnded(1), .runEnded(2)]) }
+            disk.mend()
+            try store.apply([])
+            #expect(try store.load().runs == [])
+        }
+        #expect(try await withReactor { try openStore(other).load().runs } == [])
+    }
+
     @Test("a first start on a disk that cannot be written is refused, and so is a second daemon")
     func refused() async throws {
         let directory = TemporaryDirectory(in: "/dev/shm")

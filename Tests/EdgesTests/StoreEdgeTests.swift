@@ -185,11 +185,90 @@ struct StoreEdgeTests {
         try await withReactor {
             let house = House()
             let store = try house.open(runtimeDirectory: house.runtime.path + "/missing")
-            guard case .noRing(.file) = store.notices.first else { throw Unexpected() }
+            guard case .file = store.ringFault, store.notices == [] else { throw Unexpected() }
             store.record([.putButton(.example(1))])
             store.record(Self.press(1))
             #expect(try house.killed().open().stored.runs.map(\.id) == [1])
             store.close()
+        }
+    }
+
+    @Test(
+        "a ring that could not be created is created with a later attempt, and records do not wait from then on",
+        arguments: [true, false])
+    func ringLater(isMapped: Bool) async throws {
+        try await withReactor {
+            let house = House()
+            try house.open().close()
+            let path = house.ring
+            unlink(path)
+            mkdir(path, 0o700)
+            let disk = WatchedDisk(house.directory.path)
+            disk.begin()
+            defer { disk.end() }
+            let store = try house.open(isRingMappable: isMapped)
+            guard case .file = store.ringFault else { throw Unexpected() }
+            store.record([.putButton(.example(1))])
+            store.record([])
+            #expect(await house.synced(store))
+            #expect(store.ringFault != nil && house.events.takeAll() == [])
+            rmdir(path)
+            store.record([])
+            store.flush()
+            #expect(await house.events.next() == .ringFault(nil))
+            #expect(store.ringFault == nil)
+            if !isMapped { #expect(await house.events.next() == .notice(.ringOnDisk(path: path))) }
+            disk.stall()
+            store.record(Self.press(1))
+            store.record(Self.press(2))
+            #expect(try house.killed().open().stored.runs.map(\.id) == [1, 2])
+            disk.resume()
+            #expect(await house.synced(store))
+            store.close()
+            #expect(try house.open().stored.runs.map(\.id) == [1, 2])
+        }
+    }
+
+    @Test("a start that could not write the database has no ring, and creates one when the database is mended")
+    func ringAfterOlderSchema() async throws {
+        try await withReactor {
+            let house = House()
+            try house.open().close()
+            do {
+                // A version without rings has used the directory.
+                let database = try Database(path: house.directory.path + "/tryck.sqlite", busyTimeout: .zero)
+                let mark = try #require(try database.reserveMark())
+                try database.setReserveMark(ReserveMark(database: mark.database, number: mark.number))
+            }
+            let disk = WatchedDisk(house.directory.path)
+            disk.begin(.full)
+            defer { disk.end() }
+            let store = try house.open()
+            #expect(store.fault != nil && store.ringFault == store.fault)
+            store.record([.putButton(.example(1))])
+            disk.mend()
+            store.record([])
+            store.flush()
+            #expect(await house.events.next { $0 == .ringFault(nil) ? true : nil })
+            disk.stall()
+            store.record(Self.press(1))
+            let next = house.killed()
+            disk.resume()
+            let found = try next.open()
+            #expect(found.stored.buttons.count == 1 && found.stored.runs.map(\.id) == [1] && found.notices == [])
+            store.close()
+        }
+    }
+
+    @Test("a record after the end of the store has no effect, and does not wait for the thread")
+    func recordAfterEnd() async throws {
+        try await withReactor {
+            let house = House()
+            let store = try house.open(runtimeDirectory: house.runtime.path + "/missing")
+            store.close()
+            store.record([.putButton(.example(1))])
+            store.flush()
+            #expect(try house.open().stored.buttons == [])
         }
     }
 
@@ -314,7 +393,8 @@ struct StoreEdgeTests {
             #expect(again.stored.runs == [])
             #expect(
                 again.notices == [
-                    .ringIgnored(path: older.ring, cause: "it belongs to another state of the database")
+                    .ringIgnored(
+                        path: older.ring, cause: "it belongs to another state of the database, or was applied before")
                 ])
             store.close()
         }
@@ -405,10 +485,8 @@ struct StoreEdgeTests {
             ) { _ in }
             #expect(other.stored.runs == [])
             #expect(
-                other.notices == [
-                    .ringIgnored(path: house.ring, cause: "another daemon uses it"),
-                    .noRing(.ringInUse(path: house.ring)),
-                ])
+                other.notices == [.ringIgnored(path: house.ring, cause: "another daemon uses it")])
+            #expect(other.ringFault == .ringInUse(path: house.ring))
             other.close()
             #expect(try house.killed().open().stored.runs.map(\.id) == [1])
             store.close()

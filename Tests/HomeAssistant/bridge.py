@@ -60,6 +60,10 @@ class Air:
     async def press(self, button: str, press: str) -> None:
         await self._buttons[button].write(f'{button} {press}')
 
+    async def lose(self, button: str) -> None:
+        """Ends a button in the middle of whatever it does, as an empty battery would."""
+        await self._buttons[button].end(signal.SIGKILL)
+
     async def end(self) -> None:
         for program in (*self._buttons.values(), self._rootcanal):
             if program:

@@ -152,6 +152,18 @@ struct AudienceTests {
         #expect(house.listed?["modes"]?["trigger_mode"] == "click")
     }
 
+    @Test("after a reload, clients that watch receive the buttons of which the rules say something else")
+    func watchedReload() {
+        var house = ReportingHouse()
+        house.rulesOnDisk = RuleSet(buttons: [Self.declared(.address(Self.button))], fingerprint: "1")
+        house.reload()
+        #expect(house.changed?["name"] == "hall" && house.changed?["trigger_mode"] == "click")
+        #expect(house.lines.count { $0["kind"] == "changed" } == 1)
+        house.rulesOnDisk.fingerprint = "2"
+        house.reload()
+        #expect(house.changed == nil, "the new rules say the same of the button")
+    }
+
     @Test("a trigger mode that the rules drop reaches the store, the button's own topic, and those who watch")
     func droppedMode() {
         var house = ReportingHouse(

@@ -73,6 +73,7 @@ struct RecordingTests {
         case .firmwareRead: [.firmwareRead(8, .octets([])), .firmwareRead(9, .failed("it is gone."))]
         case .recordFailed: RecordRefuge.allCases.map { .recordFailed(3, "no space", $0) }
         case .reserveFault: [.reserveFault("no space left for tryck.reserve"), .reserveFault(nil)]
+        case .ringFault: [.ringFault("no space left for tryck.ring-1"), .ringFault(nil)]
         case .synced: [.synced(4, true), .synced(4, false)]
         case .controlLine: [.controlLine(client, Array("{\"request\" : \"status\"}".utf8)), .controlLine(client, [])]
         case .clientGone: [.clientGone(client)]
@@ -256,7 +257,7 @@ struct RecordingTests {
             homeAssistantStatusTopic: "ha/there", trustRootNames: ["ab…"], transport: "hci:0", maximumConnections: 3,
             broker: "mqtt://b:1883",
             control: .all, logLevel: .debug, stateDirectory: "/s", builtAt: UTCTime(milliseconds: 12), ruleFault: "bad",
-            ruleProblems: [["code": "E101", "line": 3]], lostState: "gone", ringFault: "no ring",
+            ruleProblems: [["code": "E101", "line": 3]], lostState: "gone", ringWarning: "not in memory",
             hasMetrics: true, simulatedButtons: ["hall"]),
         rules: RecordedRules(
             files: [
@@ -340,7 +341,7 @@ struct RecordingTests {
                 "version", "commit", "baseTopic", "discoveryPrefix", "homeAssistantStatusTopic", "extraTrustRoots",
                 "trustRootNames", "transport", "hasTransport", "maximumConnections", "sources", "broker", "hasBroker",
                 "control", "logLevel", "processEnvironment", "stateDirectory", "builtAt", "ruleFault", "ruleProblems",
-                "lostState", "ringFault", "capture", "hasMetrics", "simulatedButtons", "flicdListen",
+                "lostState", "ringWarning", "capture", "hasMetrics", "simulatedButtons", "flicdListen",
             ])
         #expect(names(stored) == ["installationID", "nextRun", "buttons", "runs", "rules"])
         #expect(

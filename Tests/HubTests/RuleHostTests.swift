@@ -37,10 +37,10 @@ struct RuleHostTests {
         var host = Self.host(Self.set(["light"]))
         host.add(.requested(.run(rule: "light", ignoringConditions: false, isDryRun: false)))
         let first = host.takeTurn(at: Self.now)
-        #expect(host.isCarryingOut && first?.isEmpty == false)
+        #expect(host.isCarryingOut && first?.effects.isEmpty == false)
         host.add(.requested(.setEnabled(rule: "light", false)))
         let second = host.takeTurn(at: Self.now)
-        #expect(second?.contains(.enabledChanged(rule: "light", false)) == true)
+        #expect(second?.effects.contains(.enabledChanged(rule: "light", false)) == true)
         let third = host.takeTurn(at: Self.now)
         #expect(third == nil && !host.isCarryingOut && host.problems().isEmpty)
     }
@@ -145,8 +145,8 @@ struct RuleHostTests {
         facts.status = 3
         let step = ActionID(run: RunID(rawValue: 1), index: 0)
         host.add(.actionFinished(step, .failed(code: "R822", message: "exit status 3", facts)))
-        _ = host.takeTurn(at: Self.now)
-        host.stepFailed(of: "light", step: "run", code: "R822", message: "exit status 3")
+        let turn = host.takeTurn(at: Self.now)
+        host.stepFailed(of: "light", step: "run", code: "R822", message: "exit status 3", after: turn?.result)
         func end() -> Bool {
             host.ended(
                 "light", result: .failed, startedAt: Self.time, buttonLabel: "hall", event: "click", duration: nil)

@@ -174,6 +174,28 @@ struct StoreJournalTests {
             "the delays start again")
     }
 
+    @Test("a missing ring and a missing reserve are tried again together, until neither is missing")
+    func ringAndReserve() {
+        var journal = StoreJournal()
+        let sentence = "in use; until then every press waits for the disk of the state directory"
+        #expect(
+            journal.ringChanged("in use", at: Self.start) == [
+                .faulted(sentence), .setTimer(Self.start + .seconds(60)),
+            ])
+        #expect(journal.reserveChanged("no space", at: Self.start).count == 1)
+        #expect(journal.ringFault == sentence && journal.reserveFault != nil && journal.problems().isEmpty)
+        #expect(
+            journal.retry(as: 1, at: Self.start) == [.record(nil, []), .setTimer(Self.start + .seconds(120))])
+        #expect(journal.reserveChanged(nil, at: Self.start) == [.reserveMade])
+        #expect(journal.isRetryScheduled && journal.problems().isEmpty)
+        // A fault of the store is reported instead, and the missing ring is reported again after it.
+        _ = journal.recordFailed(nil, "no space", .memory, at: Self.start)
+        _ = journal.retry(as: 2, at: Self.start)
+        #expect(journal.synced(2, true, at: Self.start).contains(.faulted(sentence)) && journal.problems().isEmpty)
+        #expect(journal.ringChanged(nil, at: Self.start) == [.cancelTimer, .ringMade])
+        #expect(!journal.isRetryScheduled && journal.problems().isEmpty)
+    }
+
     @Test("a fault of the store has retry delays of its own, and a missing reserve is tried again after it")
     func reserveAndFault() {
         var journal = StoreJournal()

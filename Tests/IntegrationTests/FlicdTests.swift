@@ -29,8 +29,8 @@ struct FlicdTests {
             }
             address = found.output.0.lowercased()
             // In either order.
-            try workshop.wait { [daemon, port] in
-                daemon.text.contains("served at 127.0.0.1:\(port)") && daemon.text.contains("Bluetooth adapter")
+            for line in ["served at 127.0.0.1:\(port)", "Bluetooth adapter"] {
+                try daemon.wait(forLineContaining: line)
             }
         }
 

@@ -119,6 +119,23 @@ final class Program: @unchecked Sendable {
         }
     }
 
+    /// Waits until the lines of both streams so far are as a test wants them. The condition is checked after each output.
+    func wait(within seconds: Double = 60, until isTrue: (_ lines: [String]) -> Bool) throws {
+        let deadline = Date(timeIntervalSinceNow: seconds)
+        condition.lock()
+        defer { condition.unlock() }
+        while !isTrue(collected) {
+            guard openStreams > 0, condition.wait(until: deadline) else {
+                throw Failure(
+                    description: "\(name): not true within \(seconds) s, or before the output ended; it said:\n"
+                        + collected.suffix(40).joined(separator: "\n"))
+            }
+        }
+    }
+
+    /// Waits until there is a line that contains `text`, even if it was already waited for.
+    func wait(forLineContaining text: String) throws { try wait { $0.contains { $0.contains(text) } } }
+
     func write(_ line: String) {
         try? input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
     }

@@ -43,9 +43,8 @@ struct RecordingTests {
                 "--config", workshop.path("tryck.yaml"), "--state-directory", workshop.path("state"),
                 "--control-socket", workshop.path("control.sock"), "--record", workshop.path("session.jsonl"),
             ], environment: ["DOOR_CODE": "brass-0815"])
-        for line in ["is ready", "connected to"] {
-            try workshop.wait { daemon.lines.contains { $0.contains(line) } }
-        }
+        // In either order.
+        for line in ["is ready", "connected to"] { try daemon.wait(forLineContaining: line) }
         let client = try workshop.start(
             "/usr/bin/python3", ["-c", RecordingTests.client, workshop.path("control.sock")])
         // A turn's lines are in the recording when a request of a later turn is answered.

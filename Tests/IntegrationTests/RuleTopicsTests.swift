@@ -117,7 +117,7 @@ struct RuleTopicsTests {
         if setting == "none" {
             #expect(try !#require(house.messages).text.contains("response/rules/reload {"))
         } else {
-            try house.workshop.wait { try #require(house.messages).text.contains("response/rules/reload {") }
+            try #require(house.messages).wait(forLineContaining: "response/rules/reload {")
         }
     }
 
@@ -129,7 +129,7 @@ struct RuleTopicsTests {
         try house.workshop.write("rules/home.yaml", "version: 1\nvariables: {volume: loud}\nrules: []\n")
         try house.reloaded()
         for topicName in ["rules/lamp/enabled", "rules/lamp/last_run", "variables/note"] {
-            try house.workshop.wait { try #require(house.messages).lines.contains("tryck/\(topicName) (null)") }
+            try #require(house.messages).wait { $0.contains("tryck/\(topicName) (null)") }
         }
         #expect(try house.retained("tryck/variables/volume") == "loud")
         try house.workshop.write("rules/home.yaml", Self.rules)

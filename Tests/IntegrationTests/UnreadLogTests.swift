@@ -43,7 +43,7 @@ struct UnreadLogTests {
         }
         close(log.writingEnd)
         try messages.line(containing: "tryck/bridge/state online")
-        try workshop.wait { messages.lines.contains { $0.contains(#""powered":true"#) } }
+        try messages.wait(forLineContaining: #""powered":true"#)
         let client = try ControlClient(path: workshop.path("control.sock"))
         func ask(_ request: String, _ data: JSONValue) throws {
             let line: JSONValue = ["request": .string(request), "data": data]

@@ -79,6 +79,26 @@ struct EarlyPressScenarioTests {
     }
 
     @Test(
+        "a process that is killed after any effect of an early press neither loses the press nor acts on it twice",
+        arguments: 0...16)
+    func killed(effects: Int) {
+        var house = Self.house("actions: [publish: {topic: lamp, payload: x}, publish: {topic: lamp, payload: z}]")
+        house.press("kitchen", .click)
+        house.wait(.seconds(3))
+        #expect(house.earlyPressCount == 1)
+        house.forgetWhatHappened()
+        house.end = (effects, false)
+        house.press("kitchen", .click)
+        house.wait(.seconds(30))
+        let payloads = house.payloads(on: "lamp")
+        #expect(["", "x", "xz"].contains(payloads.joined()), "\(payloads)")
+        #expect(house.interruptedRuns.count <= 1)
+        // Before the record, the button still has the press, and reports it when it is too late for the rule.
+        #expect(payloads.count == 2 || house.interruptedRuns.count == (effects == 0 ? 0 : 1))
+        #expect(house.store.state.buttons.first { $0.id == Household.kitchenID }?.pressCount == 2)
+    }
+
+    @Test(
         "a press is handled in the general way while another rule waits for a change, the disk is full, or the broker away"
     )
     func circumstances() {

@@ -125,7 +125,7 @@ struct Household {
     init(
         _ buttons: [SimulatedButtonDescription] = [kitchen, hall], rules: HouseRules = .none, seed: UInt64 = 1,
         control: MQTTControl = .settings, discoveryPrefix: String? = nil,
-        hasBroker: Bool = true, hasMetrics: Bool = false, lostState: String? = nil, ringFault: String? = nil,
+        hasBroker: Bool = true, hasMetrics: Bool = false, lostState: String? = nil, ringWarning: String? = nil,
         servesFlicd: Bool = false, controller: VirtualController.Configuration? = nil,
         recordedAt seam: RecordingSeam? = nil, isWitnessed: Bool = false
     ) {
@@ -139,8 +139,8 @@ struct Household {
         configuration = HubConfiguration(
             version: "test", discoveryPrefix: discoveryPrefix, extraTrustRoots: [SimulatorRoot.publicKey],
             transport: "simulated:test",
-            broker: "mqtt://test", hasBroker: hasBroker, control: control, lostState: lostState, ringFault: ringFault,
-            hasMetrics: hasMetrics,
+            broker: "mqtt://test", hasBroker: hasBroker, control: control, lostState: lostState,
+            ringWarning: ringWarning, hasMetrics: hasMetrics,
             simulatedButtons: buttons.map(\.name), flicdListen: servesFlicd ? "127.0.0.1:5551" : nil)
         runner = HubRunner(Hub(configuration, stored: store.state, rules: rules.set))
         world =

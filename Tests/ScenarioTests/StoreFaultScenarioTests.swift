@@ -156,12 +156,30 @@ struct StoreFaultScenarioTests {
         #expect(Self.faults(&house) == [])
     }
 
-    @Test("a ring that could not be created is a fault, and is logged at the start")
+    @Test("a ring that could not be created shows in the status, and is tried again until it is created")
     func noRing() {
-        let sentence = "no space left for /run/tryck/tryck.ring-1"
-        var house = Household([Household.kitchen], rules: Self.rules, ringFault: sentence)
-        #expect(house.logged.contains(sentence))
-        #expect(Self.faults(&house) == [sentence])
+        var house = Household([Household.kitchen], rules: Self.rules)
+        house.pairAll()
+        house.forgetWhatHappened()
+        house.tell(.ringFault("no space left for /run/tryck/tryck.ring-1"))
+        let sentence =
+            "no space left for /run/tryck/tryck.ring-1; until then every press waits for the disk of the state directory"
+        #expect(Self.faults(&house) == [sentence] && house.logged.contains(sentence))
+        house.wait(.seconds(200))
+        #expect(house.journal.count { $0 == "record" } == 2)
+        house.tell(.ringFault(nil))
+        #expect(Self.faults(&house) == [])
+        house.wait(.seconds(7200))
+        #expect(house.journal.count { $0 == "record" } == 2)
+    }
+
+    @Test("a ring on a disk is a warning of the status, which is no fault")
+    func ringOnDisk() {
+        let sentence = "/run/tryck/tryck.ring-1 is not on a tmpfs"
+        var house = Household([Household.kitchen], rules: Self.rules, ringWarning: sentence)
+        #expect(Self.faults(&house) == [])
+        house.ask(#"{"request":"status"}"#)
+        #expect(house.data["warnings"] == [.string(sentence)] && house.data["ok"] == true)
     }
 
     /// Expects that every press is handled once and acknowledged to the button.

@@ -103,6 +103,11 @@ void cmosquitto_set_callbacks(const struct cmosquitto_callbacks *callbacks);
 // Sets the callbacks of this handle; their context is its user data.
 void cmosquitto_use_callbacks(struct mosquitto *client);
 
+// mosquitto_publish_v5 without lines for the log.
+int cmosquitto_publish(
+	struct mosquitto *client, int *message_id, const char *topic, int length, const void *payload, int qos, bool retain,
+	const mosquitto_property *properties);
+
 // Returns the number of octets that TLS has decrypted and the library has not read. epoll does not report them.
 int cmosquitto_pending(struct mosquitto *client);
 

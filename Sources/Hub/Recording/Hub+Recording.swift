@@ -46,8 +46,8 @@ extension Hub {
         case .start, .wallClock, .transportOpened, .transportClosed, .source, .brokerAddress, .brokerConnected,
             .brokerDisconnected, .brokerSentMalformedPacket, .published, .publishFailed, .messageReceived,
             .messageDropped, .subscriptionRefused, .processEnded, .webAnswered, .rulesLoaded, .reloadRules, .logLevel,
-            .firmwareFiles,
-            .firmwareRead, .recordFailed, .reserveFault, .synced, .controlLine, .clientGone, .flicd, .timerFired, .stop:
+            .firmwareFiles, .firmwareRead, .recordFailed, .reserveFault, .ringFault, .synced, .controlLine, .clientGone,
+            .flicd, .timerFired, .stop:
             isForRadio = false
         }
         let line = recorded.json(hiding: recording.redaction)

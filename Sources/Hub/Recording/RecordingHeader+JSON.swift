@@ -64,7 +64,7 @@ extension HubConfiguration {
             "rule_problems": redaction(.array(ruleProblems)),
             "rule_fault": ruleFault.map { .string(redaction($0)) } ?? .null,
             "lost_state": lostState.map { .string($0) } ?? .null,
-            "ring_fault": ringFault.map { .string($0) } ?? .null,
+            "ring_warning": ringWarning.map { .string($0) } ?? .null,
             "has_metrics": .bool(hasMetrics),
             "simulated_buttons": .array(simulatedButtons.map(JSONValue.string)),
             "flicd_listen": flicdListen.map { .string($0) } ?? .null,
@@ -101,7 +101,7 @@ extension HubConfiguration {
             ruleFault: try configuration.optional("rule_fault", \.stringValue),
             ruleProblems: try configuration.optional("rule_problems", \.arrayValue) ?? [],
             lostState: try configuration.optional("lost_state", \.stringValue),
-            ringFault: try configuration.optional("ring_fault", \.stringValue),
+            ringWarning: try configuration.optional("ring_warning", \.stringValue),
             hasMetrics: try configuration.optional("has_metrics", \.boolValue) ?? false,
             simulatedButtons: try strings("simulated_buttons"),
             flicdListen: try configuration.optional("flicd_listen", \.stringValue))

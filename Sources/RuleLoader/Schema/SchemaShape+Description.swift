@@ -41,7 +41,11 @@ extension SchemaShape {
     private var wordsInside: String {
         switch self {
         case .either, .oneOrMany: "(\(description))"
-        default: description
+        case .text, .template, .expression, .boolean, .scalar, .integer, .number, .duration, .delay, .clock, .moment,
+            .rate,
+            .weekday, .status, .json, .empty, .oneOf, .exactly, .reference, .name, .mapping, .declarations, .keyed,
+            .matching, .list:
+            description
         }
     }
 
@@ -68,7 +72,10 @@ extension SchemaShape {
         switch self {
         case .boolean: [true, false]
         case .oneOf(let words): words.map(JSONValue.string)
-        default: []
+        case .text, .template, .expression, .scalar, .integer, .number, .duration, .delay, .clock, .moment, .rate,
+            .weekday, .status, .json, .empty, .exactly, .reference, .name, .mapping, .declarations, .keyed,
+            .matching, .list, .oneOrMany, .either:
+            []
         }
     }
 }

@@ -85,7 +85,7 @@ extension World {
 
     func wallClock(at now: Instant) -> UTCTime {
         guard let clock else { return UTCTime(milliseconds: 0) }
-        return clock.utc + (now - clock.at)
+        return clock.utc.advanced(from: clock.at, to: now)
     }
 
     /// The time in RFC 3339 format in the set's time zone, as in `trigger.at`.

@@ -1,5 +1,6 @@
 """All points, in order."""
-from points import discovery, gestures, commands, duo, twist, dimming, naming, outages, neighbours, restart, removal
+from points import (
+    discovery, gestures, commands, duo, twist, dimming, naming, outages, neighbours, restart, link_loss, removal)
 from points.point import POINTS
 
 __all__ = ['POINTS']
