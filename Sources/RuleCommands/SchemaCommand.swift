@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import Platform
 import RuleLoader
 
 struct SchemaCommand: ParsableCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Diagnostics
 import JSON
+import Setup
 import Testing
 
 @testable import RuleCommands
