@@ -22,7 +22,13 @@ public struct Instant: Hashable, Comparable, Sendable {
     }
 
     public static func - (later: Instant, earlier: Instant) -> Duration {
-        .nanoseconds(later.nanoseconds.addingSaturating(-max(-.max, earlier.nanoseconds)))
+        .nanoseconds(later.nanoseconds(since: earlier))
+    }
+
+    /// The nanoseconds from an earlier instant to this one, negative if it is later. Clamped to ±`Int64.max`.
+    func nanoseconds(since earlier: Instant) -> Int64 {
+        // `.min` is excluded because negating it would overflow.
+        nanoseconds.addingSaturating(-max(-.max, earlier.nanoseconds))
     }
 }
 

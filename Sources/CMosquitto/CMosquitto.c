@@ -460,7 +460,7 @@ int cmosquitto_publish(
 {
 	int code;
 
-	/* The library formats a line for each message, which costs as much as the rest of its work. */
+	/* While there is a callback, the library formats a line for each message, which costs as much as the rest of its work. */
 	mosquitto_log_callback_set(client, NULL);
 	code = mosquitto_publish_v5(client, message_id, topic, length, payload, qos, retain, properties);
 	mosquitto_log_callback_set(client, logged);

@@ -50,7 +50,6 @@ package struct MQTTSession: Sendable {
         case disconnect
         /// The result of `Effect.dial`: `nil` if there is a socket, otherwise the reason why there is none.
         indirect case dialled(MQTTFailure?)
-        /// Stored indirectly, so that a copy of an input costs little on the path of a press.
         indirect case returned(Call, Outcome)
         case timerFired
     }

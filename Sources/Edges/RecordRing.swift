@@ -109,7 +109,7 @@ package final class RecordRing {
         }
         lastNumber += UInt64(RingContents.slotCount(of: payload))
         if let memory, lastNumber == first {
-            // The record of a press, usually. It is written in its place.
+            // The record of a press usually needs one slot, and is written into the mapped file without a copy.
             RingContents.encode(
                 payload, 0, first: first, epoch: epoch,
                 to: UnsafeMutableRawBufferPointer(

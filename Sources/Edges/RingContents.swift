@@ -152,9 +152,10 @@ package struct RingContents: Sendable {
     /// Writes one slot of a record.
     ///
     /// - Parameters:
-    ///   - index: its place among the slots of the record.
-    ///   - number: that of the record's first slot.
-    ///   - slot: `slotLength` octets.
+    ///   - index: the place of the slot among those of the record.
+    ///   - number: the number of the record's first slot.
+    ///   - slot: the slot's `slotLength` octets in the file. The checksum is stored last, so a slot that is written in part is not
+    ///     valid.
     static func encode(
         _ payload: [UInt8], _ index: Int, first number: UInt64, epoch: UInt64, to slot: UnsafeMutableRawBufferPointer
     ) {

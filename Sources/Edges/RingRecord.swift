@@ -18,12 +18,12 @@ package struct RingRecord: Hashable, Sendable {
     package init(_ changes: [StoreChange]) { self.changes = changes }
 
     package func encoded() -> [UInt8] {
-        var writer = Writer(capacity: 128 * changes.count)
+        var writer = ByteWriter(capacity: 96 * changes.count)
         for change in changes { Self.write(change, to: &writer) }
-        return writer.finish()
+        return writer.bytes
     }
 
-    private static func write(_ change: StoreChange, to writer: inout Writer) {
+    private static func write(_ change: StoreChange, to writer: inout ByteWriter) {
         switch change {
         case .progress(let id, let cursor, let recogniser, let pressCount, let sequence, let publishWatermark, let seen):
             writer.begin(.progress, id)
@@ -116,63 +116,26 @@ package struct RingRecord: Hashable, Sendable {
     fileprivate struct Invalid: Error {}
 }
 
-/// Writes the octets of a record. Several octets are stored at once, where `ByteWriter` appends each, because the actions of a
-/// press wait for its record.
-private struct Writer {
-    /// The octets, and zeros for the next ones.
-    private var octets: [UInt8]
-    private var count = 0
-
-    init(capacity: Int) { octets = [UInt8](repeating: 0, count: capacity) }
-
-    /// The octets that were written.
-    consuming func finish() -> [UInt8] {
-        octets.removeLast(octets.count - count)
-        return octets
-    }
-
-    mutating func uint8(_ value: UInt8) { store(value) }
-    mutating func uint32(_ value: UInt32) { store(value.littleEndian) }
-    mutating func uint64(_ value: UInt64) { store(value.littleEndian) }
-
-    private mutating func store<Value: FixedWidthInteger & BitwiseCopyable>(_ value: Value) {
-        makeRoom(MemoryLayout<Value>.size)
-        octets.withUnsafeMutableBytes { $0.storeBytes(of: value, toByteOffset: count, as: Value.self) }
-        count += MemoryLayout<Value>.size
-    }
-
-    private mutating func makeRoom(_ length: Int) {
-        guard octets.count - count < length else { return }
-        octets.append(contentsOf: repeatElement(0, count: max(length, octets.count)))
-    }
-
-    mutating func text(_ text: String) {
-        var text = text
-        text.withUTF8 { characters in
-            uint32(UInt32(clamping: characters.count))
-            makeRoom(characters.count)
-            octets.withUnsafeMutableBytes {
-                UnsafeMutableRawBufferPointer(rebasing: $0[count...]).copyMemory(
-                    from: UnsafeRawBufferPointer(characters))
-            }
-            count += characters.count
-        }
-    }
-
-    mutating func begin(_ kind: RingRecord.Kind, _ button: ButtonID) {
+extension ByteWriter {
+    fileprivate mutating func begin(_ kind: RingRecord.Kind, _ button: ButtonID) {
         uint8(kind.rawValue)
         uint64(button.rawValue)
     }
 
-    mutating func integer(_ value: Int64) { uint64(UInt64(bitPattern: value)) }
+    fileprivate mutating func integer(_ value: Int64) { uint64(UInt64(bitPattern: value)) }
 
-    mutating func cursor(_ cursor: EventCursor) {
+    fileprivate mutating func text(_ text: String) {
+        uint32(UInt32(clamping: text.utf8.count))
+        bytes(text.utf8)
+    }
+
+    fileprivate mutating func cursor(_ cursor: EventCursor) {
         uint32(cursor.bootID)
         uint32(cursor.eventCount)
         uint32(cursor.smallEventCount)
     }
 
-    mutating func level(_ value: Int, _ measuredAt: UTCTime, _ isLow: Bool) {
+    fileprivate mutating func level(_ value: Int, _ measuredAt: UTCTime, _ isLow: Bool) {
         integer(Int64(value))
         integer(measuredAt.milliseconds)
         uint8(isLow ? 1 : 0)

@@ -22,8 +22,9 @@ extension Hub {
     /// - Returns: `nil` unless the packet is one event of one press, and everything that it starts is known in advance, and the
     ///   store and the broker have no fault.
     func earlyEffects(of packet: [UInt8], at now: Instant) -> [Effect]? {
-        guard findsEarlyEffects, lifecycle.isRunning, journal.fault == nil, broker.sendsAtOnce, buttonInputs.isEmpty,
-            let (event, cursor) = buttonSource.preview(packet, at: now), var record = buttons[event.button],
+        guard findsEarlyEffects, !hasMistakenPreview, lifecycle.isRunning, journal.fault == nil, broker.sendsAtOnce,
+            buttonInputs.isEmpty, let (event, cursor) = buttonSource.preview(packet, at: now),
+            var record = buttons[event.button],
             record.stored.source == nil, let preview = rules.preview(event, at: now)
         else { return nil }
         record.wasSeen(at: now)
@@ -80,8 +81,6 @@ extension Hub {
         // The hub emits the last of them, `goOn`, after this.
         guard next < press.effects.count - 1 else { return }
         hasMistakenPreview = true
-        // The actions of this press are carried out twice. Later presses take the general way.
-        findsEarlyEffects = false
         log(.error, "a press was handled early in another way than its rules say; please report this with your rules")
     }
 }

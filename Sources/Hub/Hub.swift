@@ -193,7 +193,8 @@ package struct Hub: Sendable {
     var earlyPress: EarlyPress?
     /// False while a recording is made or replayed, so that a replay divides the effects into the same inputs.
     var findsEarlyEffects = true
-    /// True if the early effects of a press were not those of its handling. This is a bug of this program.
+    /// True if the early effects of a press were not those of its handling, so that some of its actions were carried out twice.
+    /// This is a bug of this program. All later presses take the general way.
     var hasMistakenPreview = false
     /// The press whose actions are emitted and whose reports are not, until `goOn`.
     var incompletePress: IncompletePress?

@@ -35,6 +35,24 @@ struct TimeTests {
         #expect(Duration.seconds(Int64.min).nanoseconds == -.max)
     }
 
+    @Test(
+        "the wall time of an instant is the known time plus the duration between both instants",
+        arguments: UInt64(0)..<50)
+    func advanced(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        let extremes: [Int64] = [.min, -.max, -1_000_001, -1, 0, 999_999, 1_000_000, .max]
+        func number() -> Int64 {
+            extremes.randomElement(using: &random).flatMap { Bool.random(using: &random) ? $0 : nil }
+                ?? .random(in: .min ... .max, using: &random) >> Int64.random(in: 0..<64, using: &random)
+        }
+        for _ in 0..<200 {
+            let (time, reference, instant) = (
+                UTCTime(milliseconds: number()), Instant(nanoseconds: number()), Instant(nanoseconds: number())
+            )
+            #expect(time.advanced(from: reference, to: instant) == time + (instant - reference))
+        }
+    }
+
     @Test("adding a duration to an instant and subtracting it again gives the instant", arguments: UInt64(0)..<50)
     func arithmetic(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

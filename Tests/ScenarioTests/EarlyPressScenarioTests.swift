@@ -1,13 +1,14 @@
 import ButtonModel
-import Hub
 import Rules
 import Simulator
 import TestSupport
 import Testing
 
+@testable import Hub
+
 @Suite("The first effects of a press, before the hub handles it")
 struct EarlyPressScenarioTests {
-    private static func house(_ rule: String, other: String = "") -> Household {
+    private static func house(_ rule: String, other: String = "", isWitnessed: Bool = false) -> Household {
         var house = Household(
             rules: HouseRules(
                 stringLiteral: """
@@ -17,7 +18,7 @@ struct EarlyPressScenarioTests {
                     rules:
                       - {id: first, triggers: {button: kitchen, event: down}, \(rule)}
                     \(other)
-                    """))
+                    """), isWitnessed: isWitnessed)
         house.pairAll()
         house.forgetWhatHappened()
         return house
@@ -43,6 +44,18 @@ struct EarlyPressScenarioTests {
         }
         #expect(house.earlyPressCount == 3)
         #expect(house.payloads(on: "lamp").count == (rule.contains("payload: z") ? 6 : 3))
+    }
+
+    @Test("after a press whose early effects were mistaken, presses are handled in the general way")
+    func mistaken() {
+        var house = Self.house("actions: [publish: {topic: lamp, payload: x}]", isWitnessed: true)
+        house.press("kitchen", .click)
+        house.wait(.seconds(3))
+        house.changeHub { $0.hasMistakenPreview = true }
+        house.press("kitchen", .click)
+        house.wait(.seconds(3))
+        #expect(house.earlyPressCount == 1)
+        #expect(house.payloads(on: "lamp").count == 2)
     }
 
     @Test("a rule that starts a program acts early, and the next press, too, once the program has ended")

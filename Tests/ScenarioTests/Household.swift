@@ -15,6 +15,9 @@ struct Household {
     private var runner: HubRunner
     /// For looking at; a change of the copy has no effect.
     var hub: Hub { runner.hub }
+
+    /// Changes the hub between two inputs, as a fault of the program might.
+    mutating func changeHub(_ change: (inout Hub) -> Void) { change(&runner.hub) }
     private(set) var world: SimulatedWorld
     private(set) var store: Store
     /// The part of `store` that is on the disk, which survives a power cut.

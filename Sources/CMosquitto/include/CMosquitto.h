@@ -103,7 +103,7 @@ void cmosquitto_set_callbacks(const struct cmosquitto_callbacks *callbacks);
 // Sets the callbacks of this handle; their context is its user data.
 void cmosquitto_use_callbacks(struct mosquitto *client);
 
-// mosquitto_publish_v5 without lines for the log.
+// Calls mosquitto_publish_v5. The library logs nothing meanwhile; a failure is the result.
 int cmosquitto_publish(
 	struct mosquitto *client, int *message_id, const char *topic, int length, const void *payload, int qos, bool retain,
 	const mosquitto_property *properties);

@@ -42,9 +42,8 @@ extension SchemaShape {
         switch self {
         case .either, .oneOrMany: "(\(description))"
         case .text, .template, .expression, .boolean, .scalar, .integer, .number, .duration, .delay, .clock, .moment,
-            .rate,
-            .weekday, .status, .json, .empty, .oneOf, .exactly, .reference, .name, .mapping, .declarations, .keyed,
-            .matching, .list:
+            .rate, .weekday, .status, .json, .empty, .oneOf, .exactly, .reference, .name, .mapping, .declarations,
+            .keyed, .matching, .list:
             description
         }
     }
