@@ -361,8 +361,8 @@ final class BenchPress {
         return linux_is_on_tmpfs(descriptor) != 0
     }
 
-    /// Releases the button and presses again. valgrind makes the daemon fifty times slower: on a busy machine it can lose the
-    /// button for a moment, and a press that reaches it too late starts no rule.
+    /// Releases the button and presses again. valgrind makes the daemon fifty times slower, so on a busy machine the daemon can
+    /// handle a press after the three seconds in which it starts a rule.
     private func pressAgain() {
         missedPresses += 1
         (began, isPressed) = (nil, false)
