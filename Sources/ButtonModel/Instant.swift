@@ -26,7 +26,7 @@ public struct Instant: Hashable, Comparable, Sendable {
     }
 
     /// The nanoseconds from an earlier instant to this one, negative if it is later. Clamped to ±`Int64.max`.
-    func nanoseconds(since earlier: Instant) -> Int64 {
+    package func nanoseconds(since earlier: Instant) -> Int64 {
         // `.min` is excluded because negating it would overflow.
         nanoseconds.addingSaturating(-max(-.max, earlier.nanoseconds))
     }

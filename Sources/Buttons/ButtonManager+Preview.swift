@@ -11,17 +11,11 @@ extension ButtonManager {
         guard let notification = host.preview(packet), let place = links.place(of: notification.handle) else {
             return nil
         }
-        return links.values[place].preview(notification, at: now)
-    }
-}
-
-extension ButtonLink {
-    fileprivate func preview(
-        _ notification: LEHost.NotificationPreview, at now: Instant
-    ) -> (event: ButtonEvent, cursor: EventCursor)? {
-        guard phase == .inSession(isReady: true), !isPairing, attributes?.notify == notification.attribute else {
-            return nil
-        }
-        return session?.preview(notification.value, at: now)
+        // A span gives access to the properties of the link without a copy of all of it.
+        let links = links.values.span
+        guard links[place].phase == .inSession(isReady: true), !links[place].isPairing,
+            links[place].attributes?.notify == notification.attribute
+        else { return nil }
+        return links[place].session?.preview(notification.value, at: now)
     }
 }

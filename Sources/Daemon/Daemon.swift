@@ -35,6 +35,9 @@ final class Daemon {
     var broker: EmbeddedBroker?
     var mqtt: MQTTEdge?
     private var flicd: FlicdListener?
+    /// The pause after the actions of a press. Half of it is enough for a mosquitto and a subscriber that run beside the daemon on
+    /// a virtual machine with two processors.
+    private static let pauseAfterActions = Duration.microseconds(400)
     /// The longest time limit that a rule can give a step.
     private static let longestWebRequest = Duration.seconds(7 * 86_400)
     private lazy var firmware = FirmwareEdge(loop: loop, directory: setup.stateDirectory + "/firmware") { [weak self] in
@@ -53,6 +56,8 @@ final class Daemon {
     /// The number of reloads of the configuration.
     var configurationReads: UInt64 = 0
     private var timer: Timer?
+    /// Ends a pause of the runner.
+    private var pauseTimer: Timer?
     private var watchdog: Timer?
     /// True if the effects of an input are being carried out.
     private var isCarryingOut = false
@@ -76,7 +81,7 @@ final class Daemon {
         web = HTTPEdge(loop: loop)
         metrics = setup.metricsFile.map { MetricsFile(loop: loop, path: $0) { logger.warning("\($0)") } }
         self.recorder = recorder
-        runner = HubRunner(Hub(setup.hub, stored: store.stored, rules: setup.rules))
+        runner = HubRunner(Hub(setup.hub, stored: store.stored, rules: setup.rules), pausing: Self.pauseAfterActions)
         // The hub holds the rules now. A second reference here would keep them in memory after a reload.
         self.setup.rules = RuleSet()
         self.setup.rulesToKeep = nil
@@ -86,6 +91,7 @@ final class Daemon {
             }
         }
         timer = loop.timer { [weak self] in self?.deliver(.timerFired) }
+        pauseTimer = loop.timer { [weak self] in self?.handleInputs() }
     }
 
     private func beginRecording() {
@@ -147,16 +153,26 @@ final class Daemon {
     /// after the remaining effects.
     func deliver(_ input: Hub.Input) {
         runner.add(input)
+        handleInputs()
+    }
+
+    private func handleInputs() {
         guard !isCarryingOut else { return }
         isCarryingOut = true
+        defer { isCarryingOut = false }
         while let turn = runner.next(at: now) {
             if let recorder, let line = runner.hub.recordedLine(turn.input, at: turn.at) { recorder.write(line) }
+            // The messages of rules are written by now; those that follow leave in one segment.
+            if turn.input == .goOn { mqtt?.beginBatch() }
             for effect in turn.effects { carryOut(effect) }
         }
         mqtt?.endBatch()
-        // The disk comes last: the thread of the store must not take a processor from the messages above.
-        store.flush()
-        isCarryingOut = false
+        if let end = runner.pausesUntil {
+            pauseTimer?.set(at: end.nanoseconds)
+        } else {
+            // The disk comes last: the thread of the store must not take a processor from the messages above.
+            store.flush()
+        }
     }
 
     private var now: Instant { Instant(nanoseconds: loop.nanosecondsSinceBoot) }
@@ -166,8 +182,8 @@ final class Daemon {
         case .setTimer(let deadline): timer?.set(at: deadline.nanoseconds)
         case .cancelTimer: timer?.cancel()
         case .needsEntropy: deliver(.entropy(SystemEnvironment.randomOctets(2048)))
-        // `HubRunner` adds the input. The messages of rules are written by now; the others follow in one segment.
-        case .goOn: mqtt?.beginBatch()
+        // `HubRunner` adds the input.
+        case .goOn: break
         case .openTransport: openTransport()
         case .closeTransport: closeTransport()
         case .send(let packet):

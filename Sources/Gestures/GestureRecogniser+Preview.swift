@@ -9,18 +9,14 @@ extension GestureRecogniser {
         _ event: ButtonEvent, at now: Instant, by clock: (instant: Instant, time: UTCTime)?
     ) -> (recognised: [RecognisedEvent], saved: String)? {
         guard let row = existingRowIndex(of: event.button) else { return nil }
-        return rows[row].preview(event, at: now, by: clock)
-    }
-}
-
-extension ButtonRecogniser {
-    fileprivate func preview(
-        _ event: ButtonEvent, at now: Instant, by clock: (instant: Instant, time: UTCTime)?
-    ) -> (recognised: [RecognisedEvent], saved: String)? {
-        guard chords.isEmpty, machines.count <= 1 else { return nil }
-        var machine = machines.first ?? PressMachine(button: button, part: event.part, grammar: grammar)
+        // The properties are read one by one, because a method of the row would get a copy of all of it.
+        guard rows[row].chords.isEmpty, rows[row].machines.count <= 1 else { return nil }
+        var machine =
+            rows[row].machines.first
+            ?? PressMachine(button: event.button, part: event.part, grammar: rows[row].grammar)
         guard machine.part == event.part else { return nil }
         var recognised: [RecognisedEvent] = []
+        recognised.reserveCapacity(2)
         machine.handle(event, at: now, into: &recognised)
         return (recognised, machine.saved(by: clock) ?? "")
     }

@@ -5,6 +5,10 @@ package import ButtonModel
 ///
 /// The owner adds inputs with `add`, calls `next` until it returns `nil`, and carries out the effects of each `Turn` in
 /// order before it calls `next` again. An input that is added meanwhile is handled in a later turn.
+///
+/// After the actions of a press the runner can pause before `goOn`. A message of a rule is then with the broker, and the broker
+/// and the subscriber need a processor to pass it on. `goOn` takes longer than they do, and on a machine with few processors
+/// they would wait for it.
 package struct HubRunner: Sendable {
     /// An input and the effects that the hub answered with.
     package struct Turn: Sendable {
@@ -21,14 +25,26 @@ package struct HubRunner: Sendable {
     private var hasToGoOn = false
     /// The time of the present input, including its `goOn`.
     private var time = Instant(nanoseconds: 0)
+    /// The length of a pause; `nil`: there are no pauses.
+    private let pause: Duration?
+    /// The end of the present pause, when the owner has to call `next`; `nil` when there is no pause.
+    package private(set) var pausesUntil: Instant?
 
-    package init(_ hub: Hub) { self.hub = hub }
+    package init(_ hub: Hub, pausing pause: Duration? = nil) {
+        self.hub = hub
+        self.pause = pause
+    }
 
     /// Adds an input, to be handled after those that wait.
     package mutating func add(_ input: Hub.Input) { inputs.append(input) }
 
-    /// Handles the next input; `nil` when no input waits.
+    /// Handles the next input; `nil` when no input waits, and during a pause. A packet from a radio ends a pause, because it can
+    /// be the next press.
     package mutating func next(at now: Instant) -> Turn? {
+        if let end = pausesUntil {
+            if now < end, !inputs[position...].contains(where: \.isPacket) { return nil }
+            pausesUntil = nil
+        }
         if hasToGoOn {
             // `goOn` is the rest of the input before, and its time is that input's time, also in a replay.
             return turn(.goOn)
@@ -47,6 +63,27 @@ package struct HubRunner: Sendable {
     private mutating func turn(_ input: Hub.Input) -> Turn {
         let effects = hub.handle(input, at: time)
         hasToGoOn = hub.isIncomplete
+        if hasToGoOn, let pause, effects.contains(where: \.isAction) { pausesUntil = time + pause }
         return Turn(input: input, at: time, effects: effects)
+    }
+}
+
+extension Hub.Input {
+    fileprivate var isPacket: Bool {
+        if case .received = self { true } else { false }
+    }
+}
+
+extension Hub.Effect {
+    /// True for what another process carries out, and a person waits for.
+    fileprivate var isAction: Bool {
+        switch self {
+        case .publish, .startProcess, .startWebRequest: true
+        case .setTimer, .cancelTimer, .needsEntropy, .goOn, .openTransport, .closeTransport, .send, .source, .record,
+            .sync,
+            .subscribe, .unsubscribe, .cancelProcess, .cancelWebRequest, .loadRules, .discard, .readFirmware, .respond,
+            .broadcast, .flicd, .pressSimulated, .log, .setLogLevel, .status, .writeMetrics, .finish:
+            false
+        }
     }
 }

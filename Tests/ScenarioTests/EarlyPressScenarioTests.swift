@@ -1,4 +1,5 @@
 import ButtonModel
+import MQTTTopics
 import Rules
 import Simulator
 import TestSupport
@@ -8,7 +9,9 @@ import Testing
 
 @Suite("The first effects of a press, before the hub handles it")
 struct EarlyPressScenarioTests {
-    private static func house(_ rule: String, other: String = "", isWitnessed: Bool = false) -> Household {
+    private static func house(
+        _ rule: String, other: String = "", isWitnessed: Bool = false, pausing pause: Duration? = nil
+    ) -> Household {
         var house = Household(
             rules: HouseRules(
                 stringLiteral: """
@@ -18,7 +21,7 @@ struct EarlyPressScenarioTests {
                     rules:
                       - {id: first, triggers: {button: kitchen, event: down}, \(rule)}
                     \(other)
-                    """), isWitnessed: isWitnessed)
+                    """), isWitnessed: isWitnessed, pausing: pause)
         house.pairAll()
         house.forgetWhatHappened()
         return house
@@ -56,6 +59,38 @@ struct EarlyPressScenarioTests {
         house.wait(.seconds(3))
         #expect(house.earlyPressCount == 1)
         #expect(house.payloads(on: "lamp").count == 2)
+    }
+
+    @Test("reports and answers follow the action of a press after a pause")
+    func pause() {
+        var house = Self.house("actions: [publish: {topic: lamp, payload: x}]", pausing: .milliseconds(20))
+        func reports() -> Int { house.published.count { $0.topicName.hasPrefix("tryck/") } }
+        house.press("kitchen", .down)
+        let pressed = house.now
+        while house.payloads(on: "lamp").isEmpty, house.now - pressed < .seconds(1) { house.wait(.milliseconds(1)) }
+        let answers = house.responses.count
+        house.ask(#"{"request":"status"}"#)
+        house.wait(.milliseconds(18))
+        #expect(reports() == 0 && house.responses.count == answers)
+        house.wait(.milliseconds(2))
+        #expect(reports() > 0 && house.responses.count > answers)
+    }
+
+    @Test("a packet from a radio ends the pause after a press")
+    func nextPress() {
+        var house = Self.house(
+            "actions: [publish: {topic: lamp, payload: x}]",
+            other: """
+                  - {id: second, triggers: {button: hall, event: down}, actions: [publish: {topic: fan, payload: x}]}
+                """,
+            pausing: .milliseconds(80))
+        house.press("kitchen", .down)
+        house.press("hall", .down)
+        let pressed = house.now
+        while house.payloads(on: "lamp").isEmpty, house.now - pressed < .seconds(1) { house.wait(.milliseconds(1)) }
+        let acted = house.now
+        while house.payloads(on: "fan").isEmpty, house.now - acted < .seconds(1) { house.wait(.milliseconds(1)) }
+        #expect(house.now - acted < .milliseconds(80))
     }
 
     @Test("a rule that starts a program acts early, and the next press, too, once the program has ended")

@@ -13,6 +13,8 @@ import Testing
 struct Household {
     private(set) var now = Instant(sinceBoot: .seconds(1000))
     private var runner: HubRunner
+    /// The pause after the actions of a press.
+    private let pause: Duration?
     /// For looking at; a change of the copy has no effect.
     var hub: Hub { runner.hub }
 
@@ -97,6 +99,8 @@ struct Household {
     private let configuration: HubConfiguration
     private var random: SeededGenerator
     private var hubTimer: Instant?
+    /// When the hub's timer fired, if the hub has not handled that yet because of a pause.
+    private var firedAt: Instant?
     private var worldTimer: Instant?
     private var transportIsOpen = false
     private var worldInputs: [SimulatedWorld.Input] = []
@@ -130,8 +134,9 @@ struct Household {
         control: MQTTControl = .settings, discoveryPrefix: String? = nil,
         hasBroker: Bool = true, hasMetrics: Bool = false, lostState: String? = nil, ringWarning: String? = nil,
         servesFlicd: Bool = false, controller: VirtualController.Configuration? = nil,
-        recordedAt seam: RecordingSeam? = nil, isWitnessed: Bool = false
+        recordedAt seam: RecordingSeam? = nil, isWitnessed: Bool = false, pausing pause: Duration? = nil
     ) {
+        self.pause = pause
         self.isWitnessed = isWitnessed
         if isWitnessed, EffectDigestFile.isWanted { digest = EffectDigest(keepsLines: EffectDigestFile.keepsLines) }
         self.seam = seam
@@ -145,7 +150,7 @@ struct Household {
             broker: "mqtt://test", hasBroker: hasBroker, control: control, lostState: lostState,
             ringWarning: ringWarning, hasMetrics: hasMetrics,
             simulatedButtons: buttons.map(\.name), flicdListen: servesFlicd ? "127.0.0.1:5551" : nil)
-        runner = HubRunner(Hub(configuration, stored: store.state, rules: rules.set))
+        runner = HubRunner(Hub(configuration, stored: store.state, rules: rules.set), pausing: pause)
         world =
             if let controller {
                 SimulatedWorld(buttons, seed: seed, at: now, controller: controller)
@@ -209,8 +214,9 @@ struct Household {
         isDead = true
         end = nil
         // Drops the inputs that wait.
-        runner = HubRunner(hub)
+        runner = HubRunner(hub, pausing: pause)
         hubTimer = nil
+        firedAt = nil
         slowSyncs = []
         slowLoads = []
         unacknowledged = []
@@ -402,14 +408,15 @@ struct Household {
     /// Lets time pass, and fires every timer that is due meanwhile.
     mutating func wait(_ duration: Duration) {
         let end = now + duration
-        while let next = [hubTimer, worldTimer].compactMap(\.self).min(), next <= end {
+        while let next = [hubTimer, worldTimer, runner.pausesUntil].compactMap(\.self).min(), next <= end {
             now = max(now, next)
             // At one instant, events of buttons come before decisions of timers.
             if let timer = worldTimer, timer <= now {
                 worldTimer = nil
                 worldInputs.append(.timerFired)
-            } else {
+            } else if let timer = hubTimer, timer <= now {
                 hubTimer = nil
+                firedAt = timer
                 give(.timerFired)
             }
             settle()
@@ -432,14 +439,15 @@ struct Household {
                 lookAtButtons()
             }
             guard let turn = runner.next(at: now) else { return }
-            expectNoProblems()
+            if turn.input == .timerFired { firedAt = nil }
+            expectNoProblems(at: min(turn.at, firedAt ?? turn.at))
             // The press is handled in a turn that itself has to go on.
             if turn.input == .goOn, runner.hub.isIncomplete { earlyPressCount += 1 }
             if digest != nil { for effect in turn.effects { digest?.add(effect) } }
             if let seam {
                 recordedEffects += turn.effects
-                let line = runner.hub.recordedLine(turn.input, at: now)
-                if let line = seam.line(line, turn.input, at: now - recordingStart) { recording.append(line) }
+                let line = runner.hub.recordedLine(turn.input, at: turn.at)
+                if let line = seam.line(line, turn.input, at: turn.at - recordingStart) { recording.append(line) }
             }
             for effect in turn.effects {
                 if let end, end.effects <= 0 {
@@ -554,9 +562,12 @@ struct Household {
     }
 
     /// Checks the hub's invariants after each input. A story reports a violation as a broken promise.
-    private mutating func expectNoProblems() {
+    ///
+    /// - Parameter instant: the time of the input, which is in the past after a pause; if a timer has fired in a pause and waits, the
+    ///   time of that.
+    private mutating func expectNoProblems(at instant: Instant) {
         #if DEBUG
-            for problem in runner.hub.problems(at: now) {
+            for problem in runner.hub.problems(at: instant) {
                 if isWitnessed { see(.problem(problem)) } else { Issue.record("\(problem)") }
             }
         #endif

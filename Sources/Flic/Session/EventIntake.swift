@@ -23,7 +23,7 @@ struct EventIntake: Sendable {
     static let maximumLiveDelay: Duration = .seconds(1)
     /// The reciprocal of the permitted drift between the two clocks: 500 ppm, the most that Bluetooth allows (Core 5.3,
     /// Vol 6, Part B, 4.2.2).
-    private static let drift = 2000
+    private static let drift: Int64 = 2000
 
     init(button: ButtonID, cursor: EventCursor) {
         self.button = button
@@ -84,8 +84,9 @@ struct EventIntake: Sendable {
     /// The minimum delay of a live event on the link; zero unless it exceeds `maximumLiveDelay`.
     private mutating func delay(of ticks: UInt64, at now: Instant) -> Duration {
         guard let reference, ticks >= reference.ticks, now > reference.at else { return .zero }
-        let elapsed = now - reference.at
-        let delay = elapsed - Duration(ticks: ticks - reference.ticks) - elapsed / Self.drift
+        // In nanoseconds, because a division of `Duration`s takes ten times as long as the rest.
+        let elapsed = now.nanoseconds(since: reference.at)
+        let delay = .nanoseconds(elapsed - elapsed / Self.drift) - Duration(ticks: ticks - reference.ticks)
         if delay <= .zero { self.reference = (ticks, now) }
         return delay > Self.maximumLiveDelay ? delay : .zero
     }

@@ -40,7 +40,7 @@ struct StoryRun {
             Story.buttons, rules: rules, hasMetrics: true,
             controller: .init(
                 address: BluetoothAddress(rawValue: 0x0000_5E00_5301), aclBufferCount: 4, maximumLinks: links),
-            recordedAt: seam, isWitnessed: true)
+            recordedAt: seam, isWitnessed: true, pausing: .microseconds(400))
         house.pairAll(within: .seconds(20))
         return house
     }
