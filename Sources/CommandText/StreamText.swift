@@ -29,6 +29,11 @@ package enum StreamText {
             [titled("variable", .plain) + (line.text("variable"), .strong) + " = " + (line["value"]?.shown ?? "")]
         case "rules": [rules(line)]
         case "log": [log(line)]
+        case "state_fault":
+            [
+                titled("state", .doubtful) + (line.text("state"), .strong) + "  "
+                    + ("\(line.text("message")) (\(line.text("code")))", .doubtful)
+            ]
         case "pairing": PairingText.line(line, style: style).map { [titled("pairing", .strong) + $0] } ?? []
         case "button": [button(line)]
         case "firmware": [firmware(line)]

@@ -70,6 +70,9 @@ enum StatusText {
                 [
                     Quantity.count(rules["loaded"]?.integerValue ?? 0, "rule"), times("ran", rules["started"]),
                     times("failed", rules["failed"]),
+                    (rules["runtime_errors"]?.integerValue).flatMap {
+                        $0 > 0 ? "\(Quantity.count($0, "message")) of states of the wrong type" : nil
+                    },
                     rules.text("state") == "ok" ? nil : "the file on disk has errors",
                 ]),
             row(

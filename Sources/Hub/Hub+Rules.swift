@@ -58,7 +58,8 @@ extension Hub {
                 if broker.isConnected { emit(.unsubscribe(topicNames)) }
                 continue
             case .recognised, .store, .started, .stopped, .stepFailed, .finished, .interrupted, .variableChanged,
-                .enabledChanged, .triggerModeDropped, .log, .oversizedState, .setTimer, .cancelTimer:
+                .enabledChanged, .triggerModeDropped, .log, .oversizedState, .stateFault, .setTimer,
+                .cancelTimer:
                 continue
             }
             lines.append(occurrencesOfAction ?? [])
@@ -140,6 +141,9 @@ extension Hub {
             log(
                 .longState, .warning,
                 "\(topicName): a message of \(count) octets is not read, so its states are unknown; \(limit)", at: now)
+        case .stateFault(let fault):
+            log(.warning, "state \(fault.state): \(fault.message) (\(StateFault.code))")
+            if isWatched { broadcast(.stateFault(fault)) }
         case .setTimer(let deadline): setTimer(.rules, at: deadline)
         case .cancelTimer: cancelTimer(.rules)
         }

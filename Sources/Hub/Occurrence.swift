@@ -46,6 +46,8 @@ enum Occurrence: Sendable {
     case variable(String, Value)
     /// A `log` step.
     case ruleLog(rule: String, LogLevel, String)
+    /// A message of a state that cannot be converted to the type of the state (R830).
+    case stateFault(StateFault)
     case processEnded(rule: String, ProcessAction, ProcessResult)
     case webAnswered(rule: String, HTTPAction, HTTPResult)
     case rulesLoaded(isOK: Bool, fingerprint: String, count: Int, problems: [JSONValue])
@@ -76,6 +78,7 @@ enum Occurrence: Sendable {
         case .runStarted, .ruleStopped, .stepFailed, .runEnded: "rule"
         case .variable: "variable"
         case .ruleLog: "log"
+        case .stateFault: "state_fault"
         case .processEnded: "process"
         case .webAnswered: "http"
         case .rulesLoaded: "rules"
@@ -165,6 +168,12 @@ enum Occurrence: Sendable {
             add("rule", .string(rule))
             add("level", .string(level.rawValue))
             add("message", .string(message))
+        case .stateFault(let fault):
+            add("state", .string(fault.state))
+            add("topic", .string(fault.topicName))
+            add("value", .string(fault.value))
+            add("code", .string(StateFault.code))
+            add("message", .string(fault.message))
         case .processEnded(let rule, let action, let result): line += result.members(of: action, rule: rule)
         case .webAnswered(let rule, let action, let result): line += result.members(of: action, rule: rule)
         case .rulesLoaded(let isOK, let fingerprint, let count, let problems):

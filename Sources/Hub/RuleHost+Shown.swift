@@ -16,7 +16,7 @@ extension RuleHost {
         var members: [JSONValue.Member] = [.init("state", .string(fault == nil ? "ok" : "error"))]
         members.append(.init("active", .string(set.fingerprint)))
         if fault != nil {
-            members.append(.init("errors", .array(problemsOnDisk.filter { $0["severity"] == "error" })))
+            members.append(.init("errors", .array(problemsOnDisk.filter { $0.countOfErrors > 0 })))
         }
         return redaction(.object(members))
     }
@@ -28,12 +28,13 @@ extension RuleHost {
             "state": .string(fault == nil ? "ok" : "error"), "active": .string(set.fingerprint),
             "started": .integer(runs(.started)), "completed": .integer(runs(.completed)),
             "failed": .integer(runs(.failed)),
+            "runtime_errors": .integer(Int64(stateFaultCount)),
             "contradictions": .array(modelContradictions.map(JSONValue.string)),
         ]
     }
 
     /// The number of errors in the rules on disk; 0 if those rules run.
-    var errorCount: Int { fault == nil ? 0 : problemsOnDisk.count { $0["severity"] == "error" } }
+    var errorCount: Int { fault == nil ? 0 : problemsOnDisk.reduce(0) { $0 + $1.countOfErrors } }
 
     /// The number of runs of the loaded rules with this outcome, since the daemon was started.
     private func runs(_ outcome: Outcome) -> Int64 {
@@ -232,5 +233,14 @@ extension Value {
         case (.string, .string(let text)): self = .string(text)
         case (.boolean, _), (.integer, _), (.number, _), (.string, _), (.duration, _): return nil
         }
+    }
+}
+
+extension JSONValue {
+    /// For an element of a list of problems, the number of errors that it stands for. The last element may be the number of
+    /// errors that were left out.
+    fileprivate var countOfErrors: Int {
+        if let more = self["more"]?.integerValue { return Int(clamping: more) }
+        return self["severity"] == "error" ? 1 : 0
     }
 }

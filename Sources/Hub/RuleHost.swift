@@ -143,8 +143,8 @@ struct RuleHost: Sendable {
                 changes.append(.rules(.waiting(run, nil)))
             case .store(let change): changes.append(.rules(change))
             case .recognised, .stopped, .perform, .cancel, .stepFailed, .finished, .interrupted, .variableChanged,
-                .enabledChanged, .triggerModeDropped, .subscribe, .unsubscribe, .log, .oversizedState, .setTimer,
-                .cancelTimer:
+                .enabledChanged, .triggerModeDropped, .subscribe, .unsubscribe, .log, .oversizedState, .stateFault,
+                .setTimer, .cancelTimer:
                 break
             }
         }
@@ -347,6 +347,8 @@ struct RuleHost: Sendable {
 
     func has(rule: String) -> Bool { engine.statistics(of: rule) != nil }
     func has(variable: String) -> Bool { engine.value(of: variable) != nil }
+    /// The number of messages of states since the start that could not be converted (R830).
+    var stateFaultCount: Int { engine.stateFaultCount }
     func isEnabled(rule: String) -> Bool? { engine.isEnabled(rule: rule) }
     func value(of variable: String) -> Value? { engine.value(of: variable) }
     func statistics(of rule: String) -> RuleStatistics? { engine.statistics(of: rule) }

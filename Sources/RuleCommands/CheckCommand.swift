@@ -3,6 +3,7 @@ import CommandSupport
 import Diagnostics
 import JSON
 import Platform
+import Setup
 
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -29,7 +30,7 @@ struct CheckCommand: ParsableCommand {
         let checked = try FileChecker.here.check(path)
         let diagnostics = checked.flatMap(\.diagnostics)
         if output.json {
-            Output.standardOutput.write(line: JSONValue.array(diagnostics.map(\.json)).description)
+            Output.standardOutput.write(line: JSONValue.array(diagnostics.problemList).description)
         } else {
             show(checked)
         }

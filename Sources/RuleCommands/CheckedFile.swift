@@ -23,6 +23,8 @@ package struct CheckedFile: Sendable {
     package var content: String?
     /// The rule set, when it has no errors.
     var set: RuleSet?
+    /// What could be read of a rule set, even if there are errors.
+    var readable: RuleSet?
 
     /// Tells rules from a configuration. Only rules have a `version`. Without it, a file that is called `tryck.yaml` or
     /// has a key of the configuration is a configuration.
@@ -45,6 +47,7 @@ package struct CheckedFile: Sendable {
         sources = rules.sources
         diagnostics = rules.result.diagnostics
         set = rules.result.value
+        readable = rules.result.readable
         content = set.map { set in
             let parts = [
                 Quantity.count(Int64(set.rules.count), "rule"), Quantity.count(Int64(set.buttons.count), "button"),

@@ -2,9 +2,11 @@ import ButtonModel
 import CommandSupport
 import Expressions
 import Platform
+import RuleTesting
 import Rules
 
-/// Parses an event of a declared button on a command line: `click`, `clicks_3`, `rotate_clockwise`.
+/// Parses an event of a declared button on a command line: `click`, `clicks_3`, `rotate_clockwise`, or a pattern such as
+/// `short,long`.
 enum EventArgument {
     static func event(
         _ word: String, of button: String, queued: String?, in set: RuleSet
@@ -12,7 +14,7 @@ enum EventArgument {
         guard set.buttons.contains(where: { $0.name == button }) else {
             throw Failure(.usage, GivenValues.unknown("button", button, among: set.buttons.map(\.name)))
         }
-        guard let event = event(word) else {
+        guard let event = event(word) ?? RuleExplainer.pattern(word) else {
             throw Failure(
                 .usage,
                 "there is no event \"\(word)\"; the events are click, double_click, clicks_3 … clicks_8, hold, "
@@ -29,6 +31,15 @@ enum EventArgument {
             simulated.wasQueuedLast = true
         }
         return simulated
+    }
+
+    /// Parses the duration of a hold.
+    static func heldFor(_ text: String) throws(Failure) -> Duration {
+        do throws(DurationText.Fault) {
+            return .milliseconds(try DurationText.milliseconds(text))
+        } catch {
+            throw Failure(.usage, "--held-for takes a duration such as 2s: \"\(text)\" \(error.message)")
+        }
     }
 
     /// The event with a name. Events of connections and batteries are excluded, because they are not actions on a button.

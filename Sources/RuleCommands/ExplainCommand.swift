@@ -20,6 +20,8 @@ struct ExplainCommand: ParsableCommand {
               tryck explain kitchen click
               tryck explain hall click --at 23:15 --state hall_light=OFF --state lux=3
               tryck explain garage clicks_3 --queued 2s
+              tryck explain garage --pattern short,short,long
+              tryck explain kitchen hold --held-for 3s
               tryck explain desk rotate_clockwise --steps 5 --position 40 --slot 3
             """)
 
@@ -27,7 +29,16 @@ struct ExplainCommand: ParsableCommand {
     var button: String
 
     @Argument(help: "The event: click, double_click, clicks_3, hold, hold_release, down, up, swipe_left …")
-    var event: String
+    var event: String?
+
+    @Option(help: ArgumentHelp("Several presses in place of the event, as in short,long.", valueName: "presses"))
+    var pattern: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "How long the button is held, for hold and hold_release. The last stage that is reached is explained.",
+            valueName: "duration"))
+    var heldFor: String?
 
     @Option(
         help: ArgumentHelp("A rules file, or a tryck.yaml. The default is what a daemon would use.", valueName: "path"))
@@ -60,6 +71,15 @@ struct ExplainCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        guard (event == nil) != (pattern == nil) else {
+            throw ValidationError("Give either an event, such as click, or --pattern.")
+        }
+        guard pattern.map({ RuleExplainer.pattern($0) != nil }) ?? true else {
+            throw ValidationError("--pattern takes 2 to 8 presses, such as short,long.")
+        }
+        guard heldFor == nil || event == "hold" || event == "hold_release" else {
+            throw ValidationError("--held-for belongs to hold and hold_release.")
+        }
         guard part == nil || part.flatMap(ButtonPart.init) != nil else {
             throw ValidationError("--part takes \(ButtonPart.allCases.map(\.rawValue).joined(separator: ", ")).")
         }
@@ -70,12 +90,14 @@ struct ExplainCommand: ParsableCommand {
 
     func run() throws {
         let set = try FileChecker.here.rules(rules)
-        var event = try EventArgument.event(event, of: button, queued: queued, in: set)
+        let word = event ?? pattern ?? ""
+        var event = try EventArgument.event(word, of: button, queued: queued, in: set)
+        event.heldFor = try heldFor.map(EventArgument.heldFor)
         event.part = part.flatMap(ButtonPart.init)
         (event.steps, event.position, event.slot) = (steps, position, slot)
         let given = try GivenValues.given(at: at, states: state, variables: variable, in: set)
         guard let explanation = RuleExplainer(set, given: given).explain(event) else {
-            throw Failure(.usage, "explain takes a gesture, a turn or a swipe, not \(self.event)")
+            throw Failure(.usage, "explain takes a gesture, a turn or a swipe, not \(word)")
         }
         if output.json {
             Output.standardOutput.write(line: ExplanationText.json(explanation).description)

@@ -43,6 +43,15 @@ package struct FileChecker {
         throw Failure.silent(.negativeResult)
     }
 
+    /// What can be read of the rules that `check` finds. If there are errors, their report is written to standard error.
+    func readableRules(_ path: String) throws(Failure) -> (set: RuleSet, hasErrors: Bool) {
+        let checked = try check(path)
+        if let set = checked.compactMap(\.set).last { return (set, false) }
+        guard let set = checked.compactMap(\.readable).last else { return (try rules(path), false) }
+        Output.standardError.write(text: CheckedFile.report(checked, style: Output.standardError.style))
+        return (set, true)
+    }
+
     private func checkDefault() throws(Failure) -> [CheckedFile] {
         guard let path = ConfigurationPath.find(environment: files.environment) else {
             throw Failure(

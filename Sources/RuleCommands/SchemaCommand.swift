@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import Platform
 import RuleLoader
 
 struct SchemaCommand: ParsableCommand {
@@ -13,17 +14,32 @@ struct SchemaCommand: ParsableCommand {
 
               # yaml-language-server: $schema=./rules.schema.json
 
-            Needs no daemon. The exit status is 1 if the rules have errors, and 78 if a file cannot be read.
+            Needs no daemon. If the rules have errors, the schema contains the names that could be read, and the exit \
+            status is 1. The exit status is 78 if a file cannot be read.
 
-              tryck schema > rules/rules.schema.json
-              tryck schema --for rules/home.yaml > rules/rules.schema.json
+              tryck schema --output rules/rules.schema.json
+              tryck schema --for rules/home.yaml --output rules/rules.schema.json
             """)
 
     @Option(name: .customLong("for"), help: ArgumentHelp("A rules file with names for the schema.", valueName: "path"))
     var path: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Write the schema into this file. An existing file is replaced whole, when the schema is complete.",
+            valueName: "file"))
+    var output: String?
+
     func run() throws {
-        let set = try path.map { try FileChecker.here.rules($0) }
-        Output.standardOutput.write(text: RulesSchema.text(for: set))
+        let rules = try path.map { try FileChecker.here.readableRules($0) }
+        let text = RulesSchema.text(for: rules?.set)
+        if let output {
+            try NewFile(output, isReplacing: true).write(Array(text.utf8))
+        } else {
+            Output.standardOutput.write(text: text)
+        }
+        guard let path, rules?.hasErrors ?? false else { return }
+        Output.standardError.write(text: "\(path) has errors: the schema contains the names that could be read.\n")
+        throw Failure.silent(.negativeResult)
     }
 }

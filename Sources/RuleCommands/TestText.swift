@@ -42,8 +42,10 @@ enum TestText {
                         "passed": .bool(result.failure == nil),
                         "failure": result.failure.map { failure in
                             [
-                                "place": .string(failure.location.description), "expected": strings(failure.expected),
-                                "happened": strings(failure.performed), "why": strings(failure.reasons),
+                                "place": .string(failure.location.description),
+                                "expected": strings(failure.expected.map(\.text)),
+                                "happened": strings(failure.performed.map(\.text)),
+                                "differences": strings(failure.differences), "why": strings(failure.reasons),
                             ]
                         } ?? .null,
                     ]

@@ -16,7 +16,7 @@ extension Checker {
                     code, at: first, "\(owner) needs exactly one action",
                     hint: "this one has "
                         + entries.filter { names.contains($0.key.text) }.map { "\"\($0.key.text)\"" }
-                        .joined(separator: " and "))
+                        .joined(separator: " and ") + "; begin each with \"- \"")
                 return nil
             }
             first = entry.key

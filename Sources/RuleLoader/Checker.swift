@@ -72,6 +72,8 @@ struct Checker {
             }
             fields.add(index, value)
         }
+        // If no key is known, the unknown ones are probably meant as the required ones, and are already reported.
+        guard entries.isEmpty || fields.hasKnownKey else { return fields }
         for key in table.keys where key.isRequired && !fields.isWritten(key.name) {
             missing(key.name, in: fields, owner: owner.map { description(of: $0) } ?? table.name)
         }
@@ -114,6 +116,7 @@ struct Checker {
     private mutating func unknown(_ key: YAMLNode.Key, _ table: MappingTable, _ fields: inout CheckedMapping) {
         let name = key.text
         if let prefix = table.ignoredPrefix, name.hasPrefix(prefix) { return }
+        if reportsMissingSpace(key, table, &fields) { return }
         if table.planned.contains(name) {
             error("E201", at: key, reservedMessage(name))
             fields.misspelt.insert(table.replacedKeys[name] ?? name)
@@ -123,12 +126,44 @@ struct Checker {
         if let hint = table.foreignHints[name] {
             for name in table.keys.map(\.name) where hint.contains("\(name):") { fields.misspelt.insert(name) }
             error("E201", at: key, message, hint: hint)
-        } else if let near = nearest(to: name, among: table.keys.map(\.name) + table.planned) {
+        } else if let near = nearest(to: name, among: table.keys.map(\.name) + table.planned)
+            ?? table.onlyKey(beginningWith: name)
+        {
             fields.misspelt.insert(near)
             error("E201", at: key, message, hint: "did you mean \"\(near)\"?")
         } else {
             error("E201", at: key, message, hint: MappingTable.hint(forMisplacedKey: name, in: table.name))
         }
+    }
+
+    /// Reports a key such as `model:duo` in braces, which is a text with a colon in it, and returns whether it is one.
+    private mutating func reportsMissingSpace(
+        _ key: YAMLNode.Key, _ table: MappingTable, _ fields: inout CheckedMapping
+    ) -> Bool {
+        guard key.isPlain, let colon = key.text.firstIndex(of: ":"), table.key(String(key.text[..<colon])) != nil else {
+            return false
+        }
+        reportMissingSpace(key.text, colon, key.start, key.alias)
+        fields.misspelt.insert(String(key.text[..<colon]))
+        return true
+    }
+
+    /// Reports a plain text such as `log:hello` in place of a mapping, and returns whether it is one.
+    mutating func reportsMissingSpace(_ node: YAMLNode, keys isKey: (String) -> Bool) -> Bool {
+        guard case .scalar(let text, .plain) = node.content, node.tag == nil, let colon = text.firstIndex(of: ":"),
+            isKey(String(text[..<colon]))
+        else { return false }
+        reportMissingSpace(text, colon, node.start, node.alias)
+        return true
+    }
+
+    private mutating func reportMissingSpace(
+        _ text: String, _ colon: String.Index, _ start: SourcePosition, _ alias: YAMLNode.Alias?
+    ) {
+        let position = start.advanced(by: text[..<colon].unicodeScalars.count)
+        error(
+            "E101", from: position, to: position.advanced(by: 1), alias: alias, "a space is missing after \":\"",
+            hint: "write \(shown(String(text[..<colon]))): \(shown(String(text[colon...].dropFirst())))")
     }
 
     func reservedMessage(_ name: String) -> String {

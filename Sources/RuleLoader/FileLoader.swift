@@ -45,13 +45,15 @@ package struct LoadInputs: Sendable {
     /// Files for `include` and `reload`, by the path that results from the entry file's name. They serve rule sets that
     /// are not on a disk.
     package var files: [String: SourceFile]
+    /// True if `mqtt.broker` is `none`, so that a rule that publishes fails (W710).
+    package var hasNoBroker: Bool
     /// True to read each `!secret name` and `!env_var name` as `***name***`, because the real values are not available.
     package var hasPlaceholders: Bool
 
     package init(
         secrets: SourceFile? = nil, variables: [String: String] = [:],
         forbiddenSteps: Set<StepKind> = [], timeZones: [String: [UInt8]] = [:], systemTimeZone: ZoneFile? = nil,
-        files: [String: SourceFile] = [:], hasPlaceholders: Bool = false
+        files: [String: SourceFile] = [:], hasNoBroker: Bool = false, hasPlaceholders: Bool = false
     ) {
         self.secrets = secrets
         self.variables = variables
@@ -59,6 +61,7 @@ package struct LoadInputs: Sendable {
         self.timeZones = timeZones
         self.systemTimeZone = systemTimeZone
         self.files = files
+        self.hasNoBroker = hasNoBroker
         self.hasPlaceholders = hasPlaceholders
     }
 }
@@ -67,12 +70,15 @@ package struct LoadInputs: Sendable {
 package struct LoadResult<Value: Sendable>: Sendable {
     /// `nil` when a diagnostic is an error; warnings leave the value.
     package var value: Value?
+    /// What could be read, even if there are errors.
+    package let readable: Value
     /// In source order.
     package var diagnostics: [Diagnostic]
     /// For each file, the programs it names without a slash, with the warning for the case that a program is not found.
     private var warnings: [[String: Diagnostic]]
 
     init(_ value: Value, _ diagnostics: [Diagnostic], programs: [[String: Diagnostic]] = []) {
+        readable = value
         self.value = diagnostics.contains { $0.severity == .error } ? nil : value
         self.diagnostics = diagnostics.inSourceOrder()
         warnings = programs

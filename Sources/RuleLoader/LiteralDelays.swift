@@ -25,10 +25,10 @@ struct LiteralDelays {
                 } else {
                     add(min(inner.total, repetition.limit), inner)
                 }
-            case .cycle, .choose:
+            case .cycle, .choose, .wait:
                 let branches = step.inner.map { LiteralDelays(of: $0, scripts: scripts) }
                 if let branch = branches.max(by: { $0.total < $1.total }) { add(branch.total, branch) }
-            case .perform, .wait, .set, .enable, .log, .stop: break
+            case .perform, .set, .enable, .log, .stop: break
             }
         }
     }

@@ -32,6 +32,13 @@ struct MappingTable: Sendable {
 
     func key(_ name: String) -> Key? { indices[name].map { keys[$0] } }
 
+    /// The only key that begins with a short text, such as `id` for `i`.
+    func onlyKey(beginningWith text: String) -> String? {
+        guard text.utf8.count <= 2 else { return nil }
+        let found = keys.filter { $0.name.hasPrefix(text) }
+        return found.count == 1 ? found.first?.name : nil
+    }
+
     struct Key: Sendable {
         var name: String
         var type: ValueType
@@ -114,6 +121,9 @@ struct CheckedMapping {
 
     /// - Parameter index: the index of the entry in `entries`.
     mutating func add(_ index: Int, _ value: Value?) { written.append(Written(index: index, value: value)) }
+
+    /// False if no key of the mapping is in the table.
+    var hasKnownKey: Bool { !written.isEmpty }
 
     private func first(_ key: String) -> Written? {
         written.first { written in

@@ -24,6 +24,8 @@ extension RuleSetReader {
         }
         for entry in entries {
             let key = entry.key
+            if reportsIndentedSection(entry, among: noun) { continue }
+            let example = "\(checker.shown(key.text)): " + example.drop { $0 != " " }.dropFirst()
             let isName = checker.checkName(
                 key.text, isPlain: key.isPlain, from: key.start, to: key.end, alias: key.alias)
             let before = self[keyPath: names].declare(
@@ -41,6 +43,22 @@ extension RuleSetReader {
             let isDeclared = body(&self, entry, isName && before == nil ? key.text : nil)
             if let root, !isDeclared, before == nil { scope.markInvalid(key.text, of: root) }
         }
+    }
+
+    /// Reports a section of the file, such as `rules:`, that is indented and therefore reads as a name.
+    private mutating func reportsIndentedSection(_ entry: YAMLNode.Entry, among noun: String) -> Bool {
+        let key = entry.key.text
+        guard MappingTable.rulesFile.key(key) != nil else { return false }
+        switch entry.value.content {
+        case .scalar, .invalid: return false
+        case .sequence: guard noun != "group" || NameRules.reserved.contains(key) else { return false }
+        case .mapping: guard NameRules.reserved.contains(key) else { return false }
+        }
+        checker.error(
+            "E209", at: entry.key, "\"\(key)\" is indented, and would be the name of a \(noun)",
+            hint: "a key of the file begins in column 1")
+        markIncomplete(key)
+        return true
     }
 
     /// The position of a declaration for messages, with its file when the set has several.
@@ -79,7 +97,7 @@ extension RuleSetReader {
         guard case .mapping(let entries) = node.content else {
             guard !node.isInvalid else { return [] }
             checker.error(
-                "E203", at: node, "\"inputs\" must be a mapping of name to input", hint: "write lamp: {type: string}")
+                "E203", at: node, "\"inputs\" must be a mapping of name to input", hint: "write name: {type: string}")
             return []
         }
         var inputs: [Script.Input] = []

@@ -25,7 +25,7 @@ extension RuleSetReader {
                 reader.checker.error(
                     "E203", at: entry.value,
                     "group \"\(reader.checker.shown(entry.key.text))\" must be a list of buttons",
-                    hint: "write [bed_left, bed_right]")
+                    hint: "write [\(reader.exampleButtons)]")
                 return false
             }
             var members: [(name: String, node: YAMLNode)] = []
@@ -86,6 +86,11 @@ extension RuleSetReader {
             "E307", at: node,
             circle.count == 2
                 ? "group \"\(list[first].name)\" contains itself" : "groups contain each other: \(names)")
+    }
+
+    /// Two buttons of the set for hints; `one, two` if it has no two.
+    var exampleButtons: String {
+        ruleSet.buttons.count < 2 ? "one, two" : ruleSet.buttons.prefix(2).map(\.name).joined(separator: ", ")
     }
 
     /// Reports a name that is neither a button nor a group (E301), unless its declaration is faulty.

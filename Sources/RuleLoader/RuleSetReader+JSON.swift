@@ -9,7 +9,9 @@ extension YAMLNode {
 
 extension RuleSetReader {
     /// Converts any YAML to JSON whose leaves may be templates; `nil` when a part of it is faulty.
-    mutating func readJSON(_ node: YAMLNode, in scope: Scope) -> JSONTemplate? {
+    ///
+    /// - Parameter textKey: the key for text in place of JSON, for a warning if a leaf is JSON in quotes; `nil`: none.
+    mutating func readJSON(_ node: YAMLNode, in scope: Scope, textKey: String? = nil) -> JSONTemplate? {
         switch node.content {
         case .invalid: return nil
         case .sequence(let nodes):
@@ -17,7 +19,7 @@ extension RuleSetReader {
             entries.reserveCapacity(nodes.count)
             for node in nodes {
                 if node.isEmpty, checker.reportsNullEntry(node, hint: "write null if that is meant") { continue }
-                if let entry = readJSON(node, in: scope) { entries.append(entry) }
+                if let entry = readJSON(node, in: scope, textKey: textKey) { entries.append(entry) }
             }
             return entries.count == nodes.count ? RuleSetReader.array(entries) : nil
         case .mapping(let nodes):
@@ -25,17 +27,42 @@ extension RuleSetReader {
             members.reserveCapacity(nodes.count)
             for entry in nodes {
                 if entry.value.isEmpty, checker.reportsNull(entry, hint: "write null if that is meant") { continue }
-                guard checkJSONKey(entry.key), let value = readJSON(entry.value, in: scope) else { continue }
+                guard checkJSONKey(entry.key), let value = readJSON(entry.value, in: scope, textKey: textKey) else {
+                    continue
+                }
                 members.append(.init(entry.key.text, value))
             }
             return members.count == nodes.count ? RuleSetReader.object(members) : nil
         case .scalar:
             if node.isNull { return .value(.null) }
+            if let textKey { warnOfQuotedJSON(node, textKey) }
             if node.holdsTemplate {
                 return template(node, key: "json", in: scope, expecting: .json).map(JSONTemplate.template)
             }
             return value(node, key: "json", takesNull: true).map { .value($0.json) }
         }
+    }
+
+    /// Warns of a leaf that is an object or a list in quotes (W711), because the receiver would get a JSON string.
+    private mutating func warnOfQuotedJSON(_ node: YAMLNode, _ textKey: String) {
+        guard node.tag == nil || node.tag == .literal, let text = node.scalar,
+            let first = text.unicodeScalars.first(where: { !$0.properties.isWhitespace }), first == "{" || first == "[",
+            let json = try? JSONValue(parsing: RuleSetReader.withoutTemplates(text)),
+            json.objectValue != nil || json.arrayValue != nil
+        else { return }
+        checker.warning(
+            "W711", at: node, "this would be sent as a JSON string", hint: "remove the quotes, or use \(textKey):")
+    }
+
+    /// The text with a number in place of each template, which may stand for a value.
+    private static func withoutTemplates(_ text: String) -> String {
+        var result = ""
+        var rest = Substring(text)
+        while let start = rest.firstRange(of: "{{"), let end = rest[start.upperBound...].firstRange(of: "}}") {
+            result += rest[..<start.lowerBound] + "0"
+            rest = rest[end.upperBound...]
+        }
+        return result + rest
     }
 
     private mutating func checkJSONKey(_ key: YAMLNode.Key) -> Bool {

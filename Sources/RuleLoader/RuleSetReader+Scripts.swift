@@ -130,7 +130,7 @@ extension RuleSetReader {
                 if !with.isInvalid {
                     checker.error(
                         "E203", at: with, "\"with\" must be a mapping of input to value",
-                        hint: "write with: {lamp: hall}")
+                        hint: "write with: {\(script.inputs.first?.name ?? "name"): value}")
                 }
                 return nil
             }

@@ -15,6 +15,7 @@ extension RuleSetReader {
         warnOfUnusedButtons()
         warnOfSlowClicks()
         warnOfLongDelays()
+        warnOfMissingBroker()
     }
 
     // MARK: Holds
@@ -121,6 +122,20 @@ extension RuleSetReader {
                 : "presses during \(total) of delays are dropped (mode: single)"
             warn("W705", at: longest.step, message, hint: "did you mean mode: restart?")
         }
+    }
+
+    /// Warns of the first `publish` of the set if there is no broker (W710).
+    private mutating func warnOfMissingBroker() {
+        guard documents.first?.checker.environment.hasNoBroker ?? false else { return }
+        var first: Step?
+        let lists = ruleSet.rules.map { $0.steps + $0.onError } + ruleSet.scripts.map(\.steps)
+        for step in lists.joined() where first == nil {
+            step.forEach { if first == nil, $0.action.kind == .publish { first = $0 } }
+        }
+        guard let first else { return }
+        warn(
+            "W710", at: first, "each run would fail, because there is no broker (mqtt.broker: none)",
+            hint: "name a broker in tryck.yaml")
     }
 
     // MARK: Source locations

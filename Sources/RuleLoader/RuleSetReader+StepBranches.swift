@@ -1,7 +1,7 @@
 import Expressions
 import Rules
 
-/// Steps that contain other steps: `if`, `choose`, `cycle` and `repeat`.
+/// Steps that contain other steps: `if`, `choose`, `cycle`, `repeat`, and `wait` with `else`.
 extension RuleSetReader {
     /// Reads the steps of a branch and the results that are saved at its end, which are `nil` when it always stops.
     private mutating func readBranch(
@@ -76,6 +76,20 @@ extension RuleSetReader {
         join(branchResults + [otherwise.results], &context)
         return branches.count == nodes.count && !branches.isEmpty
             ? .choose(branches, otherwise: otherwise.steps, isIf: false) : nil
+    }
+
+    /// Reads a `wait` with the `else` beside it. The steps after it may use only results that were saved before it, because
+    /// `else` need not run.
+    mutating func readWait(_ node: YAMLNode, _ fields: CheckedMapping, _ context: inout StepContext) -> StepAction? {
+        let condition = readUntil(node, in: context.scope)
+        var otherwise: [Step]?
+        if let node = fields.node("else") {
+            let before: [String: Scope.Saved]? = context.scope.results
+            let branch = readBranch(node, key: "else", path: "\(context.path).else", from: &context)
+            join([before, branch.results], &context)
+            otherwise = branch.steps
+        }
+        return condition.map { .wait(until: $0.until, timeout: $0.timeout, otherwise: otherwise) }
     }
 
     mutating func readCycle(_ node: YAMLNode, _ context: inout StepContext) -> StepAction? {

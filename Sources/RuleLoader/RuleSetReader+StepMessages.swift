@@ -40,9 +40,17 @@ extension RuleSetReader {
             return nil
         case (nil, nil): return .nothing
         case (_?, nil):
-            return fields.node(text).flatMap { template($0, key: text, in: scope) }.map { .text($0) }
+            guard let node = fields.node(text) else { return nil }
+            switch node.content {
+            case .mapping, .sequence:
+                checker.error(
+                    "E203", at: node, "\"\(text)\" must be a text, not \(checker.kind(of: node))",
+                    hint: "write json: in place of \(text):")
+                return nil
+            case .scalar, .invalid: return template(node, key: text, in: scope).map { .text($0) }
+            }
         case (nil, _?):
-            return fields.node("json").flatMap { readJSON($0, in: scope) }.map { .json($0) }
+            return fields.node("json").flatMap { readJSON($0, in: scope, textKey: text) }.map { .json($0) }
         }
     }
 

@@ -20,7 +20,8 @@ extension RuleSetReader {
         return .delay(template)
     }
 
-    mutating func readWait(_ node: YAMLNode, in scope: Scope) -> StepAction? {
+    /// Reads the value of `wait`, without the `else` beside it.
+    mutating func readUntil(_ node: YAMLNode, in scope: Scope) -> (until: Expression, timeout: Duration)? {
         if case .scalar(let text, _) = node.content {
             checker.error(
                 "E203", at: node, "\"wait\" must be a mapping, not \"\(checker.shown(text))\"",
@@ -31,7 +32,7 @@ extension RuleSetReader {
         guard let fields = checker.fields(node, .wait, owner: "\"wait\"") else { return nil }
         let until = fields.node("until").flatMap { expression($0, key: "until", in: scope, expecting: .condition) }
         guard let until, let timeout = fields.duration("timeout") else { return nil }
-        return .wait(until: until, timeout: timeout)
+        return (until, timeout)
     }
 
     // MARK: set, enable and disable

@@ -88,9 +88,11 @@ extension RuleSetReader {
 
     private mutating func step(_ node: YAMLNode, _ index: Int, _ context: inout StepContext) -> Step? {
         if case .scalar(let text, _) = node.content {
+            guard !checker.reportsMissingSpace(node, keys: RuleSetReader.actionKeys.contains) else { return nil }
+            let near = RuleSetReader.actionKeys.contains(text) ? text : checker.nearest(to: text, among: StepKind.names)
             checker.error(
-                "E203", at: node, "a step must be a mapping, not the text \"\(checker.shown(text))\"",
-                hint: "write publish:, run:, shell: or another action")
+                "E213", at: node, "a step must be a mapping, not the text \"\(checker.shown(text))\"",
+                hint: near.map { "write \($0): with its value" } ?? "write publish:, run:, shell: or another action")
             return nil
         }
         if case .sequence = node.content {
@@ -128,20 +130,21 @@ extension RuleSetReader {
 
     private static func missingAction(_ fields: CheckedMapping) -> String {
         StepKind.companions.first { fields.key($0.key) != nil }
-            .map { "\"\($0.key)\" belongs beside \"\($0.kind.rawValue)\"" }
+            .map { StepKind.place(ofCompanion: $0.key, $0.kinds) }
             ?? "add publish:, run:, shell: or another action"
     }
 
     private mutating func checkCompanions(of key: YAMLNode.Key, in fields: CheckedMapping) -> Bool {
         var isGood = true
-        for companion in StepKind.companions where companion.kind.rawValue != key.text {
+        for companion in StepKind.companions
+        where !companion.kinds.contains(where: { $0.rawValue == key.text }) {
             guard let written = fields.key(companion.key) else { continue }
             let hint =
                 switch (key.text, companion.key) {
                 case ("choose", "else"): "use default: for the steps that run if no branch does"
                 case ("choose", "then"): "each entry of choose has its own if: and then:"
                 case ("if", "default"): "use else:"
-                default: "\"\(companion.key)\" belongs beside \"\(companion.kind.rawValue)\""
+                default: StepKind.place(ofCompanion: companion.key, companion.kinds)
                 }
             checker.error("E201", at: written, "unknown key \"\(companion.key)\" beside \"\(key.text)\"", hint: hint)
             isGood = false

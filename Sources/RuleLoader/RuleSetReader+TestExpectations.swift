@@ -103,24 +103,23 @@ extension RuleSetReader {
     /// - Returns: `nil` when the content is faulty; a content of `nil` when none is written.
     private mutating func expectedContent(_ fields: CheckedMapping, text: String) -> (content: ExpectedContent?, Void)?
     {
-        switch (fields.key(text), fields.key("json")) {
-        case (_?, _?):
-            if let key = fields.last(of: [text, "json"]) {
-                checker.error("E210", at: key, "give either \"\(text)\" or \"json\", not both")
-            }
+        let names = [text, "json", "json_includes"]
+        let written = names.compactMap { fields.key($0) }.sorted { $0.start < $1.start }
+        guard let key = written.first else { return (nil, ()) }
+        guard written.count == 1 else {
+            checker.error(
+                "E210", at: written[1], "give either \"\(key.text)\" or \"\(written[1].text)\", not both")
             return nil
-        case (nil, nil): return (nil, ())
-        case (_?, nil): return fields.string(text).map { (.text($0), ()) }
-        case (nil, _?):
-            guard let node = fields.node("json"), let json = readJSON(node, in: scope) else { return nil }
-            guard case .value(let value) = json else {
-                checker.error(
-                    "E407", at: node, "no template is allowed in an expectation",
-                    hint: "write the value that is expected")
-                return nil
-            }
-            return (.json(value), ())
         }
+        guard key.text != text else { return fields.string(text).map { (.text($0), ()) } }
+        guard let node = fields.node(key.text), let json = readJSON(node, in: scope) else { return nil }
+        guard case .value(let value) = json else {
+            checker.error(
+                "E407", at: node, "no template is allowed in an expectation",
+                hint: "write the value that is expected")
+            return nil
+        }
+        return (key.text == "json" ? .json(value) : .jsonIncluding(value), ())
     }
 
     private mutating func texts(_ node: YAMLNode, key: String) -> [String]? {
@@ -164,7 +163,7 @@ extension RuleSetReader {
             if !node.isInvalid {
                 checker.error(
                     "E603", at: node, "\"expect_rules\" must be a mapping of rule to outcome",
-                    hint: "write expect_rules: {goodnight: completed}")
+                    hint: "write expect_rules: {\(ruleSet.rules.first?.id ?? "rule"): completed}")
             }
             return nil
         }

@@ -157,7 +157,7 @@ extension RuleSetReader {
         guard case .sequence(let nodes) = node.content else {
             if !node.isInvalid {
                 checker.error(
-                    "E203", at: node, "\"chord\" must be a list of buttons", hint: "write chord: [left, right]")
+                    "E203", at: node, "\"chord\" must be a list of buttons", hint: "write chord: [\(exampleButtons)]")
             }
             return nil
         }

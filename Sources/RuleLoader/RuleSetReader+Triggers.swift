@@ -209,7 +209,8 @@ extension RuleSetReader {
     private mutating func readMembers(_ node: YAMLNode) -> [Int]? {
         guard case .sequence(let nodes) = node.content else {
             if !node.isInvalid {
-                checker.error("E203", at: node, "\"chord\" must be a list of buttons", hint: "write [left, right]")
+                checker.error(
+                    "E203", at: node, "\"chord\" must be a list of buttons", hint: "write [\(exampleButtons)]")
             }
             return nil
         }

@@ -131,7 +131,7 @@ struct RuleSetReader {
             }
             return nil
         }
-        guard let fields = checker.fields(root, .rulesFile) else {
+        guard !reportsMissingRules(root), let fields = checker.fields(root, .rulesFile) else {
             leaveOutEverything()
             return nil
         }

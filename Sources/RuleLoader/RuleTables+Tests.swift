@@ -115,7 +115,11 @@ extension MappingTable {
         keys: [
             Key("topic", .text(.areForbidden), "the whole topic"),
             Key("payload", .text(.areForbidden), "the payload as text"),
-            Key("json", .anything, "the payload as JSON values"), Key("qos", .integer(0...2), "the quality of service"),
+            Key("json", .anything, "the payload as JSON, compared whole"),
+            Key(
+                "json_includes", .anything,
+                "some keys of the payload as JSON, compared in depth; lists are compared whole"),
+            Key("qos", .integer(0...2), "the quality of service"),
             Key("retain", .boolean, "whether the broker keeps the message"),
         ])
 
@@ -138,7 +142,10 @@ extension MappingTable {
         keys: [
             Key("url", .text(.areForbidden), "the whole URL"), Key("method", .oneOf(httpMethods), "the request method"),
             Key("headers", .anything, "some of the headers"), Key("body", .text(.areForbidden), "the body as text"),
-            Key("json", .anything, "the body as JSON values"),
+            Key("json", .anything, "the body as JSON, compared whole"),
+            Key(
+                "json_includes", .anything,
+                "some keys of the body as JSON, compared in depth; lists are compared whole"),
         ])
 
     static let expectedLog = MappingTable(

@@ -221,7 +221,8 @@ extension MappingTable {
         if let misplaced = hint(forMisplacedStepKey: key, in: table) { return misplaced }
         for other in [rule, trigger, button, state, variable, location, rulesFile]
         where other.name != table && other.key(key) != nil {
-            return "\"\(key)\" belongs in \(other.name)"
+            return other.name == rulesFile.name
+                ? "\"\(key)\" is a key of the file, and begins in column 1" : "\"\(key)\" belongs in \(other.name)"
         }
         return nil
     }

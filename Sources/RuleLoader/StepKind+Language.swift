@@ -17,7 +17,7 @@ extension RuleSetReader {
         case .shell: return readShell(node, in: scope)
         case .http: return readHTTP(node, in: scope)
         case .delay: return readDelay(node, in: scope)
-        case .wait: return readWait(node, in: scope)
+        case .wait: return readWait(node, fields, &context)
         case .set: return readSet(node, in: scope)
         case .cycle: return readCycle(node, &context)
         case .repeat: return repetition(node, &context)
@@ -42,6 +42,10 @@ extension StepKind {
         var isRequired = false
     }
 
+    private static let otherwise = Companion(
+        key: .init("else", .anything, "the steps otherwise; beside `wait`, the steps if its time is over"),
+        detail: KeyDetail(.steps, ["log": "no"]))
+
     var companions: [Companion] {
         switch self {
         case .if:
@@ -50,9 +54,7 @@ extension StepKind {
                     key: .init("then", .anything, "the steps if all conditions are true"),
                     detail: KeyDetail(.steps, ["log": "yes"]),
                     isRequired: true),
-                Companion(
-                    key: .init("else", .anything, "the steps otherwise"),
-                    detail: KeyDetail(.steps, ["log": "no"])),
+                StepKind.otherwise,
             ]
         case .choose:
             [
@@ -66,7 +68,8 @@ extension StepKind {
                     key: .init("with", .anything, "the inputs of the script"),
                     detail: KeyDetail(.keyed(.input, .scalar), ["lamp": "hall", "brightness": 40]))
             ]
-        case .publish, .run, .shell, .http, .delay, .wait, .set, .cycle, .repeat, .enable, .disable, .log, .stop: []
+        case .wait: [StepKind.otherwise]
+        case .publish, .run, .shell, .http, .delay, .set, .cycle, .repeat, .enable, .disable, .log, .stop: []
         }
     }
 
@@ -78,7 +81,7 @@ extension StepKind {
             case .shell: (.anything, "run a literal script with `/bin/sh`")
             case .http: (.anything, "call a web hook")
             case .delay: (.template, "wait for this time")
-            case .wait: (.anything, "wait until an expression is true")
+            case .wait: (.anything, "wait until an expression is true; with `else` beside it")
             case .set: (.anything, "assign values to variables")
             case .cycle: (.anything, "run the next entry of a list in each run")
             case .repeat: (.anything, "repeat steps while the button is held, or a fixed number of times")
@@ -173,11 +176,33 @@ extension StepKind {
 // MARK: - Derived tables
 
 extension StepKind {
-    /// The companion keys of all kinds of steps.
-    static let companions = allCases.flatMap { kind in kind.companions.map { (key: $0.key.name, kind: kind) } }
+    static let names = allCases.map(\.rawValue)
+
+    /// The companion keys of all kinds of steps, each with the kinds that have it.
+    static let companions: [(key: String, kinds: [StepKind])] = {
+        var names: [String] = []
+        for name in allCases.flatMap({ $0.companions.map(\.key.name) }) where !names.contains(name) {
+            names.append(name)
+        }
+        return names.map { name in
+            (name, allCases.filter { kind in kind.companions.contains { $0.key.name == name } })
+        }
+    }()
+
+    /// The message for a companion key without a step that has it: `"else" belongs beside "wait" or "if"`.
+    static func place(ofCompanion key: String, _ kinds: [StepKind]) -> String {
+        "\"\(key)\" belongs beside " + kinds.map { "\"\($0.rawValue)\"" }.joined(separator: " or ")
+    }
 
     /// The keys of all kinds of steps, each with its companions.
-    static let keys = allCases.flatMap { kind in [kind.key] + kind.companions.map(\.key) }
+    static let keys: [MappingTable.Key] = {
+        var keys: [MappingTable.Key] = []
+        for key in allCases.flatMap({ kind in [kind.key] + kind.companions.map(\.key) })
+        where !keys.contains(where: { $0.name == key.name }) {
+            keys.append(key)
+        }
+        return keys
+    }()
 
     static let details: [String: KeyDetail] = {
         let details = allCases.flatMap { kind in

@@ -17,6 +17,11 @@ extension YAMLProblem {
         case "found unexpected end of stream", "found unexpected document indicator":
             return error("the quoted text opened at \(opened) is not closed", in: source, at: contextPosition)
         case "mapping values are not allowed in this context":
+            if let key = indentedKey(in: source) {
+                return error(
+                    "\"\(key.text)\" is indented", in: source, at: key.start,
+                    hint: "a key of the file begins in column 1")
+            }
             return error("a \":\" is not expected here", in: source, hint: "quote text that contains \": \"")
         case "mapping keys are not allowed in this context":
             return error("a \"?\" is not expected here", in: source, hint: "quote text that begins with \"? \"")
@@ -27,13 +32,19 @@ extension YAMLProblem {
         case "did not find expected '-' indicator":
             return error(
                 "expected \"- \" as in the list that began at \(opened)", in: source,
-                hint: "entries of one list begin in the same column")
+                hint: "begin each entry with \"- \", in the same column as the others")
         case "could not find expected ':'":
             let text = contextPosition.map { Substring(source.text(from: $0)) } ?? ""
-            let hint =
-                text.contains(": ")
-                ? "a key has at most 1024 characters"
-                : text.contains(":") ? "put a space after the :" : "a mapping is written key: value"
+            if let start = contextPosition, !text.contains(": "),
+                let colon = text.unicodeScalars.firstIndex(of: ":")
+            {
+                let width = text.unicodeScalars.distance(from: text.unicodeScalars.startIndex, to: colon)
+                let value = text[colon...].dropFirst()
+                return error(
+                    "a space is missing after \":\"", in: source, at: start.advanced(by: width),
+                    hint: "write \(Checker.shown(String(text[..<colon]))): \(Checker.shown(String(value)))")
+            }
+            let hint = text.contains(": ") ? "a key has at most 1024 characters" : "a mapping is written key: value"
             return error("expected \":\" after this", in: source, at: contextPosition, hint: hint)
         case "block sequence entries are not allowed in this context":
             return error("a list entry is not expected here", in: source, hint: "begin the list on a line of its own")
@@ -65,6 +76,15 @@ extension YAMLProblem {
         default:
             return error(problem, in: source)
         }
+    }
+
+    /// The key of the file that the line begins with, if it is indented.
+    private func indentedKey(in source: SourceText) -> (text: String, start: SourcePosition)? {
+        let line = source.text(from: SourcePosition(line: position.line, column: 1))
+        let indentation = line.prefix { $0 == " " }.count
+        let text = String(Substring(line.dropFirst(indentation).prefix { $0 != ":" }))
+        guard indentation > 0, MappingTable.rulesFile.key(text) != nil else { return nil }
+        return (text, SourcePosition(line: position.line, column: indentation + 1))
     }
 
     private static let escapes = "write \\\\ for a backslash, or use single quotes"

@@ -66,7 +66,8 @@ package struct Coverage: Sendable {
                     enter(branch.steps, isIf ? ".then" : "[\(index)]", branch.location)
                 }
                 enter(otherwise, isIf ? ".else" : ".default", nil)
-            case .perform, .delay, .wait, .set, .script, .enable, .log, .stop: break
+            case .wait(_, _, let otherwise): enter(otherwise ?? [], ".else", nil)
+            case .perform, .delay, .set, .script, .enable, .log, .stop: break
             }
         }
     }

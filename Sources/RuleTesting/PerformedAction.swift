@@ -72,7 +72,7 @@ extension ExpectedEffect {
     private func matches(
         _ environment: [ExpectedField], _ directory: String?, _ stdin: String?, _ process: ProcessAction
     ) -> Bool {
-        environment.allSatisfy { process.environment.contains("\($0.name)=\($0.value)") }
+        environment.allSatisfy { process.value(ofVariable: $0.name) == $0.value }
             && (directory == nil || directory == process.directory)
             && matches(stdin.map { Array($0.utf8) }, process.standardInput)
     }
@@ -82,6 +82,17 @@ extension ExpectedEffect {
         case nil: true
         case .text(let text): Array(text.utf8) == octets
         case .json(let value): (try? JSONValue(parsing: octets)).map { $0.isSame(as: value) } ?? false
+        case .jsonIncluding(let value): (try? JSONValue(parsing: octets)).map { $0.includes(value) } ?? false
+        }
+    }
+
+    /// The lines that explain how the JSON of an action differs; empty if both are not the same kind of action with JSON.
+    func differences(of happened: PerformedAction) -> [String] {
+        switch (kind, happened.action) {
+        case (.publish(_, let payload, _, _), .message(.publish(let publish))):
+            payload?.differences(of: publish.payload) ?? []
+        case (.http(_, _, _, let body), .external(.http(let request))): body?.differences(of: request.body) ?? []
+        case (.publish, _), (.run, _), (.shell, _), (.http, _), (.log, _): []
         }
     }
 
@@ -109,11 +120,23 @@ extension ExpectedEffect {
     }
 }
 
+extension ProcessAction {
+    /// The value of an environment variable of the program; `PATH` is that of every program, unless the step sets it.
+    fileprivate func value(ofVariable name: String) -> String? {
+        let prefix = "\(name)="
+        if let variable = environment.last(where: { $0.hasPrefix(prefix) }) {
+            return String(variable.dropFirst(prefix.count))
+        }
+        return name == "PATH" ? ProcessAction.searchPath : nil
+    }
+}
+
 extension ExpectedContent {
     fileprivate var text: String {
         switch self {
         case .text(let text): text
         case .json(let value): value.description
+        case .jsonIncluding(let value): "including \(value)"
         }
     }
 }

@@ -32,24 +32,34 @@ package struct RuleTestResult: Sendable {
 }
 
 package struct RuleTestFailure: Sendable {
+    /// An effect, a variable or an outcome, and whether it differs from its counterpart.
+    package struct Line: Sendable {
+        package var text: String
+        package var differs: Bool
+    }
+
     /// The position of the expectation.
     package var location: SourceLocation
-    package var expected: [String]
-    package var performed: [String]
+    package var expected: [Line]
+    package var performed: [Line]
+    /// How JSON that was expected differs from what happened, key by key.
+    package var differences: [String]
     /// Stopped rules, failures and trace lines since the previous expectation.
     package var reasons: [String]
 
-    /// The failure as printed, ending with a line feed.
+    /// The failure as printed, ending with a line feed. A line that differs begins with `!`.
     package func text(of name: String) -> String {
         var lines = ["\(location): test failed: \(name)"]
-        func add(_ label: String, _ texts: [String]) {
-            for (index, text) in texts.enumerated() {
-                lines.append("  " + (index == 0 ? label : "").padded(to: 10) + text)
+        func add(_ label: String, _ texts: [Line]) {
+            for (index, line) in texts.enumerated() {
+                lines.append((line.differs ? "! " : "  ") + (index == 0 ? label : "").padded(to: 10) + line.text)
             }
         }
-        add("expected", expected.isEmpty ? ["nothing"] : expected)
-        add("happened", performed.isEmpty ? ["nothing"] : performed)
-        add("why", reasons)
+        func plain(_ texts: [String]) -> [Line] { texts.map { Line(text: $0, differs: false) } }
+        add("expected", expected.isEmpty ? plain(["nothing"]) : expected)
+        add("happened", performed.isEmpty ? plain(["nothing"]) : performed)
+        add("json", plain(differences))
+        add("why", plain(reasons))
         return lines.joined(separator: "\n") + "\n"
     }
 }

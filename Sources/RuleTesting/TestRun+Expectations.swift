@@ -11,33 +11,69 @@ extension TestRun {
         defer { forget() }
         guard seen.count != wanted.count || !zip(wanted, seen).allSatisfy({ $0.matches($1) }) else { return nil }
         let showsTime = wanted.contains { $0.at != nil }
+        let alignment = EffectAlignment(expected: wanted.count, happened: shown.count) { wanted[$0].matches(shown[$1]) }
         return failure(
-            at: location, expected: wanted.map(\.text),
-            happened: shown.map { showsTime ? "\($0.text) at \($0.after.milliseconds)ms" : $0.text })
+            at: location,
+            expected: zip(wanted, alignment.agreesInExpected).map { .init(text: $0.text, differs: !$1) },
+            happened: zip(shown, alignment.agreesInHappened).map { action, agrees in
+                .init(
+                    text: showsTime ? "\(action.text) at \(action.after.milliseconds)ms" : action.text,
+                    differs: !agrees && !(action.isQuietLog && !wanted.contains(where: \.isLog)))
+            },
+            differences: alignment.pairs.flatMap { wanted[$0.expected].differences(of: shown[$0.happened]) })
     }
 
     func check(variables wanted: [RuleTest.Assigned], _ location: SourceLocation) -> RuleTestFailure? {
         let wrong = wanted.filter { !(engine.value(of: $0.name)?.isEqual(to: $0.value) ?? false) }
         guard !wrong.isEmpty else { return nil }
         return failure(
-            at: location, expected: wrong.map { "\($0.name) = \($0.value.shown)" },
-            happened: wrong.map { "\($0.name) = \(engine.value(of: $0.name)?.shown ?? "not declared")" })
+            at: location, expected: wrong.map { .init(text: "\($0.name) = \($0.value.shown)", differs: true) },
+            happened: wrong.map {
+                .init(text: "\($0.name) = \(engine.value(of: $0.name)?.shown ?? "not declared")", differs: true)
+            })
     }
 
     func check(outcomes wanted: [ExpectedOutcome], _ location: SourceLocation) -> RuleTestFailure? {
         let wrong = wanted.filter { outcome(of: $0.rule) != $0.outcome }
         guard !wrong.isEmpty else { return nil }
         return failure(
-            at: location, expected: wrong.map { "\($0.rule): \($0.outcome.rawValue)" },
-            happened: wrong.map { "\($0.rule): \(outcome(of: $0.rule).rawValue)" })
+            at: location, expected: wrong.map { .init(text: "\($0.rule): \($0.outcome.rawValue)", differs: true) },
+            happened: wrong.map { .init(text: "\($0.rule): \(outcome(of: $0.rule).rawValue)", differs: true) })
     }
 
     private func outcome(of rule: String) -> Outcome { outcomes[rule] ?? .notMatched }
 
-    private func failure(at location: SourceLocation, expected: [String], happened: [String]) -> RuleTestFailure {
-        RuleTestFailure(
-            location: location, expected: expected.map { redaction($0) }, performed: happened.map { redaction($0) },
-            reasons: (reasons + traceLines).suffix(TestRun.maximumReasons).map { redaction($0) })
+    private func failure(
+        at location: SourceLocation, expected: [RuleTestFailure.Line], happened: [RuleTestFailure.Line],
+        differences: [String] = []
+    ) -> RuleTestFailure {
+        func redacted(_ lines: [RuleTestFailure.Line]) -> [RuleTestFailure.Line] {
+            lines.map { .init(text: redaction($0.text), differs: $0.differs) }
+        }
+        let reasons = (reasons + traceLines).suffix(TestRun.maximumReasons) + unmatched.prefix(TestRun.maximumReasons)
+        return RuleTestFailure(
+            location: location, expected: redacted(expected), performed: redacted(happened),
+            differences: differences.prefix(TestRun.maximumReasons).map { redaction($0) },
+            reasons: reasons.map { redaction($0) })
+    }
+
+    /// For each rule that no event has matched since the latest `expect`, although it has a trigger for a button that
+    /// had an event: what happened and what the rule needs. A rule that another one replaced, because it is a fallback,
+    /// is listed, too.
+    private var unmatched: [String] {
+        rules.rules.filter { !judgedRules.contains($0.id) }.compactMap { rule in
+            for (button, names) in heard {
+                let needs = engine.events(of: button, thatTrigger: rule.id)
+                guard !needs.isEmpty else { continue }
+                let happened = "\(engine.declaredName(of: button) ?? "the button") had \(names.joined(separator: ", "))"
+                guard needs.contains(where: names.contains) else {
+                    return "\(rule.id) › not_matched: \(happened), and it needs \(needs.joined(separator: " or "))"
+                }
+                if rule.isFallback { return "\(rule.id) › not_matched: it is a fallback, and another rule matched" }
+                return "\(rule.id) › not_matched: \(happened), but of another part, time or button of its trigger"
+            }
+            return nil
+        }
     }
 }
 

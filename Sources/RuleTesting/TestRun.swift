@@ -1,6 +1,7 @@
 import Almanac
 import ButtonModel
 import Expressions
+import Gestures
 import Rules
 
 /// A rule test in progress: the engine, and its simulated buttons, broker, programs and web servers.
@@ -30,6 +31,10 @@ struct TestRun {
     private(set) var performed: [PerformedAction] = []
     private(set) var reasons: [String] = []
     private var changedRules: Set<String> = []
+    /// The events of buttons since the latest `expect`: each button once, with the names of its events, each once.
+    private(set) var heard: [(button: ButtonID, names: [String])] = []
+    /// The rules that an event matched since the latest `expect`.
+    private(set) var judgedRules: Set<String> = []
     private var lastExpect: Instant
     private(set) var outcomes: [String: Outcome] = [:]
     private(set) var coverage = Coverage()
@@ -122,6 +127,8 @@ struct TestRun {
         performed = []
         reasons = []
         changedRules = []
+        heard = []
+        judgedRules = []
         lastExpect = now
     }
 
@@ -150,14 +157,17 @@ extension TestRun {
 
     private mutating func take(_ effect: RuleEngine.Effect, _ inputs: inout [RuleEngine.Input]) {
         switch effect {
-        case .recognised, .variableChanged, .enabledChanged, .triggerModeDropped, .unsubscribe, .log: break
+        case .recognised(let event): note(event.button, event.kind.name)
+        case .variableChanged, .enabledChanged, .triggerModeDropped, .unsubscribe, .log: break
         case .started(let run, let rule, _):
             nextRun = max(nextRun, run.rawValue + 1)
             live[run] = rule
             coverage.started(rule)
+            judgedRules.insert(rule)
             became(.started, rule)
         case .stopped(let rule, let gate, _, let reason):
             outcomes[rule] = Outcome(rawValue: gate.rawValue)
+            judgedRules.insert(rule)
             reasons.append("\(rule) › \(gate.rawValue)" + (reason.isEmpty ? "" : ": \(reason)"))
         case .finished(let run, let rule, let result):
             live[run] = nil
@@ -170,6 +180,7 @@ extension TestRun {
             reasons.append("\(rule) › \(step): \(code) \(message)")
         case .oversizedState(let topicName, let count):
             reasons.append("\(topicName): a message of \(count) octets is not read as JSON")
+        case .stateFault(let fault): reasons.append("\(fault.state): \(StateFault.code) \(fault.message)")
         case .perform(let step, let action, _, _):
             if services.isPerformedImmediately(action) { note(action) }
             inputs += services.perform(action, for: step, given.results, at: latest)
@@ -184,6 +195,13 @@ extension TestRun {
 
     private mutating func note(_ action: Action) {
         performed.append(PerformedAction(action: action, after: (latest - lastExpect).inMilliseconds))
+    }
+
+    private mutating func note(_ button: ButtonID, _ name: String) {
+        guard let index = heard.firstIndex(where: { $0.button == button }) else {
+            return heard.append((button, [name]))
+        }
+        if !heard[index].names.contains(name) { heard[index].names.append(name) }
     }
 
     private mutating func became(_ outcome: Outcome?, _ rule: String) {
@@ -240,6 +258,11 @@ extension TestRun {
 
     private mutating func occur(_ event: SimulatedEvent) {
         let stages = buttons.id(of: event.button).map { engine.holdStages(of: $0) } ?? []
+        switch event.event {
+        case .connected, .disconnected, .batteryLow:
+            if let button = buttons.id(of: event.button) { note(button, event.event.name) }
+        case .down, .up, .pattern, .hold, .holdRelease, .swipe, .rotate: break
+        }
         for input in buttons.inputs(for: event, stages: stages, at: now) { feed(input) }
     }
 

@@ -87,7 +87,7 @@ package struct ConfigurationFiles: Sendable {
         }
         let report = DiagnosticReport(loaded.result.diagnostics, sources: loaded.sources).text()
         var initial = InitialRules(
-            problems: loaded.result.diagnostics.map(\.json), notices: report.isEmpty ? [] : [report],
+            problems: loaded.result.diagnostics.problemList, notices: report.isEmpty ? [] : [report],
             watched: WatchedFiles(rulesOnDisk))
         initial.watched.add(loaded)
         guard let set = loaded.result.value else {

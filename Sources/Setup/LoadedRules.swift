@@ -23,7 +23,7 @@ package struct LoadedRules: Sendable {
 extension LoadedRules {
     /// The report to the hub: the rule set, unless there are errors or failed tests.
     package var report: RuleLoadReport {
-        var problems = result.diagnostics.map(\.json)
+        var problems = result.diagnostics.problemList
         var summary = result.diagnostics.first { $0.severity == .error }?.line
         for test in tests?.failures ?? [] {
             problems.append(test.problem)

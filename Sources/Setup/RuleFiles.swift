@@ -64,12 +64,13 @@ package enum RuleFiles {
         return read(found.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }, below: root)
     }
 
-    /// Reads a file, which may be in any directory.
+    /// Reads a file, which may be in any directory. It may be longer than the files of a set, so that the loader reports its
+    /// length (E112) as a diagnostic.
     ///
     /// - Parameter name: a path.
     package static func file(_ name: String) -> FileResult {
         guard let path = resolved(name) else { return failure() }
-        return read(path, as: name)
+        return read(path, as: name, maximumLength: FileText.maximumLength)
     }
 
     // MARK: Reading
@@ -93,7 +94,9 @@ package enum RuleFiles {
     }
 
     /// - Parameter path: a path without symbolic links. If a link has replaced the file meanwhile, it is not followed.
-    private static func read(_ path: String, as name: String) -> FileResult {
+    private static func read(
+        _ path: String, as name: String, maximumLength: Int = RuleFiles.maximumLength
+    ) -> FileResult {
         do throws(RegularFile.Failure) {
             let file = try RegularFile(path, maximumLength: maximumLength)
             return .files(
@@ -103,7 +106,7 @@ package enum RuleFiles {
             case .system(let code) where code == ENOENT: return .noSuchFile
             case .system(let code): return .cannotBeRead(systemMessage(code))
             case .notRegular: return .cannotBeRead("it is not a regular file")
-            case .tooLong: return .cannotBeRead("it is longer than 16 MiB")
+            case .tooLong: return .cannotBeRead("it is longer than \(maximumLength >> 20) MiB")
             }
         }
     }

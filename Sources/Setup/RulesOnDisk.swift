@@ -26,11 +26,14 @@ package struct RulesOnDisk: Sendable {
     package var isNamed: Bool
     package var files: ConfigurationFiles
     package var forbiddenSteps: Set<StepKind> = []
+    /// True if the configuration says that there is no broker.
+    package var hasNoBroker = false
 
     package init(_ configuration: Configuration, in directory: String, files: ConfigurationFiles) {
         (path, isNamed) = files.rulesPath(configuration, in: directory)
         self.files = files
         forbiddenSteps = configuration.forbiddenSteps
+        hasNoBroker = configuration.broker == .none
     }
 
     /// A rules file given as an argument, without a configuration.
@@ -46,6 +49,7 @@ package struct RulesOnDisk: Sendable {
         let directory = SystemEnvironment.directory(of: path)
         var environment = files.loadEnvironment(in: directory)
         environment.forbiddenSteps = forbiddenSteps
+        environment.hasNoBroker = hasNoBroker
         let zones = ZoneFiles()
         environment.systemTimeZone = zones.system(files.environment["TZ"]).map {
             LoadInputs.ZoneFile(name: $0.name, octets: $0.octets)

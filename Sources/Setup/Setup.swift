@@ -74,7 +74,7 @@ package struct Setup: Sendable {
         if let fault = initial.fault { warnings.append(fault) }
         simulator = try files.simulator(configuration, in: directory)
 
-        var names = ["PATH=/usr/local/bin:/usr/bin:/bin"]
+        var names = ["PATH=\(ProcessAction.searchPath)"]
         for name in ["HOME", "LANG", "TZ", "USER"] {
             if let value = environment[name] { names.append("\(name)=\(value)") }
         }

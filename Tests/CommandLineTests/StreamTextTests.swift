@@ -34,6 +34,10 @@ struct StreamTextTests {
             ),
             (#"{"kind":"publish","topic":"a/b","payload":"{\"x\":1}"}"#, #"mqtt     a/b {"x":1}"#),
             (#"{"kind":"publish","topic":"a","payload":"on","retain":true}"#, "mqtt     a on (retained)"),
+            (
+                #"{"kind":"state_fault","state":"lux","code":"R830","message":"\"x\" on lux is no integer"}"#,
+                #"state    lux  "x" on lux is no integer (R830)"#
+            ),
             (#"{"kind":"log","rule":"evening","level":"info","message":"hi"}"#, "log      evening  hi"),
             (#"{"kind":"button","button":"hall","state":"ready"}"#, "button   hall  ready"),
             (#"{"kind":"button","button":"hall","state":"removed"}"#, "button   hall  removed"),

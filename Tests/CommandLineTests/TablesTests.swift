@@ -18,7 +18,7 @@ struct TablesTests {
                  "broker":{"url":"mqtt://localhost:1883","state":"disconnected"},
                  "buttons":{"paired":2,"ready":1,"presses":1,"battery_low":["hall","attic"]},"permit_join":false,
                  "flicd":{"address":"127.0.0.1:5551","listening":true,"fault":null,"clients":1,"channels":12},
-                 "rules":{"loaded":1,"state":"ok","started":340,"failed":1,"contradictions":["write model: duo"]},
+                 "rules":{"loaded":1,"state":"ok","started":340,"failed":1,"runtime_errors":2,"contradictions":["write model: duo"]},
                  "last_errors":[
                     {"level":"warning","message":"0","age_s":86400,"count":1},
                     {"level":"warning","message":"the battery is low","age_s":7300,"count":1},
@@ -33,7 +33,7 @@ struct TablesTests {
                 "✓ daemon   0.1.0, up 3 min",
                 "✓ adapter  hci:0, powered on, 00:11:22:33:44:55, reset 2 times, last fault 2 h ago",
                 "✗ broker   mqtt://localhost:1883, disconnected",
-                "! rules    1 rule, ran 340 times, failed 1 time",
+                "! rules    1 rule, ran 340 times, failed 1 time, 2 messages of states of the wrong type",
                 "! buttons  2 paired, 1 ready, 1 press, low battery: hall and attic",
                 "✓ flicd    127.0.0.1:5551, 1 client, 12 channels",
                 "✗ Connection refused.", "! write model: duo", "", "lately",

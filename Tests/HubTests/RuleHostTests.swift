@@ -110,6 +110,11 @@ struct RuleHostTests {
         let again = Self.load(bad, in: &host)
         #expect(first == .refused(sentence, isNew: true) && again == .refused(sentence, isNew: false))
         #expect(host.fault == sentence && host.errorCount == 1 && host.state["errors"]?.arrayValue?.count == 1)
+        let long = RuleLoadReport(
+            set: nil, problems: [["severity": "warning"], ["severity": "error"], ["code": .null, "more": 11]],
+            summary: "x")
+        _ = Self.load(long, in: &host)
+        #expect(host.errorCount == 12 && host.state["errors"]?.arrayValue?.count == 2)
         let failing = Self.load(RuleLoadReport(set: nil, failing: "light"), in: &host)
         #expect(failing == .failsTests && host.fault == nil && host.errorCount == 0)
     }

@@ -92,9 +92,15 @@ struct RuleCommandTests {
             workshop, ["explain", "hall", "click", "--rules", home, "--state", "lux=31", "--at", "23:15"])
         #expect(stopped.member("rules", 0, "stopped_by") == "dropped_conditions")
         #expect(stopped.member("rules", 0, "reasons")?.description.contains("31") == true)
+        let pattern = try json(workshop, ["explain", "hall", "--pattern", "short,short", "--rules", home])
+        #expect(pattern.member("rules", 0, "id") == "scenes")
         let late = try json(workshop, ["explain", "hall", "click", "--rules", home, "--queued", "5s"])
         #expect(late.member("rules", 0, "stopped_by") == "dropped_queued")
         for (arguments, sentence) in [
+            (["explain", "hall"], "--pattern"), (["explain", "hall", "click", "--pattern", "short,long"], "--pattern"),
+            (["explain", "hall", "--pattern", "short,lang"], "short,long"),
+            (["explain", "hall", "click", "--held-for", "2s"], "hold"),
+            (["explain", "hall", "hold", "--held-for", "2"], "2s"),
             (["explain", "hal", "click"], "hall"), (["explain", "hall", "clik"], "click"),
             (["explain", "hall", "click", "--state", "lx=1"], "lux"),
             (["explain", "hall", "click", "--at", "25:00"], "25:00"),
@@ -115,6 +121,19 @@ struct RuleCommandTests {
         let named = try workshop.tryck(["schema", "--for", home])
         #expect(try named.status() == 0)
         #expect(named.text.contains(#""scenes""#) && !plain.text.contains(#""scenes""#))
+        let written = workshop.path("named.schema.json")
+        try "old".write(toFile: written, atomically: true, encoding: .utf8)
+        let silent = try workshop.tryck(["schema", "--for", home, "--output", written])
+        #expect(try silent.status() == 0)
+        #expect(silent.text == "")
+        #expect(try String(contentsOfFile: written, encoding: .utf8) == named.text + "\n")
+        let text = try String(contentsOfFile: home, encoding: .utf8)
+        try text.replacing("rules:", with: "rules:\n  - {id: broken}").write(
+            toFile: home, atomically: true, encoding: .utf8)
+        let partial = try workshop.tryck(["schema", "--for", home, "--output", written])
+        #expect(try partial.status() == 1)
+        #expect(partial.text.contains("names that could be read"))
+        #expect(try String(contentsOfFile: written, encoding: .utf8).contains(#""scenes""#))
     }
 
     @Test("rules and rule ID: list, run, dry run, enable, disable and trace; an unknown rule is an error")

@@ -43,7 +43,7 @@ struct GoldenTests {
         let environment = LoadInputs(
             secrets: SourceFile(name: "secrets.yaml", text: secrets, isReadableByOthers: path.contains("W703")),
             variables: ["HOME": "/root"], forbiddenSteps: path.contains("forbidden") ? [.shell, .http] : [],
-            timeZones: zones)
+            timeZones: zones, hasNoBroker: path.contains("W710"))
         if path.hasPrefix("configuration/") { return FileLoader.configuration(source, in: environment).diagnostics }
         if path.hasPrefix("simulator/") { return FileLoader.simulator(source).diagnostics }
         var loaded = FileLoader.rules(source, in: environment)

@@ -45,6 +45,8 @@ struct ResultTests {
             "- repeat: {count: 2, every: 1s, actions: [R, S]}",
             "- I\n  then: S\n  enabled: false\n- R",
             "- I\n  enabled: false\n  then: S\n  else: S\n- R",
+            "- wait: {until: states.open, timeout: 1s}\n  else: S\n- R",
+            "- wait: {until: states.open, timeout: 1s}\n  else: [S, {stop: over}]\n- R",
         ])
     func notOnEveryPath(steps: String) {
         #expect(Self.codes(steps) == ["E402"])

@@ -169,12 +169,18 @@ struct StepTests {
 
     @Test("a wait has an expression and an end")
     func wait() throws {
-        guard case .wait(let until, let timeout) = try action("wait: {until: states.open, timeout: 25s}") else {
+        guard case .wait(let until, let timeout, nil) = try action("wait: {until: states.open, timeout: 25s}") else {
             Issue.record("not a wait")
             return
         }
         #expect(until.source == "states.open")
         #expect(timeout == .seconds(25))
+        let text = "wait: {until: states.open, timeout: 25s}\nelse: {log: closed}"
+        guard case .wait(_, _, let otherwise?) = try action(text) else {
+            Issue.record("not a wait with else")
+            return
+        }
+        #expect(otherwise.map(\.path) == ["actions[0].wait.else[0].log"])
     }
 
     // MARK: set, enable

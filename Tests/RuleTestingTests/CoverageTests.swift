@@ -61,6 +61,23 @@ struct CoverageTests {
             ])
     }
 
+    @Test("the else of a wait is reached if its time is over")
+    func wait() throws {
+        let rules = """
+            states: {open: {topic: open, type: boolean, default: false}}
+            rules:
+              - id: one
+                triggers: {button: a, event: click}
+                actions:
+                  - wait: {until: states.open, timeout: 10s}
+                    else: {log: closed}
+            """
+        let click = "- event: {button: a, event: click}\n"
+        #expect(
+            try gaps(rules, click + "- state: {open: true}") == ["home.yaml:12:16 one › actions[0].wait.else"])
+        #expect(try gaps(rules, click + "- advance: 10s\n- expect_rules: {one: completed}") == [])
+    }
+
     @Test("a step beyond the 200 lines of a trace counts as reached")
     func longRuns() throws {
         let rules = """

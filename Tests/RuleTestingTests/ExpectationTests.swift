@@ -37,6 +37,87 @@ struct ExpectationTests {
                 """)
     }
 
+    @Test("json is compared whole, and json_includes compares only the keys that it names, in depth")
+    func partOfJSON() throws {
+        let rules = Self.rule(#"{publish: {topic: t, json: {a: 1, b: {c: [1, 2], d: x}}}}"#)
+        for wanted in ["{a: 1.0}", "{b: {d: x}}", "{b: {c: [1, 2]}}", "{}"] {
+            try Tested.passes(rules, steps: Self.click + "- expect: [{publish: {json_includes: \(wanted)}}]")
+        }
+        for wrong in ["{a: 2}", "{e: 1}", "{b: {c: [1]}}", "{b: x}", "[]"] {
+            let text = try Tested.failure(
+                rules, steps: Self.click + "- expect: [{publish: {json_includes: \(wrong)}}]")
+            #expect(!text.contains("compared whole"))
+        }
+        let text = try Tested.failure(
+            rules, steps: Self.click + "- expect: [{publish: {topic: t, json: {a: 2, b: {c: [1]}, e: 1}}}]")
+        #expect(
+            text.contains(
+                """
+                  json      /a: expected 2, happened 1
+                            /b/c: expected [1], happened [1,2]
+                            /b/d: not expected, happened "x"
+                            /e: expected 1, and is absent
+                            json is compared whole; for a part write json_includes
+                """))
+    }
+
+    @Test("a failure marks only the effects that have no counterpart")
+    func marks() throws {
+        let text = try Tested.failure(
+            Self.rule("[{publish: {topic: a}}, {publish: {topic: b}}, {publish: {topic: c}}]"),
+            steps: Self.click + "- expect: [{publish: {topic: a}}, {publish: {topic: x}}, {publish: {topic: c}}]")
+        #expect(
+            text.hasPrefix(
+                """
+                  expected  publish a
+                !           publish x
+                            publish c
+                  happened  publish a\u{20}
+                !           publish b\u{20}
+                            publish c\u{20}
+                """))
+    }
+
+    @Test("a failure says of each rule that could have matched why it did not, even if nothing happened")
+    func unmatched() throws {
+        let text = try Tested.failure(
+            """
+            rules:
+              - {id: one, triggers: {button: a, event: double_click}, actions: {log: x}}
+              - {id: two, triggers: {button: b, event: click}, actions: {log: x}}
+              - {id: three, triggers: {button: a, event: click}, conditions: "1 == 2", actions: {log: x}}
+              - {id: four, fallback: true, triggers: {button: a, event: click}, actions: {log: x}}
+              - {id: five, fallback: true, triggers: {button: any, event: hold}, actions: {log: x}}
+              - {id: six, triggers: {chord: [a, b]}, actions: {log: x}}
+            """,
+            steps: Self.click + "- expect: [{log: y}]")
+        #expect(
+            text == """
+                ! expected  log y
+                ! happened  log info x
+                  why       three › dropped_conditions: 1 == 2 is false
+                            four › actions[0].log: info: x
+                            one › not_matched: a had click, and it needs double_click
+                            five › not_matched: a had click, and it needs hold
+                            six › not_matched: a had click, and it needs chord
+                """)
+        let press = try Tested.failure(
+            Self.rule("{log: x}", "buttons2: 0").replacing("buttons2: 0\n", with: ""),
+            steps: "- event: {button: a, event: down}\n- expect: [{log: x}]")
+        #expect(press.hasSuffix("  why       one › not_matched: a had down, and it needs click"))
+    }
+
+    @Test("the environment of a program has the PATH of every program, unless the step sets another")
+    func path() throws {
+        try Tested.passes(
+            Self.rule("[{run: [prog]}, {run: {argv: [prog], env: {PATH: /opt, A: b}}}]"),
+            steps: Self.click + """
+                - expect:
+                    - run: {env: {PATH: "/usr/local/bin:/usr/bin:/bin"}}
+                    - run: {env: {PATH: /opt, A: b}}
+                """)
+    }
+
     @Test("each attempt of a retry is an effect with a time of its own")
     func attempts() throws {
         try Tested.passes(
@@ -166,9 +247,11 @@ struct ExpectationTests {
                 """)
         #expect(
             text == """
-                  expected  publish set {"level":40}
-                            log
-                  happened  publish set {"level":254}
+                ! expected  publish set {"level":40}
+                !           log
+                ! happened  publish set {"level":254}
+                  json      /level: expected 40, happened 254
+                            json is compared whole; for a part write json_includes
                   why       two › dropped_cooldown: for another 1m
                             one › actions[0].choose: branch 1 false: states.lamp == 'OFF' is false (states.lamp = "ON")
                             one › actions[0].choose: default
@@ -192,22 +275,22 @@ struct ExpectationTests {
         let late = try Tested.failure(
             Self.rule("[{delay: 1s}, {publish: {topic: t}}]"),
             steps: Self.click + "- advance: 2s\n- expect:\n    - publish: {topic: t}\n      at: 2s")
-        #expect(late.hasPrefix("  expected  publish t at 2000ms\n  happened  publish t  at 1000ms\n  why       one"))
+        #expect(late.hasPrefix("! expected  publish t at 2000ms\n! happened  publish t  at 1000ms\n  why       one"))
         let nothing = try Tested.failure(
             Self.rule("{publish: {topic: t, payload: p}}"), steps: Self.click + "- expect: []")
-        #expect(nothing.hasPrefix("  expected  nothing\n  happened  publish t p\n"))
+        #expect(nothing.hasPrefix("  expected  nothing\n! happened  publish t p\n"))
         let none = try Tested.failure(Self.rule("{delay: 1h}"), steps: Self.click + "- expect: [{publish: {topic: t}}]")
-        #expect(none == "  expected  publish t\n  happened  nothing\n  why       one › actions[0].delay: waits 1h")
+        #expect(none == "! expected  publish t\n  happened  nothing\n  why       one › actions[0].delay: waits 1h")
     }
 
     @Test("a failure shows info logs only if a log was expected")
     func lines() throws {
         #expect(
             try Tested.failure(Self.rule("{log: x}"), steps: Self.click + "- expect: [{log: y}]").hasPrefix(
-                "  expected  log y\n  happened  log info x\n"))
+                "! expected  log y\n! happened  log info x\n"))
         #expect(
             try Tested.failure(Self.rule("{log: x}"), steps: Self.click + "- expect: [{publish: {}}]").hasPrefix(
-                "  expected  publish\n  happened  nothing\n"))
+                "! expected  publish\n  happened  nothing\n"))
     }
 
     @Test("programs and requests are shown in a failure with their arguments, environment, headers and body")
@@ -228,13 +311,13 @@ struct ExpectationTests {
         #expect(
             text.hasPrefix(
                 """
-                  expected  run prog A=b cwd /tmp stdin in
-                            shell s a b
-                            http PUT u c A: b
-                            log error m
-                  happened  run prog a b
-                            shell echo $1 x
-                            http PUT https://w/ b
+                ! expected  run prog A=b cwd /tmp stdin in
+                !           shell s a b
+                !           http PUT u c A: b
+                !           log error m
+                ! happened  run prog a b
+                !           shell echo $1 x
+                !           http PUT https://w/ b
                 """))
     }
 
@@ -244,15 +327,15 @@ struct ExpectationTests {
         #expect(
             try Tested.failure(rules, steps: Self.click + "- expect_variables: {n: 3, s: '1', b: true}").hasPrefix(
                 """
-                  expected  n = 3
-                            s = "1"
-                  happened  n = 2
-                            s = ""
+                ! expected  n = 3
+                !           s = "1"
+                ! happened  n = 2
+                !           s = ""
                   why       one › actions[0].set: n = 2
                 """))
         #expect(
             try Tested.failure(rules, steps: Self.click + "- expect_rules: {one: failed}").hasPrefix(
-                "  expected  one: failed\n  happened  one: completed\n"))
+                "! expected  one: failed\n! happened  one: completed\n"))
     }
 
     @Test("a failure shows only what happened since the last expectation")
@@ -266,8 +349,8 @@ struct ExpectationTests {
             steps: Self.click + "- expect: [{log: x}]\n- event: {button: b, event: click}\n- expect: [{log: x}]")
         #expect(
             text == """
-                  expected  log x
-                  happened  log error y
+                ! expected  log x
+                ! happened  log error y
                   why       two › actions[0].log: error: y
                 """)
     }
@@ -299,10 +382,10 @@ struct ExpectationTests {
                 """
                   expected  publish {"key":"***"}
                             publish pin ***
-                            http elsewhere
+                !           http elsewhere
                   happened  publish t {"key":"***"}
                             publish pin ***
-                            http GET https://web/***
+                !           http GET https://web/***
                 """.replacing("pin", with: "***")))
         #expect(!text.contains("a \"b") && !text.contains(#"a \"b"#) && !text.contains("a%20%22b"))
         try Tested.passes(

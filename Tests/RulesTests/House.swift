@@ -133,8 +133,8 @@ extension Step {
 
     static func pause(_ duration: String) -> Step { Step(.delay(Template(literal: duration))) }
 
-    static func wait(until text: String, rules: [String] = []) throws -> Step {
-        Step(.wait(until: try House.expression(text, rules: rules), timeout: .seconds(60)))
+    static func wait(until text: String, rules: [String] = [], otherwise: [Step]? = nil) throws -> Step {
+        Step(.wait(until: try House.expression(text, rules: rules), timeout: .seconds(60), otherwise: otherwise))
     }
 
     static func set(_ variable: Int, to value: Value) -> Step {
@@ -217,6 +217,7 @@ extension RuleEngine.Effect {
         case .unsubscribe(let topics): "unsubscribe " + topics.joined(separator: " ")
         case .log(let level, let text): "\(level.rawValue): \(text)"
         case .oversizedState(let topicName, let count): "oversized \(topicName) \(count)"
+        case .stateFault(let fault): "\(fault.state): R830 \(fault.message)"
         }
     }
 }

@@ -65,7 +65,10 @@ enum RandomHouse {
         case 0: .say("hello")
         case 1...2: .work
         case 3: .pause("2s")
-        case 4: try .wait(until: "states.door == 'open'")
+        case 4:
+            try .wait(
+                until: "states.door == 'open'",
+                otherwise: [nil, [.say("closed")], [.pause("2s"), .work]].randomElement(using: &random) ?? nil)
         case 5: .set(0, to: .integer(Int64.random(in: 0...100, using: &random)))
         case 6: .repeatWhileHeld(.say("dim"))
         case 7: Step(.enable([0], Bool.random(using: &random)))

@@ -1,5 +1,6 @@
 import DiskTestSupport
 import Glibc
+import Hub
 import Testing
 
 @testable import Setup
@@ -83,6 +84,15 @@ struct RuleFilesTests {
         #expect(tree.files("whole.yaml").first?.octets.count == RuleFiles.maximumLength)
         writeFile(tree.path + "/more.yaml", [UInt8](repeating: 0x20, count: RuleFiles.maximumLength + 1))
         #expect(tree.answer("more.yaml") == .cannotBeRead("it is longer than 16 MiB"))
+    }
+
+    @Test("an entry file that is too long is read, so that the loader can report its length")
+    func lengthOfEntry() throws {
+        let tree = Tree([:])
+        let path = tree.path + "/long.yaml"
+        writeFile(path, [UInt8](repeating: 0x20, count: RuleFiles.maximumLength + 1))
+        let rules = RulesOnDisk(path: path, files: ConfigurationFiles(environment: [:]))
+        #expect(try rules.load().report.summary == "\(path):1:1: longer than 16 MiB")
     }
 
     @Test("a pattern finds a thousand files, and of one more none")

@@ -74,9 +74,7 @@ package struct RulesSchema {
     // MARK: Mappings
 
     private func members(of mapping: SchemaMapping) -> [JSONValue.Member] {
-        guard mapping.variants.isEmpty else {
-            return [.init("type", "object"), .init("oneOf", .array(mapping.variants.map { kind($0, of: mapping) }))]
-        }
+        guard mapping.variants.isEmpty else { return members(ofVariants: mapping) }
         let table = mapping.table
         let required = table.keys.filter(\.isRequired).map { JSONValue.string($0.name) }
         var members: [JSONValue.Member] = [
@@ -93,7 +91,7 @@ package struct RulesSchema {
         switch together {
         case .some: .init("minProperties", 1)
         case .exactlyOne(let keys): .init("oneOf", .array(keys.map { ["required": [.string($0)]] }))
-        case .notBoth(let one, let other): .init("not", ["required": [.string(one), .string(other)]])
+        case .atMostOne(let keys): .init("not", RulesSchema.two(of: keys))
         case .all(let keys):
             .init(
                 "dependencies",
@@ -101,16 +99,45 @@ package struct RulesSchema {
         }
     }
 
-    private func kind(_ kind: SchemaMapping.Variant, of mapping: SchemaMapping) -> JSONValue {
-        let keys = kind.required + kind.optional
-        let properties = keys.map { key in
-            JSONValue.Member(
-                key, kind.overrides[key].map(schema) ?? RulesSchema.reference(to: "\(mapping.rawValue).\(key)"))
+    /// The schema of a mapping that has at least two of the keys.
+    private static func two(of keys: [String]) -> JSONValue {
+        var pairs: [JSONValue] = []
+        for (index, first) in keys.enumerated() {
+            pairs += keys[(index + 1)...].map { ["required": [.string(first), .string($0)]] }
         }
-        return [
-            "required": .array(kind.required.map(JSONValue.string)), "properties": .object(properties),
-            "additionalProperties": false,
+        return pairs.count == 1 ? pairs[0] : ["anyOf": .array(pairs)]
+    }
+
+    /// The keys of all variants, exactly one of which must apply, and for each variant the keys that are allowed with it.
+    /// An editor then underlines the key at fault, which it would not do with a `oneOf` of whole mappings.
+    private func members(ofVariants mapping: SchemaMapping) -> [JSONValue.Member] {
+        [
+            .init("type", "object"),
+            .init(
+                "properties",
+                .object(
+                    mapping.table.keys.map {
+                        .init($0.name, RulesSchema.reference(to: "\(mapping.rawValue).\($0.name)"))
+                    })),
+            .init("additionalProperties", false),
+            .init(
+                "oneOf",
+                .array(mapping.variants.map { ["required": .array($0.distinctive.map(JSONValue.string))] })),
+            .init("allOf", .array(mapping.variants.map(condition))),
         ]
+    }
+
+    /// The keys that are allowed and required beside those that distinguish a variant.
+    private func condition(_ variant: SchemaMapping.Variant) -> JSONValue {
+        let properties = (variant.required + variant.optional).map { key in
+            JSONValue.Member(key, variant.overrides[key].map(schema) ?? true)
+        }
+        let others = variant.required.filter { !variant.distinctive.contains($0) }
+        var then: [JSONValue.Member] = [
+            .init("properties", .object(properties)), .init("additionalProperties", false),
+        ]
+        if !others.isEmpty { then.append(.init("required", .array(others.map(JSONValue.string)))) }
+        return ["if": ["required": .array(variant.distinctive.map(JSONValue.string))], "then": .object(then)]
     }
 
     private func property(_ key: MappingTable.Key, of mapping: SchemaMapping) -> JSONValue {

@@ -137,7 +137,8 @@ enum SchemaMapping: String, CaseIterable, Sendable {
         case .expectedPublish:
             [
                 "topic": KeyDetail("zigbee2mqtt/hall/set"), "payload": KeyDetail("open"),
-                "json": KeyDetail(.json, ["state": "ON"]), "qos": KeyDetail(1), "retain": KeyDetail(),
+                "json": KeyDetail(.json, ["state": "ON"]), "json_includes": KeyDetail(.json, ["state": "ON"]),
+                "qos": KeyDetail(1), "retain": KeyDetail(),
             ]
         case .expectedRun:
             SchemaMapping.expectedProcessDetails.merging(["argv": KeyDetail(.texts, ["mpc", "next"])]) {
@@ -151,7 +152,7 @@ enum SchemaMapping: String, CaseIterable, Sendable {
             [
                 "url": KeyDetail("https://example.net/press"), "method": KeyDetail(),
                 "headers": KeyDetail(.matching(.header, .text), ["Accept": "text/plain"]), "body": KeyDetail("hello"),
-                "json": KeyDetail(.json, ["late": false]),
+                "json": KeyDetail(.json, ["late": false]), "json_includes": KeyDetail(.json, ["late": false]),
             ]
         case .expectedLog: ["message": KeyDetail("good night"), "level": KeyDetail()]
         }
@@ -162,7 +163,7 @@ enum SchemaMapping: String, CaseIterable, Sendable {
         /// At least one key of the table.
         case some
         case exactlyOne(of: [String])
-        case notBoth(String, String)
+        case atMostOne(of: [String])
         /// All of these keys or none.
         case all([String])
     }
@@ -172,11 +173,14 @@ enum SchemaMapping: String, CaseIterable, Sendable {
     struct Variant: Sendable {
         var required: [String]
         var optional: [String]
+        /// The required keys that no other variant has together.
+        var distinctive: [String]
         /// Keys whose shape differs from that in the other variants.
         var overrides: [String: SchemaShape]
 
         init(_ required: String..., with optional: [String] = [], overrides: [String: SchemaShape] = [:]) {
             self.required = required
+            distinctive = required
             self.optional = optional
             self.overrides = overrides
         }
@@ -187,8 +191,10 @@ enum SchemaMapping: String, CaseIterable, Sendable {
         case .location: [.some, .all(["latitude", "longitude"])]
         case .button, .hardware: [.exactlyOne(of: MappingTable.hardware.keys.map(\.name))]
         case .time, .condition: [.some]
-        case .publish, .expectedPublish: [.notBoth("payload", "json")]
-        case .http, .expectedHTTP: [.notBoth("body", "json")]
+        case .publish: [.atMostOne(of: ["payload", "json"])]
+        case .expectedPublish: [.atMostOne(of: ["payload", "json", "json_includes"])]
+        case .http: [.atMostOne(of: ["body", "json"])]
+        case .expectedHTTP: [.atMostOne(of: ["body", "json", "json_includes"])]
         case .repeat: [.exactlyOne(of: ["while", "count"])]
         case .simulatedEvent: [.exactlyOne(of: ["event", "clicks", "pattern"])]
         case .file, .defaults, .queued, .state, .variable, .script, .scriptInput, .rule, .trigger, .step, .run, .shell,

@@ -74,6 +74,9 @@ extension ProcessStep {
 }
 
 extension ProcessAction {
+    /// The value of `PATH` for every program, unless its step sets another.
+    package static let searchPath = "/usr/local/bin:/usr/bin:/bin"
+
     /// The program as shown in traces, without its environment and standard input.
     var summary: String {
         let arguments = isShell ? Array(arguments.dropFirst(2)) : arguments

@@ -68,6 +68,31 @@ extension RuleEngine {
         (index[button]?.vocabulary ?? index.vocabularyOfOthers).holdStages.sorted()
     }
 
+    /// The names of the events of a button that trigger a rule, including chords in which the button takes part.
+    package func events(of button: ButtonID, thatTrigger rule: String) -> [String] {
+        guard let ruleIndex = names.rules[rule] else { return [] }
+        var found: [String] = []
+        func covers(_ selector: ButtonSelector) -> Bool {
+            switch selector {
+            case .any: true
+            case .declared(let declaration): index[button]?.declared.contains(declaration) ?? false
+            case .hardware(let hardware): index[button].map { hardware.matches($0.identity) } ?? false
+            }
+        }
+        for trigger in set.rules[ruleIndex].triggers {
+            switch trigger.origin {
+            case .buttons(let selectors, let events, _):
+                if selectors.contains(where: covers) { found += events.map(\.name) }
+            case .chord(let members, _, _):
+                if members.contains(where: { covers(.declared($0)) }) { found.append("chord") }
+            }
+        }
+        return found.reduce(into: []) { names, name in if !names.contains(name) { names.append(name) } }
+    }
+
+    /// The number of messages since the start that could not be converted to the type of a state (R830).
+    package var stateFaultCount: Int { states.faultCount }
+
     package func isEnabled(rule: String) -> Bool? { names.rules[rule].map { world.rules[$0].isEnabled } }
     package func value(of variable: String) -> Value? { names.variables[variable].map { world.variables[$0] } }
     package func value(ofState state: String) -> Value? { names.states[state].map { world.states[$0] } }

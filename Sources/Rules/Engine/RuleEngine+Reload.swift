@@ -147,6 +147,7 @@ extension RuleEngine {
     private mutating func moveStates(at now: Instant, _ effects: inout [Effect]) {
         let before = states
         states = StateTable(set.states)
+        states.continueCount(of: before)
         let missing = states.takeOver(before, at: now)
         copyStates(Array(set.states.indices))
         let wanted = Set(states.topics)

@@ -67,6 +67,7 @@ extension RuleEngine {
             effects.append(.oversizedState(topicName: topicName, count: payload.count))
         }
         copyStates(states.receive(payload, on: topicName, at: now))
+        for fault in states.takeFaults() { effects.append(.stateFault(fault)) }
     }
 
     /// Copies the values of states.

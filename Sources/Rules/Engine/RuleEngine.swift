@@ -124,6 +124,9 @@ package struct RuleEngine: Sendable {
         case log(LogLevel, String)
         /// A message on the topic of a state is too long to be read as JSON, so the states of the topic are unknown.
         case oversizedState(topicName: String, count: Int)
+        /// A message cannot be converted to the type of a state (R830). This is reported at most once in ten minutes for
+        /// each state.
+        case stateFault(StateFault)
         case setTimer(Instant)
         case cancelTimer
     }

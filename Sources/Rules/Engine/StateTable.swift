@@ -7,6 +7,8 @@ struct StateTable: Sendable {
     /// The maximum length of a text in octets. A longer text makes the value unknown, and a longer message is not read as
     /// JSON.
     static let maximumLength = 65_536
+    /// The shortest time between two reports of faulty messages for a state.
+    static let faultInterval = Duration.seconds(600)
 
     private let declared: [DeclaredState]
     private let pointers: [JSONPointer?]
@@ -15,6 +17,12 @@ struct StateTable: Sendable {
     private var received: [Value?]
     /// When the values become unknown, by index.
     private var expiries = Deadlines<Int>()
+    /// The messages since the last `takeFaults` that could not be converted.
+    private var faults: [StateFault] = []
+    /// When a fault of each state, by index, was last reported.
+    private var reportedFaults: [Int: Instant] = [:]
+    /// The number of messages that could not be converted, whether they were reported or not.
+    private(set) var faultCount = 0
     /// Topics whose last message was too long to be read.
     private var oversized: Set<String> = []
 
@@ -54,14 +62,22 @@ struct StateTable: Sendable {
         let json = isRead && hasPointer(indices) ? try? JSONValue(parsing: payload) : nil
         for index in indices {
             if declared[index].pointer.isEmpty {
-                set(.string(String(decoding: payload.prefix(StateTable.maximumLength + 4), as: UTF8.self)), index, now)
+                let text = String(decoding: payload.prefix(StateTable.maximumLength + 4), as: UTF8.self)
+                set(.string(text), index, now)
+                // An empty message only says that a retained message was removed.
+                if received[index] == nil, isRead, !payload.isEmpty { noteFault(.string(text), index, now) }
             } else if let json {
                 // A message without the value leaves the state unchanged, because many devices send only changed
                 // values.
                 guard let value = pointers[index]?.value(in: json) else { continue }
-                set(Value(leaf: value), index, now)
+                let leaf = Value(leaf: value)
+                set(leaf, index, now)
+                if received[index] == nil, leaf != .unknown { noteFault(leaf, index, now) }
             } else {
                 set(.unknown, index, now)
+                if isRead, !payload.isEmpty {
+                    noteFault(nil, index, now, text: String(decoding: payload, as: UTF8.self))
+                }
             }
         }
         return indices
@@ -74,6 +90,34 @@ struct StateTable: Sendable {
         received[index] = value.converted(to: state.type)
         expiries.set(index, at: received[index] == nil ? nil : state.maximumAge.map { now + $0 })
     }
+
+    /// Counts a message that could not be converted, and keeps it for `takeFaults`: the first one of a state, and then at
+    /// most one in ten minutes.
+    ///
+    /// - Parameter value: `nil` if the message is no JSON, although the state has a pointer.
+    private mutating func noteFault(_ value: Value?, _ index: Int, _ now: Instant, text: String = "") {
+        faultCount += 1
+        if let reported = reportedFaults[index], now - reported < StateTable.faultInterval { return }
+        reportedFaults[index] = now
+        let state = declared[index]
+        let types: [ExpressionType.Scalar] = [.integer, .number, .boolean, .string]
+        faults.append(
+            StateFault(
+                state: state.name, topicName: state.topicName, value: StateFault.shown(value?.text ?? text),
+                type: state.type, isJSON: value != nil,
+                fittingType: value.flatMap { value in types.first { $0 != state.type && value.converted(to: $0) != nil }
+                }))
+    }
+
+    /// Returns the faults that must be reported now, each once.
+    mutating func takeFaults() -> [StateFault] {
+        guard !faults.isEmpty else { return [] }
+        defer { faults = [] }
+        return faults
+    }
+
+    /// Continues the count of an earlier table.
+    mutating func continueCount(of earlier: StateTable) { faultCount += earlier.faultCount }
 
     /// - Returns: the indices of the states that have expired.
     mutating func expire(at now: Instant) -> [Int] {

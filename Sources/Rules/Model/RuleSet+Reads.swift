@@ -53,7 +53,7 @@ extension Step {
         switch action {
         case .perform(let action): action.forEachTemplate { $0.forEachRead(body) }
         case .delay(let template), .log(_, let template), .stop(let template): template.forEachRead(body)
-        case .wait(let expression, _): expression.forEachRead(body)
+        case .wait(let expression, _, _): expression.forEachRead(body)
         case .set(let assignments): for assignment in assignments { assignment.value.forEachRead(body) }
         case .choose(let branches, _, _):
             for branch in branches { for condition in branch.conditions { condition.forEachRead(body) } }

@@ -179,6 +179,8 @@ package enum ExpectedContent: Hashable, Sendable {
     case text(String)
     /// Compared as JSON values.
     case json(JSONValue)
+    /// Only the keys of this value are compared, in depth.
+    case jsonIncluding(JSONValue)
 }
 
 /// An environment variable of a program, or an HTTP header.

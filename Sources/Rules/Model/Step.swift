@@ -42,7 +42,8 @@ extension Step {
         case .cycle(let entries, _): entries
         case .repeat(let step): [step.steps]
         case .choose(let branches, let otherwise, _): branches.map(\.steps) + [otherwise]
-        case .perform, .delay, .wait, .set, .script, .enable, .log, .stop: []
+        case .wait(_, _, let otherwise): otherwise.map { [$0] } ?? []
+        case .perform, .delay, .set, .script, .enable, .log, .stop: []
         }
     }
 
@@ -72,7 +73,9 @@ package indirect enum StepAction: Hashable, Sendable {
     case perform(ActionStep)
     /// The template's value is a duration, or text that denotes a duration.
     case delay(Template)
-    case wait(until: Expression, timeout: Duration)
+    /// Waits until the expression is true. If the time is over before, the steps in `otherwise` are run; without them, the
+    /// step fails.
+    case wait(until: Expression, timeout: Duration, otherwise: [Step]?)
     /// All values are evaluated before the first is assigned.
     case set([Assignment])
     case cycle([[Step]], resetAfter: Duration?)

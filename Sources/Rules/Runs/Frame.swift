@@ -11,7 +11,7 @@ struct Frame: Hashable, Sendable {
     /// The list of steps within the enclosing step; for the outermost frame, within the rule.
     enum Part: Hashable, Sendable {
         case actions, onError
-        /// A branch, or the `else` part, of `choose` and `if`.
+        /// A branch, or the `else` part, of `choose` and `if`, or the `else` part of `wait`.
         case branch(Int), otherwise
         /// An entry of `cycle`.
         case entry(Int)
@@ -86,8 +86,11 @@ extension RuleSet {
             guard case .choose(let branches, _, _) = step.action, branches.indices.contains(index) else { return nil }
             return branches[index].steps
         case .otherwise:
-            guard case .choose(_, let otherwise, _) = step.action else { return nil }
-            return otherwise
+            switch step.action {
+            case .choose(_, let otherwise, _): return otherwise
+            case .wait(_, _, let otherwise): return otherwise
+            case .perform, .delay, .set, .cycle, .repeat, .script, .enable, .log, .stop: return nil
+            }
         case .entry(let index):
             guard case .cycle(let entries, _) = step.action, entries.indices.contains(index) else { return nil }
             return entries[index]

@@ -47,7 +47,7 @@ extension Run {
             guard let deadline = pause(duration, at: now) else { throw StepValues.tooLong }
             note(step, "waits \(DurationText.text(milliseconds: duration.milliseconds))", at: now)
             waiting = .delay(until: deadline)
-        case .wait(let until, let timeout):
+        case .wait(let until, let timeout, _):
             note(step, "waits until \(until.source)", at: now)
             let nextEvaluation = until.readsTheTime ? now + Run.evaluationInterval : nil
             waiting = .condition(since: now, until: now + timeout, nextEvaluation: nextEvaluation)

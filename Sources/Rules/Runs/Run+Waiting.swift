@@ -7,11 +7,11 @@ extension Run {
     /// How often a `wait` whose expression reads the time is evaluated, because no event announces the passing of time.
     static let evaluationInterval = Duration.seconds(1)
 
-    /// Evaluates the condition of a `wait`: continues if it is true, and fails after the timeout. An evaluation error
-    /// counts as false.
+    /// Evaluates the condition of a `wait`: continues if it is true. After the timeout, the steps of `else` are executed;
+    /// without them, the step fails. An evaluation error counts as false.
     mutating func evaluateWait(in world: inout World, at now: Instant, _ effects: inout [Effect]) {
         guard case .condition(let since, let until, let nextEvaluation) = waiting, let step = currentStep(in: world),
-            case .wait(let expression, let timeout) = step.action
+            case .wait(let expression, let timeout, let otherwise) = step.action
         else {
             waiting = nil
             return
@@ -27,6 +27,10 @@ extension Run {
             waiting = nil
             note(step, verdict.reason, at: now)
             let time = DurationText.text(milliseconds: timeout.milliseconds)
+            if otherwise != nil {
+                note(step, "else: \(time) is over", at: now)
+                return enter(.otherwise)
+            }
             failed(
                 step, StepFailure("R821", "\(expression.source) did not become true within \(time)"), in: world,
                 at: now,

@@ -16,7 +16,7 @@ import Expressions
 /// | the next attempt       | timer                           | perform the same action again                         |
 /// | the end of a delay     | timer                           | continue                                              |
 /// | a condition (`until`)  | world changed, and it is true   | continue                                              |
-/// | a condition (`until`)  | timer                           | evaluate it once more, then fail with R821            |
+/// | a condition (`until`)  | timer                           | evaluate it once more, then run `else`, or fail, R821 |
 /// | the tick of a repeat   | timer                           | begin an iteration, or at the limit end the repeat    |
 /// | the tick of a repeat   | released, if `while: held`      | end the repeat                                        |
 /// | any                    | cancel                          | cancel the action, and end as cancelled               |

@@ -244,7 +244,7 @@ private struct EngineStory {
         case .setTimer(let deadline): timer = deadline
         case .cancelTimer: timer = nil
         case .recognised, .stopped, .variableChanged, .enabledChanged, .triggerModeDropped, .subscribe, .unsubscribe,
-            .log, .oversizedState:
+            .log, .oversizedState, .stateFault:
             break
         }
     }
@@ -297,6 +297,7 @@ private struct EngineStory {
                 continue_on_error: true
               - delay: 3s
               - wait: {until: "states.door == 'open'", timeout: 10s}
+                else: [{delay: 2s}, {log: closed}]
               - set: {level: "{{ variables.level + 7 }}", scene: "{{ next(variables.scene) }}"}
           - id: two
             triggers: {button: a, event: hold}

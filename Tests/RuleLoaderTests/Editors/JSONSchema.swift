@@ -16,8 +16,9 @@ struct JSONSchema: Sendable {
         "$schema", "title", "description", "default", "examples", "definitions", "patternErrorMessage",
     ]
     private static let keywords: Set<String> = [
-        "$ref", "allOf", "anyOf", "oneOf", "not", "type", "enum", "const", "pattern", "minimum", "maximum", "items",
-        "minItems", "maxItems", "properties", "patternProperties", "additionalProperties", "required", "dependencies",
+        "$ref", "if", "then", "allOf", "anyOf", "oneOf", "not", "type", "enum", "const", "pattern", "minimum",
+        "maximum", "items", "minItems", "maxItems", "properties", "patternProperties", "additionalProperties",
+        "required", "dependencies",
         "minProperties",
     ]
     private static let maximumDepth = 200
@@ -52,7 +53,7 @@ struct JSONSchema: Sendable {
             guard JSONSchema.keywords.contains(member.name) else { throw Unreadable.keyword(member.name) }
             switch member.name {
             case "allOf", "anyOf", "oneOf": for schema in member.value.arrayValue ?? [] { try prepare(schema) }
-            case "not", "items", "additionalProperties": try prepare(member.value)
+            case "if", "then", "not", "items", "additionalProperties": try prepare(member.value)
             case "properties": for member in member.value.objectValue ?? [] { try prepare(member.value) }
             case "patternProperties":
                 for member in member.value.objectValue ?? [] {
@@ -107,6 +108,9 @@ struct JSONSchema: Sendable {
             return wanted.arrayValue?.lazy.compactMap { fault(in: value, $0, at: path, depth: depth) }.first
         case "anyOf": return wanted.arrayValue?.contains(where: passes) == true ? nil : say("one of several")
         case "oneOf": return wanted.arrayValue?.count(where: passes) == 1 ? nil : say("exactly one of several")
+        case "if":
+            guard passes(wanted), let then = schema["then"] else { return nil }
+            return fault(in: value, then, at: path, depth: depth)
         case "not": return passes(wanted) ? say("something else") : nil
         case "enum": return wanted.arrayValue?.contains(value) == true ? nil : say("one of \(wanted)")
         case "const": return wanted == value ? nil : say("\(wanted)")

@@ -157,11 +157,12 @@ struct ReferenceText {
 }
 
 extension SchemaMapping {
-    /// Keys that several of its kinds have.
+    /// Keys that several of its kinds have, but for the companions of steps, which belong to their actions.
     fileprivate var commonKeys: Set<String> {
         var counts: [String: Int] = [:]
         for key in variants.flatMap(\.optional) { counts[key, default: 0] += 1 }
-        return Set(counts.filter { $0.value > 1 }.keys)
+        let companions = self == .step ? StepKind.companions.map(\.key) : []
+        return Set(counts.filter { $0.value > 1 }.keys).subtracting(companions)
     }
 }
 

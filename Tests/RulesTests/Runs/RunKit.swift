@@ -144,8 +144,9 @@ extension Step {
         Step(.delay(try Template(compiling: text, in: RunKit.scope, expecting: .anything)))
     }
 
-    static func wait(_ until: String, _ timeout: Duration) throws -> Step {
-        Step(.wait(until: try Expression(compiling: until, in: RunKit.scope, expecting: .condition), timeout: timeout))
+    static func wait(_ until: String, _ timeout: Duration, otherwise: [Step]? = nil) throws -> Step {
+        let until = try Expression(compiling: until, in: RunKit.scope, expecting: .condition)
+        return Step(.wait(until: until, timeout: timeout, otherwise: otherwise))
     }
 
     static func set(_ variable: Int, _ text: String) throws -> Step {

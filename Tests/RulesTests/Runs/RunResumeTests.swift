@@ -55,6 +55,22 @@ struct RunResumeTests {
             expect: .failed("actions[0].wait", "R821", "states.door == 'open' did not become true within 25s"))
     }
 
+    @Test("a wait with else runs the steps of else if its time is over after a restart, and a run inside else goes on")
+    func otherwise() throws {
+        var before = Transcript<RunInWorld>(
+            try .wait("states.door == 'open'", .seconds(25), otherwise: [try .delay("10s"), try .log("closed")]),
+            try .log("end"))
+        before.given(.begin)
+        before.wait(.seconds(5))
+        var after = try resumed(before)
+        after.given(.timerFired)
+        after.whenTimerFires(after: .seconds(20))
+        after.wait(.seconds(4))
+        after = try resumed(after)
+        after.whenTimerFires(after: .seconds(6), expect: .perform(0, .said("closed")), .perform(1, .said("end")))
+        #expect(after.result == .completed)
+    }
+
     @Test("a run inside branches, cycles, scripts with inputs and repeats goes on where it was")
     func frames() throws {
         let inputs = ["lamp", "i", "n", "d", "b"].map { Script.Input(name: $0, type: .string) }

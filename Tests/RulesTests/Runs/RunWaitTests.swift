@@ -64,6 +64,32 @@ struct RunWaitTests {
             expect: .failed("actions[0].wait", "R821", "states.door == 'open' did not become true within 25s"))
     }
 
+    @Test("with else, the end of the time is no failure: the steps of else run, then the steps after the wait")
+    func otherwise() throws {
+        func talk() throws -> Transcript<RunInWorld> {
+            Transcript<RunInWorld>(
+                try .wait("states.door == 'open'", .seconds(25), otherwise: [try .log("closed"), try .delay("1s")]),
+                try .log("end"))
+        }
+        var over = try talk()
+        over.when(.begin)
+        over.whenTimerFires(after: .seconds(25), expect: .perform(0, .said("closed")))
+        over.when(.state(RunKit.door, .string("open")))
+        over.whenTimerFires(after: .seconds(1), expect: .perform(1, .said("end")))
+        #expect(over.result == .completed)
+        #expect(
+            over.trace == [
+                "actions[0].wait: waits until states.door == 'open'",
+                "actions[0].wait: states.door == 'open' is false (states.door = unknown)",
+                "actions[0].wait: else: 25s is over", ": info: closed", ": waits 1s", ": completed",
+                "actions[1].log: info: end",
+            ])
+        var open = try talk()
+        open.when(.begin)
+        open.when(.state(RunKit.door, .string("open")), expect: .perform(0, .said("end")))
+        #expect(open.result == .completed)
+    }
+
     @Test("a condition that cannot be evaluated counts as false, and the wait goes on")
     func failure() throws {
         var talk = Transcript<RunInWorld>(try .wait("integer(variables.name) > 3", .seconds(25)), try .log("on"))
