@@ -18,18 +18,13 @@ public enum RotationDirection: String, CaseIterable, Hashable, Sendable {
     case counterClockwise = "rotate_counter_clockwise"
 }
 
-/// A swipe, or a turn of a dial.
+/// A turn of a dial. A swipe is not a movement, but a property of the event that ends its press (`ButtonEvent.swipe`).
 public struct ButtonMovement: Hashable, Sendable {
-    public enum Kind: Hashable, Sendable {
-        case swipe(SwipeDirection)
-        /// A turn in hundredths of a whole turn, clockwise positive. A movement of less than a hundredth has 0 steps
-        /// and is added to the next movement.
-        case rotation(steps: Int)
-    }
-
     public var button: ButtonID
     public var part: ButtonPart
-    public var kind: Kind
+    /// The angle in hundredths of a whole turn, clockwise positive. A movement of less than a hundredth has 0 steps and
+    /// is added to the next movement.
+    public var steps: Int
     /// The dial's position in percent, 0…100; 0 where the dial has no position.
     public var position: Int
     /// A Twist's slot, 1…12: the slot whose position was turned or, while the dial is pressed, the slot that its
@@ -43,12 +38,12 @@ public struct ButtonMovement: Hashable, Sendable {
     public var age: Duration
 
     public init(
-        button: ButtonID, part: ButtonPart, kind: Kind, position: Int = 0, slot: Int = 0, dial: Dial? = nil,
+        button: ButtonID, part: ButtonPart, steps: Int, position: Int = 0, slot: Int = 0, dial: Dial? = nil,
         units: Int = 0, wasQueued: Bool = false, wasQueuedLast: Bool = false, age: Duration = .zero
     ) {
         self.button = button
         self.part = part
-        self.kind = kind
+        self.steps = steps
         self.position = position
         self.slot = slot
         self.dial = dial

@@ -33,10 +33,8 @@ extension ButtonManager {
 
     private mutating func discover(_ handle: ConnectionHandle, at now: Instant) {
         guard let link = links[handle] else { return }
-        let isTwist =
-            link.isPairing
-            ? search?.candidateService == .twist : known[ButtonID(link.connection.peer)]?.identity.model == .twist
-        let expected: FlicService = isTwist ? .twist : .flic2
+        let known = known[ButtonID(link.connection.peer)].map { FlicService($0.identity.model) }
+        let expected = (link.isPairing ? search?.candidateService : known) ?? .flic2
         links[handle]?.otherService = expected.other
         discover(handle, expected, at: now)
     }

@@ -1,4 +1,5 @@
 import BluetoothHost
+import ButtonModel
 
 /// The attribute handles of a button's Flic service. They are kept from link to link, because discovery takes three
 /// round trips, which would delay the press that connects the button.
@@ -26,6 +27,13 @@ enum FlicService: Hashable, Sendable, CaseIterable {
     /// The service of a Flic 2 and of a Duo.
     case flic2
     case twist
+
+    init(_ model: FlicModel) {
+        switch model {
+        case .flic1, .flic2, .duo: self = .flic2
+        case .twist: self = .twist
+        }
+    }
 
     var uuid: BluetoothUUID { uuid(0) }
     var write: BluetoothUUID { uuid(1) }

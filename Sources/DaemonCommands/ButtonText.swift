@@ -34,7 +34,7 @@ enum ButtonText {
         lines.append(
             titled("nickname") + (button.text("nickname"), .plain)
                 + (isPending ? "  (sent to the button when it connects)" : "", .faint))
-        if button["model"] != "twist" {
+        if button["latency_mode"]?.stringValue != nil {
             lines.append(
                 titled("auto disconnect") + (time.map { "after \($0) s without a press" } ?? "never", .plain))
         }

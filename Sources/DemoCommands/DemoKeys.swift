@@ -28,9 +28,9 @@ struct DemoKeyMap: Hashable, Sendable {
             guard let key = take(button) else { return }
             entries.append(Entry(key: key, button: button, model: models[button] ?? .flic2))
         }
-        for duo in entries where duo.model == .duo {
+        for duo in entries where duo.model.hasTwoButtons {
             guard let key = take("small") else { return }
-            entries.append(Entry(key: key, button: duo.button, model: .duo, part: .small))
+            entries.append(Entry(key: key, button: duo.button, model: duo.model, part: .small))
         }
     }
 
@@ -123,19 +123,21 @@ struct DemoKeys: Hashable, Sendable {
     }
 
     private func swiped(_ direction: SwipeDirection) -> [Effect] {
-        guard let duo = meant(.duo) else { return [] }
+        guard let duo = meant({ !$0.swipes.isEmpty }) else { return [] }
         return [.act(button: duo.button, .swipe(direction, part: duo.part))]
     }
 
     private func turned(by hundredths: Int) -> [Effect] {
-        let held = map.entries.first { fingers[$0.key] == .holding && ($0.model == .duo || $0.model == .twist) }
-        guard let dial = held ?? meant(.twist) else { return [] }
+        let held = map.entries.first { fingers[$0.key] == .holding && !$0.model.rotations.isEmpty }
+        guard let dial = held ?? meant(\.hasSlots) else { return [] }
         return [.act(button: dial.button, .turn(hundredths: hundredths))]
     }
 
-    private func meant(_ model: FlicModel) -> DemoKeyMap.Entry? {
+    /// The button pressed last if its model is suitable, else the first button of such a model.
+    private func meant(_ isSuitable: (FlicModel) -> Bool) -> DemoKeyMap.Entry? {
         let latest = latestKey.flatMap { map.entry(for: $0) }
-        return latest?.model == model ? latest : map.entries.first { $0.model == model }
+        if let latest, isSuitable(latest.model) { return latest }
+        return map.entries.first { isSuitable($0.model) }
     }
 
     private var timer: [Effect] {

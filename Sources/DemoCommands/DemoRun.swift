@@ -60,7 +60,7 @@ struct DemoRun: Hashable, Sendable {
     /// How long pairing all buttons may take, and each press of a script.
     static let timeLimit = Duration.seconds(30)
 
-    /// `nil`: keys on the terminal decide what is pressed.
+    /// The presses to perform; `nil` if keys on the terminal press the buttons.
     private let script: DemoScript?
     private var remaining: ArraySlice<DemoScript.Step>
     private var state = State.starting

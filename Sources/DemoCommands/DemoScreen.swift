@@ -59,10 +59,10 @@ struct DemoScreen: Hashable, Sendable {
         }
         var more: [Line] = []
         let indent = Line("  \("".padded(to: width))  ")
-        if map.entries.contains(where: { $0.model == .duo }) {
+        if map.entries.contains(where: { !$0.model.swipes.isEmpty }) {
             more.append(indent + (" ← → ↑ ↓ ", .press) + " swipe over the Duo, whichever button was pressed last")
         }
-        if map.entries.contains(where: { $0.model == .duo || $0.model == .twist }) {
+        if map.entries.contains(where: { !$0.model.rotations.isEmpty }) {
             more.append(indent + (" + - ", .press) + " turn the Twist, or the button that is held down")
         }
         return [""] + keys + more + [indent + (" q ", .press) + " quit    " + ("?", .press) + " this help", ""]

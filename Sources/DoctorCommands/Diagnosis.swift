@@ -9,10 +9,10 @@ import Setup
 
 /// Derives findings from observations: what is wrong, and which command corrects it.
 ///
-/// The answer of a running daemon counts more than anything that a command could find out beside it: the daemon holds
-/// the adapter and the broker's session, and writes the state directory as the user it runs as.
+/// The answer of a running daemon counts more than other observations, because the daemon holds the adapter and the
+/// broker's session, and writes the state directory as its own user.
 struct Diagnosis: Hashable, Sendable {
-    /// Octets. With less, the daemon's next events and the checkpoint of its write-ahead log may not fit.
+    /// The space in octets without which there is a finding. With less, the daemon's next events and the checkpoint of its write-ahead log may not fit.
     static let leastFreeSpace: UInt64 = 16 * 1024 * 1024
 
     private let seen: Observations
@@ -206,9 +206,9 @@ struct Diagnosis: Hashable, Sendable {
         return quoted.first { $0.hasPrefix("sudo ") || $0.hasPrefix("ls") } ?? edit
     }
 
-    /// The sentences of a status about the adapter, the broker and the store. The daemon lists faults in this order,
-    /// that of the adapter only when it is down, that of the broker only when it is away, and that of the rules before
-    /// the store's.
+    /// The sentences of a status about the adapter, the broker and the store. The daemon lists the faults of the
+    /// adapter, the broker, the rules and the store in this order. It lists a fault of the adapter only if the adapter is
+    /// down, and a fault of the broker only if it is not connected.
     private static func faults(of status: JSONValue) -> (adapter: String?, broker: String?, store: String?) {
         let elsewhere =
             (status["sources"]?.arrayValue ?? []).compactMap { $0["fault"]?.stringValue }

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import Platform
 
-/// The place of changes in a ring.
+/// The place of a record in a ring.
 package struct RingPlace: Hashable, Sendable {
     /// The number of the record. A number is not used twice, even if the record could not be written.
     package var number: UInt64
@@ -11,10 +11,10 @@ package struct RingPlace: Hashable, Sendable {
     package var isInRing: Bool
 }
 
-/// Where a ring can be created after the start.
+/// The path and the first position of a ring that can be created after the start.
 struct RingOffer: Hashable, Sendable {
     var path: String
-    /// That of the last record. The database contains everything up to it.
+    /// The position of the last record before the ring. The database contains everything up to it.
     var position: RingPosition
 }
 

@@ -38,9 +38,9 @@ package final class StoreDisk {
     package var directory: String { paths.directory }
     /// Why the database could not be opened for writing, until it is; or why its log could not be synced at the start.
     package private(set) var fault: StoreFailure?
-    /// Why a reserve could not be opened or created, if it could not. `apply` tries again, even without changes.
+    /// Why a reserve could not be opened or created; `nil` if none is missing. `apply` tries again, even without changes.
     package private(set) var reserveFault: StoreFailure?
-    /// The place of the changes that the database has not recorded. If there are none: the best place available for them.
+    /// The place of the changes that the database has not recorded. If there are none, the best place available for them.
     package private(set) var refuge = RecordRefuge.nowhere
 
     /// The open files of a database that can be written.
@@ -144,7 +144,7 @@ package final class StoreDisk {
     /// The last record whose changes this object has.
     package var ringPosition: RingPosition? { mark.ring }
 
-    /// A ring was opened at the start, and changes will be in it when `apply` receives them.
+    /// Notes that a ring was opened at the start. Changes are in it before `apply` receives them.
     ///
     /// - Parameter isComplete: true if it contains all records after `coveredNumber`.
     package func ringOpened(isComplete: Bool) {
@@ -172,7 +172,7 @@ package final class StoreDisk {
         return RingOffer(path: path, position: position)
     }
 
-    /// A ring was created after the start, as `ringOffer` describes.
+    /// Notes that a ring was created after the start, at the place that `ringOffer` returned.
     func ringCreated() {
         hasRing = true
         // Changes that failed after the offer are not in the ring, and have no number of their own.

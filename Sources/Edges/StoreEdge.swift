@@ -110,7 +110,7 @@ package final class StoreEdge {
     /// Brings everything that was recorded up to now to the disk. `StoreEvent.synced` has the result.
     package func sync(_ token: RecordToken) { orders.append(.sync(token)) }
 
-    /// Gives the thread what was recorded and requested. Called when everything more urgent is done.
+    /// Gives the thread the orders since the last call. Called at the end of a turn, after the actions of a press.
     package func flush() {
         guard !isClosed, !orders.isEmpty else { return }
         thread.give(orders)

@@ -11,9 +11,9 @@ final class StoreThread: Sendable {
     enum Order: Sendable {
         /// Apply the changes, which are at this place in the ring.
         case record(RecordToken?, [StoreChange], RingPlace?)
-        /// Sync everything of the orders before.
+        /// Sync the records of all earlier orders.
         case sync(RecordToken)
-        /// Say where a ring can be created, after the records of the orders.
+        /// Report where a ring can be created, after the records of the orders that wait.
         case offerRing
         /// A ring was created, and the records from now on are in it.
         case ringCreated

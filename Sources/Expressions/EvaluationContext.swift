@@ -123,7 +123,7 @@ extension EvaluationContext {
 }
 
 extension TriggerFacts {
-    fileprivate func value(of field: TriggerField) -> Value {
+    package func value(of field: TriggerField) -> Value {
         switch field {
         case .id: .string(id)
         case .button: .string(button)
@@ -142,6 +142,29 @@ extension TriggerFacts {
         case .age: Value(press.age)
         case .at: .string(at)
         case .manual: .boolean(isManual)
+        }
+    }
+
+    /// Sets a field to a value that `value(of:)` returned; the reverse of it. A value of another type changes nothing.
+    package mutating func set(_ field: TriggerField, to value: Value) {
+        switch field {
+        case .id: id = value.stringValue ?? id
+        case .button: button = value.stringValue ?? button
+        case .uuid: uuid = value.stringValue ?? uuid
+        case .serial: serial = value.stringValue ?? serial
+        case .address: address = value.stringValue ?? address
+        case .nickname: nickname = value.stringValue ?? nickname
+        case .event: event = value.stringValue ?? event
+        case .part: press.part = value.stringValue.flatMap(ButtonPart.init(rawValue:))
+        case .clicks: clicks = value.integerValue ?? clicks
+        case .steps: steps = value.integerValue ?? steps
+        case .position: press.position = value.integerValue.map { Int(clamping: $0) } ?? press.position
+        case .slot: press.slot = value.integerValue.map { Int(clamping: $0) } ?? press.slot
+        case .heldFor: press.heldFor = value.durationValue ?? press.heldFor
+        case .queued: press.wasQueued = value.booleanValue ?? press.wasQueued
+        case .age: press.age = value.durationValue ?? press.age
+        case .at: at = value.stringValue ?? at
+        case .manual: isManual = value.booleanValue ?? isManual
         }
     }
 }

@@ -17,7 +17,7 @@ extension NamedField {
     }
 }
 
-package enum TriggerField: String, NamedField, Sendable {
+package enum TriggerField: String, NamedField, CaseIterable, Sendable {
     case id, button, uuid, serial, address, nickname, event, part, clicks, steps, position, slot
     case heldFor = "held_for"
     case queued, age, at, manual

@@ -23,6 +23,10 @@ extension Value {
         if case .boolean(let value) = self { value } else { nil }
     }
 
+    package var stringValue: String? {
+        if case .string(let text) = self { text } else { nil }
+    }
+
     package var durationValue: Duration? {
         if case .duration(let milliseconds) = self { .milliseconds(milliseconds) } else { nil }
     }

@@ -70,25 +70,20 @@ struct ButtonRecogniser: Sendable {
     }
 
     mutating func moved(_ movement: ButtonMovement, at now: Instant, into output: inout [RecognisedEvent]) {
-        switch movement.kind {
-        case .swipe(let direction):
-            output.append(
-                RecognisedEvent(
-                    button: button, kind: .swipe(direction), facts: movement.facts, at: now - movement.age))
-        case .rotation(let steps):
-            guard steps != 0 else { return }
-            if let index = pressedMachine(turning: movement.part) { machines[index].turn(by: steps, into: &output) }
-            for collect in rotationDurations {
-                if let index = windows.firstIndex(where: {
-                    $0.collect == collect && $0.latest.isOfSameDial(as: movement) && now < $0.endsAt
-                }) {
-                    windows[index].add(movement, steps: steps, at: now)
-                } else {
-                    windows.append(RotationWindow(movement, steps: steps, collect: collect, at: now))
-                }
-            }
-            closeWindows(at: now, into: &output)
+        guard movement.steps != 0 else { return }
+        if let index = pressedMachine(turning: movement.part) {
+            machines[index].turn(by: movement.steps, into: &output)
         }
+        for collect in rotationDurations {
+            if let index = windows.firstIndex(where: {
+                $0.collect == collect && $0.latest.isOfSameDial(as: movement) && now < $0.endsAt
+            }) {
+                windows[index].add(movement, at: now)
+            } else {
+                windows.append(RotationWindow(movement, collect: collect, at: now))
+            }
+        }
+        closeWindows(at: now, into: &output)
     }
 
     /// The machine whose press is down while this part is turned.

@@ -11,20 +11,20 @@ struct RotationWindow: Hashable, Sendable {
     /// When the latest movement happened.
     var at: Instant
 
-    init(_ movement: ButtonMovement, steps: Int, collect: Duration, at now: Instant) {
+    init(_ movement: ButtonMovement, collect: Duration, at now: Instant) {
         latest = movement
         self.collect = collect
         endsAt = now + max(.zero, collect)
-        self.steps = max(-.max, steps)
+        self.steps = max(-.max, movement.steps)
         wasQueued = movement.wasQueued
         wasQueuedLast = movement.wasQueuedLast
         at = now - movement.age
     }
 
-    mutating func add(_ movement: ButtonMovement, steps more: Int, at now: Instant) {
+    mutating func add(_ movement: ButtonMovement, at now: Instant) {
         latest = movement
-        let (sum, overflow) = steps.addingReportingOverflow(more)
-        steps = overflow ? (more < 0 ? -.max : .max) : sum
+        let (sum, overflow) = steps.addingReportingOverflow(movement.steps)
+        steps = overflow ? (movement.steps < 0 ? -.max : .max) : sum
         wasQueued = wasQueued || movement.wasQueued
         wasQueuedLast = wasQueuedLast || movement.wasQueuedLast
         at = now - movement.age

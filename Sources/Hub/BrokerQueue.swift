@@ -19,7 +19,7 @@ struct BrokerQueue: Sendable {
     struct Transmission: Hashable, Sendable {
         var id: MessageID
         var message: MQTTMessage
-        /// How long the broker may keep the message for others; `nil`: without limit.
+        /// How long the broker may keep the message for its subscribers; `nil` if there is no limit.
         var expiry: Duration?
         /// The step that published the message, if a step did.
         var step: ActionID?

@@ -9,13 +9,13 @@ struct ButtonRecord: Hashable, Sendable {
     /// The stored values, changed since. `syncedCursor`, `publishWatermark`, `lastSeen` and `recogniser` remain as they were
     /// at the start.
     var stored: StoredButton
-    /// The dials have moved since their positions were recorded.
+    /// True if a dial has moved since the positions were recorded.
     var hasUnrecordedDials = false
     var watermark: PublishWatermark
     var state = ButtonState.disconnected
     /// When this process last heard of the button. The wall time of that instant may become known later.
     private(set) var lastSeen: Instant?
-    /// `lastSeen` is not recorded.
+    /// True if `lastSeen` is not recorded.
     var hasUnrecordedSighting = false
     /// The signal strength that the adapter measured last, in dBm. It is kept when the link ends.
     var rssi: Int?
@@ -55,7 +55,7 @@ struct ButtonRecord: Hashable, Sendable {
         watermark.opened(stored.sequence.value, messageCount: messageCount)
     }
 
-    /// The record of everything that was handled so far, which counts as recorded from now on.
+    /// Returns the record of everything that was handled so far, which counts as recorded from now on.
     ///
     /// - Parameters:
     ///   - recogniser: the button's undecided press train.
@@ -104,6 +104,6 @@ extension ButtonRecord {
         }
     }
 
-    /// A Twist chooses its connection parameters itself.
-    var latencyMode: LatencyMode? { stored.identity.model == .twist ? nil : stored.settings.latencyMode }
+    /// `nil` if the model chooses its connection parameters itself.
+    var latencyMode: LatencyMode? { stored.identity.model.hasConnectionSettings ? stored.settings.latencyMode : nil }
 }

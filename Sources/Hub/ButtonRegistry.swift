@@ -194,9 +194,9 @@ struct ButtonRegistry: Sendable {
         ButtonChange(button: button, fact: .isConnectionWanted)
     }
 
-    /// - Parameter mode: `nil` leaves the mode to the rules.
-    mutating func triggerModeChosen(_ button: ButtonID, _ mode: TriggerMode?) -> ButtonChange {
-        set(.triggerMode(mode), of: button, isSynced: true)
+    /// Records an option that only the hub knows, such as the trigger mode.
+    mutating func optionChosen(_ button: ButtonID, _ option: StoredFact) -> ButtonChange {
+        set(option, of: button, isSynced: true)
     }
 
     /// Sets a value that nothing else depends on in the registry, whether or not it has changed.
@@ -271,7 +271,7 @@ struct ButtonRegistry: Sendable {
         records[event.button]?.count(event, kind, isAwaited: isAwaited)
     }
 
-    /// The record of everything that was handled so far, which counts as recorded from now on.
+    /// Returns the record of everything that was handled so far, which counts as recorded from now on.
     ///
     /// - Parameters:
     ///   - recogniser: the button's undecided press train.

@@ -16,7 +16,7 @@ package enum SourceEffect: Hashable, Sendable {
     /// Answered with `connected` or `closed`.
     case connect
     case send([UInt8])
-    /// Nothing is reported after this.
+    /// Close the connection. No further `SourceInput` follows.
     case close
 }
 

@@ -36,11 +36,11 @@ extension Hub {
         case .connect: return setConnectionWanted(true, button, at: now)
         case .disconnect: return setConnectionWanted(false, button, at: now)
         case .led:
+            let model = buttons[button]?.identity.model ?? .flic2
             return .error(
-                buttons[button]?.identity.model == .twist
-                    ? "the lights of a Flic Twist cannot be controlled; led_mode sets how they show its position"
-                    : "the light of a \(buttons[button]?.identity.model.productName ?? "Flic") cannot be controlled; "
-                        + "it only shows what the button does")
+                model.hasLEDMode
+                    ? "the lights of a \(model.productName) cannot be controlled; led_mode sets how they show its position"
+                    : "the light of a \(model.productName) cannot be controlled; it only shows what the button does")
         case .update: return update(button, data, isLocal: isLocal, at: now)
         case .cancelUpdate:
             advanceButtons(.request(button, .cancelFirmwareUpdate), at: now)
@@ -125,61 +125,58 @@ extension Hub {
         var positions: [DialPosition] = []
         var mode: TriggerMode??
         for option in options {
-            switch option.name {
-            case "trigger_mode":
-                guard let name = option.value.stringValue, name == "auto" || TriggerMode(rawValue: name) != nil else {
+            let value = option.value
+            guard let name = ButtonOption(rawValue: option.name), model.options.contains(name) else {
+                let names = model.options.map(\.rawValue).joined(separator: ", ")
+                return .error("a \(model.productName) has no option \"\(option.name)\"; it has \(names)")
+            }
+            switch name {
+            case .triggerMode:
+                guard let name = value.stringValue, name == "auto" || TriggerMode(rawValue: name) != nil else {
                     let names = TriggerMode.allCases.map(\.rawValue).joined(separator: ", ")
                     return .error("trigger_mode must be one of auto, \(names)")
                 }
                 let wanted = TriggerMode(rawValue: name)
                 if let wanted, let refusal = rules.refusal(of: wanted, for: button) { return .error(refusal) }
                 mode = .some(wanted)
-            case "latency_mode" where model == .twist, "auto_disconnect_time" where model == .twist:
-                return .error(
-                    "a \(model.productName) has no option \(option.name); it has "
-                        + model.options.joined(separator: ", "))
-            case "latency_mode":
-                guard let mode = option.value.stringValue.flatMap(LatencyMode.init) else {
-                    return .error("latency_mode must be low, normal or high")
-                }
-                requests.append(.setLatencyMode(mode))
-            case "nickname":
-                guard let nickname = option.value.stringValue else { return .error("nickname must be a text") }
+            case .nickname:
+                guard let nickname = value.stringValue else { return .error("nickname must be a text") }
                 if let source = buttons[button]?.source {
                     return .error(
                         "the nickname of a button of \(source) cannot be changed; rename the button with button/rename")
                 }
                 requests.append(.setNickname(nickname, at: wallClock(at: now)))
-            case "auto_disconnect_time":
-                if option.value == .null {
+            case .latencyMode:
+                guard let mode = value.stringValue.flatMap(LatencyMode.init) else {
+                    return .error("latency_mode must be low, normal or high")
+                }
+                requests.append(.setLatencyMode(mode))
+            case .autoDisconnectTime:
+                if value == .null {
                     requests.append(.setAutoDisconnectTime(nil))
-                } else if let seconds = option.value.integerValue, Self.autoDisconnectTimes.contains(seconds) {
+                } else if let seconds = value.integerValue, Self.autoDisconnectTimes.contains(seconds) {
                     requests.append(.setAutoDisconnectTime(UInt16(seconds)))
                 } else {
                     return .error("auto_disconnect_time must be 40 to 510 seconds, or null for never")
                 }
-            case "led_mode" where model == .twist:
-                guard let mode = option.value.stringValue.flatMap(LEDMode.init) else {
+            case .ledMode:
+                guard let mode = value.stringValue.flatMap(LEDMode.init) else {
                     return .error("led_mode must be one of \(LEDMode.allCases.map(\.rawValue).joined(separator: ", "))")
                 }
                 requests.append(.setLEDMode(mode))
-            case "positions" where !Dial.all(of: model).isEmpty:
-                guard let wanted = DialPosition.all(in: option.value, of: model) else {
+            case .positions:
+                guard let wanted = DialPosition.all(in: value, of: model) else {
                     let dials = Dial.all(of: model).map(\.name).joined(separator: ", ")
                     return .error(
                         #"positions must be {"DIAL": 0 to 100}; the dials of a \#(model.productName) are \#(dials)"#)
                 }
                 positions += wanted
-            case let other:
-                return .error(
-                    "a button has no option \"\(other)\"; a \(model.productName) has \(model.options.joined(separator: ", "))"
-                )
             }
         }
         for request in requests { _ = change(button, by: request, at: now) }
         for position in positions { setDial(position.dial, of: button, percentage: position.percentage, at: now) }
         if let mode {
-            announce(buttons.triggerModeChosen(button, mode), at: now)
+            announce(buttons.optionChosen(button, .triggerMode(mode)), at: now)
             advanceRules(.requested(.setTriggerMode(button, mode)), at: now)
         }
         announce(buttons.optionsChosen(button), at: now)
@@ -272,11 +269,26 @@ extension Unicode.Scalar {
     }
 }
 
+/// An option in a `button/options` request. The raw value is its name.
+private enum ButtonOption: String, CaseIterable {
+    case triggerMode = "trigger_mode"
+    case nickname
+    case latencyMode = "latency_mode"
+    case autoDisconnectTime = "auto_disconnect_time"
+    case ledMode = "led_mode"
+    case positions
+}
+
 extension FlicModel {
-    fileprivate var options: [String] {
-        ["trigger_mode", "nickname"]
-            + (self == .twist ? ["led_mode"] : ["latency_mode", "auto_disconnect_time"])
-            + (Dial.all(of: self).isEmpty ? [] : ["positions"])
+    fileprivate var options: [ButtonOption] {
+        ButtonOption.allCases.filter { option in
+            switch option {
+            case .triggerMode, .nickname: true
+            case .latencyMode, .autoDisconnectTime: hasConnectionSettings
+            case .ledMode: hasLEDMode
+            case .positions: !dials.isEmpty
+            }
+        }
     }
 }
 

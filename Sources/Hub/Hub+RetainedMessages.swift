@@ -66,7 +66,7 @@ extension Hub {
             triggerMode: chosenMode(of: record), latencyMode: record.latencyMode,
             nickname: record.identity.nickname, firmwareVersion: record.identity.firmwareVersion,
             offeredVersion: offeredFirmware(for: record)?.version, updatePercentage: record.updatePercentage,
-            positions: record.positions, ledMode: record.identity.model == .twist ? record.settings.ledMode : nil)
+            positions: record.positions, ledMode: record.identity.model.hasLEDMode ? record.settings.ledMode : nil)
     }
 
     /// The trigger mode that the rules fix or a user has chosen, or `auto`.

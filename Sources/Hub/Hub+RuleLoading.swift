@@ -83,7 +83,7 @@ extension Hub {
         emit(.discard(before))
     }
 
-    /// What clients see of all buttons; empty if no client watches.
+    /// The descriptions of all buttons, as clients that watch see them; empty if no client watches.
     private var watchedButtons: [ButtonID: JSONValue] {
         guard isWatched else { return [:] }
         return Dictionary(

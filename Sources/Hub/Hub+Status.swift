@@ -109,7 +109,7 @@ extension Hub {
             "last_seen": lastSeen(record).map { .string($0.description) } ?? .null,
         ]
         var members = common.map { JSONValue.Member($0, $1) }
-        if identity.model == .twist { members.append(.init("led_mode", .string(record.settings.ledMode.rawValue))) }
+        if identity.model.hasLEDMode { members.append(.init("led_mode", .string(record.settings.ledMode.rawValue))) }
         if !record.positions.isEmpty { members.append(.init("positions", record.positions.json)) }
         return .object(members)
     }

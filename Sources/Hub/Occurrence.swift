@@ -199,13 +199,7 @@ enum Occurrence: Sendable {
             .init("event", .string(name)), .init("queued", .bool(recognised.wasQueued)),
             .init("age_ms", .integer(recognised.age.milliseconds)), .init("at", .string(at.description)),
         ]
-        if recognised.isLinkLost { members.append(.init("reason", .string(PressReport.linkLost))) }
-        if let part = recognised.part { members.append(.init("part", .string(part.rawValue))) }
-        if let steps = recognised.steps {
-            members.append(.init("steps", .integer(Int64(steps))))
-            members.append(.init("position", .integer(Int64(recognised.position))))
-            if recognised.slot != 0 { members.append(.init("slot", .integer(Int64(recognised.slot)))) }
-        }
+        recognised.facts.forEachOptionalMember(steps: recognised.steps) { members.append(.init($0, $1)) }
         return members
     }
 }

@@ -41,7 +41,7 @@ struct Outbox: Hashable, Sendable {
     /// The maximum number of `.other` messages in flight, which is a small part of the messages that a connection can have in
     /// flight.
     static let maximumInFlight = 64
-    /// The maximum number of octets of these. A message that is larger is sent alone.
+    /// The maximum number of octets of `.other` messages in flight. A larger message is sent alone.
     static let maximumOctetsInFlight = 1024 * 1024
 
     /// How often a message is handed over if it may be repeated. A message that the broker did not acknowledge may have

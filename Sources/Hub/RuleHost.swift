@@ -11,7 +11,7 @@ import Rules
 /// 2. `begun` lists what must be recorded before any of them is carried out.
 /// 3. The hub carries the effects out, and reports runs that ended with `ended`.
 struct RuleHost: Sendable {
-    /// A load of the rule files, and who waits for it.
+    /// A load of the rule files, and the requesters that wait for it.
     private struct Load: Sendable {
         var id: JobID
         var requesters: [Hub.Requester]
@@ -43,7 +43,7 @@ struct RuleHost: Sendable {
     /// Errors and warnings of the rules on disk.
     private(set) var problemsOnDisk: [JSONValue]
     private var load: Load? { didSet { hasChanged = true } }
-    /// The load that was asked for while another went on. It follows, because the files may have changed meanwhile.
+    /// The load that was requested during another one. It follows, because the files may have changed meanwhile.
     private var nextLoad: (withTests: Bool, requesters: [Hub.Requester])? { didSet { hasChanged = true } }
     /// The topics of all states.
     private var stateTopics: Set<String>
@@ -285,7 +285,7 @@ struct RuleHost: Sendable {
 
     /// A load has ended.
     ///
-    /// - Returns: the verdict and who waits for it; `nil` if this is not the load that was begun.
+    /// - Returns: the verdict and the requesters that wait for it; `nil` if this is not the load that was begun.
     mutating func loaded(_ id: JobID, _ loaded: RuleLoadReport) -> (Verdict, [Hub.Requester])? {
         guard let load, load.id == id else { return nil }
         self.load = nil

@@ -35,44 +35,48 @@ extension Value {
 
 extension RunCause {
     package var stored: JSONValue {
-        [
-            "button": button.map { .string($0.description) } ?? .null, "at_ms": .integer(at.milliseconds),
-            "id": .string(facts.id), "name": .string(facts.button), "uuid": .string(facts.uuid),
-            "serial": .string(facts.serial), "address": .string(facts.address), "nickname": .string(facts.nickname),
-            "event": .string(facts.event), "part": .string(facts.part?.rawValue ?? ""),
-            "clicks": .integer(facts.clicks),
-            "steps": .integer(facts.steps), "position": .integer(Int64(facts.position)),
-            "slot": .integer(Int64(facts.slot)),
-            "held_for_ms": .integer(facts.heldFor.milliseconds), "queued": .bool(facts.wasQueued),
-            "age_ms": .integer(facts.age.milliseconds), "at": .string(facts.at), "manual": .bool(facts.isManual),
+        var members: [JSONValue.Member] = [
+            .init("button", button.map { .string($0.description) } ?? .null), .init("at_ms", .integer(at.milliseconds)),
         ]
+        for field in TriggerField.allCases {
+            switch facts.value(of: field) {
+            case .string(let text): members.append(.init(field.storedName, .string(text)))
+            case .integer(let value): members.append(.init(field.storedName, .integer(value)))
+            case .boolean(let value): members.append(.init(field.storedName, .bool(value)))
+            case .duration(let milliseconds):
+                members.append(.init(field.storedName + Self.durationSuffix, .integer(milliseconds)))
+            case .unknown, .number, .list: break  // No field has such a value.
+            }
+        }
+        return .object(members)
     }
 
     /// `nil` for JSON that is not a cause. Missing members have the values of a run that was requested.
     package init?(stored json: JSONValue) {
         guard let time = json["at_ms"]?.integerValue, let button = json.button else { return nil }
         var facts = TriggerFacts()
-        func text(_ name: String) -> String { json[name]?.stringValue ?? "" }
-        func number(_ name: String) -> Int64 { json[name]?.integerValue ?? 0 }
-        facts.id = text("id")
-        facts.button = text("name")
-        facts.uuid = text("uuid")
-        facts.serial = text("serial")
-        facts.address = text("address")
-        facts.nickname = text("nickname")
-        facts.event = text("event")
-        facts.part = ButtonPart(rawValue: text("part"))
-        facts.clicks = number("clicks")
-        facts.steps = number("steps")
-        facts.position = Int(clamping: number("position"))
-        facts.slot = Int(clamping: number("slot"))
-        facts.heldFor = .milliseconds(number("held_for_ms"))
-        facts.wasQueued = json["queued"]?.boolValue ?? false
-        facts.age = .milliseconds(number("age_ms"))
-        facts.at = text("at")
-        facts.isManual = json["manual"]?.boolValue ?? false
+        for field in TriggerField.allCases {
+            let value: Value? =
+                switch facts.value(of: field) {
+                case .string: json[field.storedName]?.stringValue.map(Value.string)
+                case .integer: json[field.storedName]?.integerValue.map(Value.integer)
+                case .boolean: json[field.storedName]?.boolValue.map(Value.boolean)
+                case .duration:
+                    json[field.storedName + Self.durationSuffix]?.integerValue.map { .duration(milliseconds: $0) }
+                case .unknown, .number, .list: nil
+                }
+            if let value { facts.set(field, to: value) }
+        }
         self.init(button: button, facts: facts, at: UTCTime(milliseconds: time))
     }
+
+    /// Durations are stored in milliseconds.
+    private static let durationSuffix = "_ms"
+}
+
+extension TriggerField {
+    /// The name of the member in a stored cause, whose member `button` is the button's id.
+    fileprivate var storedName: String { self == .button ? "name" : rawValue }
 }
 
 extension JSONValue {

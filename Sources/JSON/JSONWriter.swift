@@ -12,7 +12,8 @@ extension JSONValue: CustomStringConvertible {
         return output
     }
 
-    private func write(into output: inout [UInt8]) {
+    /// Appends `description` as UTF-8 octets.
+    public func write(into output: inout [UInt8]) {
         switch self {
         case .null: output.append(contentsOf: "null".utf8)
         case .bool(let value): output.append(json: value)

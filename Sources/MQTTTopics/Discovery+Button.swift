@@ -202,7 +202,7 @@ extension ButtonDevice {
     fileprivate func trigger(_ eventType: String, _ part: ButtonPart?) -> (String, String) {
         if let type = ButtonDevice.pressTypes[eventType] { return (type, part == .small ? "button_2" : "button_1") }
         let type = ButtonDevice.otherTypes[eventType] ?? eventType
-        if model == .twist, model.movementNames.contains(eventType) { return (type, "Dial") }
+        if model.hasSlots, model.movementNames.contains(eventType) { return (type, "Dial") }
         return (type, part == .small ? "Second button" : "First button")
     }
 

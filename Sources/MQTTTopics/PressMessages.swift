@@ -59,27 +59,28 @@ package struct PressReport: Hashable, Sendable {
         output.append(json: facts.age.milliseconds)
         output.append(contentsOf: #","press_count":"#.utf8)
         output.append(json: pressCount)
-        if facts.isLinkLost {
-            output.append(contentsOf: #","reason":""#.utf8)
-            output.append(contentsOf: PressReport.linkLost.utf8)
-            output.append(UInt8(ascii: "\""))
-        }
-        if let part = facts.part {
-            output.append(contentsOf: #","part":""#.utf8)
-            output.append(contentsOf: part.rawValue.utf8)
-            output.append(UInt8(ascii: "\""))
-        }
-        if let steps {
-            output.append(contentsOf: #","steps":"#.utf8)
-            output.append(json: Int64(steps))
-            output.append(contentsOf: #","position":"#.utf8)
-            output.append(json: Int64(facts.position))
-            if facts.slot != 0 {
-                output.append(contentsOf: #","slot":"#.utf8)
-                output.append(json: Int64(facts.slot))
-            }
+        facts.forEachOptionalMember(steps: steps) { name, value in
+            output.append(contentsOf: #",""#.utf8)
+            output.append(contentsOf: name.utf8)
+            output.append(contentsOf: #"":"#.utf8)
+            value.write(into: &output)
         }
         output.append(UInt8(ascii: "}"))
+    }
+}
+
+extension PressFacts {
+    /// Calls `body` with the name and value of each member that only some events have, in the order in which messages
+    /// and the live stream show them.
+    ///
+    /// - Parameter steps: the steps of a rotation; `nil` for other events.
+    package func forEachOptionalMember(steps: Int?, _ body: (String, JSONValue) -> Void) {
+        if isLinkLost { body("reason", .string(PressReport.linkLost)) }
+        if let part { body("part", .string(part.rawValue)) }
+        guard let steps else { return }
+        body("steps", .integer(Int64(steps)))
+        body("position", .integer(Int64(position)))
+        if slot != 0 { body("slot", .integer(Int64(slot))) }
     }
 }
 

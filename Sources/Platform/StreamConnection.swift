@@ -18,7 +18,7 @@ package final class StreamConnection {
     }
 
     package enum Ending: Hashable, Sendable {
-        /// Everything was written after `closeWhenWritten`.
+        /// All octets were written, and `closeWhenWritten` was called before.
         case written
         /// The peer does not read: more than `OutgoingBuffer.maximumCount` octets wait for it.
         case stalled

@@ -26,7 +26,7 @@ extension RuleSetReader {
     /// Reports E501 and returns true when buttons lack an event or a part. A named button must have it, and so must at
     /// least one button of a group.
     private mutating func reportsModel(
-        _ name: String, _ models: [DeclaredButton.Model], _ node: YAMLNode, _ selectors: [WrittenSelector]
+        _ name: String, _ models: [FlicModel], _ node: YAMLNode, _ selectors: [WrittenSelector]
     ) -> Bool {
         for selector in selectors {
             let declared = selector.selectors.compactMap { meant -> DeclaredButton? in

@@ -50,7 +50,7 @@ extension RuleSetReader {
         else { return nil }
         return DeclaredButton(
             name: name, hardware: hardware,
-            model: fields.string("model").flatMap(DeclaredButton.Model.init(rawValue:)) ?? .flic2,
+            model: fields.string("model").flatMap(FlicModel.init(rawValue:)) ?? .flic2,
             triggerMode: fields.string("trigger_mode").flatMap(TriggerMode.init(rawValue:)),
             holdAfter: fields.duration("hold_after") ?? DeclaredButton.standardHoldAfter,
             clickGap: fields.duration("click_gap") ?? DeclaredButton.standardClickGap, queued: queued,

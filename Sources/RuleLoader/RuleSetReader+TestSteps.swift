@@ -93,7 +93,7 @@ extension RuleSetReader {
         if let part, let node = fields.node("part") { check((part, node), [selector]) }
         guard let steps = rotation(event.event, fields) else { return nil }
         checkSituation(of: event.event, fields)
-        if let key = fields.key("slot"), ruleSet.buttons[index].model != .twist {
+        if let key = fields.key("slot"), !ruleSet.buttons[index].model.hasSlots {
             checker.error("E501", at: key, "a \(ruleSet.buttons[index].model.rawValue) has no slots")
         }
         return SimulatedEvent(

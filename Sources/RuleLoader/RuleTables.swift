@@ -65,8 +65,7 @@ extension MappingTable {
         name: "a button",
         keys: hardwareKeys + [
             Key(
-                "model", .oneOf(DeclaredButton.Model.allCases.map(\.rawValue)),
-                "the model, which determines the events and parts"),
+                "model", .oneOf(FlicModel.pairable.map(\.rawValue)), "the model, which determines the events and parts"),
             Key(
                 "trigger_mode",
                 .oneOf(["auto"] + TriggerMode.allCases.map(\.rawValue)),

@@ -22,7 +22,7 @@ extension MappingTable {
     static let simulatorButton = MappingTable(
         name: "a simulated button",
         keys: [
-            Key("model", .oneOf(["flic2", "duo", "twist"]), ""),
+            Key("model", .oneOf(FlicModel.pairable.map(\.rawValue)), ""),
             Key("address", .text(.areText), "`80:E4:DA:00:00:01`"),
             Key("serial", .text(.areText), "`BA00-K00001`"),
             Key("nickname", .text(.areText), "at most 23 octets"),

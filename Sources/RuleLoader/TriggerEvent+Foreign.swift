@@ -18,10 +18,10 @@ extension TriggerEvent {
         uniquingKeysWith: { name, _ in name })
 
     /// The models that rules can declare and that report the event.
-    var models: [DeclaredButton.Model] { DeclaredButton.Model.allCases.filter { $0.hardware.supports(self) } }
+    var models: [FlicModel] { FlicModel.pairable.filter { $0.supports(self) } }
 }
 
 extension ButtonPart {
     /// The models that rules can declare and that have the part.
-    var models: [DeclaredButton.Model] { DeclaredButton.Model.allCases.filter { $0.hardware.parts.contains(self) } }
+    var models: [FlicModel] { FlicModel.pairable.filter { $0.parts.contains(self) } }
 }

@@ -3,8 +3,8 @@ import Gestures
 import Rules
 
 extension SimulatedButtons {
-    /// The inputs for the engine that simulate an `event:` step. Gestures bypass the recogniser; rotations and swipes
-    /// go through it, because it sums rotations.
+    /// The inputs for the engine that simulate an `event:` step. Gestures bypass the recogniser; rotations go through
+    /// it, because it sums them.
     ///
     /// - Parameter stages: the hold durations that rules use.
     mutating func inputs(for event: SimulatedEvent, stages: [Duration], at now: Instant) -> [RuleEngine.Input] {
@@ -22,10 +22,9 @@ extension SimulatedButtons {
                 stageEvent.heldFor = stage
                 return .given(.recognised(stageEvent))
             }
-        case .down, .up, .pattern, .hold, .holdRelease:
+        case .down, .up, .pattern, .hold, .holdRelease, .swipe:
             return recognised(event, at: now).map { [.given(.recognised($0))] } ?? []
-        case .swipe(let direction): return [moved(id, event, .swipe(direction))]
-        case .rotate(let direction, _): return [moved(id, event, .rotation(steps: event.signedSteps(direction)))]
+        case .rotate(let direction, _): return [moved(id, event, by: event.signedSteps(direction))]
         case .connected: return [.given(.linkChanged(id, isConnected: true))]
         case .disconnected: return [.given(.linkChanged(id, isConnected: false))]
         case .batteryLow: return [.batteryLow(id)]
@@ -60,12 +59,12 @@ extension SimulatedButtons {
             slot: turn?.slot ?? 0)
     }
 
-    private func moved(_ id: ButtonID, _ event: SimulatedEvent, _ kind: ButtonMovement.Kind) -> RuleEngine.Input {
+    private func moved(_ id: ButtonID, _ event: SimulatedEvent, by steps: Int) -> RuleEngine.Input {
         let button = declared(event.button)
         let turn = button.flatMap { turned(event, of: $0) }
         return .moved(
             ButtonMovement(
-                button: id, part: turn?.part ?? event.part ?? button?.model.pressedPart ?? .big, kind: kind,
+                button: id, part: turn?.part ?? event.part ?? button?.model.pressedPart ?? .big, steps: steps,
                 position: turn?.position ?? 0, slot: turn?.slot ?? 0, dial: turn?.dial,
                 units: Dial.units(percentage: turn?.position ?? 0), wasQueued: event.wasQueued,
                 wasQueuedLast: event.wasQueuedLast, age: event.age))

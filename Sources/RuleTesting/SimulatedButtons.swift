@@ -38,7 +38,7 @@ struct SimulatedButtons {
         }
         return ButtonIdentity(
             address: address, uuid: uuid, serial: serial, nickname: nickname, firmwareVersion: 11,
-            model: button.model.hardware)
+            model: button.model)
     }
 
     func id(of name: String) -> ButtonID? {
@@ -60,10 +60,10 @@ struct SimulatedButtons {
     }
 }
 
-extension DeclaredButton.Model {
+extension FlicModel {
     /// The part of a press if the test does not specify one.
-    var pressedPart: ButtonPart? { hardware.hasTwoButtons ? .big : nil }
+    var pressedPart: ButtonPart? { hasTwoButtons ? .big : nil }
 
     /// The part of a rotation if the test does not specify one.
-    var turnedPart: ButtonPart { hardware.parts.contains(.dial) ? .dial : .big }
+    var turnedPart: ButtonPart { parts.contains(.dial) ? .dial : .big }
 }

@@ -55,11 +55,11 @@ package enum SimulatedAction: Hashable, Sendable {
 
     package func isPossible(on model: FlicModel) -> Bool {
         switch self {
-        case .press(_, let part): part == .big || model == .duo
-        case .swipe: model == .duo
+        case .press(_, let part): part == .big || model.hasTwoButtons
+        case .swipe(let direction, _): model.swipes.contains(direction)
         // The Duo reports rotation while one of its buttons is down.
-        case .turn: model == .duo || model == .twist
-        case .pushTurn(_, let part): model == .duo || (model == .twist && part == .big)
+        case .turn: !model.rotations.isEmpty
+        case .pushTurn(_, let part): !model.rotations.isEmpty && (part == .big || model.hasTwoButtons)
         }
     }
 

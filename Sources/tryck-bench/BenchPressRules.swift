@@ -5,11 +5,11 @@ import ButtonModel
 enum BenchPressRules: String, CaseIterable, ExpressibleByArgument {
     /// One rule for each button. Its payload is a constant, so nothing is evaluated at a press.
     case plain
-    /// As `plain`, with a condition and a template.
+    /// The rules of `plain`, each with a condition and a template.
     case template
-    /// As `plain`, with 100 more rules, which are for other buttons.
+    /// The rules of `plain`, and 100 rules for other buttons.
     case hundred
-    /// As `plain`, with QoS 1.
+    /// The rules of `plain`, whose messages have QoS 1.
     case qos1
 
     /// - Parameter addresses: one for each button.

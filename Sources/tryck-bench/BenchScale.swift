@@ -8,10 +8,10 @@ import Simulator
 
 /// Measures many buttons: how long until all are ready, and how much memory each of them takes.
 ///
-/// The memory of the simulated buttons and their air must not count. Therefore the inputs of the hub are kept and given
-/// to further hubs, which have no simulation. The growth of the memory during this is that of these hubs.
+/// The memory of the simulated buttons and their radio must not count. Therefore the inputs of the hub are kept, and
+/// given to further hubs without a simulation. The memory grows by that of these hubs.
 enum BenchScale {
-    /// How many hubs are measured together. The memory of one hub is too small to be measured in pages.
+    /// The number of hubs that are measured together. The memory of one hub is too small to be measured in pages.
     private static let copies = 8
 
     static func run(connected: Int, known: Int) throws(Failure) -> String {
@@ -35,7 +35,7 @@ enum BenchScale {
             throw Failure(.internalError, "No simulated button was paired. Please report it.")
         }
 
-        // All hubs exist to the end, and so does the air: freed memory would be used again and not be counted.
+        // All hubs and the simulated radio exist to the end, because freed memory would be used again and not be counted.
         var hubs: [Hub] = []
         let empty = try memory(&hubs) { newHub([]) }
         let knowing = try memory(&hubs) { newHub((0..<known).map { copy(of: template, number: $0) }) }

@@ -1,7 +1,7 @@
 import Glibc
 import Platform
 
-/// What one thread of a process executed between two moments, read from a file of callgrind that was made with
+/// The instructions that one thread of a process executed between two moments, from a file of callgrind that was made with
 /// `--dump-instr=yes`, `--compress-pos=no` and `--compress-strings=no`.
 struct InstructionProfile {
     /// The number of instructions that were executed.

@@ -32,6 +32,40 @@ struct InvariantTests {
         }
     }
 
+    /// The compiler then reports each place that a new case needs. The exceptions have values that no enum lists:
+    /// `HCIStatus`, opcodes, durations, and `Unicode.GeneralCategory`, which the standard library may extend.
+    @Test("a switch over an enum of ours lists all cases")
+    func switches() throws {
+        let open = [
+            "Sources/BluetoothHost/GAP/Initiator.swift switch status {",
+            "Sources/BluetoothHost/GAP/Scanner.swift switch status {",
+            "Sources/BluetoothHost/HCI/HCICommand.swift switch opcode {",
+            "Sources/Buttons/ButtonManager+LinkShortage.swift switch self {",
+            "Sources/CommandSupport/Terminal/String+Columns.swift switch properties.generalCategory {",
+            "Sources/Diagnostics/Diagnostic+Rendering.swift switch scalar.properties.generalCategory {",
+            "Sources/RuleLoader/Schema/SchemaShape+Description.swift return switch (range.lowerBound, range.upperBound) {",
+            "Sources/Simulator/Controller/ControllerCommand.swift switch opcode {",
+            "Sources/tryck-bench/LinkTally.swift switch (direction, opcode) {",
+        ]
+        var found: [String] = []
+        for file in try Repository.swiftFiles(under: "Sources") where file.contains(anyOf: ["default:"]) {
+            let lines = file.lines
+            for (index, line) in lines.enumerated() where line.contains(/^ *default:/) {
+                let indent = line.prefix { $0 == " " }
+                let start = lines[..<index].lastIndex { line in
+                    line.contains(/\bswitch\b/) && line.prefix { $0 == " " } <= indent
+                }
+                guard let start,
+                    lines[start..<index].contains(where: { line in
+                        line.prefix { $0 == " " } == indent && line.contains(/^ *case \(?\.[a-z]/)
+                    })
+                else { continue }
+                found.append("\(file.path) \(lines[start].drop { $0 == " " })")
+            }
+        }
+        #expect(found == open)
+    }
+
     @Test("what is left to do names an issue")
     func leftToDo() throws {
         let words = /\b(TODO|FIXME|XXX)\b/

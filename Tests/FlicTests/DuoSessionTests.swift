@@ -47,7 +47,7 @@ struct DuoSessionTests {
         #expect(
             ends.movements == [
                 ButtonMovement(
-                    button: ButtonID(TwoEnds.address), part: .big, kind: .rotation(steps: 25), position: 25,
+                    button: ButtonID(TwoEnds.address), part: .big, steps: 25, position: 25,
                     dial: .part(.big), units: Dial.unitsPerTurn / 4)
             ])
 

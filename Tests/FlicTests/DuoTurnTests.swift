@@ -34,7 +34,7 @@ struct DuoTurnTests {
             isFirst: ButtonPacket.PushTwistNotification.Parts = [],
             isLong: ButtonPacket.PushTwistNotification.Parts = []
         ) -> [ButtonMovement] {
-            allTurns(angle, pressed, isFirst: isFirst, isLong: isLong).filter { $0.kind != .rotation(steps: 0) }
+            allTurns(angle, pressed, isFirst: isFirst, isLong: isLong).filter { $0.steps != 0 }
         }
 
         /// Like `turn`, but with turns of less than a step.
@@ -66,7 +66,7 @@ struct DuoTurnTests {
     }
 
     private static func steps(_ movements: [ButtonMovement]) -> [Int] {
-        movements.map { if case .rotation(let steps) = $0.kind { steps } else { 0 } }
+        movements.map(\.steps)
     }
 
     @Test("65536 units are a turn; less than a hundredth of a turn is carried over, for each button separately")
@@ -104,7 +104,7 @@ struct DuoTurnTests {
         #expect(talk.allTurns(100).map(\.units) == [75])
         #expect(talk.allTurns(1).isEmpty)
         #expect(talk.allTurns(100, [.big, .small]).map(\.units) == [150, 75])
-        #expect(talk.allTurns(-4000).map(\.kind) == [.rotation(steps: -5)])
+        #expect(talk.allTurns(-4000).map(\.steps) == [-5])
         #expect(talk.allTurns(-50).isEmpty)
     }
 

@@ -15,7 +15,7 @@ struct TwistTests {
     }
 
     private static func steps(_ movements: [ButtonMovement]) -> [Int] {
-        movements.map { if case .rotation(let steps) = $0.kind { steps } else { 0 } }
+        movements.map(\.steps)
     }
 
     @Test("a Twist that is paired, pressed, turned, disconnected and reconnected delivers every step once")
@@ -41,7 +41,7 @@ struct TwistTests {
         #expect(
             ends.movements == [
                 ButtonMovement(
-                    button: ButtonID(TwoEnds.address), part: .dial, kind: .rotation(steps: 8), position: 8, slot: 1,
+                    button: ButtonID(TwoEnds.address), part: .dial, steps: 8, position: 8, slot: 1,
                     dial: .slot(1), units: 4096)
             ])
 

@@ -200,7 +200,7 @@ extension TwoEnds {
     }
 
     /// Turns of at least one step.
-    var movements: [ButtonMovement] { turns.filter { $0.kind != .rotation(steps: 0) } }
+    var movements: [ButtonMovement] { turns.filter { $0.steps != 0 } }
 
     var turns: [ButtonMovement] {
         hostEffects.flatMap { effect -> [ButtonMovement] in

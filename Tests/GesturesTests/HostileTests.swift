@@ -48,7 +48,7 @@ struct HostileTests {
                 _ = recogniser.handle(
                     .moved(
                         ButtonMovement(
-                            button: button, part: .dial, kind: .rotation(steps: steps),
+                            button: button, part: .dial, steps: steps,
                             age: Self.ages.randomElement(using: &generator) ?? .zero)), at: now)
             case 3:
                 let saved = recogniser.saved(button)

@@ -141,9 +141,9 @@ struct LateTests {
         }
         room.handle(.linkLost(.kitchen))
         // Other events of the same button do not end the wait for the verdict.
-        room.handle(.moved(ButtonMovement(button: .kitchen, part: .dial, kind: .rotation(steps: 1))))
+        room.handle(.moved(ButtonMovement(button: .kitchen, part: .dial, steps: 1)))
         room.wait(until: .start + .seconds(19))
-        room.handle(.moved(ButtonMovement(button: .kitchen, part: .dial, kind: .rotation(steps: 1))))
+        room.handle(.moved(ButtonMovement(button: .kitchen, part: .dial, steps: 1)))
         room.wait(until: .start + .seconds(20))
         for event in Button().storedEvents(of: presses, connectedAt: 655_360).dropFirst(3) { room.hear(event) }
         #expect(room.gestures.summary == ["turn 1", "turn 1", "double_click 1-2"])

@@ -3,10 +3,10 @@ import Gestures
 import TestSupport
 import Testing
 
-@Suite("Turns and swipes")
+@Suite("Turns")
 struct MovementTests {
     private func turn(_ steps: Int, part: ButtonPart = .dial, position: Int = 0) -> GestureRecogniser.Input {
-        .moved(ButtonMovement(button: .sofa, part: part, kind: .rotation(steps: steps), position: position, slot: 3))
+        .moved(ButtonMovement(button: .sofa, part: part, steps: steps, position: position, slot: 3))
     }
 
     private func room(_ collects: Set<Duration>) -> Room { Room(Vocabulary(rotationDurations: collects)) }
@@ -54,7 +54,7 @@ struct MovementTests {
             room.handle(
                 .moved(
                     ButtonMovement(
-                        button: .sofa, part: .dial, kind: .rotation(steps: slot), position: slot * 10, slot: slot,
+                        button: .sofa, part: .dial, steps: slot, position: slot * 10, slot: slot,
                         dial: .slot(slot))))
         }
         room.rest()
@@ -70,7 +70,7 @@ struct MovementTests {
             room.handle(
                 .moved(
                     ButtonMovement(
-                        button: .sofa, part: .push, kind: .rotation(steps: 8), position: slot * 8, slot: slot,
+                        button: .sofa, part: .push, steps: 8, position: slot * 8, slot: slot,
                         dial: .free)))
         }
         room.rest()
@@ -94,21 +94,5 @@ struct MovementTests {
         for _ in 0..<3 { room.handle(turn(.min, part: .push)) }
         room.rest()
         #expect(room.told.map(\.word) == ["turn \(Int.max)", "turn \(-Int.max)"])
-    }
-
-    @Test("swipes are reported at once, and stored ones have their age")
-    func swipes() {
-        var room = room([.milliseconds(100)])
-        room.handle(
-            .moved(
-                ButtonMovement(
-                    button: .sofa, part: .big, kind: .swipe(.left), wasQueued: true, wasQueuedLast: true,
-                    age: .seconds(2))))
-        #expect(
-            room.told == [
-                RecognisedEvent(
-                    button: .sofa, part: .big, kind: .swipe(.left), wasQueued: true, wasQueuedLast: true,
-                    age: .seconds(2), at: .start - .seconds(2))
-            ])
     }
 }

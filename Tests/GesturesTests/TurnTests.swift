@@ -25,7 +25,7 @@ struct TurnTests {
                 room.wait(until: .start + .milliseconds(turn.at))
                 room.handle(
                     .moved(
-                        ButtonMovement(button: .kitchen, part: .push, kind: .rotation(steps: turn.steps), position: 0)))
+                        ButtonMovement(button: .kitchen, part: .push, steps: turn.steps, position: 0)))
             }
             room.wait(until: moment)
             room.hear(event)
@@ -78,7 +78,7 @@ struct TurnTests {
     func dial() {
         var room = Room(Self.all, usesButtonVerdicts: false)
         room.hear(Button().event(.down, at: 0))
-        room.handle(.moved(ButtonMovement(button: .kitchen, part: .dial, kind: .rotation(steps: 50), position: 0)))
+        room.handle(.moved(ButtonMovement(button: .kitchen, part: .dial, steps: 50, position: 0)))
         room.now = Instant(ticks: 3000)
         room.hear(Button().event(.up(.open), at: 3000))
         room.rest()
@@ -91,7 +91,7 @@ struct TurnTests {
         room.hear(Button().event(.down, at: 0))
         for steps in [3, Int.max, .max] {
             room.handle(
-                .moved(ButtonMovement(button: .kitchen, part: .push, kind: .rotation(steps: steps), position: 0)))
+                .moved(ButtonMovement(button: .kitchen, part: .push, steps: steps, position: 0)))
         }
         room.hear(Button().event(.up(.open), at: 3000))
         room.rest()

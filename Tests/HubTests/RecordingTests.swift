@@ -127,10 +127,9 @@ struct RecordingTests {
                     button,
                     [
                         ButtonMovement(
-                            button: button, part: .dial, kind: .rotation(steps: -3), position: 40, slot: 3,
-                            dial: .slot(3), units: 19_660),
-                        ButtonMovement(
-                            button: button, part: .big, kind: .swipe(.left), wasQueued: true, age: .seconds(2)),
+                            button: button, part: .dial, steps: -3, position: 40, slot: 3, dial: .slot(3),
+                            units: 19_660),
+                        ButtonMovement(button: button, part: .big, steps: 0, wasQueued: true, age: .seconds(2)),
                     ])
             ]
         case .advertisingConfigured: [.advertisingConfigured(button)]

@@ -237,7 +237,7 @@ struct PressTests {
             .on(
                 .rotate(.clockwise, collect: .milliseconds(200)), of: .declared(2),
                 do: try .tell("{{ trigger.steps }}")))
-        let movement = ButtonMovement(button: House.desk, part: .dial, kind: .rotation(steps: 2))
+        let movement = ButtonMovement(button: House.desk, part: .dial, steps: 2)
         talk.given(.moved(movement))
         talk.wait(.milliseconds(100))
         talk.given(.moved(movement))

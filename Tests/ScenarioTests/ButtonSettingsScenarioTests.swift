@@ -86,7 +86,7 @@ struct ButtonSettingsScenarioTests {
     @Test(
         "an invalid option is answered with the valid ones",
         arguments: [
-            (#"{"colour":"red"}"#, "a button has no option \"colour\""),
+            (#"{"colour":"red"}"#, "a Flic 2 has no option \"colour\""),
             (#"{"auto_disconnect_time":39}"#, "auto_disconnect_time must be 40 to 510 seconds, or null for never"),
             (#"{"auto_disconnect_time":511}"#, "auto_disconnect_time must be 40 to 510 seconds, or null for never"),
             (#"{"latency_mode":"lower"}"#, "latency_mode must be low, normal or high"),

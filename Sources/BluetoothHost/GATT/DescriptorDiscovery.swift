@@ -27,13 +27,9 @@ struct DescriptorDiscovery: Hashable, Sendable {
     var request: ATTPDU { .findInformationRequest(range) }
 
     mutating func handle(_ response: ATTPDU) -> GATTStep<[RemoteService.Descriptor]> {
-        switch response {
-        case .findInformationResponse(let list): take(list)
-        case .errorResponse(_, _, .attributeNotFound): .done(found)
-        case .errorResponse(_, let handle, let code):
-            .failed(.errorResponse(code: code.rawValue, attributeHandle: handle))
-        default: .failed(.malformedResponse)
-        }
+        if case .findInformationResponse(let list) = response { return take(list) }
+        if case .errorResponse(_, _, .attributeNotFound) = response { return .done(found) }
+        return .failed(ATTFailure(unexpected: response))
     }
 
     private mutating func take(_ list: [AttributeInformation]) -> GATTStep<[RemoteService.Descriptor]> {

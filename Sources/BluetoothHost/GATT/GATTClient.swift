@@ -233,19 +233,31 @@ struct GATTClient: Hashable, Sendable {
 
     /// The result of a procedure that consists of one request.
     private func answer(to procedure: GATTProcedure, _ response: ATTPDU) -> Effect {
-        switch (procedure, response) {
-        case (.exchangeMTU, .exchangeMTUResponse(let mtu)):
-            .mtuExchanged(serverMTU: mtu)
-        case (.exchangeMTU, .errorResponse(_, _, .requestNotSupported)):
-            .mtuExchanged(serverMTU: ATTPDU.minimumMTU)
-        case (.setNotifications(let handle, let enabled), .writeResponse):
-            .notificationsSet(configuration: handle, enabled: enabled)
-        case (.setIndications(let handle, let enabled), .writeResponse):
-            .indicationsSet(configuration: handle, enabled: enabled)
-        case (_, .errorResponse(_, let attribute, let code)):
-            .failed(procedure, .errorResponse(code: code.rawValue, attributeHandle: attribute))
-        default:
-            .failed(procedure, .malformedResponse)
+        switch procedure {
+        case .exchangeMTU:
+            if case .exchangeMTUResponse(let mtu) = response { return .mtuExchanged(serverMTU: mtu) }
+            if case .errorResponse(_, _, .requestNotSupported) = response {
+                return .mtuExchanged(serverMTU: ATTPDU.minimumMTU)
+            }
+        case .setNotifications(let handle, let enabled):
+            if case .writeResponse = response { return .notificationsSet(configuration: handle, enabled: enabled) }
+        case .setIndications(let handle, let enabled):
+            if case .writeResponse = response { return .indicationsSet(configuration: handle, enabled: enabled) }
+        case .discoverServices, .discoverService, .discoverCharacteristics, .discoverDescriptors, .read, .write:
+            break  // Types of their own handle the responses of these procedures.
+        }
+        return .failed(procedure, ATTFailure(unexpected: response))
+    }
+}
+
+extension ATTFailure {
+    /// The failure of a procedure whose request was answered with an Error Response or with the response of another
+    /// request.
+    init(unexpected response: ATTPDU) {
+        if case .errorResponse(_, let attribute, let code) = response {
+            self = .errorResponse(code: code.rawValue, attributeHandle: attribute)
+        } else {
+            self = .malformedResponse
         }
     }
 }

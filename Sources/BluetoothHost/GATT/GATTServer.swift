@@ -28,7 +28,8 @@ struct GATTServer: Hashable, Sendable {
     mutating func handle(
         _ request: ATTPDU, in table: AttributeTable, offeredMTU: UInt16, mtu: UInt16
     ) -> [Effect] {
-        switch request {
+        let mtu = Int(mtu)
+        return switch request {
         case .exchangeMTURequest(let clientMTU):
             [.send(.exchangeMTUResponse(offeredMTU)), .mtuRequested(clientMTU: clientMTU)]
         case .writeRequest(let handle, let value):
@@ -39,8 +40,28 @@ struct GATTServer: Hashable, Sendable {
             [.send(prepare(part, at: offset, of: handle, in: table))]
         case .executeWriteRequest(let isCancelled):
             execute(request, isCancelled, in: table)
-        default:
-            [.send(answer(request, in: table, mtu: Int(mtu)))]
+        case .findInformationRequest(let range):
+            [.send(list(request, range, in: table) { findInformation(in: $0, mtu: mtu) })]
+        case .findByTypeValueRequest(let range, let type, let value):
+            [.send(list(request, range, in: table) { findByTypeValue(type, value, in: $0, mtu: mtu) })]
+        case .readByTypeRequest(let range, let type):
+            [.send(list(request, range, in: table) { readByType(request, type, in: $0, mtu: mtu) })]
+        case .readByGroupTypeRequest(let range, let type):
+            [.send(list(request, range, in: table) { readByGroupType(request, type, in: $0, mtu: mtu) })]
+        case .readRequest(let handle):
+            [.send(read(request, handle, offset: 0, in: table) { .readResponse(Array($0.prefix(mtu - 1))) })]
+        case .readBlobRequest(let handle, let offset):
+            [
+                .send(
+                    read(request, handle, offset: Int(offset), in: table) {
+                        .readBlobResponse(Array($0.prefix(mtu - 1)))
+                    })
+            ]
+        case .errorResponse, .exchangeMTUResponse, .findInformationResponse, .findByTypeValueResponse,
+            .readByTypeResponse, .readResponse, .readBlobResponse, .readByGroupTypeResponse, .writeResponse,
+            .prepareWriteResponse, .executeWriteResponse, .handleValueNotification, .handleValueIndication,
+            .handleValueConfirmation, .unknown:
+            [.send(.errorResponse(request: request.opcode, attributeHandle: 0, .requestNotSupported))]
         }
     }
 
@@ -52,25 +73,6 @@ struct GATTServer: Hashable, Sendable {
 
     func isSubscribedToIndications(of valueHandle: UInt16) -> Bool {
         subscriptions[valueHandle, default: 0] & ClientConfiguration.indications != 0
-    }
-
-    private func answer(_ request: ATTPDU, in table: AttributeTable, mtu: Int) -> ATTPDU {
-        switch request {
-        case .findInformationRequest(let range):
-            list(request, range, in: table) { findInformation(in: $0, mtu: mtu) }
-        case .findByTypeValueRequest(let range, let type, let value):
-            list(request, range, in: table) { findByTypeValue(type, value, in: $0, mtu: mtu) }
-        case .readByTypeRequest(let range, let type):
-            list(request, range, in: table) { readByType(request, type, in: $0, mtu: mtu) }
-        case .readByGroupTypeRequest(let range, let type):
-            list(request, range, in: table) { readByGroupType(request, type, in: $0, mtu: mtu) }
-        case .readRequest(let handle):
-            read(request, handle, offset: 0, in: table) { .readResponse(Array($0.prefix(mtu - 1))) }
-        case .readBlobRequest(let handle, let offset):
-            read(request, handle, offset: Int(offset), in: table) { .readBlobResponse(Array($0.prefix(mtu - 1))) }
-        default:
-            .errorResponse(request: request.opcode, attributeHandle: 0, .requestNotSupported)
-        }
     }
 
     // MARK: Finding

@@ -17,13 +17,9 @@ struct PrimaryServiceDiscovery: Hashable, Sendable {
     }
 
     mutating func handle(_ response: ATTPDU) -> GATTStep<[RemoteService]> {
-        switch response {
-        case .readByGroupTypeResponse(let groups): take(groups)
-        case .errorResponse(_, _, .attributeNotFound): .done(found)
-        case .errorResponse(_, let handle, let code):
-            .failed(.errorResponse(code: code.rawValue, attributeHandle: handle))
-        default: .failed(.malformedResponse)
-        }
+        if case .readByGroupTypeResponse(let groups) = response { return take(groups) }
+        if case .errorResponse(_, _, .attributeNotFound) = response { return .done(found) }
+        return .failed(ATTFailure(unexpected: response))
     }
 
     private mutating func take(_ groups: [AttributeGroup]) -> GATTStep<[RemoteService]> {

@@ -91,10 +91,10 @@ struct EventCode: Hashable, Sendable {
 
     /// The difference between the counter of the later item and this item's counter.
     fileprivate func distance(to later: UInt32) -> UInt32 {
-        switch (later % 4, step) {
-        case (1, .clickTimeout), (3, .hold): 1
-        case (1, _), (3, _): 2
-        default: 1
+        switch step {
+        case .clickTimeout: later % 4 == 3 ? 2 : 1
+        case .hold: later % 4 == 1 ? 2 : 1
+        case .down, .up: later % 2 == 1 ? 2 : 1
         }
     }
 }

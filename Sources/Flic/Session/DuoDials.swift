@@ -90,7 +90,7 @@ struct DuoDials: Sendable {
         guard steps != 0 || side.units != units else { return [] }
         return [
             ButtonMovement(
-                button: button, part: part, kind: .rotation(steps: steps),
+                button: button, part: part, steps: steps,
                 position: Dial.percentage(units: side.units), dial: .part(part), units: side.units)
         ]
     }

@@ -65,7 +65,7 @@ struct TwistDials: Sendable {
         guard turned / Dial.unitsPerTurn != 0 || units != before else { return nil }
         let isPush = rotation.mode == TwistModeConfiguration.pushMode
         return ButtonMovement(
-            button: button, part: isPush ? .push : .dial, kind: .rotation(steps: turned / Dial.unitsPerTurn),
+            button: button, part: isPush ? .push : .dial, steps: turned / Dial.unitsPerTurn,
             position: Dial.percentage(units: units), slot: 1 + (isPush ? Self.slot(at: units) : rotation.mode),
             dial: Dial(mode: rotation.mode), units: units)
     }

@@ -324,14 +324,12 @@ extension ButtonEvent {
 }
 
 extension ButtonMovement {
+    /// The only kind of movement in a recording.
+    private static let rotation = "rotation"
+
     fileprivate var json: JSONValue {
-        let (kindName, steps): (String, Int) =
-            switch kind {
-            case .swipe(let direction): (direction.rawValue, 0)
-            case .rotation(let steps): ("rotation", steps)
-            }
-        return [
-            "kind": .string(kindName), "steps": JSONValue(steps), "part": .string(part.rawValue),
+        [
+            "kind": .string(Self.rotation), "steps": JSONValue(steps), "part": .string(part.rawValue),
             "position": JSONValue(position), "slot": JSONValue(slot), "dial": dial.map { .string($0.name) } ?? .null,
             "units": JSONValue(units), "queued": .bool(wasQueued), "queued_last": .bool(wasQueuedLast),
             "age_ns": JSONValue(exactly: age),
@@ -339,15 +337,11 @@ extension ButtonMovement {
     }
 
     fileprivate init(recorded movement: JSONValue, of button: ButtonID) throws(RecordingFailure) {
-        let steps: Int = try movement.integer("steps")
+        guard try movement.string("kind") == Self.rotation else { throw .badMember("kind") }
         self.init(
             button: button, part: try movement.member("part") { $0.stringValue.flatMap(ButtonPart.init(rawValue:)) },
-            kind: try movement.member("kind") { kind in
-                kind.stringValue.flatMap { name in
-                    name == "rotation" ? .rotation(steps: steps) : SwipeDirection(rawValue: name).map(Kind.swipe)
-                }
-            },
-            position: try movement.integer("position"), slot: try movement.integer("slot"),
+            steps: try movement.integer("steps"), position: try movement.integer("position"),
+            slot: try movement.integer("slot"),
             dial: try movement.optional("dial") { $0.stringValue.flatMap(Dial.init(name:)) },
             units: try movement.integer("units"), wasQueued: try movement.bool("queued"),
             wasQueuedLast: try movement.bool("queued_last"), age: try movement.duration("age_ns"))

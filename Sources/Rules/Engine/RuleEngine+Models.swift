@@ -21,9 +21,8 @@ extension RuleEngine {
             }
         }
         let button = set.buttons[declaration]
-        guard let model = DeclaredButton.Model(hardware: entry.identity.model), model != button.model else {
-            return nil
-        }
+        let model = entry.identity.model
+        guard model.isPairable, model != button.model else { return nil }
         return "\"\(button.name)\" is a \(model.rawValue), but the rules declare it as a \(button.model.rawValue); "
             + "write model: \(model.rawValue) at \(button.location)"
     }

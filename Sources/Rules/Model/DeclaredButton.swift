@@ -18,34 +18,13 @@ package struct DeclaredButton: Hashable, Sendable {
         }
     }
 
-    package enum Model: String, CaseIterable, Hashable, Sendable {
-        case flic2, duo, twist
-
-        package var hardware: FlicModel {
-            switch self {
-            case .flic2: .flic2
-            case .duo: .duo
-            case .twist: .twist
-            }
-        }
-
-        /// `nil` for a model that has no name in the rules, and may be declared as any other model.
-        init?(hardware: FlicModel) {
-            switch hardware {
-            case .flic1: return nil
-            case .flic2: self = .flic2
-            case .duo: self = .duo
-            case .twist: self = .twist
-            }
-        }
-    }
-
     package static let standardHoldAfter = Duration.seconds(1)
     package static let standardClickGap = Duration.milliseconds(500)
 
     package var name: String
     package var hardware: Hardware
-    package var model: Model
+    /// A model in `FlicModel.pairable`. A button of another model may be declared as any of these.
+    package var model: FlicModel
     /// The fixed trigger mode; if `nil`, it is derived from the rules (`auto`).
     package var triggerMode: TriggerMode?
     /// The minimum duration of a long press, 200 ms … 10 s.
@@ -58,7 +37,7 @@ package struct DeclaredButton: Hashable, Sendable {
     package var location: SourceLocation
 
     package init(
-        name: String, hardware: Hardware, model: Model = .flic2, triggerMode: TriggerMode? = nil,
+        name: String, hardware: Hardware, model: FlicModel = .flic2, triggerMode: TriggerMode? = nil,
         holdAfter: Duration = standardHoldAfter, clickGap: Duration = standardClickGap, queued: QueuedPolicy? = nil,
         location: SourceLocation = SourceLocation()
     ) {

@@ -167,7 +167,7 @@ extension SimulatedButton {
     private mutating func take(
         _ script: Finger.Script, _ part: ButtonPart, at now: Instant, _ effects: inout [Effect]
     ) {
-        guard part == .big || part == .small && description.model == .duo else {
+        guard part == .big || part == .small && description.model.hasTwoButtons else {
             return effects.append(.note("it has no \(part.rawValue) button"))
         }
         let isQueued: Bool

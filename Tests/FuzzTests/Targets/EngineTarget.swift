@@ -72,10 +72,12 @@ private struct EngineStory {
         case 14: try give(.pressed([event(of: button, &script), event(of: button, &script)]))
         case 15:
             let steps = Int(Int8(bitPattern: script.octet()))
-            let movement: ButtonMovement.Kind =
-                steps == 0 ? .swipe(.left) : .rotation(steps: steps == -128 ? .min : steps)
             let age = Duration.milliseconds(script.octet())
-            try give(.moved(.init(button: button, part: .dial, kind: movement, wasQueued: age > .zero, age: age)))
+            try give(
+                .moved(
+                    ButtonMovement(
+                        button: button, part: .dial, steps: steps == -128 ? .min : steps, wasQueued: age > .zero,
+                        age: age)))
         case 16: try give(.linkChanged(button, isConnected: script.octet() & 1 == 1))
         case 17: try give(script.octet() & 1 == 1 ? .batteryLow(button) : .battery(button, Int64(script.octet())))
         case 18: try give(.brokerChanged(isConnected: script.octet() & 1 == 1))
