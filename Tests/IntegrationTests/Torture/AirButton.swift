@@ -42,7 +42,7 @@ final class AirButton {
     private(set) var notes: [String] = []
     private(set) var hasSession = false
     private var isLinked = false
-    private var hasLostLink = false
+    private var advertisesAgain = false
     private(set) var isPaired = false
     /// The current life of the daemon, which is recorded in presses.
     var life = 0
@@ -149,10 +149,8 @@ final class AirButton {
             case .failed(let sentence): throw Program.Failure(description: sentence)
             }
         }
-        guard hasLostLink else { return }
-        hasLostLink = false
-        // The virtual controllers report this as a requested disconnection. It was not requested, so the button
-        // advertises again.
+        guard advertisesAgain else { return }
+        advertisesAgain = false
         button.plan.disconnected(lookingFor: nil, advertisesAgain: true, at: now)
         try advance(.timerFired, at: now)
     }
@@ -165,8 +163,14 @@ final class AirButton {
         case "disconnected":
             isLinked = false
             hasSession = false
-            hasLostLink = true
+            // The virtual controllers report this as a requested disconnection. It was not requested, so the button
+            // advertises again.
+            advertisesAgain = true
             supervisionEnd = nil
+        case "silent":
+            // A press would make the button advertise again, but it is not pressed while it has so much to deliver. Without this, it
+            // would be silent until the end if no daemon connects for as long as it advertises, such as on a machine that stands still.
+            advertisesAgain = (button.peripheral?.queue.entries.count ?? 0) > Self.patience
         case "session ready":
             hasSession = true
             bringStored(at: now)

@@ -76,7 +76,8 @@ def reloaded(box: Box) -> None:
         box.press_arrives()
 
 
-@point('on a disk that takes nothing a press is recorded in the runtime directory, and survives "systemctl restart"')
+@point('started on a read-only disk it runs and shows it; a press is recorded in the runtime directory, and survives a '
+       'restart; writable again, the disk is used by the same process')
 def read_only(box: Box) -> None:
     reserves = "find /run/tryck -name 'tryck.reserve-*' -type f"
     name = box.machine.do(reserves)
@@ -99,8 +100,13 @@ def read_only(box: Box) -> None:
         box.restart()
         equal(box.machine.do(f'{reserves} -printf "%p %i"'), f'{name} {inode}', 'the reserve after the restart')
         equal(box.machine.do("tryck status --json | grep -o '\"presses\": *[0-9]*'"), presses, 'presses')
-        if 'click' in box.machine.do(f'tail -n +{messages + 1} /run/messages | grep /action || true'):
-            raise Failure('the press was handled a second time')
+        with box.same_process():
+            box.machine.do(f'nsenter --target {box.pid} --mount mount -o remount,bind,rw /var/lib/tryck')
+            # The attempts to write are up to a minute apart.
+            box.well(within=90)
+            box.press_arrives()
+        clicks = box.machine.do(f'tail -n +{messages + 1} /run/messages | grep -c "/action click$"')
+        equal(clicks, '1', 'the clicks that were handled since the restart')
     finally:
         box.machine.do(f'rm {DROP_INS}/read-only.conf && systemctl daemon-reload')
     box.restart()

@@ -86,6 +86,35 @@ struct Story: Hashable, Sendable {
         }
     }
 
+    /// True for an adapter with fewer links than the house has buttons.
+    var hasFewLinks: Bool { links < Self.buttons.count }
+
+    /// True if a button is pressed or moved while the disk is full.
+    var hasPressOnFullDisk: Bool {
+        var isFull = false
+        for happening in happenings {
+            if case .diskIsFull(let full) = happening.misfortune { isFull = full }
+            guard isFull else { continue }
+            if case .press = happening.misfortune { return true }
+            if case .move = happening.misfortune { return true }
+            if case .pressTogether = happening.misfortune { return true }
+        }
+        return false
+    }
+
+    /// True if a button loses its link, or the daemon dies, while the button is held for more than a second.
+    var hasLongHold: Bool {
+        happenings.enumerated().contains { place, down in
+            guard case .press(let button, .down) = down.misfortune else { return false }
+            let held = happenings[place...].prefix { $0.misfortune != .press(button, .up) }
+            guard held.endIndex < happenings.endIndex, happenings[held.endIndex].at - down.at > .seconds(1) else {
+                return false
+            }
+            let loss: [Misfortune] = [.button(button, .dropLink), .reach(button, false), .crash(for: .zero)]
+            return held.contains { loss.contains($0.misfortune) }
+        }
+    }
+
     func without(_ place: Int) -> Story {
         var story = self
         story.happenings.remove(at: place)

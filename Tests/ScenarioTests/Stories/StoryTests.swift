@@ -38,6 +38,21 @@ struct StoryTests {
         }
     }
 
+    @Test("stories have presses on full disks, few links, and long holds whose link is lost; some have all three")
+    func ingredients() {
+        let stories = Self.seeds.map { Story(seed: $0) }
+        let counts = [
+            stories.count(where: \.hasPressOnFullDisk), stories.count(where: \.hasFewLinks),
+            stories.count(where: \.hasLongHold),
+            stories.count { $0.hasPressOnFullDisk && $0.hasFewLinks && $0.hasLongHold },
+        ]
+        print(
+            "\(stories.count) stories: \(counts[0]) with a press on a full disk, \(counts[1]) with few links, "
+                + "\(counts[2]) with a long hold, \(counts[3]) with all three")
+        guard stories.count >= 200 else { return }
+        for (count, share) in zip(counts, [10, 4, 5, 200]) { #expect(count * share >= stories.count) }
+    }
+
     @Test(
         "after a crash at any effect of a press the promises are kept, with both buttons of a Duo and a Twist",
         arguments: stride(from: 0, to: 80, by: 10).map { $0..<$0 + 10 })
