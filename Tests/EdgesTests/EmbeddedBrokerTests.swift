@@ -19,9 +19,11 @@ struct EmbeddedBrokerTests {
             let client = TestClient(MQTTOptions(endpoint: .unix(path: path)))
             #expect(await client.next() == .connected(.v5))
             broker.edge.stop()
-            guard case .disconnected = await client.next() else { throw Unexpected() }
-            #expect(
-                await client.next() == .disconnected(.connectionRefused(endpoint: path)))
+            // On a busy machine the client can connect again while the broker still ends.
+            let refusal = MQTTEvent.disconnected(.connectionRefused(endpoint: path))
+            var happened = await client.next()
+            for _ in 0..<20 where happened != refusal { happened = await client.next() }
+            #expect(happened == refusal)
             await client.disconnect()
         }
     }
