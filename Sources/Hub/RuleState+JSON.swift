@@ -45,6 +45,7 @@ extension RunCause {
             "slot": .integer(Int64(facts.slot)),
             "held_for_ms": .integer(facts.heldFor.milliseconds), "queued": .bool(facts.wasQueued),
             "age_ms": .integer(facts.age.milliseconds), "at": .string(facts.at), "manual": .bool(facts.isManual),
+            "interrupted": .bool(facts.isInterrupting),
         ]
     }
 
@@ -71,6 +72,7 @@ extension RunCause {
         facts.age = .milliseconds(number("age_ms"))
         facts.at = text("at")
         facts.isManual = json["manual"]?.boolValue ?? false
+        facts.isInterrupting = json["interrupted"]?.boolValue ?? false
         self.init(button: button, facts: facts, at: UTCTime(milliseconds: time))
     }
 }
@@ -148,6 +150,7 @@ extension RuleState {
             "cycles": .object(cycles.sorted { $0.key < $1.key }.map { .init($0.key, $0.value.stored) }),
             "enabled": .object(enabled.sorted { $0.key < $1.key }.map { .init($0.key, $0.value.stored) }),
             "cooldowns": .array(cooldowns.map(\.stored)), "waiting": .array(waitingRuns.map(\.stored)),
+            "resets": .object(resets.sorted { $0.key < $1.key }.map { .init($0.key, .integer($0.value.milliseconds)) }),
         ]
     }
 
@@ -160,6 +163,9 @@ extension RuleState {
             enabled[member.name] = EnabledOverride(stored: member.value)
         }
         cooldowns = (json["cooldowns"]?.arrayValue ?? []).compactMap { Cooldown(stored: $0) }
+        for member in json["resets"]?.objectValue ?? [] {
+            resets[member.name] = member.value.integerValue.map { UTCTime(milliseconds: $0) }
+        }
         waitingRuns = (json["waiting"]?.arrayValue ?? []).compactMap { WaitingRun(stored: $0) }
     }
 }
