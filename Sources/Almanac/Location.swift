@@ -64,6 +64,22 @@ extension Location {
         return facts
     }
 
+    /// The moment of a sun event on a local date; `nil` if the day lacks it.
+    func moment(of event: TimeOfDay.SunEvent, on date: CivilDate, in zone: TimeZone) -> UTCTime? {
+        let local = date.daysSinceEpoch * 86_400 + 43_200
+        let offset = zone.offset(at: UTCTime(milliseconds: local * 1000))
+        let noon = solarNoon(of: UTCTime(milliseconds: (local - Int64(offset)) * 1000), in: zone)
+        let observer = SolarPosition.Observer(self)
+        let crossing: Double? =
+            switch event {
+            case .dawn: HalfDay(from: noon - 43_200, to: noon, at: observer).crossing(of: Location.civilTwilight)
+            case .sunrise: HalfDay(from: noon - 43_200, to: noon, at: observer).crossing(of: Location.horizon)
+            case .sunset: HalfDay(from: noon + 43_200, to: noon, at: observer).crossing(of: Location.horizon)
+            case .dusk: HalfDay(from: noon + 43_200, to: noon, at: observer).crossing(of: Location.civilTwilight)
+            }
+        return crossing.flatMap { Int64(exactly: $0.rounded() * 1000) }.map { UTCTime(milliseconds: $0) }
+    }
+
     /// The solar noon nearest to 12:00 local time, in seconds since 1970-01-01 UTC.
     private func solarNoon(of time: UTCTime, in zone: TimeZone) -> Double {
         let local = zone.localTime(at: time)

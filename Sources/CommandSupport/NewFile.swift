@@ -1,10 +1,12 @@
 import Glibc
 import Platform
 
-/// A file that only its owner can read: a new file, or one that replaces an existing file.
+/// A new file, or one that replaces an existing file. Only its owner can read it, unless it is created with another mode.
 package struct NewFile: Sendable {
     package let path: String
     private let isReplacing: Bool
+    /// The permissions, of which the umask of the process removes some.
+    private let mode: mode_t
     /// The sentence that says what to do when there is a file already.
     private let remedy: String
 
@@ -12,10 +14,12 @@ package struct NewFile: Sendable {
     ///
     /// - Throws: `Failure` with status 64.
     package init(
-        _ path: String, isReplacing: Bool = false, remedy: String = "Specify another file, or replace it with --force."
+        _ path: String, isReplacing: Bool = false, mode: mode_t = 0o600,
+        remedy: String = "Specify another file, or replace it with --force."
     ) throws(Failure) {
         self.path = path
         self.isReplacing = isReplacing
+        self.mode = mode
         self.remedy = remedy
         var status = stat()
         if lstat(path, &status) == 0 {
@@ -31,7 +35,7 @@ package struct NewFile: Sendable {
     package func write(_ octets: [UInt8]) throws(Failure) {
         let written = isReplacing ? path + ".new" : path
         if isReplacing { unlink(written) }
-        let descriptor = open(written, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        let descriptor = open(written, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else {
             throw errno == EEXIST ? exists(written) : Self.failure(.usage, written, errno)
         }

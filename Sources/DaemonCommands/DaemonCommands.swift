@@ -9,5 +9,8 @@ package enum DaemonCommands {
     package static let pair: any ParsableCommand.Type = PairCommand.self
     package static let rules: any ParsableCommand.Type = RulesCommand.self
     package static let rule: any ParsableCommand.Type = RuleCommand.self
+    package static let variables: any ParsableCommand.Type = VariablesCommand.self
+    package static let variable: any ParsableCommand.Type = VariableCommand.self
+    package static let states: any ParsableCommand.Type = StatesCommand.self
     package static let reload: any ParsableCommand.Type = ReloadCommand.self
 }

@@ -7,6 +7,7 @@ import MQTTTopics
 enum NameCompletions {
     static let buttons = offering(ControlRequestName.buttons, "name")
     static let rules = offering(RuleRequestName.rules, "id")
+    static let variables = offering(RuleRequestName.variables, "name")
 
     private static func offering(_ request: some RequestName, _ member: String) -> CompletionKind {
         .custom { words, _, _ in

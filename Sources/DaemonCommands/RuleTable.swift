@@ -41,7 +41,7 @@ enum RuleTable {
         return [
             rule.text("id"), rule["enabled"]?.boolValue == false ? "disabled" : "enabled",
             lastRun["result"]?.stringValue.map { $0 + ago } ?? "never", String(count("started")),
-            String(stopped ?? 0),
+            String(stopped ?? 0) + (rule["last_stopped"]?["gate"]?.stringValue.map { ", last \($0)" } ?? ""),
         ]
     }
 }

@@ -107,7 +107,7 @@ struct RuleCommand: ParsableCommand {
     struct Trace: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "trace",
-            abstract: "Show the last runs of the rule, step by step.",
+            abstract: "Show the last runs of the rule, step by step, and the gates that stopped it.",
             usage: "tryck rule <id> [trace]",
             discussion: """
                   tryck rule doorbell trace
@@ -120,9 +120,7 @@ struct RuleCommand: ParsableCommand {
         func run() throws {
             let answer = try control.ask(RuleRequestName.trace, ["id": .string(rule.id)])
             output.write(answer) { answer in
-                let runs = answer["runs"]?.arrayValue ?? []
-                return runs.isEmpty
-                    ? [Line("\(rule.id) has not run since the start.")] : runs.flatMap { TraceText.lines($0) }
+                TraceText.lines(of: rule.id, answer)
             }
         }
     }

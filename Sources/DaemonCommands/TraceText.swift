@@ -6,7 +6,24 @@ import JSON
 ///
 ///     run 12  kitchen click  2026-11-21T02:30:00.123Z  completed in 1204ms
 ///        0ms  actions[0].publish  completed
+///     stopped  2026-11-21T02:31:10.400Z  kitchen click  dropped_conditions  states.lux < 20 is false (states.lux = 31)
 enum TraceText {
+    /// The answer to a request for the trace of a rule: its runs, then the matches that a gate stopped.
+    static func lines(of rule: String, _ answer: JSONValue) -> [Line] {
+        let runs = (answer["runs"]?.arrayValue ?? []).flatMap { lines($0) }
+        let stopped = (answer["stopped"]?.arrayValue ?? []).map(stopped)
+        return (runs.isEmpty ? [Line("\(rule) has not run since the start.")] : runs) + stopped
+    }
+
+    private static func stopped(_ match: JSONValue) -> Line {
+        let cause = [match["button"]?.stringValue, match["event"]?.stringValue].compactMap(\.self).filter {
+            !$0.isEmpty
+        }
+        return Line("stopped", .doubtful) + ("  \(match.text("at"))  ", .faint)
+            + (cause.isEmpty ? "requested" : cause.joined(separator: " ")) + "  \(match.text("gate"))  "
+            + (match.text("reason"), .faint)
+    }
+
     static func lines(_ run: JSONValue) -> [Line] {
         var head = Line("run \(run["run"]?.integerValue ?? 0)", .strong)
         let cause = [run["button"]?.stringValue, run["event"]?.stringValue].compactMap(\.self).filter { !$0.isEmpty }

@@ -7,7 +7,7 @@ import Rules
 // The encoding of changes in a `Reserve`: JSON arrays that begin with the kind of the change.
 extension StoreChange {
     private enum ReserveKind: String {
-        case progress, battery, percentage, started, ended, variable, cycle, enabled, cooldown, waiting
+        case progress, battery, percentage, started, ended, variable, cycle, enabled, cooldown, waiting, reset
         case put, remove, settings
         case publishWatermark = "heard"
 
@@ -17,7 +17,7 @@ extension StoreChange {
             case .progress: 8
             case .battery, .percentage: 5
             case .started: 6
-            case .publishWatermark, .variable, .cycle, .enabled, .waiting, .settings: 3
+            case .publishWatermark, .variable, .cycle, .enabled, .waiting, .reset, .settings: 3
             case .ended, .cooldown, .put, .remove: 2
             }
         }
@@ -44,6 +44,8 @@ extension StoreChange {
         case .rules(.cooldown(let cooldown)): Self.array(.cooldown, cooldown.stored)
         case .rules(.waiting(let run, let waiting)):
             Self.array(.waiting, .integer(Int64(clamping: run.rawValue)), waiting?.stored ?? .null)
+        case .rules(.reset(let variable, let time)):
+            Self.array(.reset, .string(variable), time.map { .integer($0.milliseconds) } ?? .null)
         case .putButton(let button): Self.array(.put, button.kept)
         case .removeButton(let id): Self.array(.remove, .string(id.description))
         case .settings(let id, let settings): Self.array(.settings, .string(id.description), settings.kept)
@@ -128,6 +130,9 @@ extension StoreChange {
         case .waiting:
             guard let run = values[1].runNumber, let waiting = value(2, { WaitingRun(stored: $0) }) else { return nil }
             self = .rules(.waiting(RunID(rawValue: run), waiting))
+        case .reset:
+            guard let variable = values[1].stringValue, let time = value(2, \.integerValue) else { return nil }
+            self = .rules(.reset(variable, time.map { UTCTime(milliseconds: $0) }))
         case .put:
             guard let button = StoredButton(kept: values[1]) else { return nil }
             self = .putButton(button)

@@ -7,7 +7,7 @@ package import Rules
 // The stored state of rules: a row for each value, with a kind, a key, and the value as JSON.
 extension Database {
     private enum Kind: String {
-        case variable, cycle, enabled, cooldown, waiting
+        case variable, cycle, enabled, cooldown, waiting, reset
     }
 
     private static let selectRuleState = """
@@ -84,6 +84,9 @@ extension Database {
         case .waiting:
             guard let run = WaitingRun(stored: value) else { return false }
             state.waitingRuns.append(run)
+        case .reset:
+            guard let milliseconds = value.integerValue else { return false }
+            state.resets[key] = UTCTime(milliseconds: milliseconds)
         }
         return true
     }
@@ -95,6 +98,7 @@ extension Database {
         case .enabled(let rule, let override): try put(.enabled, rule, override?.stored)
         case .cooldown(let cooldown): try put(.cooldown, cooldown.key, cooldown.stored)
         case .waiting(let run, let waiting): try put(.waiting, String(run.rawValue), waiting?.stored)
+        case .reset(let variable, let time): try put(.reset, variable, time.map { .integer($0.milliseconds) })
         }
     }
 

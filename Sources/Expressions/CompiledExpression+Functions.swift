@@ -45,6 +45,14 @@ extension CompiledExpression {
         case .next: return try next(operands, in: environment)
         case .seconds: return .number(Double(try milliseconds(operands, 0, in: environment)) / 1000)
         case .milliseconds: return .integer(try milliseconds(operands, 0, in: environment))
+        case .minutesSince:
+            let text = try string(operands, 0, in: environment)
+            guard let seconds = TimeStamp.seconds(text) else {
+                let shown = Quotation.of(Array(text.utf8.prefix(4 * Quotation.maximumLength)))
+                throw EvaluationFailure(.conversion, ranges[index], "\"\(shown)\" is no time")
+            }
+            let elapsed = environment.now.unix - seconds
+            return .integer(elapsed / 60 - (elapsed % 60 < 0 ? 1 : 0))
         case .json:
             let value = try value(at: node(operands, 0), in: environment)
             guard value != .unknown else { throw mismatch(value, node(operands, 0), "a value") }

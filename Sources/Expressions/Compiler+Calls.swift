@@ -32,6 +32,7 @@ extension Compiler {
         case .string: return hasText(arguments[0]) ? checked(.asText(arguments[0].node), .string, syntax) : nil
         case .default: return fallback(arguments, of: "default", syntax)
         case .next: return next(arguments[0], arguments[1], syntax)
+        case .minutesSince: reads.insert(.now(.unix))
         case .jsonGet: guard isPointer(arguments[1]) else { return nil }
         case .integer, .number, .round, .floor, .ceil, .abs, .min, .max, .clamp, .lower, .upper, .trim, .replace,
             .slice, .length, .contains, .startsWith, .endsWith, .like, .seconds, .milliseconds, .json, .url, .inTime:

@@ -74,6 +74,10 @@ extension Compiler {
         case .results:
             switch scope.results[first.name] {
             case .always(let index):
+                guard !reportsOtherStep(second, of: first, isAwaited: false) else { return nil }
+                return field(second, after: first, root, rootRange, ResultField.self) { .result(index, $0) }
+            case .awaited(let index):
+                guard !reportsOtherStep(second, of: first, isAwaited: true) else { return nil }
                 return field(second, after: first, root, rootRange, ResultField.self) { .result(index, $0) }
             case .notOnEveryPath:
                 report("E402", at: first.range, "not every path to this step saves \"\(first.name)\"")
@@ -81,6 +85,17 @@ extension Compiler {
             case nil: return unknown(first, of: root)
             }
         }
+    }
+
+    /// Reports a field of a result that belongs to steps of another kind, and returns whether it is one.
+    private mutating func reportsOtherStep(_ part: Part?, of result: Part, isAwaited: Bool) -> Bool {
+        guard let part, let field = ResultField(rawValue: part.name), field != .duration, field.isOfWaitFor != isAwaited
+        else { return false }
+        report(
+            "E402", at: part.range, "results.\(result.name) has no field \"\(part.name)\"",
+            hint: field.isOfWaitFor
+                ? "only wait_for has it" : "wait_for does not have it; read happened, event, button or id")
+        return true
     }
 
     private mutating func field<Field: NamedField>(

@@ -39,6 +39,8 @@ package struct TriggerFacts: Hashable, Sendable {
     /// When the button was pressed, in RFC 3339 with the offset of the time zone.
     package var at = ""
     package var isManual = false
+    /// True if the run took the place of another run of its rule (`mode: restart`).
+    package var isInterrupting = false
 
     package init() {}
 
@@ -79,6 +81,11 @@ package struct ResultFacts: Hashable, Sendable {
     package var stderr = ""
     package var body = ""
     package var duration = Duration.zero
+    /// For `wait_for`: whether the event happened, its name, the button, and the id of the trigger.
+    package var happened = false
+    package var event = ""
+    package var button = ""
+    package var triggerID = ""
 
     package init() {}
 }
@@ -142,6 +149,7 @@ extension TriggerFacts {
         case .age: Value(press.age)
         case .at: .string(at)
         case .manual: .boolean(isManual)
+        case .interrupted: .boolean(isInterrupting)
         }
     }
 
@@ -165,6 +173,7 @@ extension TriggerFacts {
         case .age: press.age = value.durationValue ?? press.age
         case .at: at = value.stringValue ?? at
         case .manual: isManual = value.booleanValue ?? isManual
+        case .interrupted: isInterrupting = value.booleanValue ?? isInterrupting
         }
     }
 }
@@ -201,6 +210,10 @@ extension ResultFacts {
         case .stderr: .string(stderr)
         case .body: .string(body)
         case .duration: Value(duration)
+        case .happened: .boolean(happened)
+        case .event: .string(event)
+        case .button: .string(button)
+        case .id: .string(triggerID)
         }
     }
 }

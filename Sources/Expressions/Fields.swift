@@ -20,7 +20,7 @@ extension NamedField {
 package enum TriggerField: String, NamedField, CaseIterable, Sendable {
     case id, button, uuid, serial, address, nickname, event, part, clicks, steps, position, slot
     case heldFor = "held_for"
-    case queued, age, at, manual
+    case queued, age, at, manual, interrupted
 
     var row: (type: ExpressionType, summary: String) {
         switch self {
@@ -42,6 +42,7 @@ package enum TriggerField: String, NamedField, CaseIterable, Sendable {
         case .age: (.duration, "the age of the press")
         case .at: (.string, "when the button was pressed, such as 2026-03-29T01:30:00+01:00")
         case .manual: (.boolean, "whether the rule was run by hand")
+        case .interrupted: (.boolean, "whether the run took the place of another one (`mode: restart`)")
         }
     }
 }
@@ -78,7 +79,15 @@ package enum RuleField: String, NamedField, Sendable {
 }
 
 package enum ResultField: String, NamedField, Sendable {
-    case ok, status, stdout, stderr, body, duration
+    case ok, status, stdout, stderr, body, duration, happened, event, button, id
+
+    /// True if only `wait_for` has the field. The field `duration` belongs to all steps.
+    var isOfWaitFor: Bool {
+        switch self {
+        case .happened, .event, .button, .id: true
+        case .ok, .status, .stdout, .stderr, .body, .duration: false
+        }
+    }
 
     var row: (type: ExpressionType, summary: String) {
         switch self {
@@ -88,6 +97,10 @@ package enum ResultField: String, NamedField, Sendable {
         case .stderr: (.string, "the standard error output of the program")
         case .body: (.string, "the body of the HTTP response")
         case .duration: (.duration, "the duration of the step")
+        case .happened: (.boolean, "of `wait_for`: whether the event happened in time")
+        case .event: (.string, "of `wait_for`: the event, or empty")
+        case .button: (.string, "of `wait_for`: the button, or empty")
+        case .id: (.string, "of `wait_for`: the id of the trigger, or empty")
         }
     }
 }

@@ -6,7 +6,9 @@ package enum Function: String, CaseIterable, Hashable, Sendable {
     case contains
     case startsWith = "starts_with"
     case endsWith = "ends_with"
-    case like, next, seconds, milliseconds, json
+    case like, next, seconds, milliseconds
+    case minutesSince = "minutes_since"
+    case json
     case jsonGet = "json_get"
     case url
     case inTime = "in_time"
@@ -123,6 +125,8 @@ extension Function {
                 "the entry after x; after the last entry the first; next(variables.x) uses the values of x")
         case .seconds: row([("d", .duration)], .always(.number), "d in seconds")
         case .milliseconds: row([("d", .duration)], .always(.integer), "d in milliseconds")
+        case .minutesSince:
+            row([("time", .text)], .always(.integer), "the whole minutes since a time such as trigger.at")
         case .json: row([("x", .value)], .always(.string), "x as JSON")
         case .jsonGet:
             row(

@@ -36,6 +36,8 @@ package struct Scope: Sendable {
     /// How certain it is that a step before this one saved a result.
     package enum Saved: Hashable, Sendable {
         case always(slot: Int)
+        /// The result of a `wait_for`, which has other fields.
+        case awaited(slot: Int)
         /// The step that saves the result is not executed on every path to this step.
         case notOnEveryPath
     }

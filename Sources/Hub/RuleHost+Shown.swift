@@ -99,15 +99,18 @@ extension RuleHost {
     /// - Parameter label: the name of a button for users.
     func plan(_ name: RuleRequestName, _ data: JSONValue, label: (ButtonID) -> String) -> Plan {
         switch name {
-        case .rules: return .answer(.ok(redaction(.array(set.rules.map(describe)))))
+        case .rules: return .answer(.ok(redaction(.array(set.rules.map { describe($0, label: label) }))))
         case .variables: return .answer(.ok(.array(set.variables.map { describe($0) })))
+        case .states: return .answer(.ok(redaction(.array(set.states.map(describe)))))
         case .run: return planForRule(name, data) { planRun($0, data) }
         case .enable: return planForRule(name, data) { .setEnabled($0, true) }
         case .disable: return planForRule(name, data) { .setEnabled($0, false) }
         case .trace:
             return planForRule(name, data) { id in
                 let runs = traces(of: id).map { describe($0, label: label) }
-                return .answer(.ok(["id": .string(id), "runs": redaction(.array(runs))]))
+                let stopped = stoppedMatches(of: id).map { describe($0, label: label) }
+                return .answer(
+                    .ok(["id": .string(id), "runs": redaction(.array(runs)), "stopped": redaction(.array(stopped))]))
             }
         case .setVariable:
             guard let variable = data["name"]?.stringValue, let value = data["value"] else {
@@ -192,14 +195,30 @@ extension RuleHost {
         ]
     }
 
-    private func describe(_ rule: Rule) -> JSONValue {
+    private func describe(_ state: DeclaredState) -> JSONValue {
+        [
+            "name": .string(state.name), "topic": .string(state.topicName), "type": .string(state.type.rawValue),
+            "value": value(ofState: state.name)?.json ?? .null,
+        ]
+    }
+
+    private func describe(_ match: StoppedMatch, label: (ButtonID) -> String) -> JSONValue {
+        [
+            "at": .string(match.at.description), "button": match.button.map { .string(label($0)) } ?? .null,
+            "event": .string(match.event), "gate": .string(match.gate.rawValue), "reason": .string(match.reason),
+        ]
+    }
+
+    private func describe(_ rule: Rule, label: (ButtonID) -> String) -> JSONValue {
         let statistics = statistics(of: rule.id) ?? RuleStatistics()
         return [
             "id": .string(rule.id), "alias": rule.alias.map { .string($0) } ?? .null,
             "enabled": .bool(isEnabled(rule: rule.id) ?? rule.isEnabled), "mode": .string(rule.mode.rawValue),
             "place": .string(rule.location.description),
             "last_outcome": latestOutcome(of: rule.id).map { .string($0.rawValue) } ?? .null,
-            "last_run": lastRun(of: rule.id) ?? .null, "stats": statistics.json,
+            "last_run": lastRun(of: rule.id) ?? .null,
+            "last_stopped": stoppedMatches(of: rule.id).last.map { describe($0, label: label) } ?? .null,
+            "stats": statistics.json,
         ]
     }
 

@@ -354,6 +354,8 @@ struct RuleHost: Sendable {
     func statistics(of rule: String) -> RuleStatistics? { engine.statistics(of: rule) }
     func latestOutcome(of rule: String) -> Outcome? { engine.latestOutcome(of: rule) }
     func traces(of rule: String) -> [RunTrace] { engine.traces(of: rule) }
+    func value(ofState state: String) -> Value? { engine.value(ofState: state) }
+    func stoppedMatches(of rule: String) -> [StoppedMatch] { engine.stoppedMatches(of: rule) }
     func lastRun(of rule: String) -> JSONValue? { lastRuns[rule] }
     /// Rules whose last run is known, in the order of their ids.
     var rulesWithLastRun: [String] { lastRuns.keys.sorted() }

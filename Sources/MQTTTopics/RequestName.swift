@@ -44,4 +44,5 @@ package enum RuleRequestName: String, RequestName, CaseIterable {
     case trace = "rules/trace"
     case variables
     case setVariable = "variables/set"
+    case states
 }

@@ -14,25 +14,32 @@ struct ExplainCommand: ParsableCommand {
         commandName: "explain",
         abstract: "Show which rules an event would run, and why others would not run.",
         discussion: """
-            Shows each gate of each rule, with the values in its conditions. Needs no daemon, and performs no actions. \
-            A state has the value that is given here, or else its default. The default for --at is the present time.
+            Shows each gate of each rule, with the values in its conditions, and what the steps of a rule that runs \
+            would do if nothing else happened. Needs no daemon, and performs no actions. A state has the value that is \
+            given here, or else its default. The default for --at is the present time.
 
               tryck explain kitchen click
               tryck explain hall click --at 23:15 --state hall_light=OFF --state lux=3
               tryck explain garage clicks_3 --queued 2s
               tryck explain garage --pattern short,short,long
               tryck explain kitchen hold --held-for 3s
+              tryck explain --chord bed_left,bed_right
               tryck explain desk rotate_clockwise --steps 5 --position 40 --slot 3
             """)
 
     @Argument(help: "A button's name in the rules.")
-    var button: String
+    var button: String?
 
     @Argument(help: "The event: click, double_click, clicks_3, hold, hold_release, down, up, swipe_left …")
     var event: String?
 
     @Option(help: ArgumentHelp("Several presses in place of the event, as in short,long.", valueName: "presses"))
     var pattern: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Two to four buttons that are pressed together, without button and event.", valueName: "buttons"))
+    var chord: String?
 
     @Option(
         help: ArgumentHelp(
@@ -71,8 +78,16 @@ struct ExplainCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard (event == nil) != (pattern == nil) else {
-            throw ValidationError("Give either an event, such as click, or --pattern.")
+        if chord != nil {
+            guard button == nil, event == nil, pattern == nil, heldFor == nil, queued == nil, part == nil else {
+                throw ValidationError(
+                    "--chord is given alone, with the names of its buttons, as in --chord left,right.")
+            }
+        } else {
+            guard button != nil else { throw ValidationError("Give a button and an event, or --chord.") }
+            guard (event == nil) != (pattern == nil) else {
+                throw ValidationError("Give either an event, such as click, or --pattern.")
+            }
         }
         guard pattern.map({ RuleExplainer.pattern($0) != nil }) ?? true else {
             throw ValidationError("--pattern takes 2 to 8 presses, such as short,long.")
@@ -90,19 +105,36 @@ struct ExplainCommand: ParsableCommand {
 
     func run() throws {
         let set = try FileChecker.here.rules(rules)
-        let word = event ?? pattern ?? ""
-        var event = try EventArgument.event(word, of: button, queued: queued, in: set)
-        event.heldFor = try heldFor.map(EventArgument.heldFor)
-        event.part = part.flatMap(ButtonPart.init)
-        (event.steps, event.position, event.slot) = (steps, position, slot)
         let given = try GivenValues.given(at: at, states: state, variables: variable, in: set)
-        guard let explanation = RuleExplainer(set, given: given).explain(event) else {
-            throw Failure(.usage, "explain takes a gesture, a turn or a swipe, not \(word)")
-        }
+        let explainer = RuleExplainer(set, given: given)
+        let explanation = try chord.map { try explain(chord: $0, explainer, in: set) } ?? explain(explainer, in: set)
         if output.json {
             Output.standardOutput.write(line: ExplanationText.json(explanation).description)
         } else {
             Output.standardOutput.write(ExplanationText.lines(explanation, style: Output.standardOutput.style))
         }
+    }
+
+    private func explain(_ explainer: RuleExplainer, in set: RuleSet) throws -> Explanation {
+        let word = event ?? pattern ?? ""
+        var event = try EventArgument.event(word, of: button ?? "", queued: queued, in: set)
+        event.heldFor = try heldFor.map(EventArgument.heldFor)
+        event.part = part.flatMap(ButtonPart.init)
+        (event.steps, event.position, event.slot) = (steps, position, slot)
+        guard let explanation = explainer.explain(event) else {
+            throw Failure(.usage, "explain takes a gesture, a turn or a swipe, not \(word)")
+        }
+        return explanation
+    }
+
+    private func explain(chord text: String, _ explainer: RuleExplainer, in set: RuleSet) throws -> Explanation {
+        let names = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        guard (2...4).contains(names.count), Set(names).count == names.count else {
+            throw Failure(.usage, "--chord takes two to four different buttons, such as left,right")
+        }
+        for name in names where !set.buttons.contains(where: { $0.name == name }) {
+            throw Failure(.usage, GivenValues.unknown("button", name, among: set.buttons.map(\.name)))
+        }
+        return explainer.explain(chord: names) ?? Explanation()
     }
 }

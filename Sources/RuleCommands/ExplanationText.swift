@@ -4,7 +4,9 @@ import Rules
 
 /// The output of `tryck explain`.
 ///
-///     ✓ hall_click         rules/home.yaml:64:5
+///     ✓ hall_click         rules/home.yaml:64:5  runs
+///         conditions: none
+///         actions[0].choose: branch 1 true: states.lux < 20 is true (states.lux = 3)
 ///     ✗ goodnight          rules/home.yaml:92:5  dropped_conditions
 ///         not variables.guest is false (variables.guest = true)
 enum ExplanationText {
@@ -18,6 +20,7 @@ enum ExplanationText {
                     + (verdict.rule.padded(to: width + 2), .strong) + ("\(verdict.location)  ", .faint)
                     + (verdict.stoppedBy?.rawValue ?? "runs"))
             lines += verdict.reasons.map { Line("    \($0)", .faint) }
+            lines += verdict.steps.map { Line("    \($0)") }
         }
         if lines.isEmpty { lines.append(Line("no rule has a trigger for this event")) }
         for rule in explanation.notConsidered {
@@ -34,6 +37,7 @@ enum ExplanationText {
                         "id": .string(verdict.rule), "runs": .bool(verdict.stoppedBy == nil),
                         "stopped_by": verdict.stoppedBy.map { .string($0.rawValue) } ?? .null,
                         "reasons": .array(verdict.reasons.map { .string($0) }),
+                        "steps": .array(verdict.steps.map { .string($0) }),
                         "place": .string(verdict.location.description),
                     ]
                 }),

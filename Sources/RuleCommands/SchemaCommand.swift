@@ -34,7 +34,7 @@ struct SchemaCommand: ParsableCommand {
         let rules = try path.map { try FileChecker.here.readableRules($0) }
         let text = RulesSchema.text(for: rules?.set)
         if let output {
-            try NewFile(output, isReplacing: true).write(Array(text.utf8))
+            try NewFile(output, isReplacing: true, mode: 0o666).write(Array(text.utf8))
         } else {
             Output.standardOutput.write(text: text)
         }

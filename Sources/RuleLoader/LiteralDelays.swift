@@ -25,10 +25,10 @@ struct LiteralDelays {
                 } else {
                     add(min(inner.total, repetition.limit), inner)
                 }
-            case .cycle, .choose, .wait:
+            case .cycle, .choose, .wait, .waitFor:
                 let branches = step.inner.map { LiteralDelays(of: $0, scripts: scripts) }
                 if let branch = branches.max(by: { $0.total < $1.total }) { add(branch.total, branch) }
-            case .perform, .set, .enable, .log, .stop: break
+            case .perform, .set, .enable, .cancel, .log, .stop: break
             }
         }
     }

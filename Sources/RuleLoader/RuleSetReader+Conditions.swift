@@ -81,7 +81,7 @@ extension RuleSetReader {
         return (time, source.joined(separator: ", "))
     }
 
-    private mutating func clock(_ node: YAMLNode, key: String, in scope: Scope) -> TimeOfDay? {
+    mutating func clock(_ node: YAMLNode, key: String, in scope: Scope) -> TimeOfDay? {
         guard let text = checker.plainText(node, key: key, wanted: "a time of day such as 22:00") else { return nil }
         do {
             let clock = try TimeOfDay(text)

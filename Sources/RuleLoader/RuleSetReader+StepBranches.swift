@@ -4,7 +4,7 @@ import Rules
 /// Steps that contain other steps: `if`, `choose`, `cycle`, `repeat`, and `wait` with `else`.
 extension RuleSetReader {
     /// Reads the steps of a branch and the results that are saved at its end, which are `nil` when it always stops.
-    private mutating func readBranch(
+    mutating func readBranch(
         _ node: YAMLNode, key: String, path: String, from context: inout StepContext,
         _ change: (inout StepContext) -> Void = { _ in }
     ) -> (steps: [Step], results: [String: Scope.Saved]?) {
@@ -21,7 +21,7 @@ extension RuleSetReader {
     /// Combines the results of branches into those that the following steps may use.
     ///
     /// - Parameter branchResults: the results at the end of each branch; `nil` for a branch that always stops.
-    private func join(_ branchResults: [[String: Scope.Saved]?], _ context: inout StepContext) {
+    func join(_ branchResults: [[String: Scope.Saved]?], _ context: inout StepContext) {
         let open = branchResults.compactMap { $0 }
         guard !open.isEmpty else {
             context.isStopped = !branchResults.isEmpty

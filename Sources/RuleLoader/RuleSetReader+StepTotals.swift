@@ -33,10 +33,10 @@ extension RuleSetReader {
             guard step.isEnabled else { return false }
             return switch step.action {
             case .stop: true
-            case .cycle, .choose: step.inner.allSatisfy(alwaysStops)
+            case .cycle, .choose, .waitFor: step.inner.allSatisfy(alwaysStops)
             case .repeat(let repetition): repetition.extent != .whileHeld && alwaysStops(repetition.steps)
             case .script(let script, _): scriptEffects[script].alwaysStops
-            case .perform, .delay, .wait, .set, .enable, .log: false
+            case .perform, .delay, .wait, .set, .enable, .cancel, .log: false
             }
         }
     }
@@ -46,7 +46,7 @@ extension RuleSetReader {
             switch step.action {
             case .repeat(let repetition) where repetition.extent == .whileHeld: true
             case .script(let script, _): scriptEffects[script].repeatsWhileHeld
-            case .repeat, .cycle, .choose, .perform, .delay, .wait, .set, .enable, .log, .stop:
+            case .repeat, .cycle, .choose, .perform, .delay, .wait, .waitFor, .set, .enable, .cancel, .log, .stop:
                 step.inner.contains(where: repeatsWhileHeld)
             }
         }

@@ -124,8 +124,8 @@ extension RuleSetReader {
         }
     }
 
-    mutating func readEnable(_ node: YAMLNode, _ isEnabling: Bool) -> StepAction? {
-        let key = isEnabling ? "enable" : "disable"
+    /// Reads one or many ids of rules, as indices in `RuleSet.rules`.
+    mutating func readRules(_ node: YAMLNode, key: String) -> [Int]? {
         let nodes = checker.oneOrMany(node, empty: "an empty list of rules changes nothing")
         var rules: [Int] = []
         for node in nodes {
@@ -139,7 +139,7 @@ extension RuleSetReader {
                     hint: near.map { "did you mean \"\($0)\"?" })
             }
         }
-        return rules.count == nodes.count && !rules.isEmpty ? .enable(rules, isEnabling) : nil
+        return rules.count == nodes.count && !rules.isEmpty ? rules : nil
     }
 }
 

@@ -89,10 +89,10 @@ extension RuleSetReader {
     private mutating func step(_ node: YAMLNode, _ index: Int, _ context: inout StepContext) -> Step? {
         if case .scalar(let text, _) = node.content {
             guard !checker.reportsMissingSpace(node, keys: RuleSetReader.actionKeys.contains) else { return nil }
-            let near = RuleSetReader.actionKeys.contains(text) ? text : checker.nearest(to: text, among: StepKind.names)
             checker.error(
                 "E213", at: node, "a step must be a mapping, not the text \"\(checker.shown(text))\"",
-                hint: near.map { "write \($0): with its value" } ?? "write publish:, run:, shell: or another action")
+                hint: RuleSetReader.actionKeys.contains(text)
+                    ? "write \(text): with its value" : "write publish:, run:, shell: or another action")
             return nil
         }
         if case .sequence = node.content {
@@ -115,12 +115,14 @@ extension RuleSetReader {
         let wasStopped = context.isStopped
         let path = context.path + "[" + String(index) + "]." + key.text
         context.path = path
+        // The branches of a `wait_for` may read its result, the steps inside other steps may not.
+        let awaited = kind == .waitFor ? saved(fields, key, kind, isEnabled: common.isEnabled, &context) : nil
         let action = action(kind, key, value, fields, &context)
         if !common.isEnabled {
             context.isStopped = wasStopped
             context.scope.results = RuleSetReader.results(of: [before, context.scope.results])
         }
-        let slot = saved(fields, key, kind, isEnabled: common.isEnabled, &context)
+        let slot = kind == .waitFor ? awaited : saved(fields, key, kind, isEnabled: common.isEnabled, &context)
         guard let action, isComplete else { return nil }
         return Step(
             action, alias: common.alias, isEnabled: common.isEnabled, timeout: common.timeout, retry: common.retry,
@@ -180,7 +182,7 @@ extension RuleSetReader {
     ) -> Bool {
         guard let timeLimit = kind.timeLimit else {
             var isGood = true
-            for key in ["timeout", "retry"] {
+            for key in kind == .waitFor ? ["retry"] : ["timeout", "retry"] {
                 guard fields.key(key) != nil, let written = fields.last(of: [key, action.text]) else { continue }
                 let hint: String? =
                     switch (key, kind) {
@@ -233,7 +235,9 @@ extension RuleSetReader {
         }
         let slot = context.slots[name] ?? context.resultCount
         if context.slots.updateValue(slot, forKey: name) == nil { context.resultCount += 1 }
-        context.scope.results[name] = isEnabled ? .always(slot: slot) : .notOnEveryPath
+        let isAwaited = kind == .waitFor
+        context.scope.results[name] =
+            isEnabled ? isAwaited ? .awaited(slot: slot) : .always(slot: slot) : .notOnEveryPath
         return slot
     }
 

@@ -41,6 +41,7 @@ extension RuleSetReader {
         guard let type else { return nil }
         let values = readValues(fields, type)
         let areRangesRight = checkRange(fields, type, initial)
+        let reset = fields.node("reset").flatMap { clock($0, key: "reset", in: scope) }
         guard let initial, let values, areRangesRight else { return nil }
         if !values.isEmpty, !values.contains(where: { $0.isEqual(to: initial) }), let node = fields.node("initial") {
             let list = Checker.list(
@@ -60,7 +61,7 @@ extension RuleSetReader {
         return DeclaredVariable(
             name: name, type: type, initial: initial, values: values, minimum: fields.number("min"),
             maximum: fields.number("max"), isPersisted: fields.boolean("persist") ?? true,
-            location: location(of: entry.key))
+            reset: reset, location: location(of: entry.key))
     }
 
     private mutating func declare(

@@ -116,6 +116,7 @@ extension MappingTable {
             Key("min", .number(.anyNumber), "the lower limit for `set`"),
             Key("max", .number(.anyNumber), "the upper limit for `set`"),
             Key("persist", .boolean, "whether the value is kept over a restart"),
+            Key("reset", .anything, "the time of day at which the variable returns to `initial`"),
         ],
         foreignHints: [
             "default": "use initial:", "value": "use initial:", "options": "use values:", "minimum": "use min:",

@@ -18,14 +18,16 @@ extension RuleSetReader {
         case .http: return readHTTP(node, in: scope)
         case .delay: return readDelay(node, in: scope)
         case .wait: return readWait(node, fields, &context)
+        case .waitFor: return readWaitFor(node, fields, &context)
         case .set: return readSet(node, in: scope)
         case .cycle: return readCycle(node, &context)
         case .repeat: return repetition(node, &context)
         case .if: return branches(if: node, fields, &context)
         case .choose: return branches(choose: node, fields, &context)
         case .script: return readCall(node, fields, &context)
-        case .enable: return readEnable(node, true)
-        case .disable: return readEnable(node, false)
+        case .enable: return readRules(node, key: "enable").map { .enable($0, true) }
+        case .disable: return readRules(node, key: "disable").map { .enable($0, false) }
+        case .cancel: return readRules(node, key: "cancel").map { .cancel($0) }
         case .log: return readLog(node, in: scope)
         case .stop:
             context.isStopped = true
@@ -43,17 +45,20 @@ extension StepKind {
     }
 
     private static let otherwise = Companion(
-        key: .init("else", .anything, "the steps otherwise; beside `wait`, the steps if its time is over"),
+        key: .init(
+            "else", .anything, "the steps otherwise; beside `wait` and `wait_for`, the steps if the time is over"),
         detail: KeyDetail(.steps, ["log": "no"]))
+
+    private static let then = Companion(
+        key: .init(
+            "then", .anything, "the steps if all conditions are true; beside `wait_for`, the steps after the event"),
+        detail: KeyDetail(.steps, ["log": "yes"]))
 
     var companions: [Companion] {
         switch self {
         case .if:
             [
-                Companion(
-                    key: .init("then", .anything, "the steps if all conditions are true"),
-                    detail: KeyDetail(.steps, ["log": "yes"]),
-                    isRequired: true),
+                Companion(key: StepKind.then.key, detail: StepKind.then.detail, isRequired: true),
                 StepKind.otherwise,
             ]
         case .choose:
@@ -69,7 +74,14 @@ extension StepKind {
                     detail: KeyDetail(.keyed(.input, .scalar), ["lamp": "hall", "brightness": 40]))
             ]
         case .wait: [StepKind.otherwise]
-        case .publish, .run, .shell, .http, .delay, .set, .cycle, .repeat, .enable, .disable, .log, .stop: []
+        case .waitFor:
+            [
+                StepKind.then, StepKind.otherwise,
+                Companion(
+                    key: .init("claim", .boolean, "whether no rule and no other run sees the event"),
+                    detail: KeyDetail(else: .value(false))),
+            ]
+        case .publish, .run, .shell, .http, .delay, .set, .cycle, .repeat, .enable, .disable, .cancel, .log, .stop: []
         }
     }
 
@@ -82,6 +94,8 @@ extension StepKind {
             case .http: (.anything, "call a web hook")
             case .delay: (.template, "wait for this time")
             case .wait: (.anything, "wait until an expression is true; with `else` beside it")
+            case .waitFor:
+                (.anything, "wait for an event of a button; with `timeout`, `then`, `else` and `claim` beside it")
             case .set: (.anything, "assign values to variables")
             case .cycle: (.anything, "run the next entry of a list in each run")
             case .repeat: (.anything, "repeat steps while the button is held, or a fixed number of times")
@@ -90,6 +104,7 @@ extension StepKind {
             case .script: (.anything, "run a script; with `with` beside it")
             case .enable: (.anything, "enable rules")
             case .disable: (.anything, "disable rules")
+            case .cancel: (.anything, "end the runs of rules; of its own rule, also this run")
             case .log: (.anything, "write a line into the log")
             case .stop: (.template, "end the run as completed")
             }
@@ -106,6 +121,7 @@ extension StepKind {
         case .http: KeyDetail(.mapping(.http), ["url": "https://example.net/press", "method": "POST"])
         case .delay: KeyDetail(.delay, "5m", "{{ 2 * variables.pause }}")
         case .wait: KeyDetail(.mapping(.wait), ["until": "states.door == 'open'", "timeout": "30s"])
+        case .waitFor: KeyDetail(.oneOrMany(.mapping(.trigger)), ["button": "garage", "event": "click"])
         case .set:
             KeyDetail(
                 .keyed(.variable, .scalar, atLeast: 1), ["guest": true], ["volume": "{{ variables.volume + 5 }}"])
@@ -118,6 +134,7 @@ extension StepKind {
         case .script: KeyDetail(.reference(.script), "all_off")
         case .enable: KeyDetail(.oneOrMany(.reference(.rule)), "guest_light")
         case .disable: KeyDetail(.oneOrMany(.reference(.rule)), ["guest_light", "doorbell"])
+        case .cancel: KeyDetail(.oneOrMany(.reference(.rule)), "night_light")
         case .log:
             KeyDetail(
                 .either([.template, .mapping(.log)]), "good night", ["message": "good night", "level": "debug"])
@@ -137,7 +154,8 @@ extension RuleSetReader {
         case .shell: expectedShell(node)
         case .http: expectedHTTP(node)
         case .log: expectedLog(node)
-        case .delay, .wait, .set, .cycle, .repeat, .if, .choose, .script, .enable, .disable, .stop: nil
+        case .delay, .wait, .waitFor, .set, .cycle, .repeat, .if, .choose, .script, .enable, .disable, .cancel, .stop:
+            nil
         }
     }
 }
@@ -168,7 +186,8 @@ extension StepKind {
             Companion(
                 key: .init("log", .anything, "a line in the log"),
                 detail: KeyDetail(.either([.text, .mapping(.expectedLog)]), "good night"))
-        case .delay, .wait, .set, .cycle, .repeat, .if, .choose, .script, .enable, .disable, .stop: nil
+        case .delay, .wait, .waitFor, .set, .cycle, .repeat, .if, .choose, .script, .enable, .disable, .cancel, .stop:
+            nil
         }
     }
 }
@@ -176,8 +195,6 @@ extension StepKind {
 // MARK: - Derived tables
 
 extension StepKind {
-    static let names = allCases.map(\.rawValue)
-
     /// The companion keys of all kinds of steps, each with the kinds that have it.
     static let companions: [(key: String, kinds: [StepKind])] = {
         var names: [String] = []

@@ -67,7 +67,10 @@ package struct Coverage: Sendable {
                 }
                 enter(otherwise, isIf ? ".else" : ".default", nil)
             case .wait(_, _, let otherwise): enter(otherwise ?? [], ".else", nil)
-            case .perform, .delay, .set, .script, .enable, .log, .stop: break
+            case .waitFor(let wait):
+                enter(wait.then, ".then", nil)
+                enter(wait.otherwise, ".else", nil)
+            case .perform, .delay, .set, .script, .enable, .cancel, .log, .stop: break
             }
         }
     }

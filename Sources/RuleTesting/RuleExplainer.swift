@@ -1,13 +1,20 @@
 import ButtonModel
+import Expressions
 import Gestures
 package import Rules
 
 /// Explains what a rule set would do for an event, with given values and a given time. It performs nothing.
 package struct RuleExplainer {
+    /// The maximum number of lines for the steps of a rule.
+    private static let maximumSteps = 40
+
+    /// All rules have `dry_run`.
     private var stage: TestRun
 
     /// - Parameter given: states, variables and the clock. Everything else is as after a start of the program.
     package init(_ set: RuleSet, given: RuleTest.Given = RuleTest.Given()) {
+        var set = set
+        for index in set.rules.indices { set.rules[index].isDryRun = true }
         stage = TestRun(set)
         stage.begin(given)
     }
@@ -27,7 +34,40 @@ package struct RuleExplainer {
             let reached = stage.engine.holdStages(of: id).filter { $0 <= heldFor }.max()
             event.event = .hold(after: reached ?? heldFor)
         }
-        return stage.buttons.recognised(event, at: stage.now).map { stage.engine.explain($0, at: stage.now) }
+        return stage.buttons.recognised(event, at: stage.now).map(explain)
+    }
+
+    /// Explains the chords of these declared buttons. `nil` if a button is not declared, or if no rule has such a chord.
+    package func explain(chord buttons: [String]) -> Explanation? {
+        let members = buttons.compactMap { stage.buttons.id(of: $0) }
+        guard members.count == buttons.count, let last = members.last else { return nil }
+        let chords = stage.engine.chords(of: Set(members))
+        guard !chords.isEmpty else { return nil }
+        var all = Explanation()
+        for chord in chords {
+            let explanation = explain(RecognisedEvent(button: last, kind: .chord(chord), at: stage.now))
+            all.verdicts += explanation.verdicts
+            all.notConsidered += explanation.notConsidered
+        }
+        return all
+    }
+
+    /// Explains the gates for an event, and what the steps of the rules that run would do.
+    private func explain(_ event: RecognisedEvent) -> Explanation {
+        var explanation = stage.engine.explain(event, at: stage.now)
+        guard explanation.verdicts.contains(where: { $0.stoppedBy == nil }) else { return explanation }
+        var rehearsal = stage
+        rehearsal.rehearse(event)
+        for index in explanation.verdicts.indices where explanation.verdicts[index].stoppedBy == nil {
+            let lines = rehearsal.engine.traces(of: explanation.verdicts[index].rule).last?.lines ?? []
+            explanation.verdicts[index].steps = lines.prefix(RuleExplainer.maximumSteps).map { line in
+                let after =
+                    line.after < .milliseconds(1)
+                    ? "" : "after \(DurationText.text(milliseconds: line.after.milliseconds)): "
+                return stage.redaction("\(after)\(line.step): \(line.text)")
+            }
+        }
+        return explanation
     }
 
     /// The pattern of 2 to 8 presses that is written as `short,long`.

@@ -58,7 +58,7 @@ struct TestRun {
         self.given = given
         if let time = given.now {
             start = (time, now)
-            feed(.wallClock(time, isBelievable: true))
+            feed(.given(.startTime(time)))
         }
         setBroker(given.brokerIsOnline)
         for value in given.variables { feed(.requested(.setVariable(value.name, value.value))) }
@@ -251,6 +251,21 @@ extension TestRun {
 // MARK: - Steps of a test
 
 extension TestRun {
+    /// The maximum number of deadlines that a rehearsal handles.
+    private static let maximumDeadlines = 1000
+
+    /// Lets an event happen, and then nothing else until all runs have ended. Rules must have `dry_run`.
+    mutating func rehearse(_ event: RecognisedEvent) {
+        feed(.given(.recognised(event)))
+        var deadlines = 0
+        while !live.isEmpty, let next = nextMoment, deadlines < TestRun.maximumDeadlines {
+            deadlines += 1
+            now = max(now, next)
+            latest = max(latest, next)
+            happenNow()
+        }
+    }
+
     private mutating func press(_ name: String, isDown: Bool) {
         guard let event = buttons.move(name, isDown: isDown, at: now) else { return }
         feed(.pressed([event]))

@@ -24,7 +24,8 @@ struct Tryck: ParsableCommand {
                 name: "Rules",
                 subcommands: [
                     RuleCommands.check, RuleCommands.test, RuleCommands.explain, DaemonCommands.rules,
-                    DaemonCommands.rule, RuleCommands.schema, DaemonCommands.reload,
+                    DaemonCommands.rule, DaemonCommands.variables, DaemonCommands.variable, DaemonCommands.states,
+                    RuleCommands.schema, DaemonCommands.reload,
                 ]),
             CommandGroup(
                 name: "Buttons",

@@ -32,6 +32,7 @@ struct StoreRuleStateTests {
         facts.age = .milliseconds(2999)
         facts.at = "2026-03-29T01:30:00+01:00"
         facts.isManual = true
+        facts.isInterrupting = true
         return WaitingRun(
             run: RunID(rawValue: run), rule: "stairs", fingerprint: "a1b2",
             cause: RunCause(button: button, facts: facts, at: UTCTime(milliseconds: 1_795_228_200_123)),
@@ -64,12 +65,13 @@ struct StoreRuleStateTests {
                 run: RunID(rawValue: 11), rule: "by_hand", fingerprint: "",
                 cause: RunCause(at: .init(milliseconds: 5)),
                 endsAt: UTCTime(milliseconds: 6), saved: ""),
-        ])
+        ],
+        resets: ["count": UTCTime(milliseconds: 1_795_228_200_123)])
 
     private static func changes(_ state: RuleState) -> [RuleStateChange] {
         state.variables.map { .variable($0.key, $0.value) } + state.cycles.map { .cycle($0.key, $0.value) }
             + state.enabled.map { .enabled(rule: $0.key, $0.value) } + state.cooldowns.map { .cooldown($0) }
-            + state.waitingRuns.map { .waiting($0.run, $0) }
+            + state.waitingRuns.map { .waiting($0.run, $0) } + state.resets.map { .reset($0.key, $0.value) }
     }
 
     @Test("every kind of change is loaded as it was stored, also after a restart")
@@ -115,6 +117,9 @@ struct StoreRuleStateTests {
             let moved = Self.waiting(10, endsAt: 8)
             try expect(.waiting(RunID(rawValue: 10), moved)) { $0.waitingRuns[1] = moved }
             try expect(.waiting(RunID(rawValue: 2), nil)) { $0.waitingRuns.removeFirst() }
+            let time = UTCTime(milliseconds: 9)
+            try expect(.reset("count", time)) { $0.resets["count"] = time }
+            try expect(.reset("count", nil)) { $0.resets["count"] = nil }
         }
     }
 

@@ -150,6 +150,14 @@ struct FunctionTests {
         arguments: [
             ("seconds(1500ms)", "number 1.5"),
             ("milliseconds(2s)", "integer 2000"),
+            ("minutes_since(trigger.at)", "integer 0"),
+            ("minutes_since('2026-03-29T00:28:30Z')", "integer 1"),
+            ("minutes_since('2026-03-29T01:30:01.5+01:00')", "integer -1"),
+            ("minutes_since('2026-03-28T22:30:00-02:00')", "integer 0"),
+            ("minutes_since('2024-02-29T00:30:00z')", "integer 1092960"),
+            ("minutes_since('')", #"R803 0..<17 "" is no time"#),
+            ("minutes_since('2026-02-29T00:00:00Z')", #"R803 0..<37 "2026-02-29T00:00:00Z" is no time"#),
+            ("minutes_since('2026-03-29T01:30:00')", #"R803 0..<36 "2026-03-29T01:30:00" is no time"#),
         ])
     func durations(text: String, outcome: String) throws {
         #expect(try House.outcome(text) == outcome)

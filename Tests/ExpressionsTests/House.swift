@@ -22,7 +22,10 @@ enum House {
         ]
         scope.buttons = ["kitchen": 0, "hall": 1]
         scope.rules = ["goodnight": 0]
-        scope.results = ["answer": .always(slot: 0), "maybe": .notOnEveryPath, "later": .always(slot: 1)]
+        scope.results = [
+            "answer": .always(slot: 0), "maybe": .notOnEveryPath, "later": .always(slot: 1),
+            "second": .awaited(slot: 0),
+        ]
         return scope
     }()
 

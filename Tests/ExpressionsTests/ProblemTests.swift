@@ -93,6 +93,14 @@ struct ProblemTests {
             ("buttons.kitchen.helt", #"E402 16..<20 buttons.kitchen has no field "helt"; did you mean "held"?"#),
             ("results.maybe.ok", #"E402 8..<13 not every path to this step saves "maybe""#),
             ("results.answr.ok", #"E402 8..<13 no step before this one saves "answr"; did you mean "answer"?"#),
+            (
+                "results.answer.happened",
+                "E402 15..<23 results.answer has no field \"happened\"; only wait_for has it"
+            ),
+            (
+                "results.second.stdout",
+                "E402 15..<21 results.second has no field \"stdout\"; wait_for does not have it; read happened, event, button or id"
+            ),
             ("results.answer.stdou", #"E402 15..<20 results.answer has no field "stdou"; did you mean "stdout"?"#),
             ("inputs.lmp", #"E402 7..<10 this script has no input "lmp"; did you mean "lamp"?"#),
             ("states.lux.value", #"E402 11..<16 states.lux is a value and has no field "value""#),

@@ -12,7 +12,11 @@ enum RandomHouse {
         for number in 0..<Int.random(in: 1...8, using: &random) { rules.append(try rule("rule_\(number)", &random)) }
         var lux = House.states[0]
         if Bool.random(using: &random) { lux.maximumAge = .seconds(Int.random(in: 1...20, using: &random)) }
-        return House.set(rules, states: [lux, House.states[1]])
+        var volume = House.variables[0]
+        if Bool.random(using: &random) {
+            volume.reset = .time(secondOfDay: 43_200 + Int.random(in: 0..<600, using: &random))
+        }
+        return House.set(rules, states: [lux, House.states[1]], variables: [volume, House.variables[1]])
     }
 
     static func rule(_ id: String, _ random: inout SeededGenerator) throws -> Rule {
@@ -61,7 +65,7 @@ enum RandomHouse {
     }
 
     private static func step(_ random: inout SeededGenerator) throws -> Step {
-        switch Int.random(in: 0..<9, using: &random) {
+        switch Int.random(in: 0..<10, using: &random) {
         case 0: .say("hello")
         case 1...2: .work
         case 3: .pause("2s")
@@ -71,6 +75,19 @@ enum RandomHouse {
                 otherwise: [nil, [.say("closed")], [.pause("2s"), .work]].randomElement(using: &random) ?? nil)
         case 5: .set(0, to: .integer(Int64.random(in: 0...100, using: &random)))
         case 6: .repeatWhileHeld(.say("dim"))
+        case 9:
+            Step(
+                .waitFor(
+                    WaitForStep(
+                        [
+                            Trigger(
+                                buttons: [[.any, .declared(0), .declared(1)].randomElement(using: &random) ?? .any],
+                                events: [event(&random)]),
+                            Trigger(origin: .chord([0, 1], within: .milliseconds(300), .down)),
+                        ],
+                        timeout: .seconds(3), claims: Bool.random(using: &random),
+                        then: [[], [.say("pressed")], [.pause("1s"), .work]].randomElement(using: &random) ?? [],
+                        otherwise: [[], [.work]].randomElement(using: &random) ?? [])))
         case 7: Step(.enable([0], Bool.random(using: &random)))
         default: Step(.cycle([[.say("one")], [.work]], resetAfter: nil))
         }

@@ -138,6 +138,8 @@ struct ExplanationTests {
             talk.wait(.milliseconds(Int.random(in: 0...900, using: &random)))
             let event = RandomHouse.recognised(&random, at: talk.now)
             let explanation = talk.machine.explain(event, at: talk.now)
+            // A run that the event continues may claim it, or end and let added rotations start its rule.
+            let continuesRuns = !talk.machine.runs(waitingFor: event).isEmpty
             var outcomes: [String: Gate?] = [:]
             for effect in talk.given(.given(.recognised(event))) {
                 if case .started(_, let rule, let cause) = effect, cause.facts.wasQueued == event.wasQueued {
@@ -147,7 +149,8 @@ struct ExplanationTests {
                     outcomes[rule] = gate
                 }
             }
-            guard !event.wasQueued else { continue }
+            // An explanation reads `buttons.hall.held` as it is before the event.
+            guard !event.wasQueued, !continuesRuns, event.button != House.hall else { continue }
             for verdict in explanation.verdicts where outcomes[verdict.rule] != nil {
                 #expect(outcomes[verdict.rule] == .some(verdict.stoppedBy))
             }

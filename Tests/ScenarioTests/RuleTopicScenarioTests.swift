@@ -147,6 +147,11 @@ struct RuleTopicScenarioTests {
         #expect(house.payloads(on: "out").count == 2)
         house.ask(#"{"request":"rules/trace","data":{"id":"up"}}"#)
         #expect(house.data["runs"]?[2]?["steps"]?[0]?["step"] == "actions[0].set")
+        #expect(house.data["stopped"]?[0]?["gate"] == "dropped_conditions")
+        #expect(house.data["stopped"]?[0]?["reason"]?.stringValue?.contains("100") == true)
+        #expect(house.data["stopped"]?[1]?["gate"] == "disabled")
+        house.ask(#"{"request":"rules"}"#)
+        #expect(house.data[0]?["last_stopped"]?["event"] == "down")
     }
 
     @Test(

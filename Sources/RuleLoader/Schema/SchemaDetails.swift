@@ -84,6 +84,7 @@ extension SchemaMapping {
         "min": KeyDetail(0),
         "max": KeyDetail(100),
         "persist": KeyDetail(else: .value(true)),
+        "reset": KeyDetail(.clock, else: .described("never"), "00:00", "sunrise"),
     ]
 
     static let scriptDetails: [String: KeyDetail] = [

@@ -235,6 +235,7 @@ enum SchemaMapping: String, CaseIterable, Sendable {
         return kinds.map { kind in
             var step = Variant(kind.rawValue, with: kind.companions.filter { !$0.isRequired }.map(\.key.name))
             step.required += kind.companions.filter(\.isRequired).map(\.key.name)
+            if kind == .waitFor { step.required.append("timeout") }
             step.optional += ["alias", "enabled", "continue_on_error"]
             if kind.timeLimit != nil { step.optional += ["timeout", "retry"] }
             if kind.hasResult { step.optional.append("save_as") }

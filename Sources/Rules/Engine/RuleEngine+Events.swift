@@ -13,10 +13,15 @@ extension RuleEngine {
         let wasReleased = follow(recognised)
         let matches = index.matches(recognised)
         let isKept = !kept.isEmpty(for: recognised.button)
-        if !matches.isEmpty || isKept {
+        let waiting = runs(waitingFor: recognised)
+        if !matches.isEmpty || isKept || !waiting.isEmpty {
             let event = event(recognised, at: now)
             if isKept { decideBefore(event, at: now, &effects) }
-            judgeAndStart(event, matches, .all, at: now, &effects)
+            if waiting.isEmpty {
+                judgeAndStart(event, matches, .all, at: now, &effects)
+            } else {
+                judgeAndStart(event, matches, continuing: waiting, at: now, &effects)
+            }
             if isKept || recognised.wasQueued { decideAfter(event, at: now, &effects) }
         }
         note(recognised)
@@ -29,7 +34,12 @@ extension RuleEngine {
         _ what: TriggerEvent, of button: ButtonID, at now: Instant, _ effects: inout [Effect]
     ) {
         let matches = index.matches(EventKey(what), of: button)
-        if !matches.isEmpty { judgeAndStart(event(what.name, of: button, at: now), matches, .all, at: now, &effects) }
+        let waiting = runs(waitingFor: what, of: button, at: now)
+        if !waiting.isEmpty {
+            judgeAndStart(event(what.name, of: button, at: now), matches, continuing: waiting, at: now, &effects)
+        } else if !matches.isEmpty {
+            judgeAndStart(event(what.name, of: button, at: now), matches, .all, at: now, &effects)
+        }
         advance(at: now, &effects)
     }
 }
@@ -84,7 +94,7 @@ extension RuleEngine {
         return handledPresses[PressSource(button: button, part: event.part)]?.contains(presses) ?? false
     }
 
-    private mutating func carryOut(
+    mutating func carryOut(
         _ verdict: Judged, _ event: Event, at now: Instant, _ effects: inout [Effect]
     ) {
         let (match, cause, judgement) = (verdict.match, verdict.cause, verdict.judgement)
@@ -106,6 +116,9 @@ extension RuleEngine {
         _ rule: Int, _ gate: Gate, _ cause: RunCause, _ reason: String, _ effects: inout [Effect]
     ) {
         if let outcome = Outcome(rawValue: gate.rawValue) { records[rule].note(outcome) }
+        let match = StoppedMatch(
+            gate: gate, reason: reason, button: cause.button, event: cause.facts.event, at: cause.at)
+        stoppedMatches.note(match, of: set.rules[rule].id)
         effects.append(.stopped(rule: set.rules[rule].id, gate, cause, reason: reason))
     }
 }

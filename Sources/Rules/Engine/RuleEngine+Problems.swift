@@ -11,7 +11,10 @@
             func expect(_ holds: Bool, _ problem: @autoclosure () -> String) {
                 if !holds { problems.append("rules: " + problem()) }
             }
-            let deadlines = [recogniser.deadline, kept.nextDeadline, states.nextDeadline, scheduler.earliestDeadline]
+            let deadlines = [
+                recogniser.deadline, kept.nextDeadline, states.nextDeadline, scheduler.earliestDeadline,
+                resets.nextDeadline,
+            ]
             // The first timer is requested at the first input.
             expect(timer == deadlines.compactMap(\.self).min(), "the timer is not at the earliest deadline")
             if let timer, let timerFiredAt {
@@ -47,7 +50,7 @@
                 }
                 expect(set.rules[run.rule].onRestart == .resume, "run \(id.rawValue) is stored and not resumed")
                 switch run.waiting {
-                case .delay, .condition: break
+                case .delay, .condition, .press: break
                 case .result, .retry, .tick, nil: expect(false, "run \(id.rawValue) is stored where it does not wait")
                 }
             }

@@ -72,19 +72,12 @@ extension RuleEngine {
     package func events(of button: ButtonID, thatTrigger rule: String) -> [String] {
         guard let ruleIndex = names.rules[rule] else { return [] }
         var found: [String] = []
-        func covers(_ selector: ButtonSelector) -> Bool {
-            switch selector {
-            case .any: true
-            case .declared(let declaration): index[button]?.declared.contains(declaration) ?? false
-            case .hardware(let hardware): index[button].map { hardware.matches($0.identity) } ?? false
-            }
-        }
         for trigger in set.rules[ruleIndex].triggers {
             switch trigger.origin {
             case .buttons(let selectors, let events, _):
-                if selectors.contains(where: covers) { found += events.map(\.name) }
+                if selectors.contains(where: { index.covers($0, button) }) { found += events.map(\.name) }
             case .chord(let members, _, _):
-                if members.contains(where: { covers(.declared($0)) }) { found.append("chord") }
+                if members.contains(where: { index.covers(.declared($0), button) }) { found.append("chord") }
             }
         }
         return found.reduce(into: []) { names, name in if !names.contains(name) { names.append(name) } }
@@ -99,6 +92,14 @@ extension RuleEngine {
     package func statistics(of rule: String) -> RuleStatistics? { names.rules[rule].map { records[$0].statistics } }
     /// The latest outcome since the engine was created; `notMatched` if there is none.
     package func latestOutcome(of rule: String) -> Outcome? { names.rules[rule].map { records[$0].latest } }
+
+    /// The newest matches of a rule that a gate stopped, at most 50, the oldest first.
+    package func stoppedMatches(of rule: String) -> [StoppedMatch] { stoppedMatches[rule] }
+
+    /// The chords of exactly these buttons, as indices for `RecognisedEvent.Kind.chord`.
+    package func chords(of members: Set<ButtonID>) -> [Int] {
+        index.chords.indices.filter { Set(index.chords[$0].members) == members }
+    }
 
     /// The traces of the last twenty completed runs, followed by those in progress, each in order.
     package func traces(of rule: String) -> [RunTrace] {

@@ -29,6 +29,7 @@ extension RuleEngine {
         dropModesThatCannotServe(at: now, &effects)
         for identity in identities { updateButtonFacts(identity.id) }
         world.refreshAges(at: now)
+        reloadResets(at: now, &effects)
         worldHasChanged = true
     }
 
@@ -38,7 +39,10 @@ extension RuleEngine {
     ) {
         let changed = moves.ended.map { (ruleIndex: $0, rule: names.ruleIDs[$0]) }
         // The trace of a run that is cancelled below becomes the first trace of the changed rule.
-        for (_, rule) in changed { archive.forget(rule) }
+        for (_, rule) in changed {
+            archive.forget(rule)
+            stoppedMatches.forget(rule)
+        }
         for kept in kept.move(to: moves) {
             stop(kept.match.rule, .queued, cause(of: kept), "its rule was changed by a reload", &effects)
         }

@@ -28,6 +28,11 @@ extension RuleEngine {
     }
 
     mutating func restore(_ state: RuleState) {
+        resets = ResetSchedule(set.variables, handled: state.resets)
+        let handled = resets.handled
+        for name in state.resets.keys.sorted() where handled[name] == nil {
+            initialEffects.append(.store(.reset(name, nil)))
+        }
         restoreVariables(state.variables)
         for (id, override) in state.enabled.sorted(by: { $0.key < $1.key }) {
             if let ruleIndex = names.rules[id], override.inFile == set.rules[ruleIndex].isEnabled {
@@ -92,6 +97,7 @@ extension RuleEngine {
         world.clockIsPlausible = isBelievable
         worldHasChanged = true
         if before == nil { resumeCooldowns(at: now) }
+        carryOutResets(at: now, &effects)
         if isBelievable { resumeRuns(at: now, &effects) }
         guard let before, abs(time.milliseconds.addingSaturating(-before.milliseconds)) >= 1000 else { return }
         // Waits and cooldowns are stored with the wall clock time of their end, which has changed.

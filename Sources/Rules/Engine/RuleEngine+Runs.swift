@@ -22,7 +22,9 @@ extension RuleEngine {
         if let reason = scheduler.busyReason(declared, in: group) {
             return stop(rule, .mode, cause, reason, &effects)
         }
-        if declared.mode == .restart, let running = scheduler.groups[group]?.running {
+        var cause = cause
+        if declared.mode == .restart, let running = scheduler.groups[group]?.running, !running.isEmpty {
+            cause.facts.isInterrupting = true
             for run in running { cancel(run, at: now, &effects) }
         }
         let run = scheduler.enqueue(
@@ -113,6 +115,13 @@ extension RuleEngine {
         } else {
             resume(id, at: now, &effects) { $0.cancel(in: &$1, at: now, &$2) }
         }
+    }
+
+    /// Cancels all runs of a rule, those in progress and those that wait for their turn.
+    mutating func cancelRuns(of rule: Int, at now: Instant, _ effects: inout [Effect]) {
+        for group in scheduler.groups(ofRule: rule) { endQueued(in: group, as: .cancelled, &effects) }
+        let running = scheduler.ids.filter { scheduler.runs[$0]?.rule == rule }
+        for run in scheduler.starts.filter({ $0.rule == rule }).map(\.run) + running { cancel(run, at: now, &effects) }
     }
 
     /// Ends the runs that wait for their turn in a concurrency group.

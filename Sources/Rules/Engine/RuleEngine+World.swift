@@ -103,12 +103,13 @@ extension RuleEngine {
                 effects.append(.store(.cycle(key, world.cycles[key])))
             case .enable(let ruleIndex, let isEnabled):
                 setEnabled(ruleIndex, isEnabled, at: now, &effects)
+            case .cancel(let ruleIndex): cancelRuns(of: ruleIndex, at: now, &effects)
             }
         }
     }
 
-    /// Enables or disables a rule, until the value in the file changes. When a rule is disabled, its queued runs are
-    /// cancelled and its `repeat: while: held` steps end; other runs continue.
+    /// Enables or disables a rule, until the value in the file changes. When a rule is disabled, its queued runs and
+    /// those in a `wait_for` are cancelled, and its `repeat: while: held` steps end; other runs continue.
     mutating func setEnabled(_ ruleIndex: Int, _ isEnabled: Bool, at now: Instant, _ effects: inout [Effect]) {
         guard set.rules.indices.contains(ruleIndex) else { return }
         let rule = set.rules[ruleIndex]
@@ -128,18 +129,24 @@ extension RuleEngine {
         where scheduler.runs[id]?.rule == ruleIndex && scheduler.runs[id]?.isRepeatingWhileHeld ?? false {
             resume(id, at: now, &effects) { $0.released(in: &$1, at: now, &$2) }
         }
+        endWaitsForPresses(of: ruleIndex, at: now, &effects)
     }
 }
 
 extension World.Change {
-    /// Sorts variables before cycles before rules, each in the order of the file or of the key.
+    /// Sorts variables before cycles before rules that change before rules that are cancelled, each in the order of the file or of the key.
     fileprivate static func comesFirst(_ left: World.Change, _ right: World.Change) -> Bool {
         switch (left, right) {
         case (.variable(let left), .variable(let right)): left < right
         case (.cycle(let left), .cycle(let right)): left < right
         case (.enable(let left, let isFirst), .enable(let right, _)): left == right ? isFirst : left < right
-        case (.variable, .cycle), (.variable, .enable), (.cycle, .enable): true
-        case (.cycle, .variable), (.enable, .variable), (.enable, .cycle): false
+        case (.cancel(let left), .cancel(let right)): left < right
+        case (.variable, .cycle), (.variable, .enable), (.cycle, .enable), (.variable, .cancel), (.cycle, .cancel),
+            (.enable, .cancel):
+            true
+        case (.cycle, .variable), (.enable, .variable), (.enable, .cycle), (.cancel, .variable), (.cancel, .cycle),
+            (.cancel, .enable):
+            false
         }
     }
 }

@@ -28,8 +28,9 @@ package import Gestures
 /// |-------------------------------------------|----------------------------------------|-------------------------------------|
 /// | step finished, handed over, timer         | waits for it                           | continue it; at its end finished    |
 /// | state, variable, button, rule or broker changed | is in a `wait`                   | evaluate its condition              |
+/// | event                                     | is in a `wait_for` for it              | continue it, before rules start     |
 /// | button released, link lost, rule disabled | is in a `repeat: while: held`          | end the repeat                      |
-/// | rule disabled                             | is queued                              | finished(cancelled)                 |
+/// | rule disabled                             | is queued, or is in a `wait_for`       | finished(cancelled)                 |
 /// | reloaded, rule changed or removed         | any                                    | cancel it, finished(cancelled)      |
 /// | reloaded, rule unchanged                  | any                                    | none                                |
 /// | stop                                      | is stored, because its rule resumes    | none                                |
@@ -92,6 +93,8 @@ package struct RuleEngine: Sendable {
         case recognised(RecognisedEvent)
         /// This is an event even if the state does not change.
         case linkChanged(ButtonID, isConnected: Bool)
+        /// The time at the start of a test. Times of day before it have not come.
+        case startTime(UTCTime)
         /// A state and its value, as if received in a message; `.unknown` removes the value.
         case state(String, Value)
     }
@@ -168,6 +171,7 @@ package struct RuleEngine: Sendable {
     /// The statistics of the rules, by index in `RuleSet.rules`.
     var records: [RuleRecord]
     var archive = TraceArchive()
+    var stoppedMatches = StoppedMatches()
     /// True if a value has changed since the runs in a `wait` were last resumed.
     var worldHasChanged = false
 
@@ -177,6 +181,7 @@ package struct RuleEngine: Sendable {
     var assigned: Set<String> = []
     /// The values of variables that are not declared now, in case a reload declares them again.
     var orphanedValues: [String: Value] = [:]
+    var resets = ResetSchedule()
     /// The waits of runs that are stored now.
     var storedWaits: [RunID: StoredWait] = [:]
     /// State of an earlier process, until the wall clock is known.
@@ -258,6 +263,9 @@ package struct RuleEngine: Sendable {
         case .recognised(let recognised): self.recognised(recognised, at: now, &effects)
         case .linkChanged(let button, let isConnected):
             linkChanged(button, isConnected: isConnected, reportsUnchanged: true, at: now, &effects)
+        case .startTime(let time):
+            resets.restart()
+            clockWasSet(to: time, isBelievable: true, at: now, &effects)
         case .state(let name, let value):
             guard let stateIndex = names.states[name] else { return }
             states.set(value, stateIndex, now)
@@ -295,6 +303,7 @@ extension RuleEngine {
     /// stop a rule as busy.
     private mutating func timerFired(at now: Instant, _ effects: inout [Effect]) {
         copyStates(states.expire(at: now))
+        carryOutDueResets(at: now, &effects)
         for id in scheduler.due(at: now) {
             resume(id, at: now, &effects) { $0.timerFired(in: &$1, at: now, &$2) }
         }
@@ -305,7 +314,7 @@ extension RuleEngine {
 
     private mutating func updateTimer(_ effects: inout [Effect]) {
         var next = recogniser.deadline
-        for deadline in [kept.nextDeadline, states.nextDeadline, scheduler.earliestDeadline] {
+        for deadline in [kept.nextDeadline, states.nextDeadline, scheduler.earliestDeadline, resets.nextDeadline] {
             guard let deadline, next.map({ deadline < $0 }) ?? true else { continue }
             next = deadline
         }

@@ -36,6 +36,8 @@ struct RuleIndex: Sendable {
     private(set) var buttonByDeclaration: [ButtonID?] = []
     private(set) var chords: [Chord] = []
     private var rulesOfChords: [[Match]] = []
+    /// The first rule of each chord, which may only wait for it in a step.
+    private var firstRulesOfChords: [Int] = []
 
     init(_ triggerTable: TriggerTable) { self.triggerTable = triggerTable }
 
@@ -100,8 +102,8 @@ extension RuleIndex {
     }
 
     func turnedParts(of button: ButtonID) -> Set<ButtonPart> {
-        let tables = [entryIndices[button].map { entries[$0].triggers.table }, triggerTable.any.table].compactMap(
-            \.self)
+        let triggers = [entryIndices[button].map { entries[$0].triggers }, triggerTable.any].compactMap(\.self)
+        let tables = triggers.map(\.table) + triggers.map(\.awaited)
         var parts: Set<ButtonPart> = []
         for (key, matches) in tables.joined() {
             guard case .rotate = key else { continue }
@@ -114,7 +116,7 @@ extension RuleIndex {
     func firstChord(of button: ButtonID) -> (Chord, rule: Int)? {
         chords.indices.filter { chords[$0].members.contains(button) }
             .max { chords[$0].within < chords[$1].within }
-            .flatMap { chord in rulesOfChords[chord].first.map { (chords[chord], $0.rule) } }
+            .map { (chords[$0], firstRulesOfChords[$0]) }
     }
 
     private func holdAfter(_ index: Int?) -> Duration {
@@ -179,6 +181,7 @@ extension RuleIndex {
     private mutating func addChords() {
         chords = []
         rulesOfChords = []
+        firstRulesOfChords = []
         var known: [Chord: Int] = [:]
         for trigger in triggerTable.chords {
             let members = trigger.members.compactMap { buttonByDeclaration[$0] }
@@ -190,8 +193,9 @@ extension RuleIndex {
                 known[chord] = index
                 chords.append(chord)
                 rulesOfChords.append([])
+                firstRulesOfChords.append(trigger.match.rule)
             }
-            guard rulesOfChords[index].last?.rule != trigger.match.rule else { continue }
+            guard !trigger.isAwaited, rulesOfChords[index].last?.rule != trigger.match.rule else { continue }
             rulesOfChords[index].append(trigger.match)
         }
     }

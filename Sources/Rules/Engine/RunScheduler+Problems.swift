@@ -14,7 +14,7 @@
             expect(queuedCount == groups.values.reduce(0) { $0 + $1.queued.count }, "the queued runs are miscounted")
             expect(
                 runsWaitingForWorld == Set(runs.values.filter(\.isWaitingForWorld).map(\.id)),
-                "the runs in a wait step are not those that are noted")
+                "the runs in a wait or wait_for step are not those that are noted")
             expect(
                 deadlines.count == runs.values.count { $0.deadline != nil }, "a run that has ended has a deadline")
             for (id, run) in runs {
@@ -81,6 +81,7 @@
                 expect(deadline != nil || attempt.action.isMessage, "waits without a time limit")
             case .retry(let attempt, _): expect(attempt.failures > 0, "repeats an action that did not fail")
             case .condition(let since, let until, _): expect(since <= until, "waits until before it began to wait")
+            case .press(let since, let until): expect(since <= until, "waits for a press until before it began to wait")
             case .tick:
                 if case .iteration? = frames.last?.part {
                 } else {

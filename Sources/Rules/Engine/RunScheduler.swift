@@ -26,7 +26,7 @@ struct RunScheduler: Sendable {
     /// The groups of the runs that are in one.
     private(set) var groupOfRun: [RunID: ConcurrencyGroupID] = [:]
     private(set) var deadlines = Deadlines<RunID>()
-    /// The runs that are in a `wait` step.
+    /// The runs that are in a `wait` or `wait_for` step.
     private(set) var runsWaitingForWorld: Set<RunID> = []
     /// The runs whose turn has come.
     private(set) var starts: [Start] = []
@@ -136,7 +136,7 @@ extension RunScheduler {
 
     mutating func putBack(_ run: Run) { runs[run.id] = run }
 
-    /// Updates the deadline of a run, and whether it is in a `wait`.
+    /// Updates the deadline of a run, and whether it is in a `wait` or `wait_for`.
     mutating func reschedule(_ id: RunID) {
         guard let run = runs[id] else { return }
         deadlines.set(id, at: run.deadline)

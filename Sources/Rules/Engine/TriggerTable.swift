@@ -8,12 +8,22 @@ struct TriggerTable: Sendable {
     struct Triggers: Sendable {
         /// The triggers by event, without those for `any`. The same applies to `uses`.
         var table: RuleIndex.Table = [:]
-        /// The events for which rules wait, each with the first of these rules.
+        /// The events for which `wait_for` steps of rules wait. They start no rule.
+        var awaited: RuleIndex.Table = [:]
+        /// The events for which rules wait, also in steps, each with the first of these rules.
         var uses: [(event: TriggerEvent, rule: Int)] = []
 
         /// Must be called in document order.
-        fileprivate mutating func add(_ match: RuleIndex.Match, for events: [TriggerEvent]) {
+        fileprivate mutating func add(_ match: RuleIndex.Match, for events: [TriggerEvent], isAwaited: Bool) {
+            guard !isAwaited else { return addAwaited(match, for: events) }
             for event in events where table.add(match, for: event) { uses.append((event, match.rule)) }
+        }
+
+        /// Adds an event for which a `wait_for` step waits.
+        private mutating func addAwaited(_ match: RuleIndex.Match, for events: [TriggerEvent]) {
+            for event in events where awaited.add(match, for: event) {
+                if !uses.contains(where: { $0.event == event }) { uses.append((event, match.rule)) }
+            }
         }
 
         /// Adds the rules of another interest, in document order.
@@ -24,6 +34,7 @@ struct TriggerTable: Sendable {
                     index == 0 || all[index - 1].rule != match.rule || all[index - 1].trigger != match.trigger
                 }.map(\.element)
             }
+            for (key, matches) in other.awaited { awaited[key, default: []] += matches }
             for use in other.uses {
                 if let index = uses.firstIndex(where: { $0.event == use.event }) {
                     uses[index].rule = min(uses[index].rule, use.rule)
@@ -36,6 +47,8 @@ struct TriggerTable: Sendable {
 
     struct ChordTrigger: Sendable {
         var match: RuleIndex.Match
+        /// True if a `wait_for` step waits for the chord, which starts no rule.
+        var isAwaited: Bool
         /// Indices in `RuleSet.buttons`.
         var members: [Int]
         var within: Duration
@@ -58,32 +71,43 @@ struct TriggerTable: Sendable {
     init(_ set: RuleSet) {
         declared = Array(repeating: Triggers(), count: set.buttons.count)
         declarations = Dictionary(grouping: set.buttons.indices) { set.buttons[$0].hardware }
+        var awaited = AwaitedTriggers(set)
         for number in set.rules.indices {
             for (index, trigger) in set.rules[number].triggers.enumerated() {
-                add(trigger.origin, RuleIndex.Match(rule: number, trigger: index), of: set)
+                add(trigger.origin, RuleIndex.Match(rule: number, trigger: index), isAwaited: false, of: set)
+            }
+            for trigger in awaited.triggers(of: set.rules[number]) {
+                add(trigger.origin, RuleIndex.Match(rule: number, trigger: 0), isAwaited: true, of: set)
             }
         }
         vocabularies = set.buttons.indices.map { vocabulary(of: declared[$0], set.buttons[$0]) }
     }
 
-    private mutating func add(_ source: Trigger.Origin, _ match: RuleIndex.Match, of set: RuleSet) {
+    private mutating func add(
+        _ source: Trigger.Origin, _ match: RuleIndex.Match, isAwaited: Bool, of set: RuleSet
+    ) {
         switch source {
         case .buttons(let selectors, let events, let parts):
             var match = match
             match.parts = parts
             for selector in selectors {
                 switch selector {
-                case .any: any.add(match, for: events)
+                case .any: any.add(match, for: events, isAwaited: isAwaited)
                 case .declared(let index):
-                    if declared.indices.contains(index) { declared[index].add(match, for: events) }
-                case .hardware(let description): described[description, default: Triggers()].add(match, for: events)
+                    if declared.indices.contains(index) {
+                        declared[index].add(match, for: events, isAwaited: isAwaited)
+                    }
+                case .hardware(let description):
+                    described[description, default: Triggers()].add(match, for: events, isAwaited: isAwaited)
                 }
             }
         case .chord(let members, let within, let event):
             guard members.allSatisfy(set.buttons.indices.contains) else { return }
             let holdAfter = members.map { set.buttons[$0].holdAfter }.max() ?? DeclaredButton.standardHoldAfter
             chords.append(
-                ChordTrigger(match: match, members: members, within: within, event: event, holdAfter: holdAfter))
+                ChordTrigger(
+                    match: match, isAwaited: isAwaited, members: members, within: within, event: event,
+                    holdAfter: holdAfter))
         }
     }
 

@@ -38,6 +38,8 @@ struct World: Sendable {
         case cycle(String)
         /// A rule that an `enable` or `disable` step wants to change; the engine changes it.
         case enable(Int, Bool)
+        /// A rule whose runs a `cancel` step ends.
+        case cancel(Int)
     }
 
     init(_ set: RuleSet) { self.init(PreparedRules(set)) }

@@ -37,11 +37,14 @@ package struct DeclaredVariable: Hashable, Sendable {
     /// The range to which `set` clamps the value, for numbers only.
     package var minimum, maximum: Double?
     package var isPersisted: Bool
+    /// The local time at which it returns to its initial value each day.
+    package var reset: TimeOfDay?
     package var location: SourceLocation
 
     package init(
         name: String, type: ExpressionType.Scalar, initial: Value, values: [Value] = [], minimum: Double? = nil,
-        maximum: Double? = nil, isPersisted: Bool = true, location: SourceLocation = SourceLocation()
+        maximum: Double? = nil, isPersisted: Bool = true, reset: TimeOfDay? = nil,
+        location: SourceLocation = SourceLocation()
     ) {
         self.name = name
         self.type = type
@@ -50,6 +53,7 @@ package struct DeclaredVariable: Hashable, Sendable {
         self.minimum = minimum
         self.maximum = maximum
         self.isPersisted = isPersisted
+        self.reset = reset
         self.location = location
     }
 }

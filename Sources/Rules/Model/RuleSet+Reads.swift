@@ -58,7 +58,7 @@ extension Step {
         case .choose(let branches, _, _):
             for branch in branches { for condition in branch.conditions { condition.forEachRead(body) } }
         case .script(_, let values): for value in values { value?.forEachRead(body) }
-        case .cycle, .repeat, .enable: break
+        case .cycle, .repeat, .enable, .cancel, .waitFor: break
         }
         for steps in inner { steps.forEachRead(body) }
     }

@@ -43,7 +43,8 @@ extension Step {
         case .repeat(let step): [step.steps]
         case .choose(let branches, let otherwise, _): branches.map(\.steps) + [otherwise]
         case .wait(_, _, let otherwise): otherwise.map { [$0] } ?? []
-        case .perform, .delay, .set, .script, .enable, .log, .stop: []
+        case .waitFor(let wait): [wait.then, wait.otherwise]
+        case .perform, .delay, .set, .script, .enable, .cancel, .log, .stop: []
         }
     }
 
@@ -76,6 +77,7 @@ package indirect enum StepAction: Hashable, Sendable {
     /// Waits until the expression is true. If the time is over before, the steps in `otherwise` are run; without them, the
     /// step fails.
     case wait(until: Expression, timeout: Duration, otherwise: [Step]?)
+    case waitFor(WaitForStep)
     /// All values are evaluated before the first is assigned.
     case set([Assignment])
     case cycle([[Step]], resetAfter: Duration?)
@@ -86,6 +88,8 @@ package indirect enum StepAction: Hashable, Sendable {
     case script(Int, with: [ValueTemplate?])
     /// Indices in `RuleSet.rules`.
     case enable([Int], Bool)
+    /// Ends the runs of rules, which are indices in `RuleSet.rules`; of its own rule, this run, too.
+    case cancel([Int])
     case log(LogLevel, Template)
     case stop(Template)
 
@@ -98,12 +102,14 @@ package indirect enum StepAction: Hashable, Sendable {
         case .perform(let action): action.kind
         case .delay: .delay
         case .wait: .wait
+        case .waitFor: .waitFor
         case .set: .set
         case .cycle: .cycle
         case .repeat: .repeat
         case .choose(_, _, let isIf): isIf ? .if : .choose
         case .script: .script
         case .enable(_, let isEnabling): isEnabling ? .enable : .disable
+        case .cancel: .cancel
         case .log: .log
         case .stop: .stop
         }

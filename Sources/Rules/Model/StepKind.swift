@@ -5,7 +5,9 @@ import ButtonModel
 /// To add a kind of step, add a case here. The compiler then rejects each `switch` that must handle it: the properties
 /// below, and in `RuleLoader` its documentation and its reader.
 package enum StepKind: String, CaseIterable, Hashable, Sendable {
-    case publish, run, shell, http, delay, wait, set, cycle, `repeat`, `if`, choose, script, enable, disable, log, stop
+    case publish, run, shell, http, delay, wait
+    case waitFor = "wait_for"
+    case set, cycle, `repeat`, `if`, choose, script, enable, disable, cancel, log, stop
 
     /// The time limit of a step without `timeout`; `nil` for a step that does not wait or has other limits. Only steps
     /// with a time limit accept `timeout` and `retry`.
@@ -14,15 +16,18 @@ package enum StepKind: String, CaseIterable, Hashable, Sendable {
         case .publish: .seconds(5)
         case .http: .seconds(10)
         case .run, .shell: .seconds(30)
-        case .delay, .wait, .set, .cycle, .repeat, .if, .choose, .script, .enable, .disable, .log, .stop: nil
+        case .delay, .wait, .waitFor, .set, .cycle, .repeat, .if, .choose, .script, .enable, .disable, .cancel, .log,
+            .stop:
+            nil
         }
     }
 
     /// True if the step has a result that `save_as` can save.
     package var hasResult: Bool {
         switch self {
-        case .run, .shell, .http: true
-        case .publish, .delay, .wait, .set, .cycle, .repeat, .if, .choose, .script, .enable, .disable, .log, .stop:
+        case .run, .shell, .http, .waitFor: true
+        case .publish, .delay, .wait, .set, .cycle, .repeat, .if, .choose, .script, .enable, .disable, .cancel, .log,
+            .stop:
             false
         }
     }
@@ -34,7 +39,10 @@ package enum StepKind: String, CaseIterable, Hashable, Sendable {
         case .run: "whether rules may start programs"
         case .shell: "whether rules may use the shell"
         case .http: "whether rules may call web hooks"
-        case .publish, .delay, .wait, .set, .cycle, .repeat, .if, .choose, .script, .enable, .disable, .log, .stop: nil
+        case .publish, .delay, .wait, .waitFor, .set, .cycle, .repeat, .if, .choose, .script, .enable, .disable,
+            .cancel, .log,
+            .stop:
+            nil
         }
     }
 }

@@ -11,7 +11,8 @@ struct Frame: Hashable, Sendable {
     /// The list of steps within the enclosing step; for the outermost frame, within the rule.
     enum Part: Hashable, Sendable {
         case actions, onError
-        /// A branch, or the `else` part, of `choose` and `if`, or the `else` part of `wait`.
+        /// A branch, or the `else` part, of `choose` and `if`; the `then` part of `wait_for`, or the `else` part of `wait` and
+        /// `wait_for`.
         case branch(Int), otherwise
         /// An entry of `cycle`.
         case entry(Int)
@@ -83,13 +84,17 @@ extension RuleSet {
         switch part {
         case .actions, .onError: return nil
         case .branch(let index):
-            guard case .choose(let branches, _, _) = step.action, branches.indices.contains(index) else { return nil }
-            return branches[index].steps
+            switch step.action {
+            case .choose(let branches, _, _): return branches.indices.contains(index) ? branches[index].steps : nil
+            case .waitFor(let wait): return index == 0 ? wait.then : nil
+            case .perform, .delay, .wait, .set, .cycle, .repeat, .script, .enable, .cancel, .log, .stop: return nil
+            }
         case .otherwise:
             switch step.action {
             case .choose(_, let otherwise, _): return otherwise
             case .wait(_, _, let otherwise): return otherwise
-            case .perform, .delay, .set, .cycle, .repeat, .script, .enable, .log, .stop: return nil
+            case .waitFor(let wait): return wait.otherwise
+            case .perform, .delay, .set, .cycle, .repeat, .script, .enable, .cancel, .log, .stop: return nil
             }
         case .entry(let index):
             guard case .cycle(let entries, _) = step.action, entries.indices.contains(index) else { return nil }

@@ -185,7 +185,7 @@ extension Run {
         return environment
     }
 
-    private mutating func save(_ facts: ResultFacts, of step: Step) {
+    mutating func save(_ facts: ResultFacts, of step: Step) {
         guard let slot = step.savesAs, (0..<Locals.maximumResults).contains(slot), !locals.isEmpty else { return }
         let index = locals.count - 1
         while locals[index].results.count <= slot { locals[index].results.append(nil) }

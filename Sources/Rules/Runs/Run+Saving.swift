@@ -14,12 +14,16 @@ extension Run {
     /// The maximum length of the JSON in octets. A run with larger results is not saved.
     static let maximumSavedLength = 1 << 20
 
-    /// The encoded run, if it waits in `delay` or `wait`; otherwise `nil`.
+    /// The encoded run, if it waits in `delay`, `wait` or `wait_for`; otherwise `nil`.
     func saved(in world: World, at now: Instant) -> WaitingRun? {
         let (kind, until): (String, Instant)
+        var waited: Duration?
         switch waiting {
         case .delay(let instant): (kind, until) = ("delay", instant)
         case .condition(_, let instant, _): (kind, until) = ("wait", instant)
+        case .press(let since, let instant):
+            (kind, until) = ("wait_for", instant)
+            waited = now - since
         case nil, .result, .retry, .tick: return nil
         }
         guard world.set.rules.indices.contains(rule) else { return nil }
@@ -37,6 +41,7 @@ extension Run {
         if let error {
             members.append(.init("error", .array([.string(error.code), .string(error.message), .string(error.step)])))
         }
+        if let waited { members.append(.init("waited", .integer(waited.nanoseconds))) }
         let saved = JSONValue.object(members).description
         guard saved.utf8.count <= Run.maximumSavedLength else { return nil }
         return WaitingRun(
@@ -85,6 +90,10 @@ extension Run {
         switch (saved["wait"]?.stringValue, step.action) {
         case ("delay", .delay): self.waiting = .delay(until: until)
         case ("wait", .wait): self.waiting = .condition(since: now, until: until, nextEvaluation: now)
+        case ("wait_for", .waitFor):
+            // A press while the program was stopped counts, if the button delivers it in time.
+            guard let waited = saved["waited"]?.duration else { return nil }
+            self.waiting = .press(since: keptAt - waited, until: until)
         default: return nil
         }
         let time = DurationText.text(milliseconds: remaining.milliseconds)
@@ -179,12 +188,12 @@ extension ResultFacts {
     fileprivate var saved: JSONValue {
         [
             .bool(isOK), .integer(status), .string(stdout), .string(stderr), .string(body),
-            .integer(duration.nanoseconds),
+            .integer(duration.nanoseconds), .bool(happened), .string(event), .string(button), .string(triggerID),
         ]
     }
 
     fileprivate init?(saved: JSONValue) {
-        guard let fields = saved.arrayValue, fields.count == 6, let isOK = fields[0].boolValue,
+        guard let fields = saved.arrayValue, fields.count == 6 || fields.count == 10, let isOK = fields[0].boolValue,
             let status = fields[1].integerValue, let stdout = fields[2].stringValue,
             let stderr = fields[3].stringValue, let body = fields[4].stringValue, let duration = fields[5].duration
         else { return nil }
@@ -195,6 +204,15 @@ extension ResultFacts {
         self.stderr = stderr
         self.body = body
         self.duration = duration
+        // Earlier versions stored only the first six fields.
+        guard fields.count == 10 else { return }
+        guard let happened = fields[6].boolValue, let event = fields[7].stringValue,
+            let button = fields[8].stringValue, let triggerID = fields[9].stringValue
+        else { return nil }
+        self.happened = happened
+        self.event = event
+        self.button = button
+        self.triggerID = triggerID
     }
 }
 

@@ -52,6 +52,7 @@ extension Run {
             let nextEvaluation = until.readsTheTime ? now + Run.evaluationInterval : nil
             waiting = .condition(since: now, until: now + timeout, nextEvaluation: nextEvaluation)
             evaluateWait(in: &world, at: now, &effects)
+        case .waitFor(let wait): waitForPress(wait, of: step, at: now)
         case .set(let assignments):
             try set(assignments, of: step, values, in: &world, at: now)
         case .cycle(let entries, let resetAfter):
@@ -64,6 +65,7 @@ extension Run {
             try call(script, given, of: step, values, in: world, at: now)
         case .enable(let rules, let isEnabling):
             enable(rules, isEnabling, of: step, in: &world, at: now)
+        case .cancel(let rules): cancelRuns(of: rules, of: step, in: &world, at: now)
         case .log(let level, let template):
             let text = try values.text(template)
             note(step, "\(level.rawValue): \(Run.traceText(text))", at: now)
@@ -135,6 +137,17 @@ extension Run {
             world.changed.insert(.enable(rule, isEnabling))
         }
         advance()
+    }
+}
+
+extension Run {
+    /// Asks the engine to cancel the runs of rules when this run waits or ends. A run of one of these rules ends here.
+    private mutating func cancelRuns(of rules: [Int], of step: Step, in world: inout World, at now: Instant) {
+        for rule in rules where world.set.rules.indices.contains(rule) {
+            note(step, isDryRun ? "\(world.set.rules[rule].id), not cancelled" : world.set.rules[rule].id, at: now)
+            if !isDryRun { world.changed.insert(.cancel(rule)) }
+        }
+        if rules.contains(rule) { end(.cancelled, at: now) } else { advance() }
     }
 }
 

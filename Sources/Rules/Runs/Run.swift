@@ -17,6 +17,8 @@ import Expressions
 /// | the end of a delay     | timer                           | continue                                              |
 /// | a condition (`until`)  | world changed, and it is true   | continue                                              |
 /// | a condition (`until`)  | timer                           | evaluate it once more, then run `else`, or fail, R821 |
+/// | an event (`wait_for`)  | the event                       | save it, run `then`, continue                         |
+/// | an event (`wait_for`)  | timer                           | run `else`, continue                                  |
 /// | the tick of a repeat   | timer                           | begin an iteration, or at the limit end the repeat    |
 /// | the tick of a repeat   | released, if `while: held`      | end the repeat                                        |
 /// | any                    | cancel                          | cancel the action, and end as cancelled               |
@@ -72,6 +74,8 @@ struct Run: Sendable {
         case delay(until: Instant)
         /// - Parameter nextEvaluation: when to evaluate the condition again, if it depends on the time.
         case condition(since: Instant, until: Instant, nextEvaluation: Instant?)
+        /// Only events after `since` count.
+        case press(since: Instant, until: Instant)
         case tick(at: Instant)
     }
 
@@ -92,12 +96,16 @@ struct Run: Sendable {
         case .result(_, let deadline): deadline
         case .retry(_, let instant), .delay(let instant), .tick(let instant): instant
         case .condition(_, let until, let nextEvaluation): min(until, nextEvaluation ?? until)
+        case .press(_, let until): until
         }
     }
 
-    /// True if the run is in a `wait`, so that `worldChanged` must be called after changes.
+    /// True if the run is in a `wait` or `wait_for`, so that a change or an event may continue it.
     var isWaitingForWorld: Bool {
-        if case .condition = waiting { true } else { false }
+        switch waiting {
+        case .condition, .press: true
+        case .result, .retry, .delay, .tick, nil: false
+        }
     }
 
     /// True if the run is in a `repeat: while: held`, and its button has not been released.
@@ -161,13 +169,14 @@ extension Run {
             self.waiting = nil
             completed(in: world, at: now)
         case .condition: evaluateWait(in: &world, at: now, &effects)
+        case .press: pressDidNotHappen(in: world, at: now)
         case .tick: tick(in: world, at: now)
         }
         proceed(in: &world, at: now, &effects)
     }
 
     mutating func worldChanged(in world: inout World, at now: Instant, _ effects: inout [Effect]) {
-        guard isWaitingForWorld else { return }
+        guard case .condition = waiting else { return }
         evaluateWait(in: &world, at: now, &effects)
         proceed(in: &world, at: now, &effects)
     }

@@ -279,7 +279,7 @@ private struct EngineStory {
           lux: {topic: lux, type: number, max_age: 30s}
           door: {topic: door, value: /door, default: closed}
         variables:
-          level: {initial: 30, min: 0, max: 100}
+          level: {initial: 30, min: 0, max: 100, reset: "12:00:20"}
           up: true
           scene: {initial: day, values: [day, night]}
         scripts:
@@ -308,6 +308,12 @@ private struct EngineStory {
                   while: held
                   every: 200ms
                   actions: {set: {level: "{{ variables.level - 1 }}"}}
+              - wait_for: [{button: b, event: click}, {chord: [a, b]}]
+                timeout: 3s
+                claim: true
+                save_as: second
+                then: {log: "{{ results.second.button }}"}
+                else: {delay: 1s}
           - id: three
             triggers: {button: [a, b], clicks: 3}
             mode: queued

@@ -175,7 +175,11 @@ extension Script {
                         return branch
                     }
                     step.action = .choose(changed, otherwise: without(otherwise), isIf: isIf)
-                case .perform, .delay, .wait, .set, .enable, .log, .stop: break
+                case .waitFor(var wait):
+                    wait.then = without(wait.then)
+                    wait.otherwise = without(wait.otherwise)
+                    step.action = .waitFor(wait)
+                case .perform, .delay, .wait, .set, .enable, .cancel, .log, .stop: break
                 }
                 return step
             }

@@ -1,0 +1,49 @@
+import Expressions
+import Rules
+
+/// The step `wait_for`, and the keys beside it.
+extension RuleSetReader {
+    mutating func readWaitFor(_ node: YAMLNode, _ fields: CheckedMapping, _ context: inout StepContext) -> StepAction? {
+        let rule: Int? =
+            switch context.owner {
+            case .rule(let id): scope.rules[id]
+            case .script: nil
+            }
+        let nodes = checker.oneOrMany(node, empty: "an empty list of triggers never matches")
+        var triggers: [Trigger] = []
+        for node in nodes {
+            if let trigger = readTrigger(node, rule: rule) { triggers.append(trigger) }
+        }
+        let timeout = readTimeout(fields)
+        let results: [String: Scope.Saved]? = context.scope.results
+        let path = context.path
+        var then: (steps: [Step], results: [String: Scope.Saved]?) = ([], results)
+        if let node = fields.node("then") {
+            then = readBranch(node, key: "then", path: "\(path).then", from: &context)
+        }
+        var otherwise: (steps: [Step], results: [String: Scope.Saved]?) = ([], results)
+        if let node = fields.node("else") {
+            otherwise = readBranch(node, key: "else", path: "\(path).else", from: &context)
+        }
+        join([then.results, otherwise.results], &context)
+        guard let timeout, !triggers.isEmpty, triggers.count == nodes.count else { return nil }
+        return .waitFor(
+            WaitForStep(
+                triggers, timeout: timeout, claims: fields.boolean("claim") ?? false, then: then.steps,
+                otherwise: otherwise.steps))
+    }
+
+    /// Reads the required `timeout`.
+    private mutating func readTimeout(_ fields: CheckedMapping) -> Duration? {
+        guard let node = fields.node("timeout") else {
+            if !fields.isWritten("timeout") { checker.missing("timeout", in: fields, owner: "\"wait_for\"") }
+            return nil
+        }
+        guard let timeout = fields.duration("timeout") else { return nil }
+        guard timeout > .zero, timeout <= WaitForStep.maximumTimeout else {
+            checker.error("E205", at: node, "\"timeout\" of wait_for must be from 1ms to 24h")
+            return nil
+        }
+        return timeout
+    }
+}
