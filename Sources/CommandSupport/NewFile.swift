@@ -1,4 +1,4 @@
-import Glibc
+package import Glibc
 import Platform
 
 /// A new file, or one that replaces an existing file. Only its owner can read it, unless it is created with another mode.
