@@ -85,7 +85,8 @@ struct StepMistakeTests {
             ("run: [a]\n  enabled: off", "E203"), ("run: [a]\n  continue_on_error: 1", "E203"),
             ("run: [a]\n  alias: '{{ b }}'", "E407"), ("run: [a]\n  timeout: soon", "E206"),
             ("run: [a]\n  log: b", "E213"), ("alias: a", "E213"), ("{}", "E213"), ("service: a", "E201"),
-            ("parallel: [{log: a}]", "E201"), ("wait_for: a\n  timeout: 1s", "E203"), ("log", "E213"), ("[{log: a}]", "E203"),
+            ("parallel: [{log: a}]", "E201"), ("wait_for: a\n  timeout: 1s", "E203"), ("log", "E213"),
+            ("[{log: a}]", "E203"),
         ])
     func mistakes(step: String, code: String) {
         #expect(LoadedSteps.codes("- \(step)") == [code])
