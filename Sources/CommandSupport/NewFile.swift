@@ -1,4 +1,4 @@
-package import Glibc
+import Glibc
 import Platform
 
 /// A new file, or one that replaces an existing file. Only its owner can read it, unless it is created with another mode.
@@ -6,7 +6,7 @@ package struct NewFile: Sendable {
     package let path: String
     private let isReplacing: Bool
     /// The permissions, of which the umask of the process removes some.
-    private let mode: mode_t
+    private let mode: UInt32
     /// The sentence that says what to do when there is a file already.
     private let remedy: String
 
@@ -14,7 +14,7 @@ package struct NewFile: Sendable {
     ///
     /// - Throws: `Failure` with status 64.
     package init(
-        _ path: String, isReplacing: Bool = false, mode: mode_t = 0o600,
+        _ path: String, isReplacing: Bool = false, mode: UInt32 = 0o600,
         remedy: String = "Specify another file, or replace it with --force."
     ) throws(Failure) {
         self.path = path
