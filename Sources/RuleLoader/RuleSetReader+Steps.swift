@@ -190,7 +190,7 @@ extension RuleSetReader {
                     case ("timeout", .repeat): "use limit: inside repeat"
                     default: nil
                     }
-                let allowed = StepKind.listed { $0.timeLimit != nil }
+                let allowed = StepKind.listed { $0.timeLimit != nil || key == "timeout" && $0 == .waitFor }
                 checker.error(
                     "E210", at: written, "\"\(key)\" is allowed only with \(allowed), not with \"\(action.text)\"",
                     hint: hint)

@@ -126,6 +126,65 @@ struct AwaitedPressTests {
             ])
     }
 
+    @Test("with keep: last, a stored press that continues a run neither ends this run nor starts its rule again")
+    func keepLast() throws {
+        for mode in [Rule.Mode.single, .restart] {
+            let wait = WaitForStep([Self.ownClick], timeout: .seconds(9), then: [try .delay("1s"), .say("open")])
+            var talk = House.talk(
+                .on(
+                    .click, mode: mode, queued: .limited(maximumAge: .seconds(60), keepLast: true),
+                    do: Step(.waitFor(wait))))
+            talk.wait(.seconds(100))
+            _ = talk.click()
+            talk.wait(.seconds(2))
+            #expect(
+                talk.click(age: .seconds(1), isLast: true) == [
+                    "stopped rule, dropped_busy: \(mode.rawValue): its run waited for this press"
+                ])
+            #expect(talk.pass(.seconds(1)) == ["1 says open", "completed 1"])
+        }
+    }
+
+    @Test("if the run that claims a press is ended by an older stored press, the press starts rules as usual")
+    func claimIsOver() {
+        let doubleClick = Trigger(buttons: [.declared(0)], events: [.doubleClick])
+        var talk = House.talk(
+            .on(
+                .click, id: "first", mode: .restart, queued: .limited(maximumAge: .seconds(60), keepLast: true),
+                do: Self.step(doubleClick, claims: true)),
+            .on(.doubleClick, id: "second", do: .say("second")))
+        talk.wait(.seconds(100))
+        _ = talk.click()
+        talk.wait(.seconds(2))
+        #expect(talk.click(age: .seconds(1)) == [])
+        #expect(
+            talk.event(.pattern([.short, .short])) == [
+                "cancelled 1", "started 2 first", "started 3 second", "3 says second", "completed 3",
+            ])
+    }
+
+    @Test("a run whose rule was disabled ends when it comes to a wait for a press, unless it was requested")
+    func disabledBefore() throws {
+        var talk = House.talk(.on(.click, do: try .delay("1s"), Self.step()))
+        _ = talk.click()
+        _ = talk.tell(.requested(.setEnabled(rule: "rule", false)))
+        #expect(talk.pass(.seconds(1)) == ["cancelled 1"])
+        _ = talk.tell(.requested(.run(rule: "rule", ignoringConditions: false, isDryRun: false)))
+        #expect(talk.pass(.seconds(1)) == [])
+        #expect(talk.click(of: House.hall) == ["2 says pressed", "completed 2"])
+    }
+
+    @Test("a rule that waits for two parts of a dial uses both")
+    func parts() {
+        func turn(_ part: ButtonPart) -> Step {
+            Self.step(
+                Trigger(
+                    buttons: [.declared(2)], events: [.rotate(.clockwise, collect: .milliseconds(100))], parts: [part]))
+        }
+        let talk = House.talk(.on(.click, do: turn(.dial), turn(.push)))
+        #expect(talk.machine.index.turnedParts(of: House.desk) == [.dial, .push])
+    }
+
     @Test("a run can wait for a hold, a chord, a turn, a swipe, a part and a connection")
     func kinds() {
         func ends(_ trigger: Trigger, _ input: (Instant) -> RuleEngine.Input) -> Bool {
@@ -236,6 +295,10 @@ struct AwaitedPressTests {
         pressed.wait(.seconds(1))
         #expect(pressed.click(of: House.hall, age: .seconds(5)) == [])
         #expect(pressed.click(of: House.hall, age: .seconds(3)).first == "1 says pressed")
+        state.enabled["rule"] = EnabledOverride(isEnabled: false, inFile: true)
+        var disabled = resumed()
+        #expect(disabled.click(of: House.hall) == [])
+        #expect(disabled.machine.runCount == 0)
     }
 
     @Test("a rule whose run waits for a press at once has no plan, and while it waits no press has an early effect")

@@ -93,7 +93,7 @@ struct ResetTests {
         _ = talk.click()
         var other = Self.set
         other.variables[0].reset = .time(secondOfDay: 13 * 3600)
-        #expect(talk.tell(.reloaded(other)) == [])
+        #expect(talk.tell(.reloaded(other)) == ["keep reset of doses at 2026-01-15T12:00:00.000Z"])
         #expect(talk.pass(.seconds(3600)).last == "doses = 0")
         other.variables[0].reset = nil
         #expect(talk.tell(.reloaded(other)) == ["keep reset of doses at no time"])
@@ -101,6 +101,37 @@ struct ResetTests {
         #expect(talk.tell(.reloaded(Self.set)).count == 1)
         _ = talk.click()
         #expect(talk.pass(.seconds(86_400)).last == "doses = 0")
+    }
+
+    @Test("a changed time is a new one, which has missed nothing")
+    func changedTime() {
+        var talk = Self.talk()
+        _ = talk.click()
+        _ = talk.pass(.seconds(8 * 3600))
+        var other = Self.set
+        other.variables[0].reset = .time(secondOfDay: 13 * 3600)
+        #expect(talk.tell(.reloaded(other)) == ["keep reset of doses at 2026-01-15T20:00:00.000Z"])
+        #expect(talk.pass(.seconds(17 * 3600)).last == "doses = 0")
+    }
+
+    @Test("a reload before the clock is known removes a reset")
+    func reloadWithoutClock() {
+        var talk = Transcript(RuleEngine(Self.set, state: RuleState()))
+        talk.given(.buttonsChanged(House.identities))
+        var other = Self.set
+        other.variables[0].reset = nil
+        #expect(talk.tell(.reloaded(other)) == [])
+        #expect(talk.tell(.wallClock(House.noon, isBelievable: true)) == [])
+        _ = talk.click()
+        #expect(talk.pass(.seconds(86_400)) == [])
+    }
+
+    @Test("a stored time at the end of its range resets once", arguments: [Int64.min, 0])
+    func hostile(milliseconds: Int64) {
+        #expect(
+            start(handled: UTCTime(milliseconds: milliseconds), at: House.noon) == [
+                "keep reset of doses at 2026-01-15T12:00:00.000Z", "keep doses 0", "doses = 0",
+            ])
     }
 
     @Test("what is stored of a variable without reset is removed")

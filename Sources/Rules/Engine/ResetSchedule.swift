@@ -34,9 +34,23 @@ struct ResetSchedule: Sendable {
         for (index, variable) in variables.enumerated() {
             guard let time = variable.reset else { continue }
             entries.append(
-                Entry(variable: index, name: variable.name, time: time, handled: handled[variable.name]))
+                Entry(
+                    variable: index, name: variable.name, time: time,
+                    // The calendar cannot calculate with a stored time at the end of its range.
+                    handled: handled[variable.name].map { max($0, UTCTime(milliseconds: 0)) }))
         }
     }
+
+    /// The schedule after a reload. A variable whose time of day has changed counts as new, and has missed nothing.
+    func continued(with variables: [DeclaredVariable]) -> ResetSchedule {
+        let times = Dictionary(variables.map { ($0.name, $0.reset) }) { first, _ in first }
+        let handled = entries.filter { times[$0.name] == $0.time }.compactMap { entry in
+            entry.handled.map { (entry.name, $0) }
+        }
+        return ResetSchedule(variables, handled: Dictionary(handled) { first, _ in first })
+    }
+
+    func contains(_ variable: String) -> Bool { entries.contains { $0.name == variable } }
 
     var isEmpty: Bool { entries.isEmpty }
 
@@ -103,11 +117,11 @@ extension RuleEngine {
 
     /// Continues the schedule with the variables of a new set.
     mutating func reloadResets(at now: Instant, _ effects: inout [Effect]) {
-        let before = resets.handled
-        guard !before.isEmpty || set.variables.contains(where: { $0.reset != nil }) else { return }
-        resets = ResetSchedule(set.variables, handled: before)
-        let after = resets.handled
-        for name in before.keys.sorted() where after[name] == nil { effects.append(.store(.reset(name, nil))) }
+        let before = resets
+        resets = before.continued(with: set.variables)
+        for name in before.handled.keys.sorted() where !resets.contains(name) {
+            effects.append(.store(.reset(name, nil)))
+        }
         carryOutResets(at: now, &effects)
     }
 }

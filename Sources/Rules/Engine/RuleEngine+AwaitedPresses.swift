@@ -50,7 +50,7 @@ extension RuleEngine {
     private func runs(waitingFor event: AwaitedEvent) -> [AwaitingRun] {
         var claiming: [AwaitingRun] = []
         var others: [AwaitingRun] = []
-        for id in scheduler.runsWaitingForWorld.sorted() {
+        for id in scheduler.runsWaitingForWorld.filter(isWaitingForPress).sorted() {
             guard let run = scheduler.runs[id], case .press(let since, _) = run.waiting,
                 isLater(event, than: since, run),
                 case .waitFor(let wait)? = run.currentStep(in: world)?.action,
@@ -91,13 +91,22 @@ extension RuleEngine {
         for run in runs { `continue`(run, event, at: now, &effects) }
         for verdict in verdicts {
             let rule = verdict.match.rule
-            if verdict.judgement.stoppedBy == nil, !verdict.judgement.isKept, rules[rule].mode == .restart,
-                groups.contains(concurrencyGroup(of: rule, event.cause.button))
-            {
-                stop(rule, .mode, verdict.cause, "restart: its run waited for this press", &effects)
+            let mode = rules[rule].mode
+            if groups.contains(concurrencyGroup(of: rule, event.cause.button)), isBusy(verdict, mode) {
+                stop(rule, .mode, verdict.cause, "\(mode.rawValue): its run waited for this press", &effects)
             } else {
                 carryOut(verdict, event, at: now, &effects)
             }
+        }
+    }
+
+    /// True if a rule does not start because a run of its own waited for the event. A kept event is stopped at once, because the
+    /// run may be over when it is judged again.
+    private func isBusy(_ verdict: Judged, _ mode: Rule.Mode) -> Bool {
+        switch mode {
+        case .restart: verdict.judgement.stoppedBy == nil
+        case .single: verdict.judgement.isKept
+        case .queued, .parallel: false
         }
     }
 
@@ -112,10 +121,15 @@ extension RuleEngine {
     /// Cancels the runs of a rule that wait for an event, because the rule was disabled.
     mutating func endWaitsForPresses(of rule: Int, at now: Instant, _ effects: inout [Effect]) {
         guard !scheduler.runsWaitingForWorld.isEmpty else { return }
-        for id in scheduler.ids where scheduler.runs[id]?.rule == rule {
-            if scheduler.runs[id]?.isWaitingForPress ?? false { cancel(id, at: now, &effects) }
+        for id in scheduler.ids where scheduler.runs[id]?.rule == rule && isWaitingForPress(id) {
+            cancel(id, at: now, &effects)
         }
     }
+
+    func isWaitingForPress(_ id: RunID) -> Bool { scheduler.runs[id]?.isWaitingForPress ?? false }
+
+    /// True if the run may wait for a press: its rule is enabled, or the run was requested.
+    func mayWaitForPress(_ run: Run) -> Bool { world.rules[run.rule].isEnabled || run.cause.facts.isManual }
 }
 
 extension RuleIndex {

@@ -13,10 +13,14 @@ extension RuleEngine {
         let wasReleased = follow(recognised)
         let matches = index.matches(recognised)
         let isKept = !kept.isEmpty(for: recognised.button)
-        let waiting = runs(waitingFor: recognised)
+        var waiting = runs(waitingFor: recognised)
         if !matches.isEmpty || isKept || !waiting.isEmpty {
             let event = event(recognised, at: now)
-            if isKept { decideBefore(event, at: now, &effects) }
+            if isKept {
+                decideBefore(event, at: now, &effects)
+                // A stored event that is decided now can end a run that waits.
+                waiting.removeAll { !isWaitingForPress($0.run) }
+            }
             if waiting.isEmpty {
                 judgeAndStart(event, matches, .all, at: now, &effects)
             } else {
@@ -197,7 +201,7 @@ extension RuleEngine {
     /// Updates which buttons are down.
     ///
     /// - Returns: whether a button was released.
-    private mutating func follow(_ recognised: RecognisedEvent) -> Bool {
+    mutating func follow(_ recognised: RecognisedEvent) -> Bool {
         let source = PressSource(button: recognised.button, part: recognised.part)
         switch recognised.kind {
         case .down, .hold:

@@ -8,7 +8,10 @@ extension RuleEngine {
         if case .rotation(let steps, _) = event.kind {
             matches = index.matches(turnedClockwise: steps > 0, of: event.button, part: event.part)
         }
-        return explain(self.event(event, at: now), matches, at: now)
+        // In this copy the button is held or released, as it is when rules are judged.
+        var engine = self
+        _ = engine.follow(event)
+        return engine.explain(engine.event(event, at: now), matches, at: now)
     }
 
     /// Explains which rules would run for `connected`, `disconnected` or `battery_low`; empty for other events.

@@ -58,7 +58,10 @@ extension RuleEngine {
         for id in scheduler.ids where scheduler.runs[id].map({ moves[$0.rule] == nil }) ?? false {
             cancel(id, at: now, &effects)
         }
-        for (ruleIndex, rule) in changed where !rules.has(rule: rule, at: ruleIndex) { archive.forget(rule) }
+        for (ruleIndex, rule) in changed where !rules.has(rule: rule, at: ruleIndex) {
+            archive.forget(rule)
+            stoppedMatches.forget(rule)
+        }
     }
 
     /// Removes the positions of cycles in rules and scripts that were changed or removed.

@@ -158,6 +158,7 @@ extension RuleEngine {
         guard let run = Run(waiting, rule: ruleIndex, remaining: max(.zero, left), in: world, at: now) else {
             return "its stored state cannot be read"
         }
+        guard !run.isWaitingForPress || mayWaitForPress(run) else { return "its rule is disabled" }
         scheduler.resume(run, in: concurrencyGroup(of: ruleIndex, waiting.cause.button))
         world.rules[ruleIndex].running += 1
         world.ruleStarts[ruleIndex] = run.startedAt

@@ -108,8 +108,10 @@ extension RuleEngine {
         }
     }
 
-    /// Enables or disables a rule, until the value in the file changes. When a rule is disabled, its queued runs and
-    /// those in a `wait_for` are cancelled, and its `repeat: while: held` steps end; other runs continue.
+    /// Enables or disables a rule, until the value in the file changes.
+    ///
+    /// Disabling a rule cancels its runs that are queued or in a `wait_for`, and ends its `repeat: while: held` steps. Its other runs
+    /// continue, up to a `wait_for`.
     mutating func setEnabled(_ ruleIndex: Int, _ isEnabled: Bool, at now: Instant, _ effects: inout [Effect]) {
         guard set.rules.indices.contains(ruleIndex) else { return }
         let rule = set.rules[ruleIndex]
@@ -134,7 +136,8 @@ extension RuleEngine {
 }
 
 extension World.Change {
-    /// Sorts variables before cycles before rules that change before rules that are cancelled, each in the order of the file or of the key.
+    /// The order is that of the kinds, which is variables, cycles, rules that are enabled or disabled, rules whose runs are cancelled;
+    /// and within a kind that of the file, or of the key.
     fileprivate static func comesFirst(_ left: World.Change, _ right: World.Change) -> Bool {
         switch (left, right) {
         case (.variable(let left), .variable(let right)): left < right

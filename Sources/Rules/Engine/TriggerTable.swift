@@ -76,8 +76,8 @@ struct TriggerTable: Sendable {
             for (index, trigger) in set.rules[number].triggers.enumerated() {
                 add(trigger.origin, RuleIndex.Match(rule: number, trigger: index), isAwaited: false, of: set)
             }
-            for trigger in awaited.triggers(of: set.rules[number]) {
-                add(trigger.origin, RuleIndex.Match(rule: number, trigger: 0), isAwaited: true, of: set)
+            for (index, trigger) in awaited.triggers(of: set.rules[number]).enumerated() {
+                add(trigger.origin, RuleIndex.Match(rule: number, trigger: index), isAwaited: true, of: set)
             }
         }
         vocabularies = set.buttons.indices.map { vocabulary(of: declared[$0], set.buttons[$0]) }
