@@ -35,8 +35,8 @@ final class Daemon {
     var broker: EmbeddedBroker?
     var mqtt: MQTTEdge?
     private var flicd: FlicdListener?
-    /// The pause after the actions of a press. Half of it is enough for a mosquitto and a subscriber that run beside the daemon on
-    /// a virtual machine with two processors.
+    /// The pause after the actions of a press. It was measured with a mosquitto and a subscriber beside the daemon on a virtual
+    /// machine with two processors: with half of it, one press in ten took a tenth longer.
     private static let pauseAfterActions = Duration.microseconds(400)
     /// The longest time limit that a rule can give a step.
     private static let longestWebRequest = Duration.seconds(7 * 86_400)

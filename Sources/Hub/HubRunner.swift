@@ -27,6 +27,8 @@ package struct HubRunner: Sendable {
     private var time = Instant(nanoseconds: 0)
     /// The length of a pause; `nil`: there are no pauses.
     private let pause: Duration?
+    /// True if a pause begins when the effects of the present turn have been carried out.
+    private var isPauseNext = false
     /// The end of the present pause, when the owner has to call `next`; `nil` when there is no pause.
     package private(set) var pausesUntil: Instant?
 
@@ -41,6 +43,10 @@ package struct HubRunner: Sendable {
     /// Handles the next input; `nil` when no input waits, and during a pause. A packet from a radio ends a pause, because it can
     /// be the next press.
     package mutating func next(at now: Instant) -> Turn? {
+        if isPauseNext, let pause {
+            isPauseNext = false
+            pausesUntil = now + pause
+        }
         if let end = pausesUntil {
             if now < end, !inputs[position...].contains(where: \.isPacket) { return nil }
             pausesUntil = nil
@@ -63,7 +69,7 @@ package struct HubRunner: Sendable {
     private mutating func turn(_ input: Hub.Input) -> Turn {
         let effects = hub.handle(input, at: time)
         hasToGoOn = hub.isIncomplete
-        if hasToGoOn, let pause, effects.contains(where: \.isAction) { pausesUntil = time + pause }
+        isPauseNext = pause != nil && hasToGoOn && effects.contains(where: \.isAction)
         return Turn(input: input, at: time, effects: effects)
     }
 }
