@@ -123,6 +123,7 @@ final class Daemon {
                 isEndWanted = true
                 return deliver(.stop)
             }
+            restoreControlSocket()
             reloadConfiguration()
         }
         loop.onWallClockStep { [weak self] in self?.deliver(.wallClock(SystemEnvironment.wallClock)) }
@@ -138,6 +139,16 @@ final class Daemon {
         StartMemory.release()
         notifier?.ready()
         feedWatchdog()
+    }
+
+    /// Creates the control socket again if its file was deleted.
+    private func restoreControlSocket() {
+        SystemEnvironment.makeDirectory(SystemEnvironment.directory(of: setup.controlSocket), mode: 0o750)
+        do throws(ControlServerFailure) {
+            try control.restoreFile()
+        } catch {
+            logger.warning("\(error)")
+        }
     }
 
     /// - Parameter watched: the files and directories of the rules that were read last.

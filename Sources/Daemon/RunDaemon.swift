@@ -84,7 +84,7 @@ private func start(_ setup: Setup, _ logger: Logger, _ output: LogOutput) {
             case .ringOnDisk:
                 setup.hub.ringWarning = "\(notice)"
                 logger.warning("\(notice)")
-            case .directoryIsOpen, .fileWasOpen, .wasEmpty, .unreadable, .repaired, .ringIgnored:
+            case .directoryIsOpen, .fileWasOpen, .wasEmpty, .unreadable, .repaired, .ringIgnored, .writtenAgain:
                 logger.warning("\(notice)")
             }
         }

@@ -54,7 +54,9 @@ package final class ControlServer {
     private let path: String
     private let onRequest: @ReactorActor (Hub.ClientID, [UInt8]) -> Void
     private let onDisconnect: @ReactorActor (Hub.ClientID) -> Void
-    private let listener: Int32
+    private var listener: Int32
+    /// The socket file; `nil` for an abstract address.
+    private var file: FileIdentity?
     private var watch: Watch?
     private var resume: Timer?
     private var clients: [Hub.ClientID: Client] = [:]
@@ -79,6 +81,7 @@ package final class ControlServer {
         self.onRequest = onRequest
         self.onDisconnect = onDisconnect
         listener = try Self.listen(at: path)
+        file = FileIdentity(path: path)
         resume = loop.timer { [unowned self] in watch?.set(.read) }
         watch = loop.watch(listener, .read) { [unowned self] _ in accept() }
     }
@@ -88,7 +91,18 @@ package final class ControlServer {
         clients[client]?.connection.send(line + [UInt8(ascii: "\n")])
     }
 
-    /// Disconnects all clients and removes the socket file.
+    /// Listens again if the socket file was deleted or replaced. Connected clients stay connected.
+    package func restoreFile() throws(ControlServerFailure) {
+        guard let old = watch, !path.hasPrefix("@"), file == nil || FileIdentity(path: path) != file else { return }
+        let replacement = try Self.listen(at: path)
+        old.cancel()
+        Glibc.close(listener)
+        listener = replacement
+        file = FileIdentity(path: path)
+        watch = loop.watch(listener, .read) { [unowned self] _ in accept() }
+    }
+
+    /// Disconnects all clients and removes the socket file, unless another program has replaced it.
     package func close() {
         guard let watch else { return }
         watch.cancel()
@@ -96,7 +110,7 @@ package final class ControlServer {
         resume?.cancel()
         goOn.cancel()
         Glibc.close(listener)
-        unlink(path)
+        if FileIdentity(path: path) == file { unlink(path) }
         for client in clients.values { client.connection.close() }
         clients = [:]
         waiting = []

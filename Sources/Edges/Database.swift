@@ -82,13 +82,18 @@ package final class Database {
     /// A copy in memory, which can be changed even if the file cannot.
     package func copyInMemory() throws(DatabaseFailure) -> Database {
         let copy = try Database(path: ":memory:", busyTimeout: .zero)
-        guard let backup = sqlite3_backup_init(copy.handle, "main", handle, "main") else {
-            throw copy.failure("copy", sqlite3_errcode(copy.handle))
+        try self.copy(to: copy)
+        return copy
+    }
+
+    /// Replaces everything in `target` in one transaction.
+    package func copy(to target: Database) throws(DatabaseFailure) {
+        guard let backup = sqlite3_backup_init(target.handle, "main", handle, "main") else {
+            throw target.failure("copy", sqlite3_errcode(target.handle))
         }
         let code = sqlite3_backup_step(backup, -1)
         sqlite3_backup_finish(backup)
-        guard code == SQLITE_DONE else { throw failure("copy", code) }
-        return copy
+        guard code == SQLITE_DONE else { throw target.failure("copy", code) }
     }
 
     /// Executes a statement to its end and ignores its rows.

@@ -48,10 +48,12 @@ package final class StoreDisk {
         var database: Database
         /// The write-ahead log, for `sync`.
         var log: OwnedDescriptor
+        /// The files, to notice that they were deleted or replaced while they are open.
+        var identities: [FileIdentity?]
     }
 
     private let paths: StorePaths
-    private let lock: FileLock
+    private var lock: FileLock
     private let entropy: UInt16
     private let checkpoints: CheckpointPolicy
     private var opened: Opened?
@@ -373,7 +375,10 @@ package final class StoreDisk {
 
     /// Returns the database, which is opened for writing if it could not be opened before.
     private func openedDatabase() throws(StoreFailure) -> Database {
-        if let database { return database }
+        if let opened {
+            guard opened.identities != Self.identities(paths) else { return opened.database }
+            return try writeDeletedDatabase(opened.database)
+        }
         var newNotices: [StoreNotice] = []
         let (opened, mark) = try Self.open(paths, entropy, isStart: false) { newNotices.append($0) }
         notices += newNotices
@@ -384,6 +389,41 @@ package final class StoreDisk {
         if !opened.log.writeAgain() || !opened.log.syncData() { isLogSuspect = true }
         openReserves()
         return opened.database
+    }
+
+    /// Writes the database to a new file at its path, if its files were deleted while they were open. Otherwise the deleted
+    /// files would take everything with them at the end of the process.
+    ///
+    /// - Throws: `.replaced` if there are other files instead, which may be a backup, or the state of another daemon.
+    private func writeDeletedDatabase(_ deleted: Database) throws(StoreFailure) -> Database {
+        // The reserve in the directory was deleted, too, or does not belong to the files that are there now.
+        reserve = nil
+        guard StoreFiles.isEmpty(paths.directory) else { throw .replaced(path: paths.database) }
+        let notice = try StoreFiles.prepareDirectory(paths.directory)
+        // A second lock of the same file would fail, even in the same process.
+        if FileIdentity(path: paths.lock) != lock.identity { lock = try StoreFiles.lock(directory: paths.directory) }
+        for name in ["-wal", "-shm", "-journal"] { unlink(paths.database + name) }
+        for notice in try StoreFiles.prepareFile(paths.database) { notices.append(notice) }
+        do throws(StoreFailure) {
+            do throws(DatabaseFailure) {
+                try deleted.copy(to: Database(path: paths.database, busyTimeout: Self.busyTimeout))
+            } catch {
+                throw StoreFailure(error)
+            }
+            opened = try Self.open(paths, entropy, isStart: false) { notices.append($0) }.opened
+        } catch {
+            // The next attempt must not take an incomplete file for another database.
+            unlink(paths.database)
+            throw error
+        }
+        notices += [notice, .writtenAgain(path: paths.database)].compactMap(\.self)
+        isLogSuspect = opened?.log.writeAgain() != true || opened?.log.syncData() != true
+        openReserves()
+        return opened?.database ?? deleted
+    }
+
+    private static func identities(_ paths: StorePaths) -> [FileIdentity?] {
+        [paths.database, paths.database + "-wal"].map { FileIdentity(path: $0) }
     }
 
     /// Opens the database and its log for writing. The parameters are those of `open(_:entropy:isStart:_:)`.
@@ -397,7 +437,7 @@ package final class StoreDisk {
         // This is set last: if one of the calls above failed, closing would copy the log into the file, and SQLite would not
         // report a failed sync.
         database.keepsWALOnClose = false
-        return (Opened(database: database, log: log), mark)
+        return (Opened(database: database, log: log, identities: identities(paths)), mark)
     }
 
     /// Reads the database and the reserves without changing a file; `nil` if there is no database, or it cannot be read.

@@ -20,6 +20,8 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The file was found to be damaged while in use. At the next start it is renamed, and a new one is created.
     case damaged(path: String, cause: String)
     case database(DatabaseFailure)
+    /// While the database was in use, another file took its place, or its log was deleted.
+    case replaced(path: String)
     /// A reserve is not a regular file with a single name, or another user owns it or can write it.
     case foreignReserve(path: String)
     /// Another process has locked the ring. Its state directory is a copy of this one, or the original.
@@ -57,7 +59,7 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case .database(let failure): [SQLITE_IOERR, SQLITE_CANTOPEN].contains(failure.primaryCode)
         // `known` maps some error numbers to the two cases above; `file` is any other.
         case .file(let operation, _, _): ["open", "sync"].contains(operation)
-        case .inUse, .noStore, .newerSchema, .busy, .damaged, .foreignReserve, .ringInUse: false
+        case .inUse, .noStore, .newerSchema, .busy, .damaged, .replaced, .foreignReserve, .ringInUse: false
         }
     }
 
@@ -84,6 +86,9 @@ package enum StoreFailure: Error, Hashable, Sendable, CustomStringConvertible {
             "\(failure): sudo dmesg may say what is wrong with the disk"
         case .database(let failure):
             "\(failure)"
+        case .replaced(let path):
+            "\(path) or its log is not the file that Tryck opened: move it away to keep the present state, "
+                + "or restart Tryck to use it"
         case .foreignReserve(let path):
             "\(path) is not a file that only this user can write: remove it"
         case .ringInUse(let path):
@@ -102,6 +107,8 @@ package enum StoreNotice: Hashable, Sendable, CustomStringConvertible {
     case renamed(path: String, as: String, cause: String)
     /// The file was empty: an earlier start was interrupted, or the contents were lost.
     case wasEmpty(path: String)
+    /// The file was deleted while it was in use, and was written again.
+    case writtenAgain(path: String)
     /// An invalid row was ignored. It stays in the file.
     case unreadable(table: String, row: String)
     /// A number out of range was replaced with the nearest valid one.
@@ -122,6 +129,8 @@ package enum StoreNotice: Hashable, Sendable, CustomStringConvertible {
                 + "or imported"
         case .wasEmpty(let path):
             "\(path) was empty, and is created again: if buttons were paired, they must be paired again or imported"
+        case .writtenAgain(let path):
+            "\(path) was deleted while Tryck used it, and was written again: stop Tryck before you delete its state"
         case .unreadable(let table, let row):
             "row \(row) of \(table) is invalid and was ignored"
         case .repaired(let table, let row):

@@ -169,6 +169,8 @@ package final class FileLock: Sendable {
     /// - Parameter descriptor: the file, which is already locked.
     init(_ descriptor: OwnedDescriptor) { self.descriptor = descriptor }
 
+    var identity: FileIdentity? { FileIdentity(descriptor) }
+
     // Between fork and exec, a child process has a copy of the descriptor. The lock would outlive a mere close here.
     deinit { flock(descriptor.rawValue, LOCK_UN) }
 }
@@ -205,5 +207,29 @@ package final class OwnedDescriptor: Sendable {
             guard pwrite(rawValue, chunk, count, offset) == count else { return false }
             offset += count
         }
+    }
+}
+
+/// A file of a file system, independent of its name.
+struct FileIdentity: Hashable, Sendable {
+    private let device: UInt64
+    private let number: UInt64
+
+    /// `nil` if there is no file with this path. A symbolic link is followed.
+    init?(path: String) {
+        var information = stat()
+        guard stat(path, &information) == 0 else { return nil }
+        self.init(information)
+    }
+
+    /// `nil` if the descriptor is closed.
+    init?(_ descriptor: OwnedDescriptor) {
+        var information = stat()
+        guard fstat(descriptor.rawValue, &information) == 0 else { return nil }
+        self.init(information)
+    }
+
+    private init(_ information: stat) {
+        (device, number) = (UInt64(information.st_dev), UInt64(information.st_ino))
     }
 }

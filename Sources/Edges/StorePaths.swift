@@ -7,6 +7,7 @@ package struct StorePaths: Hashable, Sendable {
     var runtimeDirectories: [String] = []
 
     var database: String { directory + "/" + StoreFiles.databaseName }
+    var lock: String { directory + "/" + StoreFiles.lockName }
     var reserve: String { directory + "/" + Reserve.name }
 
     /// The paths of the second reserve. Its name contains the id of the database, because several daemons may share a

@@ -233,6 +233,32 @@ import Testing
             ])
     }
 
+    @Test("a socket file that was deleted is created again, and a file of another server is left alone")
+    func restored() async throws {
+        let path = temporaryPath()
+        let outcome = try await withReactor {
+            var outcome: [String] = []
+            let server = try ControlServer(loop: .shared, path: path) { _, _ in }
+            try server.restoreFile()
+            unlink(path)
+            try server.restoreFile()
+            outcome.append((try? ControlClient(path: path)) == nil ? "refuses" : "listens")
+            unlink(path)
+            let other = try ControlServer(loop: .shared, path: path) { _, _ in }
+            do throws(ControlServerFailure) { try server.restoreFile() } catch { outcome.append("\(error)") }
+            server.close()
+            outcome.append(access(path, F_OK) == 0 ? "is left" : "is removed")
+            other.close()
+            outcome.append(access(path, F_OK) == 0 ? "is left" : "is removed")
+            return outcome
+        }
+        #expect(
+            outcome == [
+                "listens", "another tryckd listens on \(path): stop it, or give this one its own `control_socket`",
+                "is left", "is removed",
+            ])
+    }
+
     @Test("a handler may close the server, and the rest of the lines are not heard")
     func closeInside() async {
         let heard: Int? = await onReactor { run in

@@ -95,7 +95,8 @@ struct DiskFaultTests {
             notices.allSatisfy {
                 switch $0 {
                 case .wasEmpty: true
-                case .directoryIsOpen, .fileWasOpen, .renamed, .unreadable, .repaired, .ringIgnored, .ringOnDisk:
+                case .directoryIsOpen, .fileWasOpen, .renamed, .writtenAgain, .unreadable, .repaired, .ringIgnored,
+                    .ringOnDisk:
                     false
                 }
             },

@@ -396,6 +396,75 @@ struct StoreDiskTests {
         }
     }
 
+    enum Deletion: CaseIterable, Sendable { case files, directory, database, log }
+
+    @Test(
+        "a database that was deleted while it was in use is written again with everything in it, and a start finds it",
+        arguments: Deletion.allCases)
+    func deleted(deletion: Deletion) async throws {
+        let directory = TemporaryDirectory()
+        let runtime = TemporaryDirectory()
+        let path = directory.path + "/tryck.sqlite"
+        try await withReactor {
+            func open() throws(StoreFailure) -> StoreDisk {
+                try StoreDisk(
+                    directory: directory.path, runtimeDirectory: runtime.path, entropy: 0x05A1,
+                    now: UTCTime(milliseconds: 1_795_228_200_123))
+            }
+            let store = try open()
+            _ = store.takeNotices()
+            try store.apply([.putButton(.example(1))])
+            switch deletion {
+            case .database: unlink(path)
+            case .log: unlink(path + "-wal")
+            case .files: directory.empty()
+            case .directory:
+                directory.empty()
+                rmdir(directory.path)
+            }
+            let change = StoreChange.fact(StoredButton.example(1).id, .name("a"))
+            if deletion == .log {
+                #expect(throws: StoreFailure.replaced(path: path)) { try store.apply([change]) }
+                #expect(store.refuge == .memory)
+                unlink(path)
+                try store.apply([])
+            } else {
+                try store.apply([change])
+            }
+            #expect(store.takeNotices().contains(.writtenAgain(path: path)))
+            #expect(store.refuge == .disk)
+            #expect(store.sync())
+            var refusal: StoreFailure?
+            do throws(StoreFailure) { _ = try open() } catch { refusal = error }
+            #expect(refusal == .inUse(directory: directory.path))
+            store.database?.keepsWALOnClose = true
+            let expected = StoredState(installationID: "05a1", buttons: [.example(1, name: "a")])
+            #expect(try store.load() == expected)
+        }
+        try await withReactor {
+            let next = try openStore(directory)
+            #expect(try next.load().buttons == [.example(1, name: "a")])
+        }
+    }
+
+    @Test("a database that another one has replaced is not overwritten")
+    func replaced() async throws {
+        let directory = TemporaryDirectory()
+        let path = directory.path + "/tryck.sqlite"
+        try await withReactor {
+            let store = try openStore(directory)
+            try store.apply([.putButton(.example(1))])
+            rename(path, path + ".old")
+            #expect(FileText.write(Array("other".utf8), to: path))
+            #expect(throws: StoreFailure.replaced(path: path)) { try store.apply([.putButton(.example(2))]) }
+            #expect(readFile(path) == Array("other".utf8))
+            // The database is put back.
+            rename(path + ".old", path)
+            try store.apply([])
+            #expect(try store.load().buttons.count == 2)
+        }
+    }
+
     @Test("a thousand transactions take less than a second")
     func thousandChanges() async throws {
         let directory = TemporaryDirectory()
