@@ -1,8 +1,10 @@
 import ArgumentParser
 import CommandSupport
+import ControlClient
 import JSON
 import MQTTTopics
 import Platform
+import Reactor
 
 struct RulesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -44,27 +46,72 @@ struct RuleCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "run",
             abstract: "Run the rule now, as if it had matched.",
-            usage: "tryck rule <id> run [--dry-run] [--ignore-conditions]",
+            usage: "tryck rule <id> run [--dry-run] [--ignore-conditions] [--wait]",
             discussion: """
+                The exit status is 1 if a gate stops the rule; with --wait, also if the run is not completed.
+
                   tryck rule goodnight run --dry-run
+                  tryck rule goodnight run --wait
                 """)
 
         @Flag(help: "Show what the rule would do, without doing it.")
         var dryRun = false
         @Flag(help: "Skip the conditions.")
         var ignoreConditions = false
+        @Flag(help: "Wait for the end of the run.")
+        var wait = false
 
         @ParentCommand var rule: RuleCommand
         @OptionGroup var control: ControlOptions
         @OptionGroup var output: OutputOptions
 
         func run() throws {
-            let answer = try control.ask(
-                RuleRequestName.run,
-                [
-                    "id": .string(rule.id), "dry_run": .bool(dryRun), "conditions": .bool(!ignoreConditions),
-                ])
-            output.write(answer) { $0["trace"].map { TraceText.lines($0) } ?? [] }
+            let data: JSONValue = [
+                "id": .string(rule.id), "dry_run": .bool(dryRun), "conditions": .bool(!ignoreConditions),
+            ]
+            guard wait else {
+                let answer = try control.ask(RuleRequestName.run, data)
+                return output.write(answer) { $0["trace"].map { TraceText.lines($0) } ?? [] }
+            }
+            let guide = RunGuide(rule: rule.id, request: .request(RuleRequestName.run, data))
+            let candidates = control.candidates
+            let output = output
+            try Conversation<Void>.run { conversation in
+                let waiting = WaitingForRun(conversation, guide, output)
+                conversation.onInterrupt { waiting.take(.interrupted) }
+                conversation.connect(candidates) { event in
+                    switch event {
+                    case .received(let line): waiting.take(.received(line))
+                    case .closed(let sentence): conversation.end(.failure(Failure(.unavailable, sentence)))
+                    }
+                }
+                waiting.take(.connected)
+            }
+        }
+    }
+
+    /// Carries out the effects of a `RunGuide`.
+    @ReactorActor
+    private final class WaitingForRun {
+        private let conversation: Conversation<Void>
+        private var guide: RunGuide
+        private let output: OutputOptions
+
+        init(_ conversation: Conversation<Void>, _ guide: RunGuide, _ output: OutputOptions) {
+            self.conversation = conversation
+            self.guide = guide
+            self.output = output
+        }
+
+        func take(_ input: RunGuide.Input) {
+            for effect in guide.handle(input) {
+                switch effect {
+                case .send(let request): conversation.send(request)
+                case .show(let trace): output.write(trace) { TraceText.lines($0) }
+                case .finish: conversation.end(.success(()))
+                case .fail(let failure): conversation.end(.failure(failure))
+                }
+            }
         }
     }
 

@@ -90,7 +90,7 @@ struct DemoCommand: ParsableCommand {
     private func check(_ files: DemoFiles) throws(Failure) {
         let checker = FileChecker(
             environment: SystemEnvironment.environmentVariables, workingDirectory: SystemEnvironment.workingDirectory)
-        let checked = try checker.check(files.rules)
+        let checked = try checker.check(.file(files.rules))
         guard checked.contains(where: { $0.diagnostics.contains { $0.severity == .error } }) else { return }
         let output = Output.standardError
         output.write(text: CheckedFile.report(checked, style: output.style))

@@ -163,7 +163,11 @@ extension RuleHost {
         let stopped = Gate.allCases.compactMap { Outcome(rawValue: $0.rawValue) }.first {
             (after[$0] ?? 0) > (before[$0] ?? 0)
         }
-        if let stopped { return .error("rule \(rule) did not run: \(stopped.rawValue)") }
+        if let stopped {
+            let match = stoppedMatches(of: rule).last { $0.gate.rawValue == stopped.rawValue }
+            let reason = match.map { $0.reason.isEmpty ? "" : ": \(redaction($0.reason))" } ?? ""
+            return .error("rule \(rule) did not run: \(stopped.rawValue)\(reason)")
+        }
         var members: [JSONValue.Member] = [
             .init("id", .string(rule)),
             .init("outcome", .string(latestOutcome(of: rule)?.rawValue ?? Outcome.notMatched.rawValue)),

@@ -10,5 +10,7 @@ package enum ExitStatus: Int32, Hashable, Sendable {
     case unavailable = 69
     /// A fault of Tryck itself.
     case internalError = 70
+    /// Output could not be written.
+    case inputOutput = 74
     case configuration = 78
 }

@@ -58,16 +58,7 @@ package struct FileText: Sendable {
         guard kind == S_IFREG || acceptsPipes && kind == S_IFIFO else {
             throw .unreadable(path, cause: "it is not a regular file")
         }
-        var octets: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65_536)
-        while true {
-            let count = read(descriptor, &chunk, chunk.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw .unreadable(path, cause: String(cString: strerror(errno))) }
-            guard count > 0 else { break }
-            octets.append(contentsOf: chunk[..<count])
-            guard octets.count <= FileText.maximumLength else { throw .tooLong(path) }
-        }
+        let octets = try Self.contents(of: descriptor, path)
         guard !octets.isEmpty || kind != S_IFIFO else {
             throw .unreadable(path, cause: "nothing writes to it")
         }
@@ -75,6 +66,29 @@ package struct FileText: Sendable {
         self.octets = octets
         isReadableByOthers = status.st_mode & 0o077 != 0
         modifiedAt = UTCTime(milliseconds: Int64(status.st_mtim.tv_sec) * 1000)
+    }
+
+    /// Reads standard input to its end.
+    ///
+    /// - Parameter path: the path in messages.
+    package init(readingStandardInputAs path: String) throws(Failure) {
+        self.path = path
+        octets = try Self.contents(of: STDIN_FILENO, path)
+        isReadableByOthers = false
+        modifiedAt = UTCTime(milliseconds: 0)
+    }
+
+    private static func contents(of descriptor: Int32, _ path: String) throws(Failure) -> [UInt8] {
+        var octets: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = read(descriptor, &chunk, chunk.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .unreadable(path, cause: String(cString: strerror(errno))) }
+            guard count > 0 else { return octets }
+            octets.append(contentsOf: chunk[..<count])
+            guard octets.count <= FileText.maximumLength else { throw .tooLong(path) }
+        }
     }
 
     /// Writes a file with mode 0600 and replaces `path` by renaming, so that readers see either the old or the new

@@ -16,10 +16,10 @@ struct CheckCommand: ParsableCommand {
 
               tryck check rules/home.yaml
               tryck check --strict && tryck reload
+              generate-rules | tryck check - --as rules/home.yaml
             """)
 
-    @Argument(help: RulesArgument.help)
-    var path: String?
+    @OptionGroup var rules: RulesArgument
 
     @Flag(help: "Exit with status 1 if there are warnings.")
     var strict = false
@@ -27,7 +27,7 @@ struct CheckCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let checked = try FileChecker.here.check(path)
+        let checked = try rules.sources.flatMap { try FileChecker.here.check($0) }
         let diagnostics = checked.flatMap(\.diagnostics)
         if output.json {
             Output.standardOutput.write(line: JSONValue.array(diagnostics.problemList).description)
@@ -49,13 +49,4 @@ struct CheckCommand: ParsableCommand {
             if let set = file.set { output.write(ListeningText.lines(set)) }
         }
     }
-}
-
-/// The argument of commands that read rules without a daemon.
-enum RulesArgument {
-    static let help = ArgumentHelp(
-        """
-        A rules file, or a tryck.yaml, which is checked with its rules. The default is the tryck.yaml that a daemon \
-        would use.
-        """)
 }

@@ -12,7 +12,7 @@ enum EventArgument {
         _ word: String, of button: String, queued: String?, in set: RuleSet
     ) throws(Failure) -> SimulatedEvent {
         guard set.buttons.contains(where: { $0.name == button }) else {
-            throw Failure(.usage, GivenValues.unknown("button", button, among: set.buttons.map(\.name)))
+            throw Failure(.negativeResult, GivenValues.unknown("button", button, among: set.buttons.map(\.name)))
         }
         guard let event = event(word) ?? RuleExplainer.pattern(word) else {
             throw Failure(

@@ -104,7 +104,7 @@ struct ExplainCommand: ParsableCommand {
     }
 
     func run() throws {
-        let set = try FileChecker.here.rules(rules)
+        let set = try FileChecker.rules(in: FileChecker.here.check(rules.map { .file($0) }))
         let given = try GivenValues.given(at: at, states: state, variables: variable, in: set)
         let explainer = RuleExplainer(set, given: given)
         let explanation = try chord.map { try explain(chord: $0, explainer, in: set) } ?? explain(explainer, in: set)
@@ -133,7 +133,7 @@ struct ExplainCommand: ParsableCommand {
             throw Failure(.usage, "--chord takes two to four different buttons, such as left,right")
         }
         for name in names where !set.buttons.contains(where: { $0.name == name }) {
-            throw Failure(.usage, GivenValues.unknown("button", name, among: set.buttons.map(\.name)))
+            throw Failure(.negativeResult, GivenValues.unknown("button", name, among: set.buttons.map(\.name)))
         }
         return explainer.explain(chord: names) ?? Explanation()
     }

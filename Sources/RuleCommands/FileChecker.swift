@@ -20,34 +20,44 @@ package struct FileChecker {
             environment: SystemEnvironment.environmentVariables, workingDirectory: SystemEnvironment.workingDirectory)
     }
 
-    /// Checks rules, or a configuration and its rules. Without a path, it checks what a daemon started here would use.
-    package func check(_ path: String?) throws(Failure) -> [CheckedFile] {
-        guard let path else { return try checkDefault() }
-        let text = try read(path)
-        switch CheckedFile.kind(name: path, text: text.octets) {
-        case .rules: return [try checkRules(RulesOnDisk(path: path, files: files), path)]
-        case .configuration: return try checkConfiguration(text, path)
+    /// Checks rules, or a configuration and its rules. Without a source, it checks what a daemon started here would use.
+    package func check(_ source: RuleSource?) throws(Failure) -> [CheckedFile] {
+        switch source {
+        case nil: return try checkDefault()
+        case .file(let path)?: return try check(read(path), isOnDisk: true)
+        case .standardInput(let name)?: return try check(readStandardInput(name), isOnDisk: false)
         }
     }
 
-    /// The rules that `check` finds, for a command that needs rules.
+    private func check(_ text: FileText, isOnDisk: Bool) throws(Failure) -> [CheckedFile] {
+        switch CheckedFile.kind(name: text.path, text: text.octets) {
+        case .rules:
+            var rules = RulesOnDisk(path: text.path, files: files)
+            if !isOnDisk { rules.text = text.octets }
+            return [try checkRules(rules, text.path)]
+        case .configuration: return try checkConfiguration(text, text.path)
+        }
+    }
+
+    /// The rules among files that were checked, for a command that needs rules.
     ///
-    /// - Throws: `Failure` with status 1 and the report when there are errors.
-    func rules(_ path: String?) throws(Failure) -> RuleSet {
-        let checked = try check(path)
+    /// - Throws: `Failure` with status 1 when there are errors, whose report is written to standard error.
+    static func rules(in checked: [CheckedFile]) throws(Failure) -> RuleSet {
         if let set = checked.compactMap(\.set).last { return set }
-        guard checked.contains(where: { !$0.diagnostics.isEmpty }) else {
+        let diagnostics = checked.flatMap(\.diagnostics)
+        guard !diagnostics.isEmpty else {
             throw Failure(.configuration, "There are no rules here. Name a rules file, such as rules/home.yaml")
         }
-        Output.standardError.write(text: CheckedFile.report(checked, style: Output.standardError.style))
-        throw Failure.silent(.negativeResult)
+        throw Failure(
+            .negativeResult, "The rules have errors.", problems: diagnostics.problemList,
+            report: CheckedFile.report(checked, style: Output.standardError.style))
     }
 
     /// What can be read of the rules that `check` finds. If there are errors, their report is written to standard error.
     func readableRules(_ path: String) throws(Failure) -> (set: RuleSet, hasErrors: Bool) {
-        let checked = try check(path)
+        let checked = try check(.file(path))
         if let set = checked.compactMap(\.set).last { return (set, false) }
-        guard let set = checked.compactMap(\.readable).last else { return (try rules(path), false) }
+        guard let set = checked.compactMap(\.readable).last else { return (try Self.rules(in: checked), false) }
         Output.standardError.write(text: CheckedFile.report(checked, style: Output.standardError.style))
         return (set, true)
     }
@@ -93,6 +103,14 @@ package struct FileChecker {
             return try FileText(reading: path)
         } catch {
             throw Failure(.configuration, "\(error). Give the path of a rules file or of a tryck.yaml.")
+        }
+    }
+
+    private func readStandardInput(_ name: String) throws(Failure) -> FileText {
+        do throws(FileText.Failure) {
+            return try FileText(readingStandardInputAs: name)
+        } catch {
+            throw Failure(.configuration, "\(error).")
         }
     }
 

@@ -16,14 +16,14 @@ enum GivenValues {
         for text in states {
             let (name, value) = try pair(text, "--state")
             guard let state = set.states.first(where: { $0.name == name }) else {
-                throw Failure(.usage, unknown("state", name, among: set.states.map(\.name)))
+                throw Failure(.negativeResult, unknown("state", name, among: set.states.map(\.name)))
             }
             given.states.append(.init(name, try typed(value, state.type, name)))
         }
         for text in variables {
             let (name, value) = try pair(text, "--variable")
             guard let variable = set.variables.first(where: { $0.name == name }) else {
-                throw Failure(.usage, unknown("variable", name, among: set.variables.map(\.name)))
+                throw Failure(.negativeResult, unknown("variable", name, among: set.variables.map(\.name)))
             }
             given.variables.append(.init(name, try typed(value, variable.type, name)))
         }
@@ -50,7 +50,9 @@ enum GivenValues {
             case .string: .string(text)
             case .duration: nil
             }
-        guard let value else { throw Failure(.usage, "\(name) takes values of type \(type.rawValue), not \"\(text)\"") }
+        guard let value else {
+            throw Failure(.negativeResult, "\(name) takes values of type \(type.rawValue), not \"\(text)\"")
+        }
         return value
     }
 

@@ -18,10 +18,10 @@ struct TestCommand: ParsableCommand {
               tryck test rules/home.yaml
               tryck test --strict
               tryck test --filter midnight
+              tryck test rules/recipes/*.yaml
             """)
 
-    @Argument(help: RulesArgument.help)
-    var path: String?
+    @OptionGroup var rules: RulesArgument
 
     @Option(
         help: ArgumentHelp(
@@ -36,23 +36,35 @@ struct TestCommand: ParsableCommand {
 
     func run() throws {
         let checker = FileChecker.here
-        var set = try checker.rules(path)
-        if let filter {
-            set.tests = set.tests.filter { $0.name.contains(filter) }
-            guard !set.tests.isEmpty else { throw Failure(.negativeResult, "No test has \"\(filter)\" in its name.") }
-        }
-        var report = RuleTestRunner.run(set)
-        // What the other tests reach is not known.
-        if filter != nil { report.unreached = [] }
-        if output.json {
-            Output.standardOutput.write(line: TestText.json(report).description)
-        } else {
-            Output.standardOutput.write(TestText.lines(report, style: Output.standardOutput.style))
-        }
+        var files: [(name: String, report: RuleTestReport)] = []
         var hasWarnings = false
-        if strict {
-            hasWarnings = try !report.unreached.isEmpty || checker.check(path).contains { !$0.diagnostics.isEmpty }
+        for source in rules.sources {
+            let checked = try checker.check(source)
+            var set = try FileChecker.rules(in: checked)
+            if let filter { set.tests = set.tests.filter { $0.name.contains(filter) } }
+            var report = RuleTestRunner.run(set)
+            // What the other tests reach is not known.
+            if filter != nil { report.unreached = [] }
+            hasWarnings = hasWarnings || !report.unreached.isEmpty || checked.contains { !$0.diagnostics.isEmpty }
+            files.append((checked.last?.name ?? "", report))
         }
-        guard report.failures.isEmpty, !hasWarnings else { throw Failure.silent(.negativeResult) }
+        if let filter, files.allSatisfy(\.report.results.isEmpty) {
+            throw Failure(.negativeResult, "No test has \"\(filter)\" in its name.")
+        }
+        for (name, report) in files { show(report, of: files.count > 1 ? name : nil) }
+        guard files.allSatisfy(\.report.failures.isEmpty), !strict || !hasWarnings else {
+            throw Failure.silent(.negativeResult)
+        }
+    }
+
+    /// - Parameter name: the file, if there are several.
+    private func show(_ report: RuleTestReport, of name: String?) {
+        let output = Output.standardOutput
+        guard !self.output.json else {
+            output.write(line: TestText.json(report, of: name).description)
+            return
+        }
+        if let name { output.write(Line("\(name):", .strong)) }
+        output.write(TestText.lines(report, style: output.style))
     }
 }

@@ -22,6 +22,8 @@ package import Rules
 package struct RulesOnDisk: Sendable {
     /// The entry file, as named in messages.
     package var path: String
+    /// The text of the entry file, if it is not read from the disk.
+    package var text: [UInt8]?
     /// True if the path is configured; then the file has to exist.
     package var isNamed: Bool
     package var files: ConfigurationFiles
@@ -84,6 +86,7 @@ package struct RulesOnDisk: Sendable {
     }
 
     private func entry() throws(FileText.Failure) -> SourceFile {
+        if let text { return SourceFile(name: path, text: text) }
         switch RuleFiles.file(path) {
         case .files(let files):
             guard let file = files.first else { throw .notFound(path) }

@@ -1,4 +1,6 @@
 import Glibc
+import Platform
+import Synchronization
 
 /// Standard output or standard error of this process.
 package struct Output: Sendable {
@@ -6,6 +8,14 @@ package struct Output: Sendable {
     package static let standardError = Output(descriptor: STDERR_FILENO)
 
     package let descriptor: Int32
+
+    /// Why something could not be written to standard output: the first reason, in the system's words. `nil` if everything was
+    /// written, or if the reader has closed the pipe, which is its way to say that it needs no more.
+    package static var failureOfStandardOutput: String? {
+        failureCode.withLock { $0 == 0 ? nil : systemMessage($0) }
+    }
+
+    private static let failureCode = Mutex<Int32>(0)
 
     var isTerminal: Bool { isatty(descriptor) == 1 }
 
@@ -47,6 +57,10 @@ package struct Output: Sendable {
                 var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = poll(&wait, 1, -1)
             } else if errno != EINTR {
+                let code = errno
+                if descriptor == STDOUT_FILENO, code != EPIPE {
+                    Self.failureCode.withLock { if $0 == 0 { $0 = code } }
+                }
                 return false
             }
         }
