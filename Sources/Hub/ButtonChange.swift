@@ -28,6 +28,8 @@ enum ButtonFact: Hashable, Sendable {
     indirect case removal(Departure, label: String, ButtonRecord)
     /// The button's display name before the change.
     case name(before: String)
+    /// The name of the button in the rules.
+    case ruleName
     case nickname
     case firmware
     case model
@@ -84,7 +86,7 @@ extension ButtonFact {
         case .pairing: [.flicd, .identities, .deviceList]
         case .removal: [.flicd, .config, .status, .availability, .narration, .identities, .deviceList]
         case .name: [.status, .narration, .deviceList, .watchers]
-        case .triggerMode: [.status, .deviceList, .watchers]
+        case .triggerMode, .ruleName: [.status, .deviceList, .watchers]
         // `Hub.replaceRules` invalidates the list of devices once for all buttons.
         case .rules(let isDifferent): isDifferent ? [.status, .watchers] : .status
         case .nickname: [.status, .identities, .deviceList, .watchers]

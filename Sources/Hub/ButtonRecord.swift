@@ -12,6 +12,8 @@ struct ButtonRecord: Hashable, Sendable {
     /// True if a dial has moved since the positions were recorded.
     var hasUnrecordedDials = false
     var watermark: PublishWatermark
+    /// The name of the button in the rules; `nil` if they do not name it.
+    var ruleName: String?
     var state = ButtonState.disconnected
     /// When this process last heard of the button. The wall time of that instant may become known later.
     private(set) var lastSeen: Instant?
@@ -90,7 +92,8 @@ struct ButtonRecord: Hashable, Sendable {
             advertisingConfigured: stored.isAdvertisingConfigured, settings: stored.settings, dials: stored.dials)
     }
 
-    var displayName: String { stored.displayName }
+    /// The name set by `button/rename`, else the name in the rules, else those of `StoredButton.displayName`.
+    var displayName: String { stored.name ?? ruleName ?? stored.displayName }
 
     /// The percentage derived from the voltage, or reported by a flicd; 0…100.
     var batteryPercentage: Int? { stored.batteryMillivolts.map(Battery.percentage) ?? stored.batteryPercentage }

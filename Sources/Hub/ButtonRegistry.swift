@@ -50,7 +50,7 @@ struct ButtonRegistry: Sendable {
         let lowercase = text.lowercased()
         return records.values.filter {
             let identity = $0.identity
-            return $0.displayName == text
+            return $0.displayName == text || $0.stored.displayName == text
                 || [identity.id.description, identity.address.description.lowercased(), identity.serial.lowercased()]
                     .contains(lowercase)
         }.map(\.identity.id).sorted()
@@ -212,6 +212,15 @@ struct ButtonRegistry: Sendable {
     /// The rules do not allow the chosen trigger mode any more.
     mutating func triggerModeDropped(_ button: ButtonID) -> ButtonChange {
         set(.triggerMode(nil), of: button, announcing: .triggerMode)
+    }
+
+    /// The rules give the button this name, or none.
+    ///
+    /// - Returns: `nil` if the name is the same as before.
+    mutating func declared(_ button: ButtonID, as name: String?) -> ButtonChange? {
+        guard let record = records[button], record.ruleName != name else { return nil }
+        records[button]?.ruleName = name
+        return ButtonChange(button: button, fact: .ruleName)
     }
 
     /// The rules were replaced.

@@ -69,7 +69,8 @@ extension FlicdServer.Input {
                 self = .button(record.identity)
             }
         // `announce` tells clients of the state before it records anything.
-        case .state, .name, .nickname, .model, .source, .triggerMode, .rules, .options, .isConnectionWanted, .signal,
+        case .state, .name, .ruleName, .nickname, .model, .source, .triggerMode, .rules, .options, .isConnectionWanted,
+            .signal,
             .activity, .updateProgress:
             return nil
         }

@@ -56,7 +56,8 @@ extension Hub {
         case .state(let state, let before): narrate(state, before: before, of: change.button)
         case .removal(let departure, let label, let record): narrate(departure, label, record, at: now)
         case .name(let before): narrateName(of: change.button, before: before, at: now)
-        case .pairing, .nickname, .firmware, .model, .source, .triggerMode, .rules, .options, .isConnectionWanted,
+        case .pairing, .ruleName, .nickname, .firmware, .model, .source, .triggerMode, .rules, .options,
+            .isConnectionWanted,
             .battery, .signal, .activity, .updateProgress, nil:
             break
         }
@@ -107,7 +108,8 @@ extension Hub {
             if let percentage = buttons[change.button]?.batteryPercentage {
                 advanceRules(.battery(change.button, Int64(percentage)), at: now)
             }
-        case .pairing, .removal, .name, .nickname, .firmware, .model, .source, .triggerMode, .rules, .options,
+        case .pairing, .removal, .name, .ruleName, .nickname, .firmware, .model, .source, .triggerMode, .rules,
+            .options,
             .isConnectionWanted, .signal, .activity, .updateProgress, nil:
             break
         }
@@ -116,6 +118,7 @@ extension Hub {
     /// Tells all parts that resolve names or count buttons: the rule engine, the list of devices, and the service manager.
     mutating func identitiesChanged(at now: Instant) {
         advanceRules(.buttonsChanged(buttons.sorted.map(\.identity)), at: now)
+        takeNamesOfRules(at: now)
         invalidate(.bridgeDevices)
         invalidate(.bridgeInfo)
         invalidateDevices(at: now)
@@ -129,9 +132,16 @@ extension Hub {
 
     func name(of button: ButtonID) -> ButtonName { ButtonName(id: button, label: label(of: button)) }
 
-    /// The name of a button for users: its name in the rules, else its own.
+    /// The name of a button in the log, in the live stream and in answers about rules: its name in the rules, else its own.
     func label(of button: ButtonID) -> String {
         rules.declaredName(of: button) ?? buttons[button]?.displayName ?? button.description
+    }
+
+    /// Gives each button the name that the rules have for it.
+    mutating func takeNamesOfRules(at now: Instant) {
+        for button in buttons.keys.sorted() {
+            announce(buttons.declared(button, as: rules.declaredName(of: button)), at: now)
+        }
     }
 
     /// The rules do not allow the chosen trigger mode any more.

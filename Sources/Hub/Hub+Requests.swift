@@ -81,7 +81,9 @@ extension Hub {
             return .error(#"data needs "button" and "press""#)
         }
         guard configuration.simulatedButtons.contains(button) else {
-            return .error("there is no simulated button \"\(button)\"")
+            let names = configuration.simulatedButtons.sorted().prefix(20).joined(separator: ", ")
+            let others = names.isEmpty ? "the transport is not simulated" : "the simulated buttons are \(names)"
+            return .error("there is no simulated button \"\(button)\"; \(others)")
         }
         emit(.pressSimulated(button: button, press: press))
         return .ok(.object([]))

@@ -73,6 +73,8 @@ extension Hub {
         recordingHides(prepared.set.confidential)
         advanceRules(.reloaded(prepared), at: now)
         for topic in rules.took(insteadOf: before) { invalidate(topic) }
+        // `rulesReplaced` below informs the audiences of a new name.
+        for button in buttons.keys.sorted() { _ = buttons.declared(button, as: rules.declaredName(of: button)) }
         let shownNow = watchedButtons
         for button in buttons.keys.sorted() {
             let isDifferent = shownBefore[button] != shownNow[button]

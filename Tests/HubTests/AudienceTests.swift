@@ -172,7 +172,32 @@ struct AudienceTests {
         house.report(.effect(.nickname(Self.button, "Stove")))
         #expect(house.changes.contains(.fact(Self.button, .triggerMode(nil))))
         #expect(house.status?["trigger_mode"] == "click")
-        #expect(house.lines.count { $0["kind"] == "changed" } == 2, "one line for each fact")
+        #expect(house.lines.count { $0["kind"] == "changed" } == 3, "one line for each fact")
+    }
+
+    @Test("a button is called as in the rules over MQTT and in Home Assistant, unless it was renamed")
+    func nameInTheRules() {
+        var house = ReportingHouse(rules: RuleSet(buttons: [Self.declared(.address(Self.button))], fingerprint: "1"))
+        func names() -> [JSONValue?] {
+            let configs = house.retained.filter {
+                $0.key.hasPrefix("homeassistant/") && $0.key.contains("80e4da123456")
+            }
+            return [house.status?["name"], house.listed?["name"]] + configs.values.map { $0["device"]?["name"] }
+        }
+        house.settle()
+        #expect(names() == ["hall", "hall", "hall"])
+        house.report(.effect(.nickname(Self.button, "Stove")))
+        #expect(names() == ["hall", "hall", "hall"])
+        house.ask("button/rename", ["id": "hall", "to": "Attic"])
+        house.settle()
+        #expect(names() == ["Attic", "Attic", "Attic"])
+        house.ask("button/rename", ["id": "hall", "to": ""])
+        house.settle()
+        #expect(names() == ["hall", "hall", "hall"])
+        house.rulesOnDisk = RuleSet(fingerprint: "2")
+        house.reload()
+        #expect(names() == ["Stove", "Stove", "Stove"])
+        #expect(house.changed?["name"] == "Stove")
     }
 
     private static func declared(_ hardware: DeclaredButton.Hardware) -> DeclaredButton {
