@@ -105,8 +105,8 @@ struct Announcements: Sendable {
         let payload: [UInt8] =
             switch topic {
             case .config: device.map { discovery.payload($0, withdrawn: withdrawn) } ?? []
-            case .bridgeConfig, .bridgeInfo, .bridgeDevices, .rules, .status, .availability, .bridgeState, .ruleEnabled,
-                .lastRun, .statistics, .variable:
+            case .bridgeConfig, .bridgeInfo, .bridgeDevices, .bridgePairing, .bridgeHealth, .rules, .status,
+                .availability, .bridgeState, .ruleEnabled, .lastRun, .statistics, .variable:
                 discovery.bridgePayload(withdrawn: withdrawn)
             }
         let message = MQTTMessage(topicName: name(of: topic), payload: payload, qos: 1, retain: true)

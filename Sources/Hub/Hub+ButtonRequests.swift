@@ -235,6 +235,7 @@ extension Hub {
             }
             if case .error(let sentence) = answer {
                 log(.badSettings, .warning, "\(topicName): \(sentence)", at: now)
+                publishRefusal(sentence, of: topicName)
             }
         }
     }
@@ -298,12 +299,23 @@ extension DialPosition {
         guard let members = value.objectValue, !members.isEmpty else { return nil }
         let dials = Dial.all(of: model)
         let positions = members.compactMap { member -> DialPosition? in
-            guard let dial = dials.first(where: { $0.name == member.name }), let percentage = member.value.integerValue,
-                (0...100).contains(percentage)
+            guard let dial = dials.first(where: { $0.name == member.name }), let percentage = member.value.percentage
             else { return nil }
-            return DialPosition(dial, percentage: Int(percentage))
+            return DialPosition(dial, percentage: percentage)
         }
         return positions.count == members.count ? positions : nil
+    }
+}
+
+extension JSONValue {
+    /// A number from 0 to 100, rounded to a whole one, because automations calculate positions with fractions; `nil` for
+    /// other values.
+    fileprivate var percentage: Int? {
+        switch self {
+        case .integer(let value): (0...100).contains(value) ? Int(value) : nil
+        case .number(let value): (0...100).contains(value) ? Int(value.rounded()) : nil
+        case .null, .bool, .string, .array, .object: nil
+        }
     }
 }
 

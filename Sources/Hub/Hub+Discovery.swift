@@ -26,13 +26,14 @@ extension Hub {
 
     func device(of record: ButtonRecord) -> ButtonDevice {
         let identity = record.identity
+        let listening = rules.listening(to: identity.id)
         return ButtonDevice(
             id: identity.id, address: identity.address, name: record.displayName, serial: identity.serial,
             firmwareVersion: identity.firmwareVersion, model: identity.model,
             clickCounts: Set(
-                rules.listening(to: identity.id).gestures.filter { !$0.contains(.long) }.map(\.count).filter { $0 > 2 }
-            ),
-            hasFirmwareFile: firmwareFile(for: record) != nil, usedDials: usedDials(of: identity))
+                listening.gestures.filter { !$0.contains(.long) }.map(\.count).filter { $0 > 2 }),
+            hasFirmwareFile: firmwareFile(for: record) != nil, usedDials: usedDials(of: identity),
+            fixedTriggerMode: listening.isFixed ? listening.mode : nil)
     }
 
     /// The dials whose rotation triggers a rule. For the dial of a Twist, all its slots are included.

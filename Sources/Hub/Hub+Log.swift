@@ -25,7 +25,9 @@ extension Hub {
     /// Publishes a line of the log, unless it repeats the one before.
     private mutating func publishLogged(_ level: LogLevel, _ message: String) {
         guard broker.isConnected, logbook.publishes(level, message), broker.admitLine() else { return }
-        let payload: JSONValue = ["level": .string(level.rawValue), "message": .string(message)]
+        let payload: JSONValue = [
+            "level": .string(level.rawValue), "message": .string(message), "namespace": "tryck",
+        ]
         emit(
             .publish(
                 .logLine, MQTTMessage(topicName: broker.topics.bridgeLogging, payload: payload.encoded()), expiry: nil))

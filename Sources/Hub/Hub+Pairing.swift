@@ -132,6 +132,8 @@ extension Hub {
 
     /// Tells clients that watch, and clients of the broker if it is connected.
     mutating func publishPairing(_ data: [JSONValue.Member]) {
+        search.advanced(data)
+        invalidate(.bridgePairing)
         broadcast(.pairing(data))
         publishIfConnected(broker.topics.bridgeMessage("pairing", .object(data)))
     }

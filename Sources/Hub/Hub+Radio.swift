@@ -18,6 +18,7 @@ extension Hub {
         radio.becameReady(address, at: now)
         reportControllerToFlicd(at: now)
         invalidate(.bridgeInfo)
+        invalidate(.bridgeHealth)
         log(.info, "Bluetooth adapter \(address) on \(configuration.transport) is ready")
         broadcast(.adapter(radio.state, address: address))
         reportServiceStatus()
@@ -26,6 +27,7 @@ extension Hub {
     mutating func transportClosed(_ reason: String, _ fault: AdapterFault, at now: Instant) {
         let closing = radio.closed(reason, fault, time: wallClock(at: now), at: now)
         invalidate(.bridgeInfo)
+        invalidate(.bridgeHealth)
         advanceButtons(.transportClosed, at: now)
         reportControllerToFlicd(at: now)
         if let delay = closing.retryDelay {

@@ -41,7 +41,15 @@ extension Hub {
             emit(.respond(client, answer.line(transaction: transaction)))
         case .mqtt(let name, let transaction):
             publishAnswer(answer.line(transaction: transaction), to: name)
+            if case .error(let sentence) = answer { publishRefusal(sentence, of: broker.topics.request(name)) }
         }
+    }
+
+    /// Publishes that a message on that topic was refused. Home Assistant shows it, because it ignores answers.
+    mutating func publishRefusal(_ sentence: String, of topicName: String) {
+        guard broker.isConnected, refusals.admits(at: handledAt) else { return }
+        let data: JSONValue = ["topic": .string(topicName), "message": .string(redaction(sentence))]
+        publishIfConnected(broker.topics.bridgeMessage(Discovery.refusal, data))
     }
 
     /// Answers what a client of the control socket or of the broker asks for.

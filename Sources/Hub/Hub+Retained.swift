@@ -22,6 +22,7 @@ extension Hub {
     /// Publishes outdated topics, up to the number of unacknowledged messages that `RetainedQueue` allows.
     mutating func sendRetained(at now: Instant) {
         while let (topic, id) = broker.takeRetained() {
+            if topic == .bridgeHealth { healthSentAt = now }
             emit(.publish(id, retainedMessage(topic, at: now), expiry: nil))
         }
     }
@@ -36,7 +37,7 @@ extension Hub {
     /// True if what the topic is about does not exist any more.
     func isGone(_ topic: RetainedTopic) -> Bool {
         switch topic {
-        case .bridgeInfo, .bridgeDevices, .rules, .bridgeConfig, .bridgeState: false
+        case .bridgeInfo, .bridgeDevices, .bridgePairing, .bridgeHealth, .rules, .bridgeConfig, .bridgeState: false
         case .status(let button), .availability(let button), .config(let button): buttons[button] == nil
         case .ruleEnabled(let rule), .statistics(let rule), .lastRun(let rule): !rules.has(rule: rule)
         case .variable(let name): !rules.has(variable: name)

@@ -13,6 +13,8 @@ extension Hub {
         return switch topic {
         case .bridgeInfo: message(topics.bridgeInfo, bridgeStatus(at: now).json)
         case .bridgeDevices: message(topics.bridgeDevices, .array(listedButtons.map(\.json)))
+        case .bridgePairing: message(topics.bridgePairing, search.status.json)
+        case .bridgeHealth: message(topics.bridgeHealth, health(at: now))
         case .bridgeState: topics.bridgeStateMessage(isOnline: true)
         case .status(let button):
             message(topics.status(of: button), buttons[button].map { status(of: $0).json })
@@ -42,7 +44,7 @@ extension Hub {
             version: configuration.version, commit: configuration.commit,
             adapter: BridgeStatus.Adapter(
                 transport: configuration.transport, address: radio.address, state: radio.state.name,
-                isPowered: radio.isReady),
+                isPowered: radio.isReady, problem: configuration.hasTransport ? adapterProblem : nil),
             sources: flicd.upstreams.map { BridgeStatus.Source(name: $0.name, state: $0.controller?.name) },
             permitJoinEnd: search.end.map { wallClock(at: $0) }, logLevel: logbook.level.rawValue,
             trustRoots: configuration.trustRootNames, buttonCount: buttons.count, ruleCount: rules.set.rules.count,
@@ -53,6 +55,7 @@ extension Hub {
         buttons.values.sorted { $0.identity.id < $1.identity.id }.map {
             ListedButton(
                 identity: $0.identity, name: $0.displayName, triggerMode: chosenMode(of: $0),
+                effectiveTriggerMode: rules.listening(to: $0.identity.id).mode?.rawValue ?? "raw",
                 latencyMode: $0.latencyMode, source: $0.source, pairedAt: $0.pairedAt)
         }
     }

@@ -58,6 +58,7 @@ extension Hub {
         }
         invalidate(.rules)
         invalidate(.bridgeInfo)
+        invalidate(.bridgeHealth)
         broadcast(
             .rulesLoaded(
                 isOK: rules.fault == nil, fingerprint: rules.set.fingerprint, count: rules.set.rules.count,

@@ -179,6 +179,9 @@ package struct Hub: Sendable {
     var firmwareFiles: [FirmwareFile] = []
     var jobs = Jobs()
     var identifiers = IdentifierSequence()
+    var refusals = RefusalLimit()
+    /// When `bridge/health` was published last; `nil` before the first time.
+    var healthSentAt: Instant?
     var metrics: MetricsState
     /// The time of the input that is being handled.
     private(set) var handledAt = Instant(nanoseconds: 0)
@@ -340,7 +343,9 @@ package struct Hub: Sendable {
         case .join: endUpstreamSearch(isAsked: false, at: now)
         case .store: retryRecords(at: now)
         case .statistics: publishStatistics()
-        case .settling: broker.addSettled()
+        case .settling:
+            broker.addSettled()
+            refreshHealth(at: now)
         case .announce: announceAgain()
         case .watermarks: recordWatermarks()
         case .dials: recordDials()

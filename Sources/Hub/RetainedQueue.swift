@@ -5,6 +5,8 @@ import ButtonModel
 enum RetainedTopic: Hashable, Sendable {
     case bridgeInfo
     case bridgeDevices
+    case bridgePairing
+    case bridgeHealth
     case rules
     case status(ButtonID)
     case availability(ButtonID)

@@ -33,6 +33,15 @@ extension RuleHost {
         ]
     }
 
+    /// The part `rules` of `bridge/health`.
+    var counts: JSONValue {
+        [
+            "loaded": .integer(Int64(set.rules.count)), "errors": .integer(Int64(errorCount)),
+            "started": .integer(runs(.started)), "completed": .integer(runs(.completed)),
+            "failed": .integer(runs(.failed)),
+        ]
+    }
+
     /// The number of errors in the rules on disk; 0 if those rules run.
     var errorCount: Int { fault == nil ? 0 : problemsOnDisk.reduce(0) { $0 + $1.countOfErrors } }
 
@@ -49,7 +58,9 @@ extension RuleHost {
         case .lastRun(let rule): lastRun(of: rule)?.encoded() ?? []
         case .statistics(let rule): statistics(of: rule)?.json.encoded() ?? []
         case .variable(let name): value(of: name).map { Array(redaction($0.text ?? "").utf8) } ?? []
-        case .bridgeInfo, .bridgeDevices, .bridgeConfig, .bridgeState, .status, .availability, .config: []
+        case .bridgeInfo, .bridgeDevices, .bridgePairing, .bridgeHealth, .bridgeConfig, .bridgeState, .status,
+            .availability, .config:
+            []
         }
     }
 

@@ -10,12 +10,17 @@ package struct BridgeStatus: Hashable, Sendable {
         /// The state of the controller, such as `powered_on`.
         package var state: String
         package var isPowered: Bool
+        /// Why there is no adapter, as a sentence for users; `nil` if it works, is being opened, or is not configured.
+        package var problem: String?
 
-        package init(transport: String, address: BluetoothAddress?, state: String, isPowered: Bool) {
+        package init(
+            transport: String, address: BluetoothAddress?, state: String, isPowered: Bool, problem: String? = nil
+        ) {
             self.transport = transport
             self.address = address
             self.state = state
             self.isPowered = isPowered
+            self.problem = problem
         }
     }
 
@@ -89,7 +94,7 @@ extension BridgeStatus.Adapter {
     fileprivate var json: JSONValue {
         [
             "id": .string(id), "address": address.map { .string($0.description) } ?? .null, "state": .string(state),
-            "powered": .bool(isPowered),
+            "powered": .bool(isPowered), "problem": problem.map { .string($0) } ?? .null,
         ]
     }
 
@@ -106,6 +111,8 @@ package struct ListedButton: Hashable, Sendable {
     package var name: String
     /// The configured trigger mode, or `auto`.
     package var triggerMode: String
+    /// The trigger mode in effect; `raw` if none recognises what the rules need.
+    package var effectiveTriggerMode: String
     /// `nil` for a Twist, which has no latency mode.
     package var latencyMode: LatencyMode?
     /// The URL of the flicd that has the button, as in the configuration; `nil` for the bridge's own adapter.
@@ -113,12 +120,13 @@ package struct ListedButton: Hashable, Sendable {
     package var pairedAt: UTCTime
 
     package init(
-        identity: ButtonIdentity, name: String, triggerMode: String, latencyMode: LatencyMode?, source: String? = nil,
-        pairedAt: UTCTime
+        identity: ButtonIdentity, name: String, triggerMode: String, effectiveTriggerMode: String,
+        latencyMode: LatencyMode?, source: String? = nil, pairedAt: UTCTime
     ) {
         self.identity = identity
         self.name = name
         self.triggerMode = triggerMode
+        self.effectiveTriggerMode = effectiveTriggerMode
         self.latencyMode = latencyMode
         self.source = source
         self.pairedAt = pairedAt
@@ -131,7 +139,8 @@ package struct ListedButton: Hashable, Sendable {
             "serial": .string(identity.serial), "model": .string(identity.model.productName),
             "firmware": .integer(Int64(identity.firmwareVersion)),
             "modes": [
-                "trigger_mode": .string(triggerMode), "latency_mode": latencyMode.map { .string($0.rawValue) } ?? .null,
+                "trigger_mode": .string(triggerMode), "effective_trigger_mode": .string(effectiveTriggerMode),
+                "latency_mode": latencyMode.map { .string($0.rawValue) } ?? .null,
             ],
             "source": source.map { .string($0) } ?? .null, "paired_at": .string(pairedAt.description),
         ]

@@ -16,12 +16,15 @@ package struct ButtonDevice: Hashable, Sendable {
     /// The dials whose turns rules wait for. Their entities are enabled by default, like those of the usual dials.
     package var usedDials: Set<Dial>
 
+    /// The trigger mode that the rules fix, so that Home Assistant cannot set another; `nil` if they fix none.
+    package var fixedTriggerMode: TriggerMode?
+
     static let manufacturer = "Shortcut Labs"
 
     package init(
         id: ButtonID, address: BluetoothAddress, name: String, serial: String, firmwareVersion: UInt32,
         model: FlicModel = .flic2, clickCounts: Set<Int> = [], hasFirmwareFile: Bool = false,
-        usedDials: Set<Dial> = []
+        usedDials: Set<Dial> = [], fixedTriggerMode: TriggerMode? = nil
     ) {
         self.id = id
         self.address = address
@@ -32,5 +35,6 @@ package struct ButtonDevice: Hashable, Sendable {
         self.clickCounts = clickCounts
         self.hasFirmwareFile = hasFirmwareFile
         self.usedDials = usedDials
+        self.fixedTriggerMode = fixedTriggerMode
     }
 }

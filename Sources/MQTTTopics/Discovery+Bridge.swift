@@ -28,14 +28,71 @@ extension Discovery {
             Component(
                 "adapter", .binarySensor, of: bridgeNode,
                 [
-                    "name": "Bluetooth adapter problem", "device_class": "problem", "entity_category": "diagnostic",
+                    "name": "Radio problem", "device_class": "problem", "entity_category": "diagnostic",
                     "state_topic": info,
-                    "value_template": "{{ 'OFF' if value_json.adapter.powered else 'ON' }}",
+                    "value_template": "{{ 'ON' if value_json.adapter.problem else 'OFF' }}",
+                    "json_attributes_topic": info,
+                    "json_attributes_template":
+                        "{{ {'reason': value_json.adapter.problem} | to_json if value_json.adapter.problem else '{}' }}",
                 ]),
+            rulesProblem, pairing,
+            Component(
+                "permit_join_end", .sensor, of: bridgeNode,
+                [
+                    "name": "Search ends", "device_class": "timestamp", "icon": "mdi:timer-sand", "state_topic": info,
+                    "value_template": "{{ value_json.permit_join_end }}",
+                ]),
+            notice,
         ]
         let controls = acceptsRestart ? bridgeControls : bridgeControls.filter { $0.key != "restart" }
         return acceptsRequests ? readings + controls : readings
     }
+
+    /// The attributes are those of the first mistake.
+    private var rulesProblem: Component {
+        let rules = JSONValue.string(topics.rules)
+        return Component(
+            "rules", .binarySensor, of: bridgeNode,
+            [
+                "name": "Rules problem", "device_class": "problem", "entity_category": "diagnostic",
+                "state_topic": rules, "value_template": "{{ 'ON' if value_json.state == 'error' else 'OFF' }}",
+                "json_attributes_topic": rules,
+                "json_attributes_template": .string(
+                    "{% set mistake = (value_json.errors | default([]) + [{}])[0] %}"
+                        + "{{ {'file': mistake.file, 'line': mistake.line, 'text': mistake.message} | to_json"
+                        + " if mistake.message is defined else '{}' }}"),
+            ])
+    }
+
+    /// The state of a sensor has at most 255 characters.
+    private var pairing: Component {
+        let pairing = JSONValue.string(topics.bridgePairing)
+        return Component(
+            "pairing", .sensor, of: bridgeNode,
+            [
+                "name": "Pairing", "icon": "mdi:progress-question", "state_topic": pairing,
+                "value_template": "{{ value_json.text[:255] }}", "json_attributes_topic": pairing,
+            ])
+    }
+
+    /// Events of the bridge that a user should see. Other events on the topic become an empty object, which Home Assistant
+    /// ignores. A late press has an `event_type` of its own, which the type of the message replaces.
+    private var notice: Component {
+        let types = [Discovery.refusal, "stale_event", "interrupted"]
+        let list = types.map { "'\($0)'" }.joined(separator: ", ")
+        return Component(
+            "notice", .event, of: bridgeNode,
+            [
+                "name": "Notice", "icon": "mdi:bell-alert-outline", "entity_category": "diagnostic",
+                "event_types": .array(types.map(JSONValue.string)), "state_topic": .string(topics.bridgeEvent),
+                "value_template": .string(
+                    "{{ dict(value_json.data, event_type=value_json.type) | to_json if value_json.type in [\(list)]"
+                        + " else '{}' }}"),
+            ])
+    }
+
+    /// The type of the message on `bridge/event` about a refused request.
+    package static let refusal = "refused"
 
     private var bridgeControls: [Component] {
         let info = JSONValue.string(topics.bridgeInfo)
@@ -43,7 +100,7 @@ extension Discovery {
             Component(
                 "permit_join", .switch, of: bridgeNode,
                 [
-                    "name": "Permit join", "icon": "mdi:human-greeting-proximity", "state_topic": info,
+                    "name": "Look for new buttons", "icon": "mdi:human-greeting-proximity", "state_topic": info,
                     "value_template": "{{ 'ON' if value_json.permit_join else 'OFF' }}",
                     "command_topic": .string(topics.request(BridgeRequestName.permitJoin)),
                     "payload_on": #"{"time":120}"#, "payload_off": #"{"time":0}"#, "state_on": "ON", "state_off": "OFF",

@@ -108,22 +108,12 @@ extension Discovery {
         let latencyMode = Component(
             "latency_mode", .select, of: node,
             [
-                "name": "Latency mode", "options": .array(LatencyMode.allCases.map { .string($0.rawValue) }),
-                "entity_category": "config", "icon": "mdi:speedometer", "state_topic": status,
-                "value_template": "{{ value_json.latency_mode }}", "command_topic": set,
-                "command_template": "{{ {'latency_mode': value} | to_json }}",
+                "name": "Latency mode", "options": Choices.latencyMode.options, "entity_category": "config",
+                "icon": "mdi:speedometer", "state_topic": status,
+                "value_template": Choices.latencyMode.stateTemplate, "command_topic": set,
+                "command_template": Choices.latencyMode.commandTemplate,
             ])
-        return [
-            Component(
-                "trigger_mode", .select, of: node,
-                [
-                    "name": "Trigger mode",
-                    "options": .array(["auto"] + TriggerMode.allCases.map { .string($0.rawValue) }),
-                    "entity_category": "config", "icon": "mdi:gesture-tap-button", "state_topic": status,
-                    "value_template": "{{ value_json.trigger_mode }}", "command_topic": set,
-                    "command_template": "{{ {'trigger_mode': value} | to_json }}",
-                ])
-        ] + (device.model.hasConnectionSettings ? [latencyMode] : []) + [
+        return [triggerMode(of: device, node)] + (device.model.hasConnectionSettings ? [latencyMode] : []) + [
             Component(
                 "nickname", .text, of: node,
                 [
@@ -133,6 +123,30 @@ extension Discovery {
                     "command_template": "{{ {'nickname': value} | to_json }}",
                 ])
         ]
+    }
+
+    /// The trigger mode. Where the rules fix it, the only option says so, because Tryck would refuse all others.
+    private func triggerMode(of device: ButtonDevice, _ node: String) -> Component {
+        let (stateTopic, options, state, command): (String, JSONValue, JSONValue, JSONValue)
+        if let mode = device.fixedTriggerMode {
+            let words = Choices.fixed(mode)
+            // Home Assistant reads a retained message again if the entity has another topic than before. So its state
+            // changes together with its options. The content of the message does not matter here.
+            stateTopic = topics.availability(of: device.id)
+            (options, state) = ([.string(words)], .string(words))
+            command = .string("{{ {'\(Choices.triggerMode.member)': '\(mode.rawValue)'} | to_json }}")
+        } else {
+            let choices = Choices.triggerMode
+            stateTopic = topics.status(of: device.id)
+            (options, state, command) = (choices.options, choices.stateTemplate, choices.commandTemplate)
+        }
+        return Component(
+            "trigger_mode", .select, of: node,
+            [
+                "name": "Trigger mode", "options": options, "entity_category": "config",
+                "icon": "mdi:gesture-tap-button", "state_topic": .string(stateTopic), "value_template": state,
+                "command_topic": .string(topics.set(of: device.id)), "command_template": command,
+            ])
     }
 
     private func dials(of device: ButtonDevice, _ node: String) -> [Component] {
@@ -151,16 +165,12 @@ extension Discovery {
         }
         guard device.model.hasLEDMode else { return positions }
         return positions + [
-            // `none` is shown as `dark`, because a select entity of Home Assistant reads `none` as an unknown state.
             Component(
                 "led_mode", .select, of: node,
                 [
-                    "name": "LED mode",
-                    "options": .array(LEDMode.allCases.map { .string($0 == .none ? "dark" : $0.rawValue) }),
-                    "entity_category": "config", "icon": "mdi:led-on", "state_topic": status,
-                    "value_template": "{{ 'dark' if value_json.led_mode == 'none' else value_json.led_mode }}",
-                    "command_topic": set,
-                    "command_template": "{{ {'led_mode': 'none' if value == 'dark' else value} | to_json }}",
+                    "name": "LED mode", "options": Choices.ledMode.options, "entity_category": "config",
+                    "icon": "mdi:led-on", "state_topic": status, "value_template": Choices.ledMode.stateTemplate,
+                    "command_topic": set, "command_template": Choices.ledMode.commandTemplate,
                 ])
         ]
     }
@@ -226,12 +236,13 @@ extension ButtonPart? {
 }
 
 extension Dial {
+    /// The entity's name, which begins with what tells it apart, because narrow lists cut its end off.
     fileprivate var entityName: String {
         switch self {
-        case .part(.small): "Dial position, small button"
-        case .part: "Dial position, big button"
-        case .slot(let number): "Dial position, slot \(number)"
-        case .free: "Dial position while pressed"
+        case .part(.small): "Small dial"
+        case .part: "Big dial"
+        case .slot(let number): "Slot \(number)"
+        case .free: "Push dial"
         }
     }
 

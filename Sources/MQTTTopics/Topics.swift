@@ -37,6 +37,8 @@ package struct Topics: Hashable, Sendable {
 
     package var bridgeInfo: String { base + "/bridge/info" }
     package var bridgeDevices: String { base + "/bridge/devices" }
+    package var bridgePairing: String { base + "/bridge/pairing" }
+    package var bridgeHealth: String { base + "/bridge/health" }
     package var bridgeLogging: String { base + "/bridge/logging" }
 
     package func status(of button: ButtonID) -> String { "\(base)/\(button)" }
@@ -51,7 +53,8 @@ package struct Topics: Hashable, Sendable {
     }
 
     func set(of button: ButtonID) -> String { "\(base)/\(button)/set" }
-    func request(_ name: some RequestName) -> String { "\(base)/bridge/request/\(name.rawValue)" }
+    func request(_ name: some RequestName) -> String { request(name.rawValue) }
+    package func request(_ name: String) -> String { "\(base)/bridge/request/\(name)" }
 }
 
 /// A request to one button on the button's own topics. The text is the topic level that names the button.

@@ -53,11 +53,21 @@ def dimming(name: str, entity: str, light: str) -> Automation:
     return on_event(entity, "trigger.to_state.attributes.part == 'dial'", [*tells(name), dim])
 
 
-def from_blueprint(name: str, entity: str) -> Automation:
-    branches = ('click', 'double_click', 'hold', 'release')
+BRANCHES = (
+    'click', 'double_click', 'three_clicks', 'hold', 'release', 'swipe_left', 'swipe_right', 'swipe_up', 'swipe_down',
+    'clockwise', 'counter_clockwise')
+
+
+def from_blueprint(name: str, device: str, part: str = 'button_1') -> Automation:
+    """An automation that publishes its name and the branch."""
     return {'use_blueprint': {
         'path': 'tryck/button.yaml',
-        'input': {'button': entity, **{branch: tells(f'{name} {branch}') for branch in branches}}}}
+        'input': {'button': device, 'part': part, **{branch: tells(f'{name} {branch}') for branch in BRANCHES}}}}
+
+
+def from_dimmer(entity: str, light: str) -> Automation:
+    return {'use_blueprint': {
+        'path': 'tryck/dimmer.yaml', 'input': {'button': entity, 'light': {'entity_id': light}, 'speed': 50}}}
 
 
 def echo() -> Automation:

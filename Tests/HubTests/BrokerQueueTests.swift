@@ -141,8 +141,9 @@ struct BrokerQueueTests {
         let topics = Self.takeRetained(&queue).map(\.topic)
         #expect(
             topics == [
-                .variable("gone"), .bridgeInfo, .bridgeDevices, .rules, .status(Self.button),
-                .availability(Self.button), .bridgeConfig, .config(Self.button), .bridgeState, .variable("mode"),
+                .variable("gone"), .bridgeInfo, .bridgeDevices, .bridgePairing, .bridgeHealth, .rules,
+                .status(Self.button), .availability(Self.button), .bridgeConfig, .config(Self.button), .bridgeState,
+                .variable("mode"),
                 .ruleEnabled("light"), .lastRun("light"), .statistics("light"),
             ])
         #expect(queue.problems().isEmpty)

@@ -99,6 +99,18 @@ struct DiscoveryTests {
         }
     }
 
+    @Test("a trigger mode that the rules fix is the only option, says so, and has a topic of its own")
+    func fixedTriggerMode() throws {
+        var device = Examples.button
+        device.fixedTriggerMode = .clickAndHold
+        let select = try #require(try JSONValue(parsing: discovery.payload(device))["components"]?["trigger_mode"])
+        #expect(select["options"] == ["Clicks and holds (fixed by the rules)"])
+        #expect(select["value_template"] == "Clicks and holds (fixed by the rules)")
+        #expect(select["command_template"] == "{{ {'trigger_mode': 'click_and_hold'} | to_json }}")
+        #expect(select["state_topic"] == "tryck/80e4da010203/availability")
+        #expect(select["name"] == "Trigger mode")
+    }
+
     @Test("without a firmware file, no firmware entity is announced")
     func withoutFirmware() throws {
         var device = Examples.button

@@ -96,7 +96,39 @@ struct StatusTests {
         var bridge = bridge
         bridge.adapter = .init(transport: transport, address: nil, state: "powered_off", isPowered: false)
         #expect(
-            bridge.json["adapter"] == ["id": .string(id), "address": nil, "state": "powered_off", "powered": false])
+            bridge.json["adapter"] == [
+                "id": .string(id), "address": nil, "state": "powered_off", "powered": false, "problem": nil,
+            ])
+    }
+
+    @Test("the reason why there is no adapter is in bridge/info")
+    func adapterProblem() {
+        var bridge = bridge
+        bridge.adapter.problem = "hci0 is gone."
+        #expect(bridge.json["adapter"]?["problem"] == "hci0 is gone.")
+    }
+
+    @Test("pairing has a step and a sentence, and the end of a search leaves its result")
+    func pairing() {
+        var status = PairingStatus()
+        #expect(status.json == ["step": "idle", "text": "Not looking for new buttons"])
+        status.advance([.init("step", "searching")])
+        #expect(status.json["step"] == "searching")
+        status.advance([.init("step", "ended")])
+        #expect(status.json["step"] == "idle")
+        status.advance([.init("step", "found_private"), .init("address", "80:E4:DA:01:02:03")])
+        #expect(
+            status.json["text"]
+                == "Found a button that is not in pairing mode (80:E4:DA:01:02:03): hold it down for 7 seconds")
+        status.advance([.init("step", "failed"), .init("reason", "timeout"), .init("advice", "Bring it nearer.")])
+        status.advance([.init("step", "ended")])
+        #expect(
+            status.json == [
+                "step": "failed", "text": "Bring it nearer.", "reason": "timeout", "advice": "Bring it nearer.",
+            ])
+        status.advance([.init("step", "paired"), .init("button", "Hall")])
+        status.advance([.init("step", "ended")])
+        #expect(status.json["text"] == "Paired: Hall")
     }
 
     @Test("a listed button has its identity and modes, and no secret")
@@ -105,13 +137,15 @@ struct StatusTests {
             identity: ButtonIdentity(
                 address: Examples.address, uuid: String(repeating: "0a", count: 16), serial: "BA00-A00001",
                 nickname: "Nightstand", firmwareVersion: 10),
-            name: Examples.name, triggerMode: "auto", latencyMode: .low, pairedAt: Examples.time)
+            name: Examples.name, triggerMode: "auto", effectiveTriggerMode: "click", latencyMode: .low,
+            pairedAt: Examples.time)
         #expect(
             button.json == [
                 "id": "80e4da010203", "address": "80:E4:DA:01:02:03",
                 "uuid": "0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a0a", "name": .string(Examples.name), "nickname": "Nightstand",
                 "serial": "BA00-A00001", "model": "Flic 2", "firmware": 10,
-                "modes": ["trigger_mode": "auto", "latency_mode": "low"], "source": nil,
+                "modes": ["trigger_mode": "auto", "effective_trigger_mode": "click", "latency_mode": "low"],
+                "source": nil,
                 "paired_at": "2026-11-21T02:30:00.123Z",
             ])
     }

@@ -31,7 +31,8 @@ struct BridgeScenarioTests {
         let topics = house.published.filter(\.retain).map(\.topicName)
         #expect(
             topics == [
-                "tryck/bridge/info", "tryck/bridge/devices", "tryck/bridge/rules", Self.status,
+                "tryck/bridge/info", "tryck/bridge/devices", "tryck/bridge/pairing", "tryck/bridge/health",
+                "tryck/bridge/rules", Self.status,
                 Self.status + "/availability", "tryck/bridge/state",
             ])
         #expect(house.published.filter { $0.topicName != "tryck/bridge/rules" && $0.retain }.allSatisfy { $0.qos == 1 })
@@ -139,7 +140,7 @@ struct BridgeScenarioTests {
         house.bringBrokerBack()
         for _ in 0..<100 where !house.unacknowledged.isEmpty { house.acknowledge() }
         #expect(house.retained["tryck/rules/r999/enabled"] == "true")
-        #expect(house.published.filter(\.retain).count == 6 + 1000)
+        #expect(house.published.filter(\.retain).count == 8 + 1000)
     }
 
     @Test("a message that the broker refuses is published again, and given up in the end")
@@ -275,6 +276,101 @@ struct BridgeScenarioTests {
         house.say(#"{"time":0}"#, on: "tryck/bridge/request/permit_join")
         info = try Self.parsed(house.retained["tryck/bridge/info"])
         #expect(info["permit_join"] == false && info["permit_join_end"] == .null)
+    }
+
+    @Test("pairing is a retained step with a sentence, and its result stays after the search")
+    func pairingStatus() throws {
+        var house = Household([Household.kitchen])
+        let topic = "tryck/bridge/pairing"
+        #expect(try Self.parsed(house.retained[topic])["step"] == "idle")
+        house.say("120", on: "tryck/bridge/request/permit_join")
+        #expect(try Self.parsed(house.retained[topic])["step"] == "searching")
+        house.say("0", on: "tryck/bridge/request/permit_join")
+        #expect(try Self.parsed(house.retained[topic])["step"] == "idle")
+        house.pairAll()
+        house.say("0", on: "tryck/bridge/request/permit_join")
+        let paired = try Self.parsed(house.retained[topic])
+        #expect(paired["step"] == "paired" && paired["text"]?.stringValue?.hasPrefix("Paired: ") == true)
+        #expect(paired["serial"] == "BA00-K00001")
+    }
+
+    @Test("a refused request and refused settings are events of the bridge, at most ten in a minute")
+    func refusals() throws {
+        var house = Self.house()
+        func refusals() -> [JSONValue] {
+            house.payloads(on: "tryck/bridge/event").compactMap { try? JSONValue(parsing: Array($0.utf8)) }
+                .filter { $0["type"] == "refused" }
+        }
+        house.say(#"{"trigger_mode":"loud"}"#, on: Self.status + "/set")
+        house.say("4000", on: "tryck/bridge/request/permit_join")
+        house.say("120", on: "tryck/bridge/request/permit_join")
+        #expect(
+            refusals().map { $0["data"]?["topic"] } == [
+                .string(Self.status + "/set"), "tryck/bridge/request/permit_join",
+            ])
+        #expect(refusals().first?["data"]?["message"]?.stringValue?.hasPrefix("trigger_mode must be one of") == true)
+        for _ in 0..<20 { house.say("4000", on: "tryck/bridge/request/permit_join") }
+        #expect(refusals().count == 10)
+        house.wait(.seconds(60))
+        house.say("4000", on: "tryck/bridge/request/permit_join")
+        #expect(refusals().count == 11)
+    }
+
+    @Test("a request over the control socket that is refused is no event of the bridge")
+    func localRefusal() {
+        var house = Self.house()
+        house.ask(#"{"request":"permit_join","data":{"time":4000}}"#)
+        #expect(house.payloads(on: "tryck/bridge/event").isEmpty)
+    }
+
+    @Test("a position of a dial may have decimals, and is rounded")
+    func decimals() throws {
+        var house = Household([DuoScenarioTests.sofa])
+        house.pairAll()
+        house.wait(.seconds(10))
+        let topic = try #require(house.retained.keys.first { $0.hasSuffix("/availability") })
+        let status = String(topic.dropLast("/availability".count))
+        for (payload, position) in [("33.4", 33), ("33.0", 33), ("66.5", 67), ("100.0", 100), ("0", 0)]
+            as [(String, Int64)]
+        {
+            house.say(#"{"positions":{"big":\#(payload)}}"#, on: status + "/set")
+            house.wait(.seconds(1))
+            #expect(try Self.parsed(house.retained[status])["positions"]?["big"] == .integer(position), "\(payload)")
+        }
+        for payload in ["100.4", "-0.1", #""50""#, "1e300"] {
+            house.say(#"{"positions":{"big":\#(payload)}}"#, on: status + "/set")
+            house.wait(.seconds(1))
+            #expect(try Self.parsed(house.retained[status])["positions"]?["big"] == 0, "\(payload)")
+        }
+    }
+
+    @Test("bridge/devices has the modes as they are now")
+    func modes() throws {
+        var house = Self.house()
+        func modes() throws -> JSONValue? {
+            try Self.parsed(house.retained["tryck/bridge/devices"]).arrayValue?.first?["modes"]
+        }
+        #expect(try modes()?["effective_trigger_mode"] == "click_and_double_click_and_hold")
+        house.say(#"{"trigger_mode":"click","latency_mode":"low"}"#, on: Self.status + "/set")
+        #expect(
+            try modes() == ["trigger_mode": "click", "effective_trigger_mode": "click", "latency_mode": "low"])
+    }
+
+    @Test("bridge/health has counters, and is published again when it is ten minutes old and something happens")
+    func health() throws {
+        var house = Self.house()
+        var health = try Self.parsed(house.retained["tryck/bridge/health"])
+        #expect(health["healthy"] == true && health["version"] == "test" && health["rules"]?["loaded"] == 0)
+        house.press("kitchen", .click)
+        house.wait(.seconds(5))
+        #expect(house.payloads(on: "tryck/bridge/health").isEmpty)
+        house.wait(.seconds(600))
+        house.press("kitchen", .click)
+        house.wait(.seconds(5))
+        health = try Self.parsed(house.retained["tryck/bridge/health"])
+        #expect(house.payloads(on: "tryck/bridge/health").count == 1)
+        #expect(health["buttons"] == ["paired": 1, "ready": 1, "presses": 2, "battery_low": 0])
+        #expect(health["uptime_s"]?.integerValue.map { $0 >= 600 } == true)
     }
 
     @Test("the log level is an option, and log lines are published without repetitions")

@@ -109,6 +109,24 @@ struct HomeAssistantScenarioTests {
         #expect(try Self.components(other.retained[Self.config])["trigger_clicks_3"] == nil)
     }
 
+    @Test("a trigger mode that the rules fix is announced as the only option, as long as they fix it")
+    func fixedTriggerMode() throws {
+        var house = Self.house(
+            rules: """
+                version: 1
+                buttons:
+                  kitchen: {address: "80:E4:DA:00:00:01", trigger_mode: click}
+                """)
+        #expect(
+            try Self.components(house.retained[Self.config])["trigger_mode"]?["options"]
+                == ["Clicks (fixed by the rules)"])
+        house.rulesOnDisk = HouseRules("version: 1\n")
+        house.tell(.reloadRules)
+        house.wait(.seconds(1))
+        let options = try Self.components(house.retained[Self.config])["trigger_mode"]?["options"]?.arrayValue
+        #expect(options?.count == 5)
+    }
+
     @Test("a device that was deleted in Home Assistant is not announced until a restart, and its button stays paired")
     func deleted() throws {
         var house = Self.house()

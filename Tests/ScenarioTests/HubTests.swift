@@ -33,7 +33,7 @@ struct HubTests {
             (#"{"request":"permit_join","data":"x"}"#, #"permit_join takes {"time": seconds}, 0 to 3600"#),
             (
                 #"{"request":"simulator/press","data":{"button":"attic","press":"click"}}"#,
-                "there is no simulated button \"attic\""
+                "there is no simulated button \"attic\"; the simulated buttons are hall, kitchen"
             ),
         ])
     func badRequests(_ line: String, _ sentence: String) {

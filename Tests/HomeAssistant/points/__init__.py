@@ -1,6 +1,7 @@
 """All points, in order."""
 from points import (
-    discovery, gestures, commands, duo, twist, dimming, naming, outages, neighbours, restart, link_loss, removal)
+    discovery, gestures, notices, commands, duo, twist, dimming, naming, outages, neighbours, restart, link_loss,
+    removal)
 from points.point import POINTS
 
 __all__ = ['POINTS']

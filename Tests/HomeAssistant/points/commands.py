@@ -15,14 +15,14 @@ async def select(house: House, entity: str, option: str) -> None:
 async def trigger_mode(house: House) -> None:
     entity = await house.entity('trigger_mode')
     before = house.home.states[entity]['state']
-    for option in ('click_and_hold', before):
+    for option in ('Clicks and holds', before):
         await select(house, entity, option)
 
 
 @point('the latency mode can be selected')
 async def latency_mode(house: House) -> None:
     entity = await house.entity('latency_mode')
-    for option in ('low', 'normal'):
+    for option in ('Low', 'Normal'):
         await select(house, entity, option)
 
 

@@ -21,3 +21,18 @@ async def dims(house: House) -> None:
     await home.until_attribute(LAMP, 'brightness', 77)
     await does(house, 'turn_-60', COUNTER_CLOCKWISE, parts=('dial',), also=('dimmed',))
     await home.until_state(LAMP, 'off')
+    await home.remove_automation('dimming')
+
+
+@point('the blueprint for a dial dims a lamp at the chosen speed, and a click toggles the lamp')
+async def blueprint(house: House) -> None:
+    home = house.home
+    await home.add_automation('dimmer', automations.from_dimmer(EVENT, LAMP))
+    await home.until_state('automation.dimmer', 'on')
+    await home.call('light.turn_on', LAMP, brightness_pct=50)
+    await home.until_attribute(LAMP, 'brightness', 128)
+    await does(house, 'turn_40', CLOCKWISE, parts=('dial',))
+    await home.until_attribute(LAMP, 'brightness', 179)
+    await does(house, 'click', CLICKED)
+    await home.until_state(LAMP, 'off')
+    await home.remove_automation('dimmer')

@@ -12,7 +12,10 @@ ENABLED = {
     'event', 'battery', 'battery_low', 'connected', 'last_seen', 'trigger_mode', 'latency_mode', 'nickname', 'firmware',
 }
 DISABLED = {'event_raw', 'battery_voltage', 'press_count', 'rssi'}
-OF_THE_BRIDGE = {'state', 'version', 'buttons', 'adapter', 'permit_join', 'restart', 'log_level'}
+OF_THE_BRIDGE = {
+    'state', 'version', 'buttons', 'adapter', 'rules', 'pairing', 'permit_join_end', 'notice', 'permit_join', 'restart',
+    'log_level',
+}
 
 
 @point('the bridge is a device as soon as tryckd runs')
@@ -76,7 +79,7 @@ async def automate(house: House) -> None:
     for trigger in await house.home.triggers(device['id']):
         await house.home.add_automation(trigger['type'], automations.on_device_trigger(trigger['type'], trigger))
     await house.home.add_automation('guarded', automations.guarded('guarded', entity))
-    await house.home.add_automation('blueprint', automations.from_blueprint('blueprint', entity))
+    await house.home.add_automation('blueprint', automations.from_blueprint('blueprint', device['id']))
     for topic in ('action', 'event'):
         await house.broker.subscribed(house.topic(topic))
     for name in (*TRIGGERS.values(), 'guarded', 'blueprint'):

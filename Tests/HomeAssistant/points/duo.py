@@ -14,8 +14,8 @@ NAMES = {
     'event_small': ('event.sofa_small_button', 'Small button'),
     'event_raw': ('event.sofa_big_button_press_and_release', 'Big button press and release'),
     'event_raw_small': ('event.sofa_small_button_press_and_release', 'Small button press and release'),
-    'position_big': ('number.sofa_dial_position_big_button', 'Dial position, big button'),
-    'position_small': ('number.sofa_dial_position_small_button', 'Dial position, small button'),
+    'position_big': ('number.sofa_big_dial', 'Big dial'),
+    'position_small': ('number.sofa_small_dial', 'Small dial'),
 }
 # The name in triggers, the event entity, and the press for each part.
 PARTS = {'big': ('First', 'event.sofa_big_button', ''), 'small': ('Second', 'event.sofa_small_button', 'small_')}
@@ -57,12 +57,12 @@ async def duo(house: House) -> None:
         await house.broker.subscribed(house.topic(topic, SOFA))
 
 
-async def plays(house: House, part: str, press: str) -> list[Message]:
+async def plays(house: House, part: str, press: str, *also: str) -> list[Message]:
     """Each gesture causes an event and a device trigger of the part."""
     which, entity, prefix = PARTS[part]
     words = PRESSES[press]
     runs = [run for word, what in words.items() for run in (f'"{which} button" {what}', f'{entity} {word}')]
-    return await gesture(house, prefix + press, list(words), *runs, button=SOFA, parts=[part] * len(words))
+    return await gesture(house, prefix + press, list(words), *runs, *also, button=SOFA, parts=[part] * len(words))
 
 
 @point('whatever is done to its big button is an event and a trigger of that one')
@@ -89,9 +89,25 @@ async def position(house: House) -> None:
     entity = NAMES['position_big'][0]
     await house.home.call('number.set_value', entity, value=60)
     await house.home.until_state(entity, '60')
+    for decimals in ('33.0', '59.6'):
+        house.heard.publish(house.topic('set', SOFA), f'{{"positions":{{"big":{decimals}}}}}')
+        await house.home.until_state(entity, str(round(float(decimals))))
     [message] = await plays(house, 'big', 'held_turn_20')
     equal((message.json['steps'], message.json['position']), (20, 80), 'steps and position')
     await house.home.until_state(entity, '80')
+
+
+@point('the blueprint runs the branches of one of its two buttons, swipes and turns included')
+async def blueprint(house: House) -> None:
+    device = await house.home.device(house.node(SOFA))
+    await house.home.add_automation('sofa blueprint', automations.from_blueprint('sofa', device['id'], 'button_2'))
+    await house.home.until_state('automation.sofa_blueprint', 'on')
+    for press, branches in {
+        'click': ['click'], 'hold': ['hold', 'release'], 'swipe_up': ['swipe_up'], 'held_turn_20': ['clockwise'],
+    }.items():
+        await plays(house, 'small', press, *(f'sofa {branch}' for branch in branches))
+    await plays(house, 'big', 'swipe_up')
+    await house.home.remove_automation('sofa blueprint')
 
 
 @point('its firmware is installed from the file')

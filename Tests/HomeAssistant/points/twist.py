@@ -12,12 +12,12 @@ from points.gestures import gesture
 from points.point import point
 from tape import equal
 
-EVENT, SLOT_1, FREE = 'event.desk_action', 'number.desk_dial_position_slot_1', 'number.desk_dial_position_while_pressed'
+EVENT, SLOT_1, FREE = 'event.desk_action', 'number.desk_slot_1', 'number.desk_push_dial'
 NAMES = {
     'event': (EVENT, 'Action'),
-    'position_slot_1': (SLOT_1, 'Dial position, slot 1'),
-    'position_slot_12': ('number.desk_dial_position_slot_12', 'Dial position, slot 12'),
-    'position_free': (FREE, 'Dial position while pressed'),
+    'position_slot_1': (SLOT_1, 'Slot 1'),
+    'position_slot_12': ('number.desk_slot_12', 'Slot 12'),
+    'position_free': (FREE, 'Push dial'),
     'led_mode': ('select.desk_led_mode', 'LED mode'),
 }
 CLICKED = {'click': '"First button" pressed'}
@@ -119,7 +119,7 @@ async def slots(house: House) -> None:
 
 @point('what its lights show can be selected')
 async def led_mode(house: House) -> None:
-    for option in ('point', 'selector', 'dark', 'fill'):
+    for option in ('Point', 'Selector', 'Dark', 'Fill'):
         await select(house, NAMES['led_mode'][0], option)
 
 
