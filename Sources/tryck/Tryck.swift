@@ -34,6 +34,7 @@ struct Tryck: ParsableCommand {
                     ExportCommands.export, ExportCommands.import,
                 ]),
             CommandGroup(name: "Health", subcommands: [DaemonCommands.status, DoctorCommands.doctor]),
-            CommandGroup(name: "Laboratory", subcommands: [DemoCommands.press, DemoCommands.simulate, ReplayCommands.replay]),
+            CommandGroup(
+                name: "Laboratory", subcommands: [DemoCommands.press, DemoCommands.simulate, ReplayCommands.replay]),
         ])
 }
