@@ -32,15 +32,20 @@ struct AddOnTests {
         """
 
     /// Starts what the Supervisor starts.
-    private func addOn(_ options: String, supervisor: Int? = nil) throws -> Program {
+    ///
+    /// - Parameter programs: the directory of the program `tryckd`.
+    private func addOn(
+        _ options: String, supervisor: Int? = nil, programs: String? = nil, user: String = "root"
+    ) throws -> Program {
         try workshop.write("data/options.json", options)
-        let path = URL(filePath: Workshop.built("tryckd")).deletingLastPathComponent().path
+        let path = programs ?? URL(filePath: Workshop.built("tryckd")).deletingLastPathComponent().path
         return try workshop.start(
             "/bin/sh", [Self.folder.appending(path: "run.sh").path],
             environment: [
                 "TRYCK_ADDON_DATA": workshop.path("data"), "TRYCK_ADDON_FILES": workshop.path("files"),
                 "TRYCK_SUPERVISOR": "http://127.0.0.1:\(try supervisor ?? Workshop.freePort())",
                 "TRYCK_EXAMPLES": Self.folder.appending(path: "../../debian").path, "SUPERVISOR_TOKEN": "tin-9911",
+                "TRYCK_ADDON_USER": user,
                 "RUNTIME_DIRECTORY": workshop.directory.path, "PATH": path + ":/usr/bin:/bin",
             ])
     }
@@ -110,6 +115,34 @@ struct AddOnTests {
         let own = try addOn(#"{"adapter":"none","log_level":"info"}"#)
         try own.line(containing: "The options are ignored")
         try own.line(containing: "is running")
+    }
+
+    @Test("the daemon of the add-on, and so each program of a rule, has neither root nor the token of the Supervisor")
+    func privileges() throws {
+        let program = """
+            #!/bin/sh
+            echo user $(id -un), groups $(id -Gn), token ${SUPERVISOR_TOKEN-none}
+            echo state $(stat -c %U "$4")
+
+            """
+        try workshop.write("tryckd", program)
+        for path in [".", "data", "tryckd"] {
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: workshop.path(path))
+        }
+        let user = getuid() == 0 ? "nobody" : NSUserName()
+        let daemon = try addOn(
+            #"{"adapter":"none","broker":"none"}"#, programs: workshop.directory.path, user: "nobody")
+        let line = try daemon.line(containing: "token")
+        #expect(line.hasPrefix("user \(user), ") && line.hasSuffix("token none") && !line.contains("root"), "\(line)")
+        #expect(try daemon.line(containing: "state") == "state \(user)")
+        #expect(try daemon.status() == 0)
+    }
+
+    @Test("without a chosen adapter the add-on takes none")
+    func noAdapter() throws {
+        let daemon = try addOn(#"{"adapter":null,"broker":"none"}"#)
+        #expect(try daemon.status() == 78)
+        #expect(daemon.text.contains("Choose a Bluetooth adapter"))
     }
 
     @Test("every option has a default or is optional, and has a name and a description")

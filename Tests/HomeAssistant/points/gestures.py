@@ -67,7 +67,8 @@ async def three_clicks(house: House) -> None:
     await house.settled()
     [trigger] = [each for each in await home.triggers(device['id']) if each['type'] == 'button_triple_press']
     await home.add_automation('triple', automations.on_device_trigger('triple', trigger))
-    await gesture(house, 'clicks_3', ['clicks_3'], 'triple')
+    # The automation of the blueprint was there before the trigger was.
+    await gesture(house, 'clicks_3', ['clicks_3'], 'triple', 'blueprint three_clicks')
     await house.heard.wait('acceptance/rule', since=mark, payload='thrice')
 
     await home.remove_automation('triple')

@@ -8,6 +8,7 @@ data=${TRYCK_ADDON_DATA:-/data}
 files=${TRYCK_ADDON_FILES:-/config}
 supervisor=${TRYCK_SUPERVISOR:-http://supervisor}
 examples=${TRYCK_EXAMPLES:-/etc/tryck/rules}
+user=${TRYCK_ADDON_USER:-tryck}
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -19,18 +20,43 @@ service() {
         | curl -fsS --max-time 20 --config - "$supervisor/services/mqtt"
 }
 
+# Replaces this script by the daemon, which keeps neither root nor the token, so that programs of rules have neither. The daemon of
+# an earlier version was root, so its files get another owner, and the user's files become readable for the group.
+become() {
+    if [ "$(id -u)" = 0 ] && id "$user" >/dev/null 2>&1; then
+        group=$(id -g "$user")
+        runtime=${RUNTIME_DIRECTORY:-/run/tryck}
+        mkdir -p "$runtime"
+        chown -hR "$user:$group" "$state" "$runtime"
+        [ ! -e "$data/tryck.yaml" ] || chown -h "$user" "$data/tryck.yaml"
+        chgrp -hR "$group" "$files"
+        chmod -R g+rX "$files"
+        set -- setpriv --reuid="$user" --regid="$group" --init-groups "$@"
+    fi
+    exec env -u SUPERVISOR_TOKEN -u HASSIO_TOKEN "$@"
+}
+
 umask 077
 state=$data/state
 mkdir -p "$state"
 if [ ! -e "$files/rules/home.yaml" ]; then
-    mkdir -p "$files/rules"
-    cp "$examples/home.yaml" "$files/rules/home.yaml"
+    (
+        umask 022
+        mkdir -p "$files/rules"
+        cp "$examples/home.yaml" "$files/rules/home.yaml"
+        chmod 644 "$files/rules/home.yaml"
+    )
     say "Example rules are in rules/home.yaml of this add-on's files."
 fi
 
 if [ -e "$files/tryck.yaml" ]; then
     say "The options are ignored, because this add-on's files have a tryck.yaml."
-    exec tryckd --config "$files/tryck.yaml" --state-directory "$state"
+    become tryckd --config "$files/tryck.yaml" --state-directory "$state"
+fi
+
+if [ -z "$(option adapter)" ]; then
+    say "Choose a Bluetooth adapter in this add-on's configuration. Home Assistant cannot use the adapter while Tryck runs."
+    exit 78
 fi
 
 if [ -n "$(option broker)" ]; then
@@ -48,10 +74,10 @@ fi
 
 # JSON is valid YAML, and jq quotes all values. The password is not an argument, because arguments are public.
 MQTT=$broker jq --arg rules "$files/rules/home.yaml" '{
-    bluetooth: {transport: (.adapter // "auto")},
+    bluetooth: {transport: .adapter},
     mqtt: ($ENV.MQTT | fromjson),
     rules: $rules,
     log: {level: (.log_level // "info")}
 }' "$data/options.json" >"$data/tryck.yaml"
 
-exec tryckd --config "$data/tryck.yaml" --state-directory "$state"
+become tryckd --config "$data/tryck.yaml" --state-directory "$state"
