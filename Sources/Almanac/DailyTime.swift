@@ -10,17 +10,33 @@ extension TimeOfDay {
     /// A local time that the clock skips comes when the clock has passed it. A local time that the clock repeats comes once,
     /// the first time. A day that lacks a sunrise has none.
     ///
-    /// - Parameter location: the position for the sun. Without it, sunrise and the like never come.
+    /// - Parameters:
+    ///   - location: the position for the sun. Without it, sunrise and the like never come.
+    ///   - weekdays: the local days on which it comes; if empty, every day.
     /// - Returns: `nil` if there is none within 400 days.
-    package func next(after moment: UTCTime, in zone: TimeZone, at location: Location?) -> UTCTime? {
+    package func next(
+        after moment: UTCTime, in zone: TimeZone, at location: Location?, on weekdays: Set<LocalTime.Weekday> = []
+    ) -> UTCTime? {
         let today = zone.localTime(at: moment)
         guard let date = CivilDate(year: today.year, month: today.month, day: today.day) else { return nil }
         // An offset of a sun event may reach into the next day.
         for day in -1...TimeOfDay.longestSearch {
             let date = CivilDate(daysSinceEpoch: date.daysSinceEpoch + day)
-            if let found = self.moment(on: date, in: zone, at: location), found > moment { return found }
+            if let found = self.moment(on: date, in: zone, at: location), found > moment,
+                weekdays.isEmpty || weekdays.contains(zone.localTime(at: found).weekday)
+            {
+                return found
+            }
         }
         return nil
+    }
+
+    /// The moment of this time of day on the local day that contains another moment.
+    package func moment(onDayOf moment: UTCTime, in zone: TimeZone) -> UTCTime? {
+        let today = zone.localTime(at: moment)
+        return CivilDate(year: today.year, month: today.month, day: today.day).flatMap {
+            self.moment(on: $0, in: zone, at: nil)
+        }
     }
 
     private func moment(on date: CivilDate, in zone: TimeZone, at location: Location?) -> UTCTime? {

@@ -44,7 +44,7 @@ extension StoreChange {
         case .rules(.cooldown(let cooldown)): Self.array(.cooldown, cooldown.stored)
         case .rules(.waiting(let run, let waiting)):
             Self.array(.waiting, .integer(Int64(clamping: run.rawValue)), waiting?.stored ?? .null)
-        case .rules(.reset(let variable, let time)):
+        case .rules(.daily(let variable, let time)):
             Self.array(.reset, .string(variable), time.map { .integer($0.milliseconds) } ?? .null)
         case .putButton(let button): Self.array(.put, button.kept)
         case .removeButton(let id): Self.array(.remove, .string(id.description))
@@ -132,7 +132,7 @@ extension StoreChange {
             self = .rules(.waiting(RunID(rawValue: run), waiting))
         case .reset:
             guard let variable = values[1].stringValue, let time = value(2, \.integerValue) else { return nil }
-            self = .rules(.reset(variable, time.map { UTCTime(milliseconds: $0) }))
+            self = .rules(.daily(variable, time.map { UTCTime(milliseconds: $0) }))
         case .put:
             guard let button = StoredButton(kept: values[1]) else { return nil }
             self = .putButton(button)

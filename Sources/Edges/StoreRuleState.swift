@@ -86,7 +86,7 @@ extension Database {
             state.waitingRuns.append(run)
         case .reset:
             guard let milliseconds = value.integerValue else { return false }
-            state.resets[key] = UTCTime(milliseconds: milliseconds)
+            state.dailyTimes[key] = UTCTime(milliseconds: milliseconds)
         }
         return true
     }
@@ -98,7 +98,7 @@ extension Database {
         case .enabled(let rule, let override): try put(.enabled, rule, override?.stored)
         case .cooldown(let cooldown): try put(.cooldown, cooldown.key, cooldown.stored)
         case .waiting(let run, let waiting): try put(.waiting, String(run.rawValue), waiting?.stored)
-        case .reset(let variable, let time): try put(.reset, variable, time.map { .integer($0.milliseconds) })
+        case .daily(let key, let time): try put(.reset, key, time.map { .integer($0.milliseconds) })
         }
     }
 

@@ -41,13 +41,38 @@ package struct TriggerFacts: Hashable, Sendable {
     package var isManual = false
     /// True if the run took the place of another run of its rule (`mode: restart`).
     package var isInterrupting = false
+    /// `nil` if it is an event of a button, or if the rule was run by hand.
+    package var occasion: Occasion?
 
     package init() {}
+
+    /// The value of `trigger.kind`.
+    package var kind: String { occasion?.kind ?? (isManual ? "" : "button") }
 
     @inlinable
     package subscript<Value>(dynamicMember path: WritableKeyPath<PressFacts, Value>) -> Value {
         get { press[keyPath: path] }
         set { press[keyPath: path] = newValue }
+    }
+}
+
+/// What started a run, if it is no event of a button. It is stored apart, so that the facts of a press stay small.
+package indirect enum Occasion: Hashable, Sendable {
+    /// - Parameter late: how late it is, if the program had missed the time.
+    case time(late: Duration)
+
+    fileprivate static let timeKind = "time"
+
+    fileprivate var kind: String {
+        switch self {
+        case .time: Occasion.timeKind
+        }
+    }
+
+    fileprivate var late: Duration {
+        switch self {
+        case .time(let late): late
+        }
     }
 }
 
@@ -150,6 +175,8 @@ extension TriggerFacts {
         case .at: .string(at)
         case .manual: .boolean(isManual)
         case .interrupted: .boolean(isInterrupting)
+        case .kind: .string(kind)
+        case .late: Value(occasion?.late ?? .zero)
         }
     }
 
@@ -174,6 +201,8 @@ extension TriggerFacts {
         case .at: at = value.stringValue ?? at
         case .manual: isManual = value.booleanValue ?? isManual
         case .interrupted: isInterrupting = value.booleanValue ?? isInterrupting
+        case .kind: occasion = value.stringValue == Occasion.timeKind ? .time(late: .zero) : nil
+        case .late: if occasion != nil, let late = value.durationValue { occasion = .time(late: late) }
         }
     }
 }

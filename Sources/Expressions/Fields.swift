@@ -20,7 +20,7 @@ extension NamedField {
 package enum TriggerField: String, NamedField, CaseIterable, Sendable {
     case id, button, uuid, serial, address, nickname, event, part, clicks, steps, position, slot
     case heldFor = "held_for"
-    case queued, age, at, manual, interrupted
+    case queued, age, at, manual, interrupted, kind, late
 
     var row: (type: ExpressionType, summary: String) {
         switch self {
@@ -40,9 +40,11 @@ package enum TriggerField: String, NamedField, CaseIterable, Sendable {
         case .heldFor: (.duration, "how long the button was held")
         case .queued: (.boolean, "whether the press is late")
         case .age: (.duration, "the age of the press")
-        case .at: (.string, "when the button was pressed, such as 2026-03-29T01:30:00+01:00")
+        case .at: (.string, "when the button was pressed or the time came, such as 2026-03-29T01:30:00+01:00")
         case .manual: (.boolean, "whether the rule was run by hand")
         case .interrupted: (.boolean, "whether the run took the place of another one (`mode: restart`)")
+        case .kind: (.string, "button or time, or empty if the rule was run by hand")
+        case .late: (.duration, "how late a time was that the program had missed")
         }
     }
 }

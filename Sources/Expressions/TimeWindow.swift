@@ -40,6 +40,20 @@ package enum TimeOfDay: Hashable, Sendable {
         if case .sun(let mark, _) = self { mark } else { nil }
     }
 
+    /// The time as written in rule files: `21:00`, `06:30:15`, `sunset - 30m`.
+    package var text: String {
+        func digits(_ value: Int) -> String { (value < 10 ? "0" : "") + String(value) }
+        switch self {
+        case .time(let second):
+            let time = "\(digits(second / 3600)):\(digits(second / 60 % 60))"
+            return second % 60 == 0 ? time : time + ":" + digits(second % 60)
+        case .sun(let event, 0): return event.rawValue
+        case .sun(let event, let offset):
+            let magnitude = DurationText.text(milliseconds: Int64(clamping: offset.magnitude))
+            return "\(event.rawValue) \(offset < 0 ? "-" : "+") \(magnitude)"
+        }
+    }
+
     /// The time in milliseconds after local midnight, 0…86 399 999.
     package func millisecondOfDay(_ sun: SunFacts) -> Int64 {
         let (moment, offset): (Int, Int64) =

@@ -152,7 +152,8 @@ extension RuleState {
             "cycles": .object(cycles.sorted { $0.key < $1.key }.map { .init($0.key, $0.value.stored) }),
             "enabled": .object(enabled.sorted { $0.key < $1.key }.map { .init($0.key, $0.value.stored) }),
             "cooldowns": .array(cooldowns.map(\.stored)), "waiting": .array(waitingRuns.map(\.stored)),
-            "resets": .object(resets.sorted { $0.key < $1.key }.map { .init($0.key, .integer($0.value.milliseconds)) }),
+            "resets": .object(
+                dailyTimes.sorted { $0.key < $1.key }.map { .init($0.key, .integer($0.value.milliseconds)) }),
         ]
     }
 
@@ -166,7 +167,7 @@ extension RuleState {
         }
         cooldowns = (json["cooldowns"]?.arrayValue ?? []).compactMap { Cooldown(stored: $0) }
         for member in json["resets"]?.objectValue ?? [] {
-            resets[member.name] = member.value.integerValue.map { UTCTime(milliseconds: $0) }
+            dailyTimes[member.name] = member.value.integerValue.map { UTCTime(milliseconds: $0) }
         }
         waitingRuns = (json["waiting"]?.arrayValue ?? []).compactMap { WaitingRun(stored: $0) }
     }

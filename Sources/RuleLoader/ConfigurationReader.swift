@@ -29,13 +29,13 @@ struct ConfigurationReader {
 
     private mutating func read(_ root: YAMLNode) {
         guard let fields = checker.fields(root, .configuration) else { return }
-        if let fields = section("bluetooth", .bluetooth, of: fields) { readBluetooth(fields) }
-        if let fields = section("mqtt", .mqtt, of: fields) { readMQTT(fields) }
-        if let fields = section("homeassistant", .homeAssistant, of: fields) { readHomeAssistant(fields) }
+        if let fields = section("bluetooth", of: fields) { readBluetooth(fields) }
+        if let fields = section("mqtt", of: fields) { readMQTT(fields) }
+        if let fields = section("homeassistant", of: fields) { readHomeAssistant(fields) }
         configuration.rulesPath = path("rules", of: fields)
         configuration.stateDirectory = path("state_directory", of: fields)
         configuration.controlSocket = path("control_socket", of: fields)
-        if let fields = section("flicd", .flicd, of: fields), let text = fields.string("listen"),
+        if let fields = section("flicd", of: fields), let text = fields.string("listen"),
             let node = fields.node("listen")
         {
             configuration.flicdListen = HostAndPort(text)
@@ -45,21 +45,22 @@ struct ConfigurationReader {
             }
         }
         if let node = fields.node("sources") { readSources(node) }
-        if let fields = section("actions", .actions, of: fields) {
+        if let fields = section("actions", of: fields) {
             configuration.forbiddenSteps = Set(StepKind.allCases.filter { fields.boolean($0.rawValue) == false })
         }
-        if let fields = section("control", .control, of: fields) { readControl(fields) }
-        if let fields = section("log", .logging, of: fields) {
+        if let fields = section("control", of: fields) { readControl(fields) }
+        if let fields = section("log", of: fields) {
             configuration.logLevel = fields.string("level").flatMap(LogLevel.init(rawValue:)) ?? .info
             configuration.logFormat = fields.string("format").flatMap(Configuration.LogFormat.init(rawValue:)) ?? .text
         }
-        if let fields = section("metrics", .metrics, of: fields) {
+        if let fields = section("metrics", of: fields) {
             configuration.metricsTextfile = path("textfile", of: fields)
         }
     }
 
-    private mutating func section(_ key: String, _ table: MappingTable, of fields: CheckedMapping) -> CheckedMapping? {
-        fields.node(key).flatMap { checker.fields($0, table) }
+    private mutating func section(_ key: String, of fields: CheckedMapping) -> CheckedMapping? {
+        guard let node = fields.node(key), let table = MappingTable.configurationSections[key] else { return nil }
+        return checker.fields(node, table)
     }
 
     private mutating func path(_ key: String, of fields: CheckedMapping) -> String? {

@@ -26,6 +26,12 @@ extension MappingTable {
             "home_assistant": "use homeassistant:",
         ])
 
+    /// The tables of the keys whose values are mappings.
+    static let configurationSections: [String: MappingTable] = [
+        "bluetooth": bluetooth, "mqtt": mqtt, "tls": tls, "homeassistant": homeAssistant, "flicd": flicd,
+        "actions": actions, "control": control, "log": logging, "metrics": metrics,
+    ]
+
     static let bluetooth = MappingTable(
         name: "\"bluetooth\"",
         keys: [
@@ -39,9 +45,9 @@ extension MappingTable {
         name: "\"mqtt\"",
         keys: [
             Key("broker", .text(.areText), "`mqtt://HOST:PORT`, `mqtts://…`, `unix:PATH`, `embedded` or `none`"),
-            Key("username", .text(.areText), ""),
-            Key("password", .text(.areText), "preferably `!secret name`"),
-            Key("client_id", .text(.areText), ""),
+            Key("username", .text(.areText), "the user name for the broker"),
+            Key("password", .text(.areText), "the password for the broker, preferably `!secret name`"),
+            Key("client_id", .text(.areText), "the client identifier"),
             Key(
                 "keep_alive", .duration(.seconds(5) ... .seconds(65_535)),
                 "the longest time without a packet to the broker"),
@@ -87,8 +93,8 @@ extension MappingTable {
     static let logging = MappingTable(
         name: "\"log\"",
         keys: [
-            Key("level", .oneOf(LogLevel.allCases.map(\.rawValue)), ""),
-            Key("format", .oneOf(Configuration.LogFormat.allCases.map(\.rawValue)), ""),
+            Key("level", .oneOf(LogLevel.allCases.map(\.rawValue)), "the lowest level that is logged"),
+            Key("format", .oneOf(Configuration.LogFormat.allCases.map(\.rawValue)), "the format of the log"),
         ])
 
     static let metrics = MappingTable(

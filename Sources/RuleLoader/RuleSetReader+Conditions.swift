@@ -97,7 +97,7 @@ extension RuleSetReader {
         }
     }
 
-    private mutating func weekdays(_ node: YAMLNode) -> Set<LocalTime.Weekday> {
+    mutating func weekdays(_ node: YAMLNode) -> Set<LocalTime.Weekday> {
         let nodes = checker.oneOrMany(node, empty: "an empty list of weekdays never holds")
         var days: Set<LocalTime.Weekday> = []
         for node in nodes {

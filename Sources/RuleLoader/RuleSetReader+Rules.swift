@@ -23,6 +23,7 @@ extension RuleSetReader {
                 }
             }
         }
+        if held.isCertain { rejectKeysOfPresses(triggers, fields) }
         let conditions = fields.node("conditions").map { self.readConditions($0, key: "conditions", in: scope) } ?? []
         let id = fields.string("id") ?? ""
         var context = StepContext(
@@ -91,6 +92,7 @@ struct HeldTriggers {
         guard other == nil else { return }
         switch trigger.origin {
         case .chord: other = "a chord"
+        case .times: other = "at"
         case .buttons(_, let events, _):
             for event in events where other == nil {
                 switch event {

@@ -48,6 +48,7 @@ extension RuleSetReader {
         case "press": return readTestPress(node)
         case "chord": return readTestChord(node)
         case "advance": return fields.duration("advance").map(TestStep.Kind.advance)
+        case "time": return clockSetting(node)
         case "state": return .state(assignedStates(node, key: "state"))
         case "broker": return fields.string("broker").map { .broker(isOnline: $0 == "online") }
         case "run": return ruleID(node, key: "run").map(TestStep.Kind.run)
@@ -176,6 +177,14 @@ extension RuleSetReader {
             return nil
         }
         return .chord(names)
+    }
+
+    /// Reads the time to which a step sets the clock: a time of day, or a day and a time.
+    private mutating func clockSetting(_ node: YAMLNode) -> TestStep.Kind? {
+        let wanted = "a time such as 23:59:50 or 2026-01-15 12:00"
+        guard let text = checker.plainText(node, key: "time", wanted: wanted) else { return nil }
+        if case .time(let second)? = try? TimeOfDay(text) { return .time(.ofDay(second: second)) }
+        return moment(node, key: "time", fold: nil).map { .time(.moment($0)) }
     }
 
     // MARK: States and variables

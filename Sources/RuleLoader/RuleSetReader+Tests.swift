@@ -45,7 +45,7 @@ extension RuleSetReader {
         var given = RuleTest.Given()
         guard let fields = checker.fields(node, .given) else { return given }
         if let now = fields.node("now") {
-            given.now = moment(now, fold: fields.integer("fold"), fields)
+            given.now = moment(now, key: "now", fold: fields.integer("fold"), foldNode: fields.node("fold"))
         } else if let key = fields.key("fold"), !fields.isWritten("now") {
             checker.error("E210", at: key, "\"fold\" is allowed only with \"now\"")
         }
@@ -62,9 +62,9 @@ extension RuleSetReader {
         return given
     }
 
-    /// Reads `now` as a local time in the time zone of the set.
-    private mutating func moment(_ node: YAMLNode, fold: Int?, _ fields: CheckedMapping) -> UTCTime? {
-        guard let text = checker.plainText(node, key: "now", wanted: "a local time such as 2026-01-15 12:00") else {
+    /// Reads a local time in the time zone of the set.
+    mutating func moment(_ node: YAMLNode, key: String, fold: Int?, foldNode: YAMLNode? = nil) -> UTCTime? {
+        guard let text = checker.plainText(node, key: key, wanted: "a local time such as 2026-01-15 12:00") else {
             return nil
         }
         guard let written = WrittenTime(text) else {
@@ -83,7 +83,7 @@ extension RuleSetReader {
             checker.error("E602", at: node, "\(text) does not exist in \(ruleSet.timeZone.name)")
             return nil
         }
-        if fold == 1, moments.count == 1, let node = fields.node("fold") {
+        if fold == 1, moments.count == 1, let node = foldNode {
             checker.error(
                 "E602", at: node, "\(text) occurs only once in \(ruleSet.timeZone.name)", hint: "remove fold:")
         }

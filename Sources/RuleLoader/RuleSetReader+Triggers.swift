@@ -4,19 +4,40 @@ import Gestures
 import Rules
 
 extension RuleSetReader {
+    /// The keys that say what a trigger waits for. It has exactly one of them.
+    private static let triggerKinds = ["button", "chord", "at"]
+
     /// Reads a trigger; `nil` when it is faulty.
-    mutating func readTrigger(_ node: YAMLNode, rule: Int?) -> Trigger? {
+    ///
+    /// - Parameter isAwaited: true for a `wait_for` step, which waits for buttons.
+    mutating func readTrigger(_ node: YAMLNode, rule: Int?, isAwaited: Bool = false) -> Trigger? {
         guard let fields = checker.fields(node, .trigger) else { return nil }
-        if fields.key("button") != nil, fields.key("chord") != nil {
-            if let key = fields.last(of: ["button", "chord"]) {
-                checker.error("E210", at: key, "give either \"button\" or \"chord\", not both")
+        let kinds = RuleSetReader.triggerKinds.filter { fields.key($0) != nil }
+        guard kinds.count < 2 else {
+            if let key = fields.last(of: kinds) {
+                let list =
+                    kinds.count == 2
+                    ? "either \"\(kinds[0])\" or \"\(kinds[1])\", not both" : "only one of \(Checker.list(kinds))"
+                checker.error("E210", at: key, "give \(list)")
             }
             return nil
         }
+        if let key = fields.key("at") {
+            rejectKeysOfButtons(in: fields)
+            guard !isAwaited else {
+                checker.error(
+                    "E210", at: key, "\"wait_for\" waits for a button, and not for a time", hint: "use delay:")
+                return nil
+            }
+            return readTimeTrigger(fields)
+        }
+        rejectKeys(["offset", "weekday", "missed"], of: "at", in: fields)
         if fields.key("chord") != nil { return readChord(fields) }
         guard fields.isWritten("button") else {
-            if !fields.isWritten("chord") {
-                checker.missing("button", in: fields, owner: "a trigger", or: " and no \"chord\"")
+            if !RuleSetReader.triggerKinds.contains(where: fields.isWritten) {
+                checker.missing(
+                    "button", in: fields, owner: "a trigger",
+                    or: isAwaited ? " and no \"chord\"" : ", \"chord\" or \"at\"")
             }
             return nil
         }
@@ -39,6 +60,11 @@ extension RuleSetReader {
             guard let key = fields.key(key) else { continue }
             checker.error("E210", at: key, "\"\(key.text)\" is allowed only with \"\(kind)\"")
         }
+    }
+
+    private mutating func rejectKeysOfButtons(in fields: CheckedMapping) {
+        rejectKeys(["event", "clicks", "pattern", "for", "part", "collect"], of: "button", in: fields)
+        rejectKeys(["within"], of: "chord", in: fields)
     }
 
     // MARK: Buttons

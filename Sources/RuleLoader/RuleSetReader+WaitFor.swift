@@ -12,7 +12,7 @@ extension RuleSetReader {
         let nodes = checker.oneOrMany(node, empty: "an empty list of triggers never matches")
         var triggers: [Trigger] = []
         for node in nodes {
-            if let trigger = readTrigger(node, rule: rule) { triggers.append(trigger) }
+            if let trigger = readTrigger(node, rule: rule, isAwaited: true) { triggers.append(trigger) }
         }
         let timeout = readTimeout(fields)
         let results: [String: Scope.Saved]? = context.scope.results

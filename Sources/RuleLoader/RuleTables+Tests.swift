@@ -56,6 +56,7 @@ extension MappingTable {
             Key("press", .anything, "down and up, once or several times"),
             Key("chord", .anything, "several buttons are pressed together"),
             Key("advance", .duration(.zero ... .longest), "time passes"),
+            Key("time", .anything, "the clock is set to a local time"),
             Key("state", .anything, "states receive messages"),
             Key("broker", .oneOf(["online", "offline"]), "the connection to the broker changes"),
             Key("run", .anything, "a rule is run by hand"),

@@ -180,11 +180,18 @@ extension MappingTable {
             Key(
                 "within", .duration(.milliseconds(50) ... .seconds(1)),
                 "for a chord: the longest time from the first press to the last"),
+            Key("at", .anything, "the local times at which it fires"),
+            Key("offset", .anything, "for a time of the sun: it fires so much later, or earlier"),
+            Key("weekday", .anything, "for `at`: the days on which it fires"),
+            Key(
+                "missed", .duration(.zero...TimeTrigger.longestOffset),
+                "for `at`: how late it fires once if the program was stopped at the time"),
             Key("id", .name, "a name for the trigger, read as `trigger.id`"),
         ],
-        planned: ["mqtt", "time", "state", "sequence"],
-        replacedKeys: ["mqtt": "button", "time": "button", "state": "button", "sequence": "button"],
+        planned: ["mqtt", "state", "sequence"],
+        replacedKeys: ["mqtt": "button", "state": "button", "sequence": "button"],
         foreignHints: [
+            "time": "use at:", "after": "use at:", "weekdays": "use weekday:", "days": "use weekday:",
             "platform": "write button: and event:", "trigger": "write button: and event:", "buttons": "use button:",
             "events": "use event:", "device": "use button:", "device_id": "use button:", "entity_id": "use button:",
             "type": "use event:", "subtype": "use event:", "duration": "use for:", "count": "use clicks:",

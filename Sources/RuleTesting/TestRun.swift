@@ -109,6 +109,7 @@ struct TestRun {
             advance(by: .milliseconds(80))
             for name in names { press(name, isDown: false) }
         case .advance(let duration): advance(by: duration)
+        case .time(let setting): setClock(setting)
         case .state(let values): setStates(values)
         case .broker(let isOnline): setBroker(isOnline)
         case .run(let rule):
@@ -289,6 +290,17 @@ extension TestRun {
         }
     }
 
+    private mutating func setClock(_ setting: ClockSetting) {
+        let time: UTCTime? =
+            switch setting {
+            case .moment(let moment): moment
+            case .ofDay(let second): TimeOfDay.time(secondOfDay: second).moment(onDayOf: wallClock, in: rules.timeZone)
+            }
+        guard let time else { return }
+        start = (time, now)
+        feed(.wallClock(time, isBelievable: true))
+    }
+
     private mutating func setBroker(_ isOnline: Bool) {
         guard isOnline != services.brokerIsOnline else { return }
         services.brokerIsOnline = isOnline
@@ -335,7 +347,7 @@ extension TestStep {
     fileprivate var precedesDeadlines: Bool {
         switch kind {
         case .down, .up, .press, .chord, .advance: true
-        case .event, .state, .broker, .run, .reload, .restart, .expect, .expectVariables, .expectRules: false
+        case .event, .time, .state, .broker, .run, .reload, .restart, .expect, .expectVariables, .expectRules: false
         }
     }
 }

@@ -38,7 +38,7 @@ struct ReserveSnapshotTests {
         .rules(.enabled(rule: "r", nil)),
         .rules(.cooldown(Cooldown(rule: "r", button: button, endsAt: UTCTime(milliseconds: 1)))),
         .rules(.waiting(RunID(rawValue: 9), waiting)), .rules(.waiting(RunID(rawValue: 9), nil)),
-        .rules(.reset("a", UTCTime(milliseconds: 5))), .rules(.reset("a", nil)),
+        .rules(.daily("a", UTCTime(milliseconds: 5))), .rules(.daily("a", nil)),
         .putButton(.example(1, name: "\"", nickname: "n", battery: 2900, triggerMode: .click, isWanted: false)),
         .putButton(
             StoredButton(

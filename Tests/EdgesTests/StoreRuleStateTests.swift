@@ -66,12 +66,12 @@ struct StoreRuleStateTests {
                 cause: RunCause(at: .init(milliseconds: 5)),
                 endsAt: UTCTime(milliseconds: 6), saved: ""),
         ],
-        resets: ["count": UTCTime(milliseconds: 1_795_228_200_123)])
+        dailyTimes: ["count": UTCTime(milliseconds: 1_795_228_200_123)])
 
     private static func changes(_ state: RuleState) -> [RuleStateChange] {
         state.variables.map { .variable($0.key, $0.value) } + state.cycles.map { .cycle($0.key, $0.value) }
             + state.enabled.map { .enabled(rule: $0.key, $0.value) } + state.cooldowns.map { .cooldown($0) }
-            + state.waitingRuns.map { .waiting($0.run, $0) } + state.resets.map { .reset($0.key, $0.value) }
+            + state.waitingRuns.map { .waiting($0.run, $0) } + state.dailyTimes.map { .daily($0.key, $0.value) }
     }
 
     @Test("every kind of change is loaded as it was stored, also after a restart")
@@ -118,8 +118,8 @@ struct StoreRuleStateTests {
             try expect(.waiting(RunID(rawValue: 10), moved)) { $0.waitingRuns[1] = moved }
             try expect(.waiting(RunID(rawValue: 2), nil)) { $0.waitingRuns.removeFirst() }
             let time = UTCTime(milliseconds: 9)
-            try expect(.reset("count", time)) { $0.resets["count"] = time }
-            try expect(.reset("count", nil)) { $0.resets["count"] = nil }
+            try expect(.daily("count", time)) { $0.dailyTimes["count"] = time }
+            try expect(.daily("count", nil)) { $0.dailyTimes["count"] = nil }
         }
     }
 

@@ -59,6 +59,13 @@ struct ReferenceTests {
         #expect(text.contains("<!-- keys: \(mapping.rawValue)"))
     }
 
+    @Test("every section of tryck.yaml has its keys in it, and nothing else is a section")
+    func configuration() {
+        #expect(text.contains("<!-- configuration -->"))
+        let keys = MappingTable.configuration.keys + MappingTable.mqtt.keys
+        for section in MappingTable.configurationSections.keys { #expect(keys.contains { $0.name == section }) }
+    }
+
     @Test("every key of a simulated button is in it")
     func simulator() {
         for key in MappingTable.simulatorButton.keys { #expect(text.contains("`\(key.name)`"), "\(key.name)") }

@@ -165,6 +165,8 @@ struct RuleTestTests {
                 .press("hall", times: 3, gap: .milliseconds(200), duration: .seconds(1))
             ),
             ("chord: [hall, kitchen]", .chord(["hall", "kitchen"])), ("advance: 1m30s", .advance(.seconds(90))),
+            ("time: \"23:59:50\"", .time(.ofDay(second: 86_390))),
+            ("time: 2026-01-15 12:00", .time(.moment(UTCTime(milliseconds: 1_768_474_800_000)))),
             ("state: {lux: 3}", .state([.init("lux", .string("3"))])), ("broker: offline", .broker(isOnline: false)),
             ("broker: online", .broker(isOnline: true)), ("run: two", .run("two")), ("reload", .reload(nil)),
             ("reload:", .reload(nil)), ("restart", .restart(stoppedFor: .zero)),
@@ -247,6 +249,7 @@ struct RuleTestTests {
             ("down: kitchn", "E601"), ("up: downstairs", "E602"), ("press: hall", "E203"),
             ("press: {times: 2}", "E202"),
             ("press: {button: hall, times: 0}", "E205"), ("press: {button: hall, gap: 3}", "E206"),
+            ("time: sunset", "E203"), ("time: 2026-02-30 12:00", "E602"), ("time: [1]", "E203"),
             ("chord: [hall]", "E602"), ("chord: [hall, hall]", "E602"), ("chord: hall", "E203"),
             ("chord: [hall, kitchn]", "E601"), ("advance: 3", "E206"), ("advance: null", "E114"),
             ("state: {lx: 3}", "E601"), ("state: {lux: much}", "E203"), ("state: {open: maybe}", "E203"),

@@ -1,4 +1,5 @@
 import ButtonModel
+import Expressions
 import Gestures
 import RuleLoader
 import Rules
@@ -64,6 +65,19 @@ struct TriggerTests {
                 == Trigger(origin: .chord([3, 1, 2, 0], within: .seconds(1), .hold), id: "both"))
     }
 
+    @Test("a time has its days, its offset, and how late it may be")
+    func times() throws {
+        #expect(
+            try LoadedText.trigger("{at: \"21:00\", id: late}")
+                == Trigger(origin: .times(TimeTrigger([.time(secondOfDay: 75_600)])), id: "late"))
+        #expect(
+            try LoadedText.trigger("{at: [\"07:30\", \"19:30:15\"], weekday: [sat-mon], missed: 12h}").origin
+                == .times(
+                    TimeTrigger(
+                        [.time(secondOfDay: 27_000), .time(secondOfDay: 70_215)], on: [.sat, .sun, .mon],
+                        missed: .seconds(43_200))))
+    }
+
     @Test(
         "what does not fit is refused, and said once",
         arguments: [
@@ -81,6 +95,9 @@ struct TriggerTests {
             ("{button: desk, event: swipe_left}", "E501"), ("{button: mixed, event: swipe_left}", nil),
             ("{button: everything, event: click}", "E301"), ("{button: kitchen, event: {click: 2}}", "E203"),
             ("click", "E203"), ("{button: kitchen, event: click, id: 1a}", "E209"),
+            ("{at: 9pm}", "E207"), ("{at: sunset}", "E512"), ("{at: \"21:00\", offset: 5m}", "E210"),
+            ("{at: \"21:00\", event: click}", "E210"), ("{at: \"21:00\", missed: 13h}", "E205"), ("{at: }", "E114"),
+            ("{time: \"21:00\"}", "E201"), ("{att: \"21:00\"}", "E201"),
         ])
     func wrong(text: String, code: String?) {
         let complaints = LoadedText.complaints(

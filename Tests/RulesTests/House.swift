@@ -240,7 +240,7 @@ extension RuleStateChange {
         case .cycle(let key, let position): "\(key) \(position.map { String($0.next) } ?? "nothing")"
         case .enabled(let rule, let override):
             "\(rule) \(override.map { $0.isEnabled ? "enabled" : "disabled" } ?? "as in the file")"
-        case .reset(let variable, let time): "reset of \(variable) at \(time?.description ?? "no time")"
+        case .daily(let key, let time): "reset of \(key) at \(time?.description ?? "no time")"
         case .cooldown(let cooldown): "cooldown of \(cooldown.rule) until \(cooldown.endsAt)"
         case .waiting(let run, let waiting):
             "wait of \(run.rawValue) \(waiting.map { "until \($0.endsAt)" } ?? "nothing")"

@@ -39,6 +39,12 @@ enum RandomHouse {
         if Int.random(in: 0..<3, using: &random) == 0 {
             rule.conditions = [try .that(conditions.randomElement(using: &random) ?? "true")]
         }
+        if Int.random(in: 0..<3, using: &random) == 0 {
+            let times = (0...1).map { _ in TimeOfDay.time(secondOfDay: 43_200 + Int.random(in: 0..<600, using: &random))
+            }
+            let missed = Duration.seconds([0, 0, 60, 7200].randomElement(using: &random) ?? 0)
+            rule.triggers.append(Trigger(origin: .times(TimeTrigger(times, missed: missed))))
+        }
         rule.scope = Bool.random(using: &random) ? .button : .rule
         rule.isFallback = Int.random(in: 0..<5, using: &random) == 0
         rule.isEnabled = Int.random(in: 0..<8, using: &random) != 0

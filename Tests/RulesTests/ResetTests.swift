@@ -47,7 +47,7 @@ struct ResetTests {
     /// What happens when the clock becomes known after a start with this state.
     private func start(handled: UTCTime?, at time: UTCTime, isBelievable: Bool = true) -> [String] {
         var state = RuleState(variables: ["doses": .integer(3)])
-        state.resets["doses"] = handled
+        state.dailyTimes["doses"] = handled
         var talk = Transcript(RuleEngine(Self.set, state: state))
         talk.given(.buttonsChanged(House.identities))
         return talk.tell(.wallClock(time, isBelievable: isBelievable))
@@ -137,7 +137,7 @@ struct ResetTests {
     @Test("what is stored of a variable without reset is removed")
     func removed() {
         var state = RuleState()
-        state.resets["gone"] = House.noon
+        state.dailyTimes["gone"] = House.noon
         var talk = Transcript(RuleEngine(House.set([]), state: state))
         #expect(talk.tell(.wallClock(House.noon, isBelievable: true)) == ["keep reset of gone at no time"])
     }

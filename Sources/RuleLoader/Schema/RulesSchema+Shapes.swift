@@ -21,6 +21,7 @@ extension RulesSchema {
             ["type": "number", "minimum": .number(range.lowerBound), "maximum": .number(range.upperBound)]
         case .duration: RulesSchema.reference(to: "duration")
         case .delay: RulesSchema.reference(to: "delay")
+        case .offset: RulesSchema.reference(to: "offset")
         case .clock: RulesSchema.reference(to: "clock")
         case .moment: RulesSchema.reference(to: "moment")
         case .rate: RulesSchema.reference(to: "rate")

@@ -51,6 +51,7 @@ package struct RulesSchema {
         ("name", .name, "at most 64 of a-z, 0-9 and _, beginning with a letter"),
         ("duration", .duration, "write 10s, 500ms or 1h30m"),
         ("delay", .delay, "write 10s, 500ms or 1h30m, or a template"),
+        ("offset", .offset, "write 30m, or -30m for earlier"),
         ("clock", .clock, "write 22:00, sunset or sunset - 30m"),
         ("moment", .moment, "write 2026-01-15 12:00"),
         ("rate", .rate, "write 20/1m"),

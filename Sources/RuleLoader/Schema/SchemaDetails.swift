@@ -130,6 +130,10 @@ extension SchemaMapping {
         "collect": KeyDetail(else: .value("100ms"), "250ms"),
         "chord": KeyDetail(.list(.reference(.button), 2...4), ["bed_left", "bed_right"]),
         "within": KeyDetail(else: .value("300ms"), "500ms"),
+        "at": KeyDetail(.oneOrMany(.clock), "21:00", ["07:30", "19:30"], "sunset"),
+        "offset": KeyDetail(.offset, else: .value("0s"), "-30m"),
+        "weekday": KeyDetail(.oneOrMany(.weekday), else: .described("every day"), "mon-fri", ["sat", "sun"]),
+        "missed": KeyDetail(else: .value("0s"), "2h"),
         "id": KeyDetail("next"),
     ]
 

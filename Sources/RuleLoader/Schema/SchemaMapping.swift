@@ -226,6 +226,7 @@ enum SchemaMapping: String, CaseIterable, Sendable {
         Variant("button", "pattern", with: ["part", "id"]),
         Variant(
             "chord", with: ["event", "within", "id"], overrides: ["event": .oneOf(ChordEvent.allCases.map(\.rawValue))]),
+        Variant("at", with: ["offset", "weekday", "missed", "id"]),
     ]
 
     /// The variants of a step. Those with companion keys come last.

@@ -12,6 +12,7 @@ struct SchemaPattern: Sendable {
     /// At least one part, with larger units before smaller ones.
     static let duration = SchemaPattern("(?=[0-9])(?:[0-9]+d)?(?:[0-9]+h)?(?:[0-9]+m)?(?:[0-9]+s)?(?:[0-9]+ms)?")
     static let delay = SchemaPattern(duration.text + #"|[\s\S]*\{\{[\s\S]*"#)
+    static let offset = SchemaPattern("-?\(duration.text)")
     static let clock = SchemaPattern(
         "(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?"
             + "|(?:sunrise|sunset|dawn|dusk) *(?:[+-] *\(duration.text))?")

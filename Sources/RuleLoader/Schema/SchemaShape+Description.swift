@@ -17,6 +17,7 @@ extension SchemaShape {
             "number, \(SchemaShape.text(range.lowerBound)) to \(SchemaShape.text(range.upperBound))"
         case .duration(let range): "duration" + SchemaShape.words(range)
         case .delay: "duration, or a template that gives one"
+        case .offset: "duration, -12h to 12h"
         case .clock: "time of day"
         case .moment: "day and time"
         case .rate: "rate"
@@ -41,7 +42,8 @@ extension SchemaShape {
     private var wordsInside: String {
         switch self {
         case .either, .oneOrMany: "(\(description))"
-        case .text, .template, .expression, .boolean, .scalar, .integer, .number, .duration, .delay, .clock, .moment,
+        case .text, .template, .expression, .boolean, .scalar, .integer, .number, .duration, .delay, .offset, .clock,
+            .moment,
             .rate, .weekday, .status, .json, .empty, .oneOf, .exactly, .reference, .name, .mapping, .declarations,
             .keyed, .matching, .list:
             description
@@ -71,7 +73,8 @@ extension SchemaShape {
         switch self {
         case .boolean: [true, false]
         case .oneOf(let words): words.map(JSONValue.string)
-        case .text, .template, .expression, .scalar, .integer, .number, .duration, .delay, .clock, .moment, .rate,
+        case .text, .template, .expression, .scalar, .integer, .number, .duration, .delay, .offset, .clock, .moment,
+            .rate,
             .weekday, .status, .json, .empty, .exactly, .reference, .name, .mapping, .declarations, .keyed,
             .matching, .list, .oneOrMany, .either:
             []

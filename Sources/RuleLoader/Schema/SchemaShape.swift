@@ -14,6 +14,8 @@ indirect enum SchemaShape: Sendable {
     case duration(ClosedRange<Duration>)
     /// A duration, or a template that gives one.
     case delay
+    /// A duration that may be negative.
+    case offset
     case clock
     /// A day and a time of day.
     case moment

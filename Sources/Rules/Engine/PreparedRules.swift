@@ -8,6 +8,7 @@ package struct PreparedRules: Hashable, Sendable {
     package let set: RuleSet
     let names: RuleEngine.Names
     let triggerTable: TriggerTable
+    let timeTriggers: [TimedRule]
     /// The buttons and rules whose ages are read by expressions.
     let agedButtons, agedRules: [Int]
     /// True if expressions read the time or the position of the sun. Otherwise these are not computed.
@@ -17,6 +18,7 @@ package struct PreparedRules: Hashable, Sendable {
         self.set = set
         names = RuleEngine.Names(set)
         triggerTable = TriggerTable(set)
+        timeTriggers = TimedRule.all(in: set)
         var agedButtons: Set<Int> = []
         var agedRules: Set<Int> = []
         var (readsTime, readsSun) = (false, false)

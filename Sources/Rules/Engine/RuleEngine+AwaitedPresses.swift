@@ -155,6 +155,7 @@ extension RuleIndex {
                 return Set(chords[chord].members) == buttons && chords[chord].within == within
                     && chords[chord].event == event
             }
+        case .times: return false
         }
     }
 

@@ -13,7 +13,7 @@
             }
             let deadlines = [
                 recogniser.deadline, kept.nextDeadline, states.nextDeadline, scheduler.earliestDeadline,
-                resets.nextDeadline,
+                daily.nextDeadline,
             ]
             // The first timer is requested at the first input.
             expect(timer == deadlines.compactMap(\.self).min(), "the timer is not at the earliest deadline")

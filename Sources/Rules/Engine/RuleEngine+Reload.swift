@@ -29,8 +29,8 @@ extension RuleEngine {
         dropModesThatCannotServe(at: now, &effects)
         for identity in identities { updateButtonFacts(identity.id) }
         world.refreshAges(at: now)
-        reloadResets(at: now, &effects)
         worldHasChanged = true
+        reloadDailyTimes(from: old.set, at: now, &effects)
     }
 
     /// Ends the runs of changed rules. This happens with the old set, which contains the steps of these runs.

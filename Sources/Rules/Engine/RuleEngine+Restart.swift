@@ -28,10 +28,10 @@ extension RuleEngine {
     }
 
     mutating func restore(_ state: RuleState) {
-        resets = ResetSchedule(set.variables, handled: state.resets)
-        let handled = resets.handled
-        for name in state.resets.keys.sorted() where handled[name] == nil {
-            initialEffects.append(.store(.reset(name, nil)))
+        daily = DailySchedule(prepared, handled: state.dailyTimes)
+        let known = daily.storedKeys
+        for key in state.dailyTimes.keys.sorted() where !known.contains(key) {
+            initialEffects.append(.store(.daily(key, nil)))
         }
         restoreVariables(state.variables)
         for (id, override) in state.enabled.sorted(by: { $0.key < $1.key }) {
@@ -91,14 +91,22 @@ extension RuleEngine {
 // MARK: - The wall clock
 
 extension RuleEngine {
+    /// If the clock was set by at most this, it has been corrected, and has not jumped over a time.
+    private static let longestCorrection = 2000
+
     mutating func clockWasSet(to time: UTCTime, isBelievable: Bool, at now: Instant, _ effects: inout [Effect]) {
+        let step = world.plausibleClock.map { _ in
+            time.milliseconds.addingSaturating(-world.wallClock(at: now).milliseconds)
+        }
+        let isContinuous = step.map { abs($0) <= RuleEngine.longestCorrection } ?? false
         let before = world.clock.map { _ in world.wallClock(at: now) }
         world.clock = (time, now)
         world.clockIsPlausible = isBelievable
         worldHasChanged = true
         if before == nil { resumeCooldowns(at: now) }
-        carryOutResets(at: now, &effects)
+        let due = carryOutDailyTimes(isContinuous: isContinuous, at: now, &effects)
         if isBelievable { resumeRuns(at: now, &effects) }
+        fire(due, at: now, &effects)
         guard let before, abs(time.milliseconds.addingSaturating(-before.milliseconds)) >= 1000 else { return }
         // Waits and cooldowns are stored with the wall clock time of their end, which has changed.
         for id in scheduler.ids {

@@ -23,6 +23,7 @@ package import Gestures
 /// | event                                | `restart`, has a run                        | cancel it, finished(cancelled); started  |
 /// | event                                | `queued`, has a run, and fewer than `max`   | started; the run is queued               |
 /// | event                                | may have another run                        | started; the run begins                  |
+/// | timer or clock, at the time of `at`  | any                                         | as for an event                          |
 ///
 /// | input                                     | run                                    | effect                              |
 /// |-------------------------------------------|----------------------------------------|-------------------------------------|
@@ -181,7 +182,8 @@ package struct RuleEngine: Sendable {
     var assigned: Set<String> = []
     /// The values of variables that are not declared now, in case a reload declares them again.
     var orphanedValues: [String: Value] = [:]
-    var resets = ResetSchedule()
+    /// When variables are reset and `at` triggers fire.
+    var daily = DailySchedule()
     /// The waits of runs that are stored now.
     var storedWaits: [RunID: StoredWait] = [:]
     /// State of an earlier process, until the wall clock is known.
@@ -264,7 +266,7 @@ package struct RuleEngine: Sendable {
         case .linkChanged(let button, let isConnected):
             linkChanged(button, isConnected: isConnected, reportsUnchanged: true, at: now, &effects)
         case .startTime(let time):
-            resets.restart()
+            daily.restart()
             clockWasSet(to: time, isBelievable: true, at: now, &effects)
         case .state(let name, let value):
             guard let stateIndex = names.states[name] else { return }
@@ -299,22 +301,23 @@ package struct RuleEngine: Sendable {
 // MARK: - Time
 
 extension RuleEngine {
-    /// Expires states first. Then it resumes runs, before gestures are recognised, so that a run that ends now does not
-    /// stop a rule as busy.
+    /// Expires states first. Then it resumes runs, before rules start and gestures are recognised, so that a run that ends
+    /// now does not stop a rule as busy.
     private mutating func timerFired(at now: Instant, _ effects: inout [Effect]) {
         copyStates(states.expire(at: now))
-        carryOutDueResets(at: now, &effects)
+        let due = carryOutDueTimes(at: now, &effects)
         for id in scheduler.due(at: now) {
             resume(id, at: now, &effects) { $0.timerFired(in: &$1, at: now, &$2) }
         }
         advance(at: now, &effects)
+        fire(due, at: now, &effects)
         decide(kept.take(silentAt: now), at: now, &effects)
         recognised(recogniser.handle(.timerFired, at: now), at: now, &effects)
     }
 
     private mutating func updateTimer(_ effects: inout [Effect]) {
         var next = recogniser.deadline
-        for deadline in [kept.nextDeadline, states.nextDeadline, scheduler.earliestDeadline, resets.nextDeadline] {
+        for deadline in [kept.nextDeadline, states.nextDeadline, scheduler.earliestDeadline, daily.nextDeadline] {
             guard let deadline, next.map({ deadline < $0 }) ?? true else { continue }
             next = deadline
         }

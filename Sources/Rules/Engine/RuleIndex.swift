@@ -5,7 +5,7 @@ import Gestures
 /// event does not depend on the number of rules.
 struct RuleIndex: Sendable {
     /// A trigger of a rule that matches an event.
-    struct Match: Sendable {
+    struct Match: Hashable, Sendable {
         /// An index in `RuleSet.rules`.
         var rule: Int
         /// An index in the rule's `triggers`.

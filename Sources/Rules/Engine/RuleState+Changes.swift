@@ -12,7 +12,7 @@ extension RuleState {
             waitingRuns.removeAll { $0.run == run }
             if let waitingRun { waitingRuns.append(waitingRun) }
             waitingRuns.sort { $0.run < $1.run }
-        case .reset(let variable, let time): resets[variable] = time
+        case .daily(let key, let time): dailyTimes[key] = time
         }
     }
 }

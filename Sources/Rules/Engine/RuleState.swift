@@ -12,20 +12,21 @@ package struct RuleState: Hashable, Sendable {
     package var cooldowns: [Cooldown]
     /// Runs of rules with `on_restart: resume` that waited in a `delay` or `wait`, ordered by id.
     package var waitingRuns: [WaitingRun]
-    /// The times until which variables with `reset` were reset, by name.
-    package var resets: [String: UTCTime]
+    /// The times until which daily times were carried out: of variables with `reset`, by name, and of `at` triggers with
+    /// `missed`, by `TimeTrigger.key`.
+    package var dailyTimes: [String: UTCTime]
 
     package init(
         variables: [String: Value] = [:], cycles: [String: CyclePosition] = [:],
         enabled: [String: EnabledOverride] = [:], cooldowns: [Cooldown] = [], waitingRuns: [WaitingRun] = [],
-        resets: [String: UTCTime] = [:]
+        dailyTimes: [String: UTCTime] = [:]
     ) {
         self.variables = variables
         self.cycles = cycles
         self.enabled = enabled
         self.cooldowns = cooldowns
         self.waitingRuns = waitingRuns
-        self.resets = resets
+        self.dailyTimes = dailyTimes
     }
 }
 
@@ -98,6 +99,6 @@ package enum RuleStateChange: Hashable, Sendable {
     case cooldown(Cooldown)
     /// `nil` if the run does not wait any more.
     case waiting(RunID, WaitingRun?)
-    /// The time until which a variable was reset; `nil` if it has no `reset` any more.
-    case reset(String, UTCTime?)
+    /// An entry of `RuleState.dailyTimes`; `nil` if the variable or the trigger does not exist any more.
+    case daily(String, UTCTime?)
 }

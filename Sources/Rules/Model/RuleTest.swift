@@ -85,6 +85,8 @@ package struct TestStep: Hashable, Sendable {
         case press(String, times: Int, gap: Duration, duration: Duration)
         case chord([String])
         case advance(Duration)
+        /// The clock is set.
+        case time(ClockSetting)
         case state([RuleTest.Assigned])
         case broker(isOnline: Bool)
         /// The id of a rule.
@@ -107,6 +109,13 @@ package struct TestStep: Hashable, Sendable {
         self.kind = kind
         self.location = location
     }
+}
+
+/// The time to which a step of a test sets the clock.
+package enum ClockSetting: Hashable, Sendable {
+    /// The local time of day, in seconds, of the day that it is in the test.
+    case ofDay(second: Int)
+    case moment(UTCTime)
 }
 
 /// The set of the file in `reload: FILE`, or the fact that it has errors, so that the old set stays in use.

@@ -8,12 +8,21 @@ package struct Trigger: Hashable, Sendable {
         case buttons([ButtonSelector], [TriggerEvent], parts: Set<ButtonPart>)
         /// Two to four indices in `RuleSet.buttons`, for buttons that are pressed within a time.
         case chord([Int], within: Duration, ChordEvent)
+        case times(TimeTrigger)
     }
 
     package var origin: Origin
     /// The id that expressions read as `trigger.id`.
     package var id: String?
     package var location: SourceLocation
+
+    /// True if it is triggered by a button.
+    package var isOfButton: Bool {
+        switch origin {
+        case .buttons, .chord: true
+        case .times: false
+        }
+    }
 
     package init(origin: Origin, id: String? = nil, location: SourceLocation = SourceLocation()) {
         self.origin = origin

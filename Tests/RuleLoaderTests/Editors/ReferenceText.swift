@@ -38,6 +38,7 @@ struct ReferenceText {
         case "names": return names
         case "functions": return functions
         case "codes": return try codes()
+        case "configuration": return rows(["key", "value", ""], settings(of: .configuration, in: ""))
         case "elsewhere": return elsewhere
         case "reserved": return [reserved.map { "`\($0)`" }.joined(separator: " ")]
         default: break
@@ -78,6 +79,17 @@ struct ReferenceText {
                     }
                 return ["`\(key.name)`", shape.description, absent, key.summary]
             })
+    }
+
+    /// The keys of `tryck.yaml`, those of a section after its name.
+    private static func settings(of table: MappingTable, in section: String) -> [[String]] {
+        table.keys.flatMap { key in
+            if case .anything = key.type, let inner = MappingTable.configurationSections[key.name] {
+                return settings(of: inner, in: "\(section)\(key.name): ")
+            }
+            let shape = SchemaShape(key.type)?.description ?? "one or many: text"
+            return [["`\(section)\(key.name)`", shape, key.summary]]
+        }
     }
 
     /// The value as YAML, on one line.

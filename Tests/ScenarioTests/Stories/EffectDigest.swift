@@ -155,7 +155,7 @@ struct EffectDigest: Sendable {
             case .enabled(let rule, _): line("enabled", rule)
             case .cooldown(let cooldown): line("cooldown", cooldown.rule)
             case .waiting(let run, _): line("waiting", run.rawValue)
-            case .reset(let variable, _): line("reset", variable)
+            case .daily(let key, _): line("reset", key)
             }
         return line(key, json(state.stored))
     }

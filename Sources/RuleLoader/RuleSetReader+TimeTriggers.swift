@@ -1,0 +1,67 @@
+import ButtonModel
+import Expressions
+import Rules
+
+/// The trigger `at`, and the keys beside it.
+extension RuleSetReader {
+    mutating func readTimeTrigger(_ fields: CheckedMapping) -> Trigger? {
+        var offset: Int64?
+        if let node = fields.node("offset") {
+            guard let read = readOffset(node) else { return nil }
+            offset = read
+        }
+        var times: [TimeOfDay] = []
+        guard let node = fields.node("at") else { return nil }
+        let nodes = checker.oneOrMany(node, empty: "an empty list of times never comes")
+        for node in nodes {
+            guard let time = clock(node, key: "at", in: scope) else { continue }
+            switch time {
+            case .time: times.append(time)
+            case .sun(let event, 0): times.append(.sun(event, offsetMilliseconds: offset ?? 0))
+            case .sun(_, let written):
+                checker.error(
+                    "E207", at: node, "\"at\" must be a time of day, without an offset",
+                    hint: "write offset: \(DurationText.text(milliseconds: written))")
+            }
+        }
+        guard !times.isEmpty, times.count == nodes.count else { return nil }
+        if offset != nil, times.contains(where: { $0.mark == nil }), let key = fields.key("offset") {
+            checker.error("E210", at: key, "\"offset\" is allowed only with sunrise, sunset, dawn and dusk")
+            return nil
+        }
+        let weekdays = fields.node("weekday").map { self.weekdays($0) } ?? []
+        return Trigger(
+            origin: .times(TimeTrigger(times, on: weekdays, missed: fields.duration("missed") ?? .zero)),
+            id: fields.string("id"), location: location(of: fields.node))
+    }
+
+    /// Reads a duration that may be negative, in milliseconds.
+    private mutating func readOffset(_ node: YAMLNode) -> Int64? {
+        guard let text = checker.plainText(node, key: "offset", wanted: "a duration such as -30m") else { return nil }
+        let sign: Int64 = text.hasPrefix("-") ? -1 : 1
+        do {
+            let offset = try DurationText.milliseconds(text.hasPrefix("-") ? String(text.dropFirst()) : text)
+            guard offset <= TimeTrigger.longestOffset.milliseconds else {
+                checker.error("E205", at: node, "\"offset\" must be from -12h to 12h, not \(checker.shown(text))")
+                return nil
+            }
+            return sign * offset
+        } catch {
+            checker.error("E206", at: node, "\"\(checker.shown(text))\" \(error.message)", hint: error.hint)
+            return nil
+        }
+    }
+
+    /// Reports what applies only to presses, in a rule without a button (E210).
+    mutating func rejectKeysOfPresses(_ triggers: [Trigger], _ fields: CheckedMapping) {
+        guard !triggers.isEmpty, !triggers.contains(where: \.isOfButton) else { return }
+        var rejected: [(key: YAMLNode.Key?, text: String)] = [(fields.key("queued"), "queued")]
+        if fields.boolean("fallback") == true { rejected.append((fields.key("fallback"), "fallback: true")) }
+        if fields.string("scope") == Rule.LimitScope.button.rawValue {
+            rejected.append((fields.key("scope"), "scope: button"))
+        }
+        for case (let key?, let text) in rejected {
+            checker.error("E210", at: key, "\"\(text)\" is allowed only in a rule with a button")
+        }
+    }
+}
