@@ -203,6 +203,81 @@ struct ConversationTests {
         talk.ends()
     }
 
+    /// The link to a button that was ready before is lost, and comes up again until the MTU is exchanged.
+    static func reconnected() throws -> Conversation {
+        var talk = try ready()
+        talk.receives("Disconnection Complete", "04 05 04 00400008")
+        talk.reports(.disconnected(hall, reason: "connection_timeout"))
+        talk.reports(.state(hall, .connecting))
+        talk.sends("LE Create Connection", "01 0d20 19 60006000010000000000000000180028000000580200000000")
+        talk.receives("LE Create Connection: status", "04 0f 04 00010d20")
+        talk.receives("LE Connection Complete", "04 3e 13 0100 4100 00 00 010000a98890 1800 0000 4800 00")
+        talk.reports(.state(hall, .connected))
+        talk.sends("Exchange MTU Request", "02 4100 0700 0300 0400 02 8c00")
+        talk.receives("Exchange MTU Response", "02 4120 0700 0300 0400 03 8c00")
+        return talk
+    }
+
+    @Test("a button that was ready before is subscribed to without another discovery")
+    func handlesKnown() throws {
+        var talk = try Self.reconnected()
+        talk.sends("Write Request", "02 4100 0900 0500 0400 12 1500 0100")
+        talk.ends()
+    }
+
+    @Test("a button that refuses the subscription by known handles is discovered again, and then subscribed to")
+    func handlesOutdated() throws {
+        var talk = try Self.reconnected()
+        talk.sends("Write Request", "02 4100 0900 0500 0400 12 1500 0100")
+        talk.receives("Error Response", "02 4120 0900 0500 0400 01 12150001")
+        talk.reports(.anomaly("90:88:A9:00:00:01: errorResponse(code: 1, attributeHandle: 21) while subscribing"))
+        talk.sends(
+            "Find By Type Value Request",
+            "02 4100 1b00 1700 0400 06 0100ffff002893e417b6f3840d872044598f00004200")
+        talk.receives("Find By Type Value Response", "02 4120 0900 0500 0400 07 20002500")
+        talk.sends("Read By Type Request", "02 4100 0b00 0700 0400 08 200025000328")
+        talk.receives("Read By Type Response", "02 4120 1b00 1700 0400 09 15210004220093e417b6f3840d872044598f01004200")
+        talk.sends("Read By Type Request", "02 4100 0b00 0700 0400 08 230025000328")
+        talk.receives("Read By Type Response", "02 4120 1b00 1700 0400 09 15230010240093e417b6f3840d872044598f02004200")
+        talk.sends("Read By Type Request", "02 4100 0b00 0700 0400 08 250025000328")
+        talk.receives("Error Response", "02 4120 0900 0500 0400 01 0825000a")
+        talk.sends("Find Information Request", "02 4100 0900 0500 0400 04 25002500")
+        talk.receives("Find Information Response", "02 4120 0a00 0600 0400 05 0125000229")
+        talk.sends("Write Request", "02 4100 0900 0500 0400 12 2500 0100")
+        talk.ends()
+    }
+
+    @Test("a button without its service is searched for the other service once, and then disconnected for a while")
+    func serviceMissing() throws {
+        var talk = try Self.listening()
+        talk.receives("LE Connection Complete", "04 3e 13 0100 4000 00 00 010000a98890 1800 0000 4800 00")
+        talk.reports(.state(Self.hall, .connected))
+        talk.sends("Exchange MTU Request", "02 4000 0700 0300 0400 02 8c00")
+        talk.receives("Exchange MTU Response", "02 4020 0700 0300 0400 03 8c00")
+        talk.sends(
+            "Find By Type Value Request",
+            "02 4000 1b00 1700 0400 06 0100ffff002893e417b6f3840d872044598f00004200")
+        talk.receives("Error Response", "02 4020 0900 0500 0400 01 0601000a")
+        talk.reports(.anomaly("90:88:A9:00:00:01: serviceNotFound while discovering"))
+        talk.sends(
+            "Find By Type Value Request",
+            "02 4000 1b00 1700 0400 06 0100ffff00287dfb0f96cd5c25a72a4fbd2c0000c900")
+        talk.receives("Error Response", "02 4020 0900 0500 0400 01 0601000a")
+        talk.reports(.anomaly("90:88:A9:00:00:01: serviceNotFound while discovering"))
+        talk.reports(.state(Self.hall, .disconnecting))
+        talk.sends("Disconnect", "01 0604 03 400013")
+        talk.receives("Disconnect: status", "04 0f 04 00010604")
+        talk.receives("Disconnection Complete", "04 05 04 00400016")
+        talk.reports(.disconnected(Self.hall, reason: "local_host_terminated"))
+        talk.reports(.state(Self.hall, .disconnected))
+        talk.wait(.seconds(19))
+        talk.ends()
+        talk.wait(.seconds(1))
+        talk.sends("LE Create Connection", "01 0d20 19 60006000010000000000000000180028000000580200000000")
+        talk.reports(.state(Self.hall, .connecting))
+        talk.ends()
+    }
+
     @Test("three buttons take turns of two seconds in an accept list of two")
     func rotated() throws {
         var talk = try Self.opened(buttonCount: 3)
