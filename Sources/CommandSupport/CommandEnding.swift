@@ -4,8 +4,8 @@ import Platform
 
 /// What a command prints when it ends, and its exit status.
 ///
-/// With `--json` among the arguments, an error is a line of JSON on standard output, so that a program which reads the output
-/// of a command need not read another stream:
+/// With `--json` among the arguments, an error is a line of JSON on standard output, because programs that start commands
+/// usually read only that stream:
 ///
 ///     {"error":"tryckd is not running","hint":"Start it: systemctl start tryck.","code":69}
 struct CommandEnding: Hashable, Sendable {

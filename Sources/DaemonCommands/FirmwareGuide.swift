@@ -9,20 +9,7 @@ import Platform
 ///
 /// It sends `watch` before the request for the update, so that no progress is missed. The daemon answers requests in
 /// order.
-struct FirmwareGuide: Sendable {
-    enum Input: Hashable, Sendable {
-        case connected
-        case received(JSONValue)
-        case interrupted
-    }
-
-    enum Effect: Sendable {
-        case send(JSONValue)
-        /// Print a line of the kind `firmware`.
-        case show(JSONValue)
-        case finish(Result<Void, Failure>)
-    }
-
+struct FirmwareGuide: Guide {
     private enum State: Hashable {
         case watching
         /// Lines about updates that came before the answer. They may be about this update.
@@ -48,7 +35,7 @@ struct FirmwareGuide: Sendable {
         switch (state, input) {
         case (.watching, .connected): return [.send(.request(ControlRequestName.watch))]
         case (.done, _), (_, .connected): return []
-        case (_, .interrupted): return finish(.failure(.silent(.negativeResult)))
+        case (_, .interrupted): return end(.fail(.silent(.negativeResult)))
         case (_, .received(let line)) where line["kind"] == nil: return answered(line)
         case (.updating(let id), .received(let line)) where line["id"]?.stringValue == id: return progressed(line)
         case (.asking(let earlierLines), .received(let line)) where line["kind"] == "firmware":
@@ -60,7 +47,7 @@ struct FirmwareGuide: Sendable {
 
     private mutating func answered(_ answer: JSONValue) -> [Effect] {
         switch (state, answer.requestOutcome) {
-        case (_, .failure(let failure)): return finish(.failure(failure))
+        case (_, .failure(let failure)): return end(.fail(failure))
         case (.watching, .success):
             state = .asking(earlierLines: [])
             return [
@@ -76,8 +63,8 @@ struct FirmwareGuide: Sendable {
 
     private mutating func progressed(_ line: JSONValue) -> [Effect] {
         switch (line.text("kind"), line.text("state")) {
-        case ("firmware", "finished"): return [.show(line)] + finish(.success(()))
-        case ("firmware", "failed"): return finish(.failure(Failure(.negativeResult, line.text("advice"))))
+        case ("firmware", "finished"): return [.show(line)] + end(.finish)
+        case ("firmware", "failed"): return end(.fail(Failure(.negativeResult, line.text("advice"))))
         case ("firmware", "transferring"):
             guard let percentage = line["percentage"]?.integerValue, percentage >= shown + Self.stride else {
                 return []
@@ -86,14 +73,14 @@ struct FirmwareGuide: Sendable {
             return [.show(line)]
         case ("firmware", _): return [.show(line)]
         case ("button", "removed"), ("button", "unpaired"):
-            return finish(
-                .failure(Failure(.negativeResult, "The button is not paired any more. Pair it, then try again.")))
+            return end(
+                .fail(Failure(.negativeResult, "The button is not paired any more. Pair it, then try again.")))
         default: return []
         }
     }
 
-    private mutating func finish(_ result: Result<Void, Failure>) -> [Effect] {
+    private mutating func end(_ effect: Effect) -> [Effect] {
         state = .done
-        return [.finish(result)]
+        return [effect]
     }
 }

@@ -20,21 +20,7 @@ import Platform
 /// | any       | an answer that is an error   | done     | fail with its sentence  |
 ///
 /// To finish is to fail when no button was paired. The daemon answers requests in order, so answers need no names.
-struct PairingGuide: Hashable, Sendable {
-    enum Input: Hashable, Sendable {
-        case connected
-        case received(JSONValue)
-        case interrupted
-    }
-
-    enum Effect: Hashable, Sendable {
-        case send(JSONValue)
-        /// Print a line of the kind `pairing`.
-        case show(JSONValue)
-        case finish
-        case fail(Failure)
-    }
-
+struct PairingGuide: Guide {
     private enum State: Hashable {
         case watching, joining, stopping, done
     }

@@ -1,10 +1,8 @@
 import ArgumentParser
 import CommandSupport
-import ControlClient
 import JSON
 import MQTTTopics
 import Platform
-import Reactor
 
 struct RulesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -73,44 +71,9 @@ struct RuleCommand: ParsableCommand {
                 let answer = try control.ask(RuleRequestName.run, data)
                 return output.write(answer) { $0["trace"].map { TraceText.lines($0) } ?? [] }
             }
-            let guide = RunGuide(rule: rule.id, request: .request(RuleRequestName.run, data))
-            let candidates = control.candidates
             let output = output
-            try Conversation<Void>.run { conversation in
-                let waiting = WaitingForRun(conversation, guide, output)
-                conversation.onInterrupt { waiting.take(.interrupted) }
-                conversation.connect(candidates) { event in
-                    switch event {
-                    case .received(let line): waiting.take(.received(line))
-                    case .closed(let sentence): conversation.end(.failure(Failure(.unavailable, sentence)))
-                    }
-                }
-                waiting.take(.connected)
-            }
-        }
-    }
-
-    /// Carries out the effects of a `RunGuide`.
-    @ReactorActor
-    private final class WaitingForRun {
-        private let conversation: Conversation<Void>
-        private var guide: RunGuide
-        private let output: OutputOptions
-
-        init(_ conversation: Conversation<Void>, _ guide: RunGuide, _ output: OutputOptions) {
-            self.conversation = conversation
-            self.guide = guide
-            self.output = output
-        }
-
-        func take(_ input: RunGuide.Input) {
-            for effect in guide.handle(input) {
-                switch effect {
-                case .send(let request): conversation.send(request)
-                case .show(let trace): output.write(trace) { TraceText.lines($0) }
-                case .finish: conversation.end(.success(()))
-                case .fail(let failure): conversation.end(.failure(failure))
-                }
+            try RunGuide(rule: rule.id, request: .request(RuleRequestName.run, data)).run(control.candidates) { trace in
+                output.write(trace) { TraceText.lines($0) }
             }
         }
     }

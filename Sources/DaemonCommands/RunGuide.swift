@@ -18,21 +18,7 @@ import Platform
 /// | any      | an answer that is an error        | done    | fail with its sentence                |
 ///
 /// To finish is to fail when the run was not completed. The daemon answers requests in order, so answers need no names.
-struct RunGuide: Hashable, Sendable {
-    enum Input: Hashable, Sendable {
-        case connected
-        case received(JSONValue)
-        case interrupted
-    }
-
-    enum Effect: Hashable, Sendable {
-        case send(JSONValue)
-        /// Print the trace of the run.
-        case show(JSONValue)
-        case finish
-        case fail(Failure)
-    }
-
+struct RunGuide: Guide {
     private enum State: Hashable {
         case watching, running, tracing, done
         case waiting(run: Int64)

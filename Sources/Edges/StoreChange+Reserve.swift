@@ -44,8 +44,8 @@ extension StoreChange {
         case .rules(.cooldown(let cooldown)): Self.array(.cooldown, cooldown.stored)
         case .rules(.waiting(let run, let waiting)):
             Self.array(.waiting, .integer(Int64(clamping: run.rawValue)), waiting?.stored ?? .null)
-        case .rules(.daily(let variable, let time)):
-            Self.array(.reset, .string(variable), time.map { .integer($0.milliseconds) } ?? .null)
+        case .rules(.daily(let key, let time)):
+            Self.array(.reset, .string(key), time.map { .integer($0.milliseconds) } ?? .null)
         case .putButton(let button): Self.array(.put, button.kept)
         case .removeButton(let id): Self.array(.remove, .string(id.description))
         case .settings(let id, let settings): Self.array(.settings, .string(id.description), settings.kept)

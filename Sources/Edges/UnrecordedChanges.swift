@@ -80,7 +80,7 @@ extension StoreChange {
         case .rules(.enabled(let rule, _)): .enabled(rule)
         case .rules(.cooldown(let cooldown)): .cooldown(cooldown.rule, cooldown.button)
         case .rules(.waiting(let run, _)): .waiting(run)
-        case .rules(.daily(let variable, _)): .reset(variable)
+        case .rules(.daily(let key, _)): .reset(key)
         case .battery(let id, _, _, _), .batteryPercentage(let id, _, _, _): .aspect(id, .battery)
         case .settings(let id, _): .aspect(id, .settings)
         case .fact(let id, let fact): .aspect(id, .column(fact.column.name))

@@ -13,7 +13,7 @@ struct TestCommand: ParsableCommand {
             Each test runs the daemon's rule engine on a simulated clock, without buttons, broker or programs. Shows \
             for a failed test what was expected, what happened, and why; then the rules, branches and steps that no \
             test reaches. The exit status is 0 if all tests pass, 1 if one fails or the rules have errors, and 78 if a \
-            file cannot be read.
+            file cannot be read. With --json and several files, each file has a line.
 
               tryck test rules/home.yaml
               tryck test --strict

@@ -80,10 +80,11 @@ extension [FirmwareGuide.Effect] {
     fileprivate var shown: [JSONValue] { compactMap { if case .show(let line) = $0 { line } else { nil } } }
     /// `nil`: goes on; `.some(nil)`: all is well.
     fileprivate var outcome: String?? {
-        for case .finish(let result) in self {
-            switch result {
-            case .success: return .some(nil)
-            case .failure(let failure): return failure.sentence
+        for effect in self {
+            switch effect {
+            case .finish: return .some(nil)
+            case .fail(let failure): return failure.sentence
+            case .send, .show: break
             }
         }
         return nil

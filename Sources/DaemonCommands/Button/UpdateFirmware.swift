@@ -2,11 +2,9 @@ import ArgumentParser
 import Bytes
 import CommandSupport
 import CommandText
-import ControlClient
 import JSON
 import MQTTTopics
 import Platform
-import Reactor
 
 extension ButtonCommand {
     struct UpdateFirmware: ParsableCommand {
@@ -53,28 +51,8 @@ extension ButtonCommand {
         }
 
         private func transfer(_ image: [UInt8]) throws {
-            let candidates = control.candidates
-            var guide = FirmwareGuide(button: button.name, image: image)
             let isJSON = output.json
-            try Conversation<Void>.run { conversation in
-                let take: @ReactorActor (FirmwareGuide.Input) -> Void = { input in
-                    for effect in guide.handle(input) {
-                        switch effect {
-                        case .send(let request): conversation.send(request)
-                        case .show(let line): show(line, isJSON: isJSON)
-                        case .finish(let result): conversation.end(result)
-                        }
-                    }
-                }
-                conversation.onInterrupt { take(.interrupted) }
-                conversation.connect(candidates) { event in
-                    switch event {
-                    case .received(let line): take(.received(line))
-                    case .closed(let sentence): conversation.end(.failure(Failure(.unavailable, sentence)))
-                    }
-                }
-                take(.connected)
-            }
+            try FirmwareGuide(button: button.name, image: image).run(control.candidates) { show($0, isJSON: isJSON) }
         }
     }
 }
