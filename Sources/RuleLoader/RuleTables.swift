@@ -181,11 +181,11 @@ extension MappingTable {
                 "within", .duration(.milliseconds(50) ... .seconds(1)),
                 "for a chord: the longest time from the first press to the last"),
             Key("at", .anything, "the local times at which it fires"),
-            Key("offset", .anything, "for a time of the sun: it fires so much later, or earlier"),
+            Key("offset", .anything, "for a time of the sun: how much later it fires, or earlier with a minus"),
             Key("weekday", .anything, "for `at`: the days on which it fires"),
             Key(
                 "missed", .duration(.zero...TimeTrigger.longestOffset),
-                "for `at`: how late it fires once if the program was stopped at the time"),
+                "for `at`: how late it still fires if the program was stopped at the time"),
             Key("id", .name, "a name for the trigger, read as `trigger.id`"),
         ],
         planned: ["mqtt", "state", "sequence"],

@@ -105,7 +105,7 @@ struct Witness {
                     onDisk: onDisk.smallEventCount)
             }
         }
-        // A house that pauses in the middle of a press tells of it after the pause.
+        // During the pause in the middle of a press, its messages are not sent yet.
         if !house.hub.isIncomplete { expectTold() }
         for violation in house.violations where !problems.contains(where: { $0.sentence == violation }) {
             report("P5", violation)
