@@ -85,9 +85,11 @@ let package = Package(
         module(
             "RuleLoader", "ButtonModel", "JSON", "Diagnostics", "Gestures", "Expressions", "Almanac", "Rules", "CYAML"),
         module("MQTTTopics", "ButtonModel", "JSON"),
-        module("Buttons", "BluetoothHost", "Flic", "ButtonModel"),
+        module("Radios", "BluetoothHost", "ButtonModel"),
+        module("Buttons", "Radios", "Flic", "ButtonModel"),
         module(
-            "Hub", "Bytes", "ButtonModel", "JSON", "Diagnostics", "FlicdProtocol", "Buttons", "Gestures", "Expressions",
+            "Hub", "Bytes", "ButtonModel", "JSON", "Diagnostics", "FlicdProtocol", "Radios", "Buttons", "Gestures",
+            "Expressions",
             "Rules", "MQTTTopics"),
         module("Simulator", "Bytes", "ButtonModel", "BluetoothHost", "Flic"),
 
@@ -197,7 +199,8 @@ let package = Package(
             "ButtonModel", "JSON", resources: [.copy("Golden"), .copy("Examples"), .copy("Schema")]),
         tests("RuleTestingTests", "RuleTesting", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON"),
         tests("MQTTTopicsTests", "MQTTTopics", "ButtonModel", "JSON", resources: [.copy("Golden")]),
-        tests("ButtonsTests", "Buttons", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),
+        tests("RadiosTests", "Radios", "BluetoothHost", "ButtonModel"),
+        tests("ButtonsTests", "Buttons", "Radios", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),
         tests(
             "HubTests", "Hub", "Buttons", "Flic", "FlicdProtocol", "MQTTTopics", "Expressions", "Gestures", "Rules",
             "ButtonModel",

@@ -1,25 +1,22 @@
-import BluetoothHost
 import ButtonModel
 import Flic
+import Radios
 
-/// A link to a button that is known or being paired: its phase, its GATT attributes and its session.
+/// A link to a button that is known or being paired: its phase and its session.
 struct ButtonLink: Sendable {
     enum Phase: Hashable, Sendable {
-        case exchangingMTU
-        case discovering
-        case subscribing
+        /// The radio looks for the button's service.
+        case attaching
         case inSession(isReady: Bool)
-        /// A graceful disconnect is in progress: the button was asked to end the link, or the host ends it.
+        /// A graceful disconnect is in progress: the button was asked to end the link, or the radio ends it.
         case disconnecting
         case closing
     }
 
-    let connection: LEConnection
-    var phase = Phase.exchangingMTU
-    var attMTU = 23
-    var attributes: FlicAttributes?
-    /// The service to discover if the expected service is missing; `nil` after that attempt.
-    var otherService: FlicService?
+    let peer: BluetoothAddress
+    var phase = Phase.attaching
+    /// The service that the radio found.
+    var service: FlicService?
     var session: ButtonSession?
     /// True if the link serves a pairing that is not complete yet.
     var isPairing: Bool
@@ -29,31 +26,31 @@ struct ButtonLink: Sendable {
     var lastActivity: Instant
 }
 
-/// The links of a `ButtonManager`, by their connection handles, in the order in which they began. A controller has room for few
-/// links, so a search reads the handles in turn, and a link can be read in its place.
+/// The links of a `ButtonManager`, by their numbers, in the order in which they began. A radio has room for few
+/// links, so a search reads the numbers in turn, and a link can be read in its place.
 struct LinkTable: RandomAccessCollection, Sendable {
-    /// The handle of each link, and the links.
-    private(set) var keys: [ConnectionHandle] = []
+    /// The number of each link, and the links.
+    private(set) var keys: [LinkID] = []
     private(set) var values: [ButtonLink] = []
 
     var startIndex: Int { 0 }
     var endIndex: Int { keys.count }
-    subscript(position: Int) -> (key: ConnectionHandle, value: ButtonLink) { (keys[position], values[position]) }
+    subscript(position: Int) -> (key: LinkID, value: ButtonLink) { (keys[position], values[position]) }
 
-    /// The place of the link with a handle.
-    func place(of handle: ConnectionHandle) -> Int? { keys.firstIndex(of: handle) }
+    /// The place of the link with a number.
+    func place(of id: LinkID) -> Int? { keys.firstIndex(of: id) }
 
-    /// The link with a handle; `nil` if there is none, and to remove it.
-    subscript(handle: ConnectionHandle) -> ButtonLink? {
-        get { place(of: handle).map { values[$0] } }
+    /// The link with a number; `nil` if there is none, and to remove it.
+    subscript(id: LinkID) -> ButtonLink? {
+        get { place(of: id).map { values[$0] } }
         // The link is taken out while it changes, so that its arrays are not copied.
         _modify {
-            let place = place(of: handle)
+            let place = place(of: id)
             var link = place.map { values.remove(at: $0) }
             if let place { keys.remove(at: place) }
             defer {
                 if let link {
-                    keys.insert(handle, at: place ?? keys.endIndex)
+                    keys.insert(id, at: place ?? keys.endIndex)
                     values.insert(link, at: place ?? values.endIndex)
                 }
             }

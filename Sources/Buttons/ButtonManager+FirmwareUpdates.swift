@@ -1,6 +1,6 @@
-import BluetoothHost
 import ButtonModel
 import Flic
+import Radios
 
 // Firmware updates, which may take several links.
 extension ButtonManager {
@@ -18,17 +18,17 @@ extension ButtonManager {
             return effects.append(.firmwareUpdate(button, .failed(.busy)))
         }
         updates[button] = image
-        if let handle = link(to: button), links[handle]?.phase == .inSession(isReady: true) {
-            advanceSession(handle, .perform(.updateFirmware(image)), at: now)
+        if let id = link(to: button), links[id]?.phase == .inSession(isReady: true) {
+            advanceSession(id, .perform(.updateFirmware(image)), at: now)
         } else {
             effects.append(.firmwareUpdate(button, .waiting))
         }
     }
 
     /// Resumes an interrupted firmware update when the session is ready.
-    mutating func resumeUpdate(_ handle: ConnectionHandle, at now: Instant) {
-        guard let link = links[handle], let image = updates[ButtonID(link.connection.peer)] else { return }
-        advanceSession(handle, .perform(.updateFirmware(image)), at: now)
+    mutating func resumeUpdate(_ id: LinkID, at now: Instant) {
+        guard let link = links[id], let image = updates[ButtonID(link.peer)] else { return }
+        advanceSession(id, .perform(.updateFirmware(image)), at: now)
     }
 
     mutating func cancelUpdate(of button: ButtonID, at now: Instant) {
@@ -38,14 +38,14 @@ extension ButtonManager {
         effects.append(.firmwareUpdate(button, .failed(.cancelled)))
     }
 
-    mutating func updateProgressed(_ progress: FirmwareUpdateProgress, of button: ButtonID) {
+    mutating func updateProgressed(_ progress: FirmwareUpdateProgress, of button: ButtonID, at now: Instant) {
         guard updates[button] != nil else { return }
         switch progress {
         case .started(let units, let all), .received(let units, let all):
             effects.append(.firmwareUpdate(button, .transferring(percentage: all > 0 ? units * 100 / all : 0)))
         case .finished:
             endUpdate(of: button)
-            attributes[button] = nil
+            if let address = known[button]?.identity.address { perform(.discardDiscovery(address), at: now) }
             effects.append(.firmwareUpdate(button, .finished))
         case .failed(.interrupted):
             effects.append(.firmwareUpdate(button, .waiting))

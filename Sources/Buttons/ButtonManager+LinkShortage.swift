@@ -1,13 +1,13 @@
-import BluetoothHost
 import ButtonModel
 import Flic
+import Radios
 
-/// The shortage of links and of accept list entries, if more buttons are known than the adapter has room for.
+/// The shortage of links and of places in the adapter's accept list, if it has not enough for all known buttons.
 ///
-/// The host lets the buttons take turns in a list that is too short. Links do not become free by themselves, because a
+/// The radio lets the buttons take turns if it cannot look for all. Links do not become free by themselves, because a
 /// button stays connected for days. Therefore, when the last link is in use and a button has none, the button that has
 /// been idle longest is disconnected at once, so that a link is free for the next press. The disconnected button is
-/// silent until it is pressed. As it is still in the accept list, it then connects and sends the events that it stored.
+/// silent until it is pressed. As it is still expected, it then connects and sends the events that it stored.
 struct LinkShortage: Hashable, Sendable {
     /// The adapter's number of links, from its first refusal until there is room for all wanted buttons. Unlike
     /// `AdapterCapacity.linkLimit` it is kept when a link becomes free, so that this alone does not change the report.
@@ -62,19 +62,19 @@ extension ButtonManager {
         guard capacity.linkLimit != nil, isLinkMissing else { return }
         // A link is being ended already.
         guard !links.values.contains(where: { $0.phase == .disconnecting || $0.phase == .closing }) else { return }
-        let next = links.compactMap { handle, link in mayLeave(link).map { (at: $0, handle: handle) } }
-            .min { ($0.at, $0.handle.rawValue) < ($1.at, $1.handle.rawValue) }
+        let next = links.compactMap { id, link in mayLeave(link).map { (at: $0, id: id) } }
+            .min { ($0.at, $0.id) < ($1.at, $1.id) }
         guard let next else { return deadlines.cancel(.freeLink) }
         guard next.at <= now else { return deadlines.set(.freeLink, at: next.at) }
-        disconnectGracefully(next.handle, at: now)
+        disconnectGracefully(next.id, at: now)
     }
 
     /// When a link may be ended for another button; `nil` while the button is not ready or receives firmware.
     private func mayLeave(_ link: ButtonLink) -> Instant? {
-        guard link.phase == .inSession(isReady: true), updates[ButtonID(link.connection.peer)] == nil else {
+        guard link.phase == .inSession(isReady: true), updates[ButtonID(link.peer)] == nil else {
             return nil
         }
-        let isAtRest = link.session?.isAtRest == true && link.attributes?.service != .twist
+        let isAtRest = link.session?.isAtRest == true && link.service != .twist
         return link.lastActivity + (isAtRest ? Self.quietTime : Self.longQuietTime)
     }
 
@@ -103,19 +103,6 @@ extension ButtonManager {
 }
 
 extension ButtonManager {
-    /// The reason for the end of a link whose supervision timeout expired.
-    package static let timeoutReason = HCIStatus.connectionTimeout.disconnectReasonName
-}
-
-extension HCIStatus {
-    /// The reason for the end of a link in snake_case, such as `connection_timeout`.
-    var disconnectReasonName: String {
-        switch self {
-        case .connectionTimeout: "connection_timeout"
-        case .remoteUserTerminated: "remote_user_terminated"
-        case .localHostTerminated: "local_host_terminated"
-        case .failedToBeEstablished: "failed_to_be_established"
-        default: "status_\(self)"
-        }
-    }
+    /// The reasons for the end of a link whose button may have fallen silent. BlueZ does not tell.
+    package static let timeoutReasons = [DisconnectReason.connectionTimeout.name, DisconnectReason.unknown.name]
 }

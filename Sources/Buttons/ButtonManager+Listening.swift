@@ -1,6 +1,5 @@
-import BluetoothHost
 import ButtonModel
-import Flic
+import Radios
 
 // Listening for buttons to pair has no time limit. It therefore scans with a duty cycle of 10 %, which does not delay
 // paired buttons. When a button in public mode is found, scanning is as in a search until it is paired.
@@ -16,35 +15,35 @@ extension ButtonManager {
             let isUnwanted = search?.candidate.map { !isWanted(ButtonID($0.address)) } ?? false
             if !wanted.isForPairing || isUnwanted { return endSearch(byUser: true, at: now) }
         }
-        updateScanning(at: now)
+        updateListening(at: now)
     }
 
     func isWanted(_ button: ButtonID) -> Bool { listening.pairsAny || listening.pairs.contains(button) }
 
-    /// Starts or stops scanning, as the search and the listening require.
-    mutating func updateScanning(at now: Instant) {
+    /// Tells the radio how to listen, as the search and the `ButtonListening` require.
+    mutating func updateListening(at now: Instant) {
         guard isControllerReady else { return }
-        let command: LEHost.Command
+        let needed: RadioListening
         switch search?.candidate {
-        case .connecting where !listening.reportsAll, .linked where !listening.reportsAll: command = .stopScanning
-        case .found, .connecting, .linked: command = .startScanning(active: true)
-        case nil where search?.isUserRequested == true || listening.reportsAll: command = .startScanning(active: true)
-        case nil: command = search == nil ? .stopScanning : .startBackgroundScanning
+        case .connecting where !listening.reportsAll, .linked where !listening.reportsAll: needed = .off
+        case .found, .connecting, .linked: needed = .active
+        case nil where search?.isUserRequested == true || listening.reportsAll: needed = .active
+        case nil: needed = search == nil ? .off : .background
         }
-        perform(.perform(command), at: now)
+        perform(.listen(needed), at: now)
     }
 
-    mutating func reportAdvertisement(_ report: AdvertisingReport) {
-        guard listening.reportsAll || listening.isForPairing, report.kind == .connectable else { return }
-        let structures = ADStructure.parse(report.data)
-        let isPublic = FlicService.allCases.contains { structures.serviceUUIDs.contains($0.uuid) }
-        let isKnown = known[ButtonID(report.address)] != nil
-        guard isPublic || isKnown || report.address.hasFlicPrefix, listening.reportsAll || !isKnown else { return }
+    mutating func reportAdvertisement(_ heard: HeardAdvertisement) {
+        guard listening.reportsAll || listening.isForPairing, heard.kind == .connectable else { return }
+        let isKnown = known[ButtonID(heard.address)] != nil
+        guard heard.service != nil || isKnown || heard.address.hasFlicPrefix, listening.reportsAll || !isKnown else {
+            return
+        }
         effects.append(
             .advertised(
                 ButtonAdvertisement(
-                    address: report.address, name: structures.localName ?? "", rssi: report.rssi, isPublic: isPublic,
-                    isConnectedElsewhere: structures.saysConnectedElsewhere)))
+                    address: heard.address, name: heard.name, rssi: heard.rssi, isPublic: heard.service != nil,
+                    isConnectedElsewhere: heard.isConnectedElsewhere)))
     }
 
     // MARK: Requested connection parameters

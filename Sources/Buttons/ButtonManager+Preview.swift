@@ -1,21 +1,28 @@
-import BluetoothHost
 package import ButtonModel
 import Flic
+import Radios
 
 extension ButtonManager {
-    /// The event that `handle(.received(packet))` will report in an `events` effect, and the cursor in that effect, without
-    /// changing anything. `handle` must follow with the same packet at the same time.
+    /// The event that handling a packet of the radio will report in an `events` effect, and the cursor in that effect,
+    /// without changing anything. `handle` must follow with the same input at the same time.
     ///
+    /// - Parameter input: `received`, or `received` of the bus.
     /// - Returns: `nil` if only `handle` knows the result. For the usual packet, with one event of one press, it is not `nil`.
-    package func preview(_ packet: [UInt8], at now: Instant) -> (event: ButtonEvent, cursor: EventCursor)? {
-        guard let notification = host.preview(packet), let place = links.place(of: notification.handle) else {
+    package func preview(_ input: Input, at now: Instant) -> (event: ButtonEvent, cursor: EventCursor)? {
+        let packet: RadioInput
+        if case .received(let octets) = input {
+            packet = .received(octets)
+        } else if case .bus(let report) = input {
+            packet = .bus(report)
+        } else {
+            return nil
+        }
+        guard let notification = radio.preview(packet), let place = links.place(of: notification.link) else {
             return nil
         }
         // A span gives access to the properties of the link without a copy of all of it.
         let links = links.values.span
-        guard links[place].phase == .inSession(isReady: true), !links[place].isPairing,
-            links[place].attributes?.notify == notification.attribute
-        else { return nil }
+        guard links[place].phase == .inSession(isReady: true), !links[place].isPairing else { return nil }
         return links[place].session?.preview(notification.value, at: now)
     }
 }

@@ -1,11 +1,11 @@
 #if DEBUG
-    import BluetoothHost
     import ButtonModel
+    import Radios
 
     extension ButtonManager {
         /// The invariants that the state violates between two inputs; empty unless this type has a bug.
         package func problems() -> [String] {
-            var problems = deadlines.problems()
+            var problems = deadlines.problems() + radio.problems()
             func expect(_ holds: Bool, _ problem: @autoclosure () -> String) {
                 if !holds { problems.append("buttons: " + problem()) }
             }
@@ -33,16 +33,17 @@
                 }
                 expect(states[button] == currentState(of: button), "\(button): the state is not that of its link")
             }
-            for (handle, link) in links {
-                let button = ButtonID(link.connection.peer)
-                expect(link.connection.handle == handle, "a link is kept under another handle")
+            expect(Set(links.keys) == radio.reportedLinks, "the links are not those that the radio has reported")
+            for link in links.values {
+                let button = ButtonID(link.peer)
+                expect(link.connection.id == id, "a link is kept under another id")
                 expect(
-                    links.values.count { $0.connection.peer == link.connection.peer } == 1, "\(button): two links")
+                    links.values.count { $0.peer == link.peer } == 1, "\(button): two links")
                 switch link.phase {
                 case .inSession:
                     expect(link.session != nil, "\(button): no session in phase \(link.phase)")
-                    expect(link.attributes != nil, "\(button): the attributes are not known in phase \(link.phase)")
-                case .exchangingMTU, .discovering, .subscribing:
+                    expect(link.service != nil, "\(button): the service is not known in phase \(link.phase)")
+                case .attaching:
                     expect(
                         link.session == nil || link.isPairing || known[button] != nil,
                         "\(button): an unexpected session")
@@ -52,15 +53,15 @@
             }
             for key in deadlines.keys {
                 switch key {
-                case .session(let handle):
-                    expect(links[handle]?.session != nil, "a session that has ended has a deadline")
-                case .gracefulDisconnect(let handle):
-                    expect(links[handle] != nil, "a deadline for a link that has ended")
+                case .session(let id):
+                    expect(links[id]?.session != nil, "a session that has ended has a deadline")
+                case .gracefulDisconnect(let id):
+                    expect(links[id] != nil, "a deadline for a link that has ended")
                 case .retry(let button):
                     expect(inRetryDelay.contains(button), "\(button): is tried again without a failure")
                 case .searchEnds: expect(isSearching, "a deadline for a search that has ended")
                 case .candidate: expect(search?.candidate != nil, "the candidate's deadline is set without a candidate")
-                case .host, .retryCandidates, .freeLink, .limitCheck, .shutDown: break
+                case .radio, .retryCandidates, .freeLink, .limitCheck, .shutDown: break
                 }
             }
             return problems

@@ -1,6 +1,6 @@
-import BluetoothHost
 import ButtonModel
 import Flic
+import Radios
 
 // Users' requests for known buttons, and graceful disconnects.
 extension ButtonManager {
@@ -31,8 +31,8 @@ extension ButtonManager {
         case .setConnectionWanted(let isWanted):
             setConnectionWanted(isWanted, button, at: now)
         case .measureSignal:
-            guard let handle = link(to: button) else { break }
-            perform(.perform(.readRSSI(handle)), at: now)
+            guard let id = link(to: button) else { break }
+            perform(.measureSignal(id), at: now)
         case .updateFirmware(let octets):
             startUpdate(of: button, octets, at: now)
         case .cancelFirmwareUpdate: cancelUpdate(of: button, at: now)
@@ -42,8 +42,8 @@ extension ButtonManager {
     }
 
     mutating func sendToSession(of button: ButtonID, _ command: ButtonSession.Command, at now: Instant) {
-        guard let handle = link(to: button) else { return }
-        advanceSession(handle, .perform(command), at: now)
+        guard let id = link(to: button) else { return }
+        advanceSession(id, .perform(command), at: now)
     }
 
     // MARK: Connecting by hand
@@ -55,8 +55,8 @@ extension ButtonManager {
             inRetryDelay.remove(button)
             deadlines.cancel(.retry(button))
         }
-        updateAcceptList(at: now)
-        if !isWanted, let handle = link(to: button) { disconnectGracefully(handle, at: now) }
+        updateExpected(at: now)
+        if !isWanted, let id = link(to: button) { disconnectGracefully(id, at: now) }
     }
 
     /// Disconnects all buttons gracefully, so that they advertise at once. Otherwise the next reset of the adapter
@@ -66,12 +66,12 @@ extension ButtonManager {
         isShuttingDown = true
         listening = ButtonListening()
         endSearch(byUser: true, at: now)
-        updateScanning(at: now)
-        updateAcceptList(at: now)
+        updateListening(at: now)
+        updateExpected(at: now)
         guard !links.isEmpty else { return effects.append(.allDisconnected) }
         deadlines.set(.shutDown, at: now + Self.gracefulDisconnectTimeout)
-        for handle in links.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
-            disconnectGracefully(handle, advertiseAgain: true, at: now)
+        for id in links.keys.sorted() {
+            disconnectGracefully(id, advertiseAgain: true, at: now)
         }
     }
 
@@ -82,19 +82,19 @@ extension ButtonManager {
     }
 
     /// Disconnects gracefully: asks a button in a session to end the link, so that it does not treat the link as lost.
-    mutating func disconnectGracefully(_ handle: ConnectionHandle, advertiseAgain: Bool = false, at now: Instant) {
-        guard let link = links[handle] else { return }
+    mutating func disconnectGracefully(_ id: LinkID, advertiseAgain: Bool = false, at now: Instant) {
+        guard let link = links[id] else { return }
         switch link.phase {
         case .inSession(isReady: true):
-            links[handle]?.phase = .disconnecting
-            advanceSession(handle, .perform(.disconnect(advertiseAgain: advertiseAgain)), at: now)
-            deadlines.set(.gracefulDisconnect(handle), at: now + Self.gracefulDisconnectTimeout)
-        case .exchangingMTU, .discovering, .subscribing, .inSession(isReady: false):
-            links[handle]?.phase = .disconnecting
-            perform(.perform(.disconnect(handle, reason: .remoteUserTerminated)), at: now)
+            links[id]?.phase = .disconnecting
+            advanceSession(id, .perform(.disconnect(advertiseAgain: advertiseAgain)), at: now)
+            deadlines.set(.gracefulDisconnect(id), at: now + Self.gracefulDisconnectTimeout)
+        case .attaching, .inSession(isReady: false):
+            links[id]?.phase = .disconnecting
+            perform(.disconnect(id), at: now)
         case .disconnecting, .closing: return
         }
-        updateState(of: ButtonID(link.connection.peer))
+        updateState(of: ButtonID(link.peer))
     }
 }
 

@@ -1,6 +1,6 @@
-import BluetoothHost
 import ButtonModel
 import Flic
+import Radios
 
 // The search for new buttons, and the pairing of the candidate.
 extension ButtonManager {
@@ -15,7 +15,7 @@ extension ButtonManager {
         search?.measured = []
         guard isNew else { return }
         effects.append(.pairing(.searching))
-        updateScanning(at: now)
+        updateListening(at: now)
     }
 
     /// - Parameter byUser: whether the user ended the search; then finding no button is not reported as a failure.
@@ -38,52 +38,50 @@ extension ButtonManager {
         }
         let candidate = goesOn ? ended.candidate : nil
         search = listening.isForPairing ? ButtonSearch(candidate: candidate, isUserRequested: false) : nil
-        updateScanning(at: now)
-        updateAcceptList(at: now)
+        updateListening(at: now)
+        updateExpected(at: now)
         if ended.isUserRequested { effects.append(.pairing(.ended)) }
     }
 
     private mutating func abandonPairing(with address: BluetoothAddress, at now: Instant) {
-        guard let handle = link(to: ButtonID(address)), links[handle]?.isPairing == true else { return }
-        links[handle]?.isPairing = false
-        links[handle]?.session = nil
-        deadlines.cancel(.session(handle))
-        close(handle, at: now)
+        guard let id = link(to: ButtonID(address)), links[id]?.isPairing == true else { return }
+        links[id]?.isPairing = false
+        links[id]?.session = nil
+        deadlines.cancel(.session(id))
+        close(id, at: now)
     }
 
     /// Handles an advertisement: reports its signal to listeners, and makes an unknown button in public mode the
     /// candidate.
-    mutating func noticed(_ report: AdvertisingReport, at now: Instant) {
-        let button = ButtonID(report.address)
-        if let rssi = report.rssi, known[button] != nil, search?.measured.insert(button).inserted == true {
+    mutating func noticed(_ heard: HeardAdvertisement, at now: Instant) {
+        let button = ButtonID(heard.address)
+        if let rssi = heard.rssi, known[button] != nil, search?.measured.insert(button).inserted == true {
             effects.append(.signal(button, rssi: rssi))
         }
-        reportAdvertisement(report)
+        reportAdvertisement(heard)
         guard let search else { return }
-        if case .found(let address) = search.candidate, address == report.address, report.kind == .scanResponse {
-            return tryCandidate(
-                address, isConnectedElsewhere: ADStructure.parse(report.data).saysConnectedElsewhere, at: now)
+        if case .found(let address) = search.candidate, address == heard.address, heard.kind == .scanResponse {
+            return tryCandidate(address, isConnectedElsewhere: heard.isConnectedElsewhere, at: now)
         }
-        guard search.candidate == nil, report.kind == .connectable, !search.failed.contains(report.address) else {
+        guard search.candidate == nil, heard.kind == .connectable, !search.failed.contains(heard.address) else {
             return
         }
-        let advertised = ADStructure.parse(report.data).serviceUUIDs
-        let service = FlicService.allCases.first { advertised.contains($0.uuid) }
+        let service = heard.service
         let isPublic = service != nil
-        let isFlic = isPublic || report.address.hasFlicPrefix
+        let isFlic = isPublic || heard.address.hasFlicPrefix
         guard isFlic, search.reported.count < ButtonManager.maximumReported else { return }
         guard search.isUserRequested || isPublic && known[button] == nil && isWanted(button) else { return }
         if known[button] != nil {
-            if isPublic { reportOnce(.alreadyPaired(report.address), about: report.address) }
+            if isPublic { reportOnce(.alreadyPaired(heard.address), about: heard.address) }
         } else if let service {
-            self.search?.candidate = .found(report.address)
+            self.search?.candidate = .found(heard.address)
             self.search?.candidateService = service
-            effects.append(.pairing(.foundPublic(report.address)))
+            effects.append(.pairing(.foundPublic(heard.address)))
             // The scan response says whether the button is connected to another device.
-            updateScanning(at: now)
+            updateListening(at: now)
             deadlines.set(.candidate, at: now + ButtonManager.scanResponseLimit)
         } else {
-            reportOnce(.foundPrivate(report.address), about: report.address)
+            reportOnce(.foundPrivate(heard.address), about: heard.address)
         }
     }
 
@@ -95,8 +93,8 @@ extension ButtonManager {
     private mutating func tryCandidate(_ address: BluetoothAddress, isConnectedElsewhere: Bool, at now: Instant) {
         guard !isConnectedElsewhere else { return candidateFailed(.alreadyConnectedToOtherDevice, at: now) }
         search?.candidate = .connecting(address)
-        updateScanning(at: now)
-        updateAcceptList(at: now)
+        updateListening(at: now)
+        updateExpected(at: now)
         deadlines.set(.candidate, at: now + ButtonManager.connectLimit)
         effects.append(.pairing(.connecting(address)))
     }
@@ -109,10 +107,10 @@ extension ButtonManager {
         }
     }
 
-    mutating func candidateConnected(_ connection: LEConnection, at now: Instant) {
-        search?.candidate = .linked(connection.peer)
+    mutating func candidateConnected(_ address: BluetoothAddress, at now: Instant) {
+        search?.candidate = .linked(address)
         deadlines.cancel(.candidate)
-        effects.append(.pairing(.connected(connection.peer)))
+        effects.append(.pairing(.connected(address)))
     }
 
     mutating func candidateVerifying(_ address: BluetoothAddress) {
@@ -130,9 +128,9 @@ extension ButtonManager {
         search?.failed.insert(address)
         if search?.isUserRequested == false { deadlines.set(.retryCandidates, at: now + ButtonManager.retryDelay) }
         effects.append(.pairing(.failed(failure, address)))
-        if let handle = link(to: ButtonID(address)) {
-            links[handle]?.isPairing = false
-            close(handle, at: now)
+        if let id = link(to: ButtonID(address)) {
+            links[id]?.isPairing = false
+            close(id, at: now)
         }
         lookForNext(at: now)
     }
@@ -141,26 +139,7 @@ extension ButtonManager {
         guard search != nil else { return }
         search?.candidate = nil
         deadlines.cancel(.candidate)
-        updateAcceptList(at: now)
-        updateScanning(at: now)
-    }
-}
-
-extension BluetoothAddress {
-    /// True if the address has a prefix that Flic buttons are known to have: a hint, which is not sufficient for
-    /// decisions.
-    var hasFlicPrefix: Bool {
-        let prefix = rawValue >> 24
-        return kind == .public && (prefix == 0x80E4DA || prefix == 0x9088A9)
-    }
-}
-
-extension [ADStructure] {
-    /// True if the manufacturer data say that the button is connected to another device: bit 1 of the octet after the
-    /// product type and three octets of the address.
-    var saysConnectedElsewhere: Bool {
-        guard let content = manufacturerData, content.company == 0x030F, let flags = content.data.dropFirst(4).first
-        else { return false }
-        return flags & 0b10 != 0
+        updateExpected(at: now)
+        updateListening(at: now)
     }
 }

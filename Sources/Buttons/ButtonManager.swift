@@ -1,29 +1,25 @@
-import BluetoothHost
 package import ButtonModel
 import Flic
+package import Radios
 
 /// Manages the known buttons, their links and sessions, and the pairing of new buttons.
 ///
-/// The manager owns the Bluetooth host. Every known button stays in the filter accept list, so that a press connects
-/// it; a button that is being paired is in the list, too. Each link passes through these phases:
+/// The manager owns the radio, which connects the buttons that are expected whenever they advertise: every known button,
+/// and a button that is being paired. Each link passes through these phases:
 ///
 /// | link           | on                             | becomes        | and we                              |
 /// |----------------|--------------------------------|----------------|-------------------------------------|
-/// | –              | connected                      | exchangingMTU  | exchange the MTU                    |
-/// | exchangingMTU  | MTU exchanged                  | discovering    | discover the service of its model   |
-/// | exchangingMTU  | MTU exchanged, handles known   | subscribing    | enable notifications                |
-/// | discovering    | service not found              | discovering    | discover the other service, once    |
-/// | discovering    | service found                  | subscribing    | enable notifications                |
-/// | subscribing    | refused, with known handles    | discovering    | discover the service of its model   |
-/// | subscribing    | notifications enabled          | inSession      | start the session                   |
+/// | –              | connected                      | attaching      | wait for the radio                  |
+/// | attaching      | attached                       | inSession      | start the session                   |
+/// | attaching      | the radio found no service     | closing        | disconnect                          |
 /// | inSession      | a notification                 | inSession      | pass it to the session              |
-/// | any            | another procedure failed       | closing        | disconnect                          |
+/// | any            | a failure                      | closing        | disconnect                          |
 /// | inSession      | the link is no longer wanted   | disconnecting  | ask the button to disconnect        |
 /// | disconnecting  | 3 s                            | disconnecting  | disconnect                          |
 /// | any            | disconnected                   | –              | end the session                     |
 ///
 /// A button that a user forgets, or that proves that it has deleted the pairing, is deleted at once, with its link, and
-/// can be paired again immediately. A button whose link failed is left out of the accept list for `retryDelay`, so that
+/// can be paired again immediately. A button whose link failed is not expected for `retryDelay`, so that
 /// a defective button does not keep the radio busy; after failed verifications this begins with the third in a row.
 /// When the adapter has no link left, `LinkShortage` determines which button is disconnected for another.
 package struct ButtonManager: Sendable {
@@ -33,6 +29,10 @@ package struct ButtonManager: Sendable {
         case transportOpened
         /// An HCI packet with its H4 indicator.
         case received([UInt8])
+        /// The connection to the system bus is open, and signals of bluetoothd are reported.
+        case busOpened(BlueZAdapterChoice)
+        case bus(BusInput)
+        /// The transport, or the connection to the system bus, is closed.
         case transportClosed
         /// Random octets, requested by `needsEntropy`.
         case entropy([UInt8])
@@ -56,12 +56,12 @@ package struct ButtonManager: Sendable {
 
     package enum Effect: Hashable, Sendable {
         case send([UInt8])
+        case bus(BusEffect)
         case setTimer(Instant)
         case cancelTimer
         case controllerReady(BluetoothAddress)
-        /// The controller cannot be used until the transport is reopened, or never, if `isUnsupported`. The text is a
-        /// sentence for the user.
-        case controllerFailed(String, isUnsupported: Bool)
+        /// The radio cannot be used until it is reopened. The text is a sentence for the user.
+        case controllerFailed(String, AdapterFault)
         case pairing(PairingProgress)
         /// The search ended before the button that it had found was paired.
         case abandoned(BluetoothAddress)
@@ -108,9 +108,9 @@ package struct ButtonManager: Sendable {
 
     /// The time limit for connecting to a button that is being paired.
     package static let connectLimit = Duration.seconds(31)
-    /// How long a button whose link failed is left out of the accept list.
+    /// How long a button whose link failed is not expected.
     package static let retryDelay = Duration.seconds(20)
-    /// The number of failed verifications in a row after which a button is left out of the accept list.
+    /// The number of failed verifications in a row after which a button is not expected.
     package static let maximumFailedVerifications = 3
     /// The time limit for a scan response, which says whether the button is connected to another device.
     static let scanResponseLimit = Duration.milliseconds(300)
@@ -118,36 +118,34 @@ package struct ButtonManager: Sendable {
     static let maximumReported = 256
 
     enum TimerKey: Hashable, Sendable {
-        case host
-        case session(ConnectionHandle)
+        case radio
+        case session(LinkID)
         case searchEnds
         case candidate
         case retry(ButtonID)
         /// Buttons whose pairing failed may be tried again, in a search that no user started.
         case retryCandidates
         /// A graceful disconnect has exceeded `gracefulDisconnectTimeout`.
-        case gracefulDisconnect(ConnectionHandle)
+        case gracefulDisconnect(LinkID)
         case freeLink
         /// The adapter has as many links as `LinkShortage.shortage`, and has not refused another one.
         case limitCheck
         case shutDown
     }
 
-    var host: LEHost
+    var radio: RadioMachine
     private let extraTrustRoots: [[UInt8]]
     var known: [ButtonID: KnownButton] = [:]
     /// The last delivered events of each button, over all its links; later than `KnownButton.cursor` while events are
     /// not on disk yet.
     var delivered: [ButtonID: EventCursor] = [:]
     var links = LinkTable()
-    /// The attribute handles of buttons that were ready before, since the start of the program.
-    var attributes: [ButtonID: FlicAttributes] = [:]
     var search: ButtonSearch?
     var listening = ButtonListening()
     var requestedParameters: [ButtonID: RequestedLinkParameters] = [:]
     var capacity = AdapterCapacity()
     var states: [ButtonID: ButtonState] = [:]
-    /// The buttons that are left out of the accept list until their `retry` deadline.
+    /// The buttons that are not expected until their `retry` deadline.
     var inRetryDelay: Set<ButtonID> = []
     /// The failed verifications in a row, fewer than `maximumFailedVerifications`.
     var failedVerifications: [ButtonID: Int] = [:]
@@ -159,13 +157,13 @@ package struct ButtonManager: Sendable {
     var entropy: [UInt8] = []
     var deadlines = Deadlines<TimerKey>()
     var effects: [Effect] = []
-    private var hostInputs: [LEHost.Input] = []
+    private var radioInputs: [RadioInput] = []
 
     /// - Parameter extraTrustRoots: Ed25519 public keys that may sign a button's certificate, besides Flic's own.
     /// - Parameter maximumLinks: `nil`: as many as the controller supports.
     package init(extraTrustRoots: [[UInt8]] = [], maximumLinks: Int? = nil) {
         self.extraTrustRoots = extraTrustRoots
-        host = LEHost(.init(maximumLinks: maximumLinks))
+        radio = RadioMachine(maximumLinks: maximumLinks)
     }
 
     package mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
@@ -176,13 +174,17 @@ package struct ButtonManager: Sendable {
                 if let cursor = button.deliveredBeforeStart { delivered[button.id] = cursor }
                 states[button.id] = .disconnected
             }
-            updateAcceptList(at: now)
+            updateExpected(at: now)
         case .transportOpened:
-            perform(.transportOpened, at: now)
+            advanceRadio(.transportOpened, at: now)
         case .received(let packet):
-            perform(.received(packet), at: now)
+            advanceRadio(.received(packet), at: now)
+        case .busOpened(let choice):
+            advanceRadio(.busOpened(choice), at: now)
+        case .bus(let input):
+            advanceRadio(.bus(input), at: now)
         case .transportClosed:
-            perform(.transportClosed, at: now)
+            advanceRadio(.closed, at: now)
             loseController(at: now)
         case .entropy(let octets):
             entropy = Array((entropy + octets).prefix(ButtonManager.maximumEntropy))
@@ -194,8 +196,8 @@ package struct ButtonManager: Sendable {
         case .setRequestedParameters(let button, let parameters): setRequestedParameters(button, parameters, at: now)
         case .synced(let button, let cursor):
             known[button]?.cursor.advance(to: cursor)
-            guard let handle = link(to: button) else { break }
-            advanceSession(handle, .synced(cursor), at: now)
+            guard let id = link(to: button) else { break }
+            advanceSession(id, .synced(cursor), at: now)
         case .forget(let button): forget(button, at: now)
         case .request(let button, let request): handle(request, for: button, at: now)
         case .shutDown: shutDown(at: now)
@@ -227,15 +229,15 @@ package struct ButtonManager: Sendable {
 
     private mutating func expire(_ key: TimerKey, at now: Instant) {
         switch key {
-        case .host: perform(.timerFired, at: now)
-        case .session(let handle): sessionTimerFired(handle, at: now)
+        case .radio: advanceRadio(.timerFired, at: now)
+        case .session(let id): sessionTimerFired(id, at: now)
         case .searchEnds: endSearch(byUser: false, at: now)
         case .candidate: candidateTimedOut(at: now)
         case .retry(let button):
             inRetryDelay.remove(button)
-            updateAcceptList(at: now)
-        case .gracefulDisconnect(let handle):
-            perform(.perform(.disconnect(handle, reason: .remoteUserTerminated)), at: now)
+            updateExpected(at: now)
+        case .gracefulDisconnect(let id):
+            perform(.disconnect(id), at: now)
         case .retryCandidates: search?.failed = []
         case .freeLink: freeLink(at: now)
         case .limitCheck: limitNotReached()
@@ -243,98 +245,77 @@ package struct ButtonManager: Sendable {
         }
     }
 
-    // MARK: The host
+    // MARK: The radio
 
-    /// Passes an input to the host and carries out its effects. An effect may lead to further inputs, which wait until
+    mutating func perform(_ command: RadioCommand, at now: Instant) { advanceRadio(.perform(command), at: now) }
+
+    /// Passes an input to the radio and carries out its effects. An effect may lead to further inputs, which wait until
     /// all earlier effects are carried out, so that packets stay in order.
-    mutating func perform(_ input: LEHost.Input, at now: Instant) {
-        hostInputs.append(input)
-        guard hostInputs.count == 1 else { return }
+    private mutating func advanceRadio(_ input: RadioInput, at now: Instant) {
+        radioInputs.append(input)
+        guard radioInputs.count == 1 else { return }
         var next = 0
-        while next < hostInputs.count {
-            for effect in host.handle(hostInputs[next], at: now) {
+        while next < radioInputs.count {
+            for effect in radio.handle(radioInputs[next], at: now) {
                 switch effect {
                 case .send(let packet): effects.append(.send(packet))
-                case .setTimer(let deadline): deadlines.set(.host, at: deadline)
-                case .cancelTimer: deadlines.cancel(.host)
+                case .bus(let effect): effects.append(.bus(effect))
+                case .setTimer(let deadline): deadlines.set(.radio, at: deadline)
+                case .cancelTimer: deadlines.cancel(.radio)
                 case .event(let event): happened(event, at: now)
                 }
             }
             next += 1
         }
-        hostInputs.removeAll(keepingCapacity: true)
+        radioInputs.removeAll(keepingCapacity: true)
     }
 
-    private mutating func happened(_ event: LEHost.Event, at now: Instant) {
+    private mutating func happened(_ event: RadioEvent, at now: Instant) {
         switch event {
         case .ready(let info):
             isControllerReady = true
             effects.append(.controllerReady(info.address))
             capacityChanged { $0.acceptListSize = info.acceptListSize }
             for button in known.keys.sorted() { updateState(of: button) }
-            updateScanning(at: now)
-        case .failed(let failure):
-            effects.append(.controllerFailed(failure.advice, isUnsupported: failure == .notLowEnergy))
-        case .advertised(let report):
-            noticed(report, at: now)
-        case .connected(let connection):
-            linkUp(connection, at: now)
-        case .connectionFailed(let status):
-            effects.append(.anomaly("the controller could not connect: status \(status)"))
-        case .disconnected(let connection, let reason):
-            linkDown(connection.handle, reason: reason, at: now)
-        case .rssiRead(let handle, let rssi):
-            guard let link = links[handle], known[ButtonID(link.connection.peer)] != nil else { break }
-            effects.append(.signal(ButtonID(link.connection.peer), rssi: rssi))
-        case .mtuExchanged(let handle, let attMTU):
-            mtuExchanged(handle, attMTU: Int(attMTU), at: now)
-        case .serviceDiscovered(let handle, let service):
-            serviceDiscovered(handle, service, at: now)
-        case .notificationsSet(let handle, _, _):
-            notificationsSet(handle, at: now)
-        case .procedureFailed(let handle, _, let failure):
-            procedureFailed(handle, failure, at: now)
-        case .notified(let handle, let attribute, let value):
-            guard links[handle]?.attributes?.notify == attribute else { break }
-            advanceSession(handle, .received(value), at: now)
-        case .anomaly(let text):
-            effects.append(.anomaly(text))
-        case .acceptListRotated(let waiting):
+            updateListening(at: now)
+        case .failed(let advice, let fault): effects.append(.controllerFailed(advice, fault))
+        case .heard(let advertisement): noticed(advertisement, at: now)
+        case .connected(let id, let peer): linkUp(id, to: peer, at: now)
+        case .attached(let id, let service, let attMTU): attached(id, to: service, attMTU: attMTU, at: now)
+        case .attachFailed(let id): attachFailed(id, at: now)
+        case .notified(let id, let value): advanceSession(id, .received(value), at: now)
+        case .signal(let id, let rssi):
+            guard let link = links[id], known[ButtonID(link.peer)] != nil else { break }
+            effects.append(.signal(ButtonID(link.peer), rssi: rssi))
+        case .disconnected(let id, let reason): linkDown(id, reason: reason, at: now)
+        case .waitingForTurn(let waiting):
             linkShortage.waitingForTurn = Set(waiting.map(ButtonID.init))
             reportLinkShortage()
-        case .linkLimitReached(let count):
-            limitReached(count, at: now)
-        case .connectionUpdateFailed(let handle, let status):
-            effects.append(
-                .anomaly("the connection parameters of link \(handle.rawValue) were not changed: status \(status)"))
-        case .scanningFailed(let status):
-            effects.append(.anomaly("the controller refused to scan: status \(status)"))
-        case .servicesChanged(let handle, _):
-            if let link = links[handle] { attributes[ButtonID(link.connection.peer)] = nil }
-        case .parametersUpdated, .advertisingStarted, .advertisingFailed, .written, .subscribed,
-            .servicesDiscovered, .descriptorsDiscovered, .read, .writeCompleted, .indicationsSet, .indicated,
-            .subscribedToIndications, .indicationConfirmed, .indicationFailed, .channelOpened,
-            .channelOpenFailed, .channelClosed, .sduReceived, .sduRefused, .channelWritable:
-            break
+        case .linkLimitReached(let count): limitReached(count, at: now)
+        case .anomaly(let text): effects.append(.anomaly(text))
         }
     }
 
     private mutating func loseController(at now: Instant) {
         isControllerReady = false
-        for handle in links.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
-            linkDown(handle, reason: .connectionTimeout, at: now)
+        for id in links.keys.sorted() {
+            linkDown(id, reason: .connectionTimeout, at: now)
         }
         for button in known.keys.sorted() { updateState(of: button) }
     }
 
-    /// Sends the accept list to the host: first the button that is being paired, then the known buttons.
-    mutating func updateAcceptList(at now: Instant) {
-        var addresses: [BluetoothAddress] = []
-        if let address = search?.candidate?.address { addresses.append(address) }
-        for button in known.values.sorted(by: { $0.id < $1.id }) where isToBeConnected(button.id) {
-            addresses.append(button.identity.address)
+    /// Tells the radio whom to expect: first the button that is being paired, then the known buttons.
+    mutating func updateExpected(at now: Instant) {
+        var expected: [ExpectedButton] = []
+        if let candidate = search?.candidate?.address {
+            expected.append(ExpectedButton(candidate, search?.candidateService ?? .flic2))
         }
-        perform(.perform(.setAcceptList(addresses)), at: now)
+        for button in known.values.sorted(by: { $0.id < $1.id }) where isToBeConnected(button.id) {
+            expected.append(ExpectedButton(button.identity.address, FlicService(button.identity.model)))
+        }
+        let unwanted = known.values.filter { !$0.settings.isConnectionWanted }.map(\.identity.address.rawValue).sorted()
+        perform(
+            .expect(expected, unwanted: isShuttingDown ? [] : unwanted.map { BluetoothAddress(rawValue: $0) }), at: now)
         for button in known.keys.sorted() { updateState(of: button) }
         reportLinkShortage()
     }
@@ -343,8 +324,8 @@ package struct ButtonManager: Sendable {
         known[button]?.settings.isConnectionWanted == true && !inRetryDelay.contains(button) && !isShuttingDown
     }
 
-    func link(to button: ButtonID) -> ConnectionHandle? {
-        links.first { ButtonID($0.value.connection.peer) == button }?.key
+    func link(to button: ButtonID) -> LinkID? {
+        links.first { ButtonID($0.value.peer) == button }?.key
     }
 
     /// Recomputes the state of a known button, and reports a change.
@@ -358,13 +339,13 @@ package struct ButtonManager: Sendable {
 
     /// The state that follows from the link to a known button.
     func currentState(of button: ButtonID) -> ButtonState {
-        guard let handle = link(to: button), let link = links[handle] else {
+        guard let id = link(to: button), let link = links[id] else {
             return isControllerReady && isToBeConnected(button) ? .connecting : .disconnected
         }
         return switch link.phase {
         case .disconnecting, .closing: .disconnecting
         case .inSession(isReady: true): .ready
-        case .exchangingMTU, .discovering, .subscribing, .inSession(isReady: false): .connected
+        case .attaching, .inSession(isReady: false): .connected
         }
     }
 }

@@ -1,6 +1,5 @@
-import BluetoothHost
 import ButtonModel
-import Flic
+import Radios
 
 /// A search for new buttons: the buttons reported so far, and the candidate, the button that is being paired.
 struct ButtonSearch: Hashable, Sendable {

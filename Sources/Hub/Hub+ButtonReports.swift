@@ -27,13 +27,14 @@ extension Hub {
     private mutating func carryOut(_ effect: ButtonManager.Effect, at now: Instant) {
         switch effect {
         case .send(let packet): emit(.send(packet))
+        case .bus(let effect): emit(.bus(effect))
         case .setTimer(let deadline): setTimer(.buttons, at: deadline)
         case .cancelTimer: cancelTimer(.buttons)
         case .needsEntropy: emit(.needsEntropy)
         case .controllerReady(let address): controllerReady(address, at: now)
-        case .controllerFailed(let reason, let isUnsupported):
+        case .controllerFailed(let reason, let fault):
             emit(.closeTransport)
-            transportClosed(reason, isUnsupported ? .unsupported : .failed, at: now)
+            transportClosed(reason, fault, at: now)
         case .pairing(let progress): pairingProgressed(progress, at: now)
         case .paired(let button, let batteryMillivolts): paired(button, batteryMillivolts, at: now)
         case .unpaired(let button): gone(button, .unpaired, at: now)
@@ -65,7 +66,7 @@ extension Hub {
         case .allDisconnected: finish(at: now)
         case .disconnected(let button, let reason):
             completePress(at: now)
-            if reason == ButtonManager.timeoutReason { radio.linkTimedOut(button) }
+            if ButtonManager.timeoutReasons.contains(reason) { radio.linkTimedOut(button) }
             advanceFlicdServer(.linkFailed(button, reasonName: reason), at: now)
             broadcast(.disconnected(name(of: button), reason: reason))
         case .sessionFailed(let button, let reason, let advice):

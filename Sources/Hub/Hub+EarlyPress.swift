@@ -7,7 +7,7 @@ import Rules
 extension Hub {
     /// A packet whose first effects were returned, and which is not handled yet.
     struct EarlyPress: Sendable {
-        var packet: [UInt8]
+        var packet: ButtonManager.Input
         /// The record, all actions of the press, and `goOn`.
         var effects: [Effect]
     }
@@ -21,7 +21,7 @@ extension Hub {
     ///
     /// - Returns: `nil` unless the packet is one event of one press, and everything that it starts is known in advance, and the
     ///   store and the broker have no fault.
-    func earlyEffects(of packet: [UInt8], at now: Instant) -> [Effect]? {
+    func earlyEffects(of packet: ButtonManager.Input, at now: Instant) -> [Effect]? {
         guard findsEarlyEffects, !hasMistakenPreview, lifecycle.isRunning, journal.fault == nil, broker.sendsAtOnce,
             buttonInputs.isEmpty, let (event, cursor) = buttonSource.preview(packet, at: now),
             var record = buttons[event.button],
@@ -71,7 +71,7 @@ extension Hub {
     /// Handles the packet of an early press. The effects that were returned early are not emitted again.
     mutating func completeEarlyPress(at now: Instant) {
         guard let press = earlyPress.take() else { return }
-        advanceButtons(.received(press.packet), at: now)
+        advanceButtons(press.packet, at: now)
         var next = 0
         effects.removeAll { effect in
             guard effect == press.effects[next] else { return false }
@@ -82,6 +82,15 @@ extension Hub {
         guard next < press.effects.count - 1 else { return }
         hasMistakenPreview = true
         log(.error, "a press was handled early in another way than its rules say; please report this with your rules")
+    }
+}
+
+extension Hub.Input {
+    /// A packet of the radio, for the button manager; `nil` for other inputs.
+    var radioPacket: ButtonManager.Input? {
+        if case .received(let packet) = self { return .received(packet) }
+        if case .bus(let report) = self, case .received = report { return .bus(report) }
+        return nil
     }
 }
 

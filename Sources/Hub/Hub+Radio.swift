@@ -1,17 +1,19 @@
 import ButtonModel
 import Buttons
 import FlicdProtocol
+import Radios
 import Rules
 
 // The Bluetooth adapter.
 extension Hub {
 
-    mutating func transportOpened(at now: Instant) {
+    /// - Parameter input: tells the button manager that the transport or the bus is open.
+    mutating func transportOpened(_ input: ButtonManager.Input, at now: Instant) {
         // Presses may have become impossible to record while the adapter was being opened.
         guard !radio.isHeldClosed else { return emit(.closeTransport) }
         radio.opened()
         reportControllerToFlicd(at: now)
-        advanceButtons(.transportOpened, at: now)
+        advanceButtons(input, at: now)
     }
 
     mutating func controllerReady(_ address: BluetoothAddress, at now: Instant) {

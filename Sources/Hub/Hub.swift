@@ -4,6 +4,7 @@ import FlicdProtocol
 import Gestures
 package import JSON
 package import MQTTTopics
+package import Radios
 package import Rules
 
 /// The whole daemon without its I/O: radio, gestures, rules, store, broker and control socket as one machine.
@@ -37,7 +38,10 @@ package struct Hub: Sendable {
         case transportOpened
         /// An HCI packet with its H4 indicator.
         case received([UInt8])
-        /// The transport could not be opened, or is gone; a sentence for users.
+        /// The connection to the system bus is open, in place of a transport.
+        case busOpened(BlueZAdapterChoice)
+        indirect case bus(BusInput)
+        /// The transport or the bus could not be opened, or is gone; a sentence for users.
         case transportClosed(String, AdapterFault = .absent)
 
         /// An event of the flicd with that index in the configuration.
@@ -106,6 +110,8 @@ package struct Hub: Sendable {
         case openTransport
         case closeTransport
         case send([UInt8])
+        /// A command to the connection to the system bus.
+        indirect case bus(BusEffect)
         /// A command to the flicd with that index in the configuration.
         indirect case source(Int, SourceEffect)
 
@@ -234,7 +240,7 @@ package struct Hub: Sendable {
         completePress(at: now)
         if earlyPress != nil {
             completeEarlyPress(at: now)
-        } else if case .received(let packet) = input, let early = earlyEffects(of: packet, at: now) {
+        } else if let packet = input.radioPacket, let early = earlyEffects(of: packet, at: now) {
             earlyPress = EarlyPress(packet: packet, effects: early)
             return early
         }
@@ -243,8 +249,10 @@ package struct Hub: Sendable {
         case .wallClock(let utc): wallClockWasSet(to: utc, at: now)
         case .entropy(let octets): advanceButtons(.entropy(octets), at: now)
 
-        case .transportOpened: transportOpened(at: now)
+        case .transportOpened: transportOpened(.transportOpened, at: now)
+        case .busOpened(let choice): transportOpened(.busOpened(choice), at: now)
         case .received(let packet): advanceButtons(.received(packet), at: now)
+        case .bus(let input): advanceButtons(.bus(input), at: now)
         case .transportClosed(let reason, let fault): if !isFinished { transportClosed(reason, fault, at: now) }
 
         case .source(let index, let input): if !isFinished { upstreamReported(index, input, at: now) }

@@ -76,7 +76,7 @@ package struct HubRunner: Sendable {
 
 extension Hub.Input {
     fileprivate var isPacket: Bool {
-        if case .received = self { true } else { false }
+        radioPacket != nil
     }
 }
 
@@ -85,7 +85,8 @@ extension Hub.Effect {
     fileprivate var isAction: Bool {
         switch self {
         case .publish, .startProcess, .startWebRequest: true
-        case .setTimer, .cancelTimer, .needsEntropy, .goOn, .openTransport, .closeTransport, .send, .source, .record,
+        case .setTimer, .cancelTimer, .needsEntropy, .goOn, .openTransport, .closeTransport, .send, .bus, .source,
+            .record,
             .sync,
             .subscribe, .unsubscribe, .cancelProcess, .cancelWebRequest, .loadRules, .discard, .readFirmware, .respond,
             .broadcast, .flicd, .pressSimulated, .log, .setLogLevel, .status, .writeMetrics, .finish:

@@ -1,4 +1,5 @@
 import ButtonModel
+import Radios
 
 /// The place of one Bluetooth adapter: whether it is open, which faults it had, when it is opened again, and which buttons
 /// it has no room for.

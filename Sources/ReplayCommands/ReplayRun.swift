@@ -131,7 +131,7 @@ struct ReplayRun {
                 count(line)
                 occurrences.append(.line(line, at: time))
             case .startProcess: counts.programs += 1
-            case .setTimer, .cancelTimer, .needsEntropy, .goOn, .openTransport, .closeTransport, .send, .source,
+            case .setTimer, .cancelTimer, .needsEntropy, .goOn, .openTransport, .closeTransport, .send, .bus, .source,
                 .record, .sync, .subscribe, .unsubscribe, .publish, .cancelProcess, .startWebRequest,
                 .cancelWebRequest, .loadRules, .discard, .readFirmware, .respond, .flicd, .pressSimulated, .log,
                 .setLogLevel, .status, .writeMetrics, .finish:

@@ -22,9 +22,11 @@ struct ImportTests {
         ],
         "RuleTesting": ["ButtonModel", "JSON", "Gestures", "Expressions", "Almanac", "Rules"],
         "MQTTTopics": ["ButtonModel", "JSON"],
-        "Buttons": ["BluetoothHost", "Flic", "ButtonModel"],
+        "Radios": ["BluetoothHost", "ButtonModel"],
+        "Buttons": ["Radios", "Flic", "ButtonModel"],
         "Hub": [
-            "Bytes", "ButtonModel", "JSON", "Diagnostics", "FlicdProtocol", "Buttons", "Gestures", "Expressions",
+            "Bytes", "ButtonModel", "JSON", "Diagnostics", "FlicdProtocol", "Radios", "Buttons", "Gestures",
+            "Expressions",
             "Rules", "MQTTTopics",
         ],
         "Simulator": ["Bytes", "ButtonModel", "BluetoothHost", "Flic"],

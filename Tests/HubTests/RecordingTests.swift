@@ -108,8 +108,8 @@ struct RecordingTests {
             [.controllerReady(address), .controllerReady(BluetoothAddress(rawValue: 1, kind: .random))]
         case .controllerFailed:
             [
-                .controllerFailed("The adapter does not answer.", isUnsupported: false),
-                .controllerFailed("The adapter does not support Bluetooth LE.", isUnsupported: true),
+                .controllerFailed("The adapter does not answer.", .failed),
+                .controllerFailed("The adapter does not support Bluetooth LE.", .unsupported),
             ]
         case .pairing: progress.map(ButtonManager.Effect.pairing)
         case .paired:

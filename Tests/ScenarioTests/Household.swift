@@ -484,8 +484,8 @@ struct Household {
             worldInputs.append(.powerCycled)
             give(.transportOpened)
         case .closeTransport: transportIsOpen = false
-        // These houses have no flicd as a source.
-        case .source: break
+        // These houses have no flicd as a source, and no BlueZ.
+        case .source, .bus: break
         case .flicd(let order):
             journal.append("flicd")
             flicdOrders.append(order)

@@ -67,10 +67,10 @@ extension ButtonManager.Effect {
         hiding redaction: Redaction
     ) -> (ButtonReport.Kind, KeyValuePairs<String, JSONValue>)? {
         switch self {
-        case .send, .setTimer, .cancelTimer, .needsEntropy: nil
+        case .send, .bus, .setTimer, .cancelTimer, .needsEntropy: nil
         case .controllerReady(let address): (.controllerReady, ["address": JSONValue(address)])
-        case .controllerFailed(let reason, let isUnsupported):
-            (.controllerFailed, ["reason": .string(redaction(reason)), "is_unsupported": .bool(isUnsupported)])
+        case .controllerFailed(let reason, let fault):
+            (.controllerFailed, ["reason": .string(redaction(reason)), "fault": .string(fault.rawValue)])
         case .pairing(let progress): (.pairing, ["progress": progress.json(hiding: redaction)])
         case .paired(let known, let batteryMillivolts):
             (
@@ -143,7 +143,12 @@ extension ButtonManager.Effect {
         case .known: throw .badMember("report")
         case .controllerReady: .controllerReady(try report.member("address", \.addressValue))
         case .controllerFailed:
-            .controllerFailed(try report.string("reason"), isUnsupported: try report.bool("is_unsupported"))
+            // Recordings of 0.1 have only `is_unsupported`.
+            .controllerFailed(
+                try report.string("reason"),
+                report["fault"] == nil
+                    ? try report.bool("is_unsupported") ? .unsupported : .failed
+                    : try report.member("fault") { $0.stringValue.flatMap(AdapterFault.init(rawValue:)) })
         case .pairing: .pairing(try PairingProgress(recorded: try report.member("progress") { $0 }))
         case .paired:
             .paired(

@@ -37,7 +37,7 @@ struct ButtonSource: Sendable {
     mutating func followRecording() { origin = .recording }
 
     /// The event that handling a packet will report (`ButtonManager.preview`); `nil` while reports are recorded or replayed.
-    func preview(_ packet: [UInt8], at now: Instant) -> (event: ButtonEvent, cursor: EventCursor)? {
+    func preview(_ packet: ButtonManager.Input, at now: Instant) -> (event: ButtonEvent, cursor: EventCursor)? {
         guard case .radio = origin else { return nil }
         return manager.preview(packet, at: now)
     }

@@ -40,10 +40,11 @@ extension Hub {
         let isForRadio: Bool
         switch input {
         // In a replay, `goOn` follows its input by itself.
-        case .received, .entropy, .goOn:
+        case .received, .bus, .entropy, .goOn:
             recorded.input = .received([])
             isForRadio = true
-        case .start, .wallClock, .transportOpened, .transportClosed, .source, .brokerAddress, .brokerConnected,
+        case .start, .wallClock, .transportOpened, .busOpened, .transportClosed, .source, .brokerAddress,
+            .brokerConnected,
             .brokerDisconnected, .brokerSentMalformedPacket, .published, .publishFailed, .messageReceived,
             .messageDropped, .subscriptionRefused, .processEnded, .webAnswered, .rulesLoaded, .reloadRules, .logLevel,
             .firmwareFiles, .firmwareRead, .recordFailed, .reserveFault, .ringFault, .synced, .controlLine, .clientGone,

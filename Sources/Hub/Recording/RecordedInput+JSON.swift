@@ -67,8 +67,8 @@ extension RecordedInput {
         switch input {
         case .start: (.start, [:])
         case .wallClock(let utc): (.wallClock, ["utc_ms": JSONValue(utc.milliseconds)])
-        case .transportOpened: (.transportOpened, [:])
-        case .entropy, .received, .goOn: (.received, [:])
+        case .transportOpened, .busOpened: (.transportOpened, [:])
+        case .entropy, .received, .bus, .goOn: (.received, [:])
         case .transportClosed(let reason, let fault):
             (.transportClosed, ["reason": .string(redaction(reason)), "fault": .string(fault.rawValue)])
         case .source(let index, .connected(let bootID)):

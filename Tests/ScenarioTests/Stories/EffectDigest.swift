@@ -36,6 +36,7 @@ struct EffectDigest: Sendable {
         case .openTransport: "open"
         case .closeTransport: "close"
         case .send(let packet): line("send", hex(packet))
+        case .bus(let effect): line("bus", effect)
         case .source(let index, .connect): line("source", index, "connect")
         case .source(let index, .send(let octets)): line("source", index, "send", hex(octets))
         case .source(let index, .close): line("source", index, "close")

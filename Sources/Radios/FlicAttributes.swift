@@ -1,5 +1,5 @@
 import BluetoothHost
-import ButtonModel
+package import ButtonModel
 
 /// The attribute handles of a button's Flic service. They are kept from link to link, because discovery takes three
 /// round trips, which would delay the press that connects the button.
@@ -23,12 +23,12 @@ struct FlicAttributes: Hashable, Sendable {
 }
 
 /// The two GATT services of Flic buttons, with the UUIDs of their characteristics (protocol notes, 2).
-enum FlicService: Hashable, Sendable, CaseIterable {
+package enum FlicService: Hashable, Sendable, CaseIterable {
     /// The service of a Flic 2 and of a Duo.
     case flic2
     case twist
 
-    init(_ model: FlicModel) {
+    package init(_ model: FlicModel) {
         switch model {
         case .flic1, .flic2, .duo: self = .flic2
         case .twist: self = .twist

@@ -1,0 +1,108 @@
+import BluetoothHost
+package import ButtonModel
+
+/// The names of interfaces, properties and errors of BlueZ that are used.
+enum BlueZName {
+    static let adapter = "org.bluez.Adapter1"
+    static let gattManager = "org.bluez.GattManager1"
+    static let device = "org.bluez.Device1"
+    static let characteristic = "org.bluez.GattCharacteristic1"
+    /// The company of the manufacturer data of Flic buttons, as a key of `ManufacturerData`.
+    static let flicCompany = String(0x030F)
+}
+
+/// An adapter, as BlueZ describes it.
+package struct BlueZAdapter: Hashable, Sendable {
+    package var path: String
+    package var address: BluetoothAddress
+    package var isPowered: Bool
+    /// False for a moment after bluetoothd has started.
+    package var hasGATTManager: Bool
+
+    init?(path: String, _ interfaces: BusInterfaces) {
+        guard let properties = interfaces[BlueZName.adapter],
+            let address = properties["Address"]?.string.flatMap({ BluetoothAddress($0) })
+        else { return nil }
+        self.path = path
+        self.address = address
+        isPowered = properties["Powered"]?.bool ?? false
+        hasGATTManager = interfaces[BlueZName.gattManager] != nil
+    }
+
+    /// The chosen adapter among the objects of BlueZ.
+    ///
+    /// - Returns: `nil` if it does not exist.
+    package static func find(_ choice: BlueZAdapterChoice, among objects: [String: BusInterfaces]) -> BlueZAdapter? {
+        let adapters = objects.compactMap { BlueZAdapter(path: $0, $1) }.sorted { $0.path < $1.path }
+        return switch choice {
+        case .any: adapters.first(where: \.isPowered) ?? adapters.first
+        case .index(let index): adapters.first { $0.path == "/org/bluez/hci\(index)" }
+        case .address(let address): adapters.first { $0.address == address }
+        }
+    }
+}
+
+/// A button, or a device that may be one, as BlueZ describes it.
+struct BlueZDevice: Hashable, Sendable {
+    let path: String
+    let address: BluetoothAddress
+    var name = ""
+    var service: FlicService?
+    var rssi: Int8?
+    /// `nil` while no manufacturer data of a Flic button are known.
+    var isConnectedElsewhere: Bool?
+    var isTrusted = false
+    var isBlocked = false
+    var isConnected = false
+    var isResolved = false
+    /// True if it was heard advertising since it was last connected.
+    var wasHeard = false
+    /// The paths of the characteristics for packets to the button and from it.
+    var write: [FlicService: String] = [:]
+    var notify: [FlicService: String] = [:]
+
+    init?(path: String, _ properties: [String: BusValue]) {
+        let kind: BluetoothAddress.Kind = properties["AddressType"]?.string == "random" ? .random : .public
+        guard let address = properties["Address"]?.string.flatMap({ BluetoothAddress($0, kind: kind) }) else {
+            return nil
+        }
+        self.path = path
+        self.address = address
+        update(properties)
+    }
+
+    mutating func update(_ properties: [String: BusValue]) {
+        if let name = properties["Name"]?.string { self.name = name }
+        if let value = properties["RSSI"]?.integer, let rssi = Int8(exactly: value) {
+            self.rssi = rssi
+            wasHeard = true
+        }
+        if let texts = properties["UUIDs"]?.list {
+            let uuids = texts.compactMap { $0.string.flatMap { BluetoothUUID($0) } }
+            service = FlicService.allCases.first { uuids.contains($0.uuid) }
+        }
+        if let data = properties["ManufacturerData"]?.dictionary?[BlueZName.flicCompany]?.octets {
+            isConnectedElsewhere = HeardAdvertisement.saysConnectedElsewhere(data)
+        }
+        if let isTrusted = properties["Trusted"]?.bool { self.isTrusted = isTrusted }
+        if let isBlocked = properties["Blocked"]?.bool { self.isBlocked = isBlocked }
+        if let isResolved = properties["ServicesResolved"]?.bool { self.isResolved = isResolved }
+        if let isConnected = properties["Connected"]?.bool {
+            self.isConnected = isConnected
+            if isConnected { wasHeard = false }
+        }
+    }
+
+    /// Notes the path of a characteristic, if it is one of a Flic service.
+    mutating func note(characteristic path: String, uuid: BluetoothUUID) {
+        for service in FlicService.allCases {
+            if uuid == service.write { write[service] = path }
+            if uuid == service.notify { notify[service] = path }
+        }
+    }
+
+    mutating func forget(characteristic path: String) {
+        write = write.filter { $0.value != path }
+        notify = notify.filter { $0.value != path }
+    }
+}

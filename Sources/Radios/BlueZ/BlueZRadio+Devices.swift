@@ -1,0 +1,290 @@
+import ButtonModel
+
+// Devices and links.
+extension BlueZRadio {
+    func device(_ address: BluetoothAddress) -> BlueZDevice? { devices.values.first { $0.address == address } }
+
+    private func isExpected(_ address: BluetoothAddress) -> Bool { expected.contains { $0.address == address } }
+
+    /// Remembers the devices among the objects, then their characteristics.
+    mutating func addDevices(_ objects: [String: BusInterfaces]) {
+        for (path, interfaces) in objects.sorted(by: { $0.key < $1.key }) { added(path, interfaces, isNew: false) }
+    }
+
+    /// - Parameter isNew: whether the object has just appeared, so that a device was heard.
+    mutating func added(_ path: String, _ interfaces: BusInterfaces, isNew: Bool) {
+        guard let adapter, path.hasPrefix(adapter.path + "/") else { return }
+        if let properties = interfaces[BlueZName.device], devices[path] == nil, devices.count < Self.maximumDevices,
+            var device = BlueZDevice(path: path, properties), isRelevant(device)
+        {
+            if isNew, !device.isConnected { device.wasHeard = true }
+            devices[path] = device
+            if isNew { reportHeard(device, properties) }
+        }
+        if let properties = interfaces[BlueZName.characteristic],
+            let uuid = properties["UUID"]?.string.flatMap({ BluetoothUUID($0) }),
+            let device = devices.keys.first(where: { path.hasPrefix($0 + "/") })
+        {
+            devices[device]?.note(characteristic: path, uuid: uuid)
+        }
+    }
+
+    /// True if the device is a button that is expected or unwanted, or may be another button.
+    private func isRelevant(_ device: BlueZDevice) -> Bool {
+        device.service != nil || device.address.hasFlicPrefix || isExpected(device.address)
+            || unwanted.contains(device.address)
+    }
+
+    private mutating func reportHeard(_ device: BlueZDevice, _ properties: [String: BusValue]) {
+        guard listening != .off, !device.isConnected, device.wasHeard else { return }
+        // BlueZ keeps the services of a known button, which therefore do not show that it is in public mode.
+        let service = isExpected(device.address) && device.isTrusted ? nil : device.service
+        func heard(_ kind: HeardAdvertisement.Kind) {
+            report(
+                .heard(
+                    HeardAdvertisement(
+                        kind: kind, address: device.address, rssi: device.rssi, service: service, name: device.name,
+                        isConnectedElsewhere: device.isConnectedElsewhere ?? false)))
+        }
+        heard(.connectable)
+        // BlueZ joins an advertisement with its scan response.
+        if device.isConnectedElsewhere != nil { heard(.scanResponse) }
+    }
+
+    mutating func deviceChanged(_ path: String, _ properties: [String: BusValue], at now: Instant) {
+        guard let before = devices[path] else { return }
+        devices[path]?.update(properties)
+        guard let device = devices[path] else { return }
+        if properties["RSSI"] != nil || properties["ManufacturerData"] != nil || properties["UUIDs"] != nil {
+            reportHeard(device, properties)
+        }
+        if before.isConnected, !device.isConnected, let place = links.firstIndex(where: { $0.path == path }) {
+            linkEnded(place)
+        }
+    }
+
+    // MARK: What is to be done next
+
+    /// Makes bluetoothd do what is still missing for the expected buttons and for listening.
+    mutating func update(at now: Instant) {
+        guard state == .ready else { return }
+        for address in unwanted {
+            guard let device = device(address), !device.isBlocked else { continue }
+            callOnce(.setBlocked(device: device.path, true), about: address)
+        }
+        var toConnect: BlueZDevice?
+        for button in expected {
+            guard let device = device(button.address) else { continue }
+            if device.isBlocked {
+                callOnce(.setBlocked(device: device.path, false), about: button.address)
+            } else if device.isConnected {
+                if !device.isTrusted { trust(device) }
+                if let place = links.firstIndex(where: { $0.address == button.address }) {
+                    if device.isResolved, links[place].phase == .resolving { acquire(place, device, at: now) }
+                } else {
+                    begin(device, button, at: now)
+                }
+            } else if !device.isTrusted, deadlines.deadline(of: .connectAgain(button.address)) == nil {
+                if device.wasHeard { toConnect = toConnect ?? device } else { trust(device) }
+            }
+        }
+        updateConnecting(toConnect)
+        updateDiscovery(isConnecting: toConnect != nil || connecting != nil)
+    }
+
+    /// The device that bluetoothd is told to connect to.
+    private var connecting: String? {
+        for case .connect(let path) in calls.values { return path }
+        return nil
+    }
+
+    /// Connects to one device at a time, and not during a discovery.
+    private mutating func updateConnecting(_ device: BlueZDevice?) {
+        if let path = connecting {
+            let isWanted = devices[path].map { isExpected($0.address) } ?? false
+            if !isWanted, !isCalling(.disconnect(device: path)) { call(.disconnect(device: path)) }
+        } else if let device, discovery == nil, nextDiscovery == nil {
+            call(.connect(device: device.path))
+        }
+    }
+
+    /// Trusts a device, so that bluetoothd connects to it whenever it advertises. A device that BlueZ has only heard is
+    /// trusted when `Connect` has been answered, because BlueZ would forget it otherwise.
+    private mutating func trust(_ device: BlueZDevice) {
+        guard connecting != device.path else { return }
+        callOnce(.setTrusted(device: device.path), about: device.address)
+    }
+
+    private mutating func callOnce(_ call: BlueZCall, about address: BluetoothAddress) {
+        guard !isCalling(call), deadlines.deadline(of: .connectAgain(address)) == nil else { return }
+        self.call(call)
+    }
+
+    private mutating func updateDiscovery(isConnecting: Bool) {
+        guard let adapter, nextDiscovery == nil, !isCalling(.stopDiscovery(adapter: adapter.path)) else { return }
+        let wanted = isConnecting ? nil : wantedDiscovery
+        guard wanted != discovery else { return }
+        if discovery != nil {
+            call(.stopDiscovery(adapter: adapter.path))
+        } else if let wanted, deadlines.deadline(of: .discoverAgain) == nil {
+            nextDiscovery = wanted
+            call(.setDiscoveryFilter(adapter: adapter.path, wanted))
+        }
+    }
+
+    private var wantedDiscovery: DiscoveryFilter? {
+        if listening == .active { return .all }
+        if deadlines.deadline(of: .searchForAbsent) != nil {
+            // A button that is not in public mode can only be recognized by its address.
+            let absent = expected.filter { device($0.address) == nil }.map(\.address.description)
+            if var prefix = absent.first {
+                for address in absent { prefix = prefix.commonPrefix(with: address) }
+                return .addressPrefix(prefix)
+            }
+        }
+        return listening == .background ? .flicServices : nil
+    }
+
+    // MARK: Links
+
+    private mutating func begin(_ device: BlueZDevice, _ button: ExpectedButton, at now: Instant) {
+        lastLink.rawValue += 1
+        links.append(Link(id: lastLink, address: device.address, path: device.path, service: button.service))
+        deadlines.set(.link(lastLink), at: now + Self.resolveLimit)
+        report(.connected(lastLink, device.address))
+        if device.isResolved { acquire(links.count - 1, device, at: now) }
+    }
+
+    private mutating func acquire(_ place: Int, _ device: BlueZDevice, at now: Instant) {
+        let id = links[place].id
+        let found = [links[place].service, links[place].service.other].first {
+            device.write[$0] != nil && device.notify[$0] != nil
+        }
+        guard let found, let write = device.write[found], let notify = device.notify[found] else {
+            report(.anomaly("\(device.address): no Flic service was found"))
+            return attachFailed(place, at: now)
+        }
+        links[place].service = found
+        links[place].phase = .acquiring
+        deadlines.set(.link(id), at: now + Self.resolveLimit)
+        call(.acquireNotify(characteristic: notify, id))
+        call(.acquireWrite(characteristic: write, id))
+    }
+
+    mutating func acquired(_ call: BlueZCall, attMTU: Int, at now: Instant) {
+        guard let id = call.link else { return }
+        guard let place = links.firstIndex(where: { $0.id == id && $0.phase == .acquiring }) else {
+            return effects.append(.bus(.closeChannels(id)))
+        }
+        if case .acquireNotify = call { links[place].notifyMTU = attMTU } else { links[place].writeMTU = attMTU }
+        guard let notifyMTU = links[place].notifyMTU, let writeMTU = links[place].writeMTU else { return }
+        // What is written before the subscription is in force is not answered, so the link is attached only now.
+        links[place].phase = .open
+        deadlines.cancel(.link(id))
+        report(.attached(id, links[place].service, attMTU: min(notifyMTU, writeMTU)))
+    }
+
+    mutating func acquiringFailed(_ id: LinkID, _ error: BusError, at now: Instant) {
+        guard let place = links.firstIndex(where: { $0.id == id && $0.phase == .acquiring }) else { return }
+        let isHeldElsewhere = error.name == "org.bluez.Error.NotPermitted" || error.name == "org.bluez.Error.InProgress"
+        links[place].isHeldElsewhere = isHeldElsewhere
+        report(
+            .anomaly(
+                isHeldElsewhere
+                    ? "\(links[place].address): another program on this machine uses the button (\(error))"
+                    : "\(links[place].address): BlueZ refused its characteristics: \(error)"))
+        attachFailed(place, at: now)
+    }
+
+    private mutating func attachFailed(_ place: Int, at now: Instant) {
+        links[place].phase = .ending
+        effects.append(.bus(.closeChannels(links[place].id)))
+        deadlines.set(.link(links[place].id), at: now + Self.endLimit)
+        report(.attachFailed(links[place].id))
+    }
+
+    mutating func disconnect(_ place: Int, at now: Instant) {
+        guard !links[place].isDisconnecting else { return }
+        links[place].isDisconnecting = true
+        guard !links[place].isHeldElsewhere else { return linkEnded(place) }
+        close(place, for: Self.endLimit, at: now)
+        call(.disconnect(device: links[place].path))
+    }
+
+    /// Closes the descriptors of a link, and waits for its end.
+    mutating func close(_ place: Int, for limit: Duration, at now: Instant) {
+        links[place].phase = .ending
+        effects.append(.bus(.closeChannels(links[place].id)))
+        deadlines.set(.link(links[place].id), at: now + limit)
+    }
+
+    /// A link is over: the device has told so, or has been silent about it for too long.
+    mutating func linkEnded(_ place: Int) {
+        let link = links.remove(at: place)
+        deadlines.cancel(.link(link.id))
+        effects.append(.bus(.closeChannels(link.id)))
+        report(.disconnected(link.id, link.isDisconnecting ? .localHostTerminated : .unknown))
+    }
+
+    mutating func linkTimedOut(_ id: LinkID, at now: Instant) {
+        guard let place = links.firstIndex(where: { $0.id == id }) else { return }
+        switch links[place].phase {
+        case .resolving, .acquiring:
+            report(.anomaly("\(links[place].address): BlueZ did not find its services in time"))
+            disconnect(place, at: now)
+        case .open: break
+        case .ending: linkEnded(place)
+        }
+    }
+}
+
+extension BlueZCall {
+    /// The link whose characteristic is acquired; `nil` for other calls.
+    fileprivate var link: LinkID? {
+        switch self {
+        case .acquireNotify(_, let id), .acquireWrite(_, let id): id
+        case .getManagedObjects, .registerApplication, .setDiscoveryFilter, .startDiscovery, .stopDiscovery, .connect,
+            .disconnect, .setTrusted, .setBlocked, .removeDevice:
+            nil
+        }
+    }
+}
+
+extension String {
+    fileprivate func commonPrefix(with other: String) -> String {
+        String(zip(self, other).prefix { $0 == $1 }.map(\.0))
+    }
+}
+
+#if DEBUG
+    extension BlueZRadio {
+        /// The invariants that the state violates between two inputs; empty unless this type has a bug.
+        package func problems() -> [String] {
+            var problems = deadlines.problems()
+            func expect(_ holds: Bool, _ problem: @autoclosure () -> String) {
+                if !holds { problems.append("bluez: " + problem()) }
+            }
+            expect(effects.isEmpty, "an effect was not returned")
+            expect(state == .ready || links.isEmpty, "there are links in state \(state)")
+            expect(Set(links.map(\.address)).count == links.count, "two links to one button")
+            expect(devices.count <= Self.maximumDevices, "\(devices.count) devices are remembered")
+            expect(calls.values.count { if case .connect = $0 { true } else { false } } <= 1, "two connections at once")
+            for link in links {
+                expect(devices[link.path] != nil, "\(link.address): a link without a device")
+                expect(
+                    link.phase == .open || deadlines.deadline(of: .link(link.id)) != nil,
+                    "\(link.address): nothing ends phase \(link.phase)")
+                expect(
+                    link.phase != .open || link.notifyMTU != nil && link.writeMTU != nil,
+                    "\(link.address): open without descriptors")
+            }
+            for case .link(let id) in deadlines.keys {
+                expect(links.contains { $0.id == id }, "a deadline for a link that has ended")
+            }
+            return problems
+        }
+
+        /// The links that were reported as connected and not yet as disconnected.
+        package var reportedLinks: Set<LinkID> { Set(links.map(\.id)) }
+    }
+#endif

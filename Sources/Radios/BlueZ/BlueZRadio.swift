@@ -1,0 +1,377 @@
+package import ButtonModel
+
+/// A radio on an adapter that bluetoothd drives and other programs use at the same time.
+///
+/// bluetoothd connects by itself to each *trusted* device that has a service of a profile of ours, so a paired button
+/// needs nothing between two presses. The radio itself passes through these states:
+///
+/// | state           | on                                       | becomes         | and we                             |
+/// |-----------------|------------------------------------------|-----------------|------------------------------------|
+/// | closed          | opened                                   | loading         | ask for all objects                |
+/// | loading         | the objects, with the adapter            | registering     | register our profile               |
+/// | loading         | the adapter cannot register profiles yet | waiting         | wait for 10 s                      |
+/// | waiting         | it can                                   | registering     | register our profile               |
+/// | registering     | registered                               | ready           | report `ready`                     |
+/// | loading, …      | refused; no adapter; it is off           | failed          | report `failed`                    |
+/// | ready           | bluetoothd or the adapter is gone or off | failed          | end all links, report `failed`     |
+/// | any             | closed                                   | closed          | end all links                      |
+///
+/// Each expected button passes through these states, and its link through the later ones:
+///
+/// | button          | on                                       | becomes         | and we                             |
+/// |-----------------|------------------------------------------|-----------------|------------------------------------|
+/// | absent          | its object appears                       | untrusted       | connect, if it advertises; else trust it |
+/// | untrusted       | connected, or trusted                    | waiting         | trust it                           |
+/// | waiting         | connected                                | resolving       | report `connected`                 |
+/// | resolving       | its services are resolved                | acquiring       | acquire both characteristics       |
+/// | resolving, acquiring | 10 s                                | ending          | disconnect                         |
+/// | acquiring       | both are acquired                        | open            | report `attached`                  |
+/// | acquiring       | refused, or no Flic service              | ending          | report `attachFailed`              |
+/// | open            | `disconnect`                             | ending          | close the descriptors, disconnect  |
+/// | open            | a descriptor has ended                   | ending          | wait for the device's state        |
+/// | any             | disconnected, or its object is gone      | waiting, absent | report `disconnected`              |
+///
+/// - Source: BlueZ 5.66, doc/device-api.txt, adapter-api.txt and gatt-api.txt.
+package struct BlueZRadio: Sendable {
+    enum State: Hashable, Sendable {
+        case closed
+        case loading
+        /// The adapter has no GATT manager yet.
+        case waiting
+        case registering
+        case ready
+        case failed
+    }
+
+    enum TimerKey: Hashable, Sendable {
+        case start
+        /// A link must have come to its next phase.
+        case link(LinkID)
+        /// A button may be connected again after a refusal.
+        case connectAgain(BluetoothAddress)
+        case discoverAgain
+        /// The search for expected buttons that BlueZ does not know ends.
+        case searchForAbsent
+    }
+
+    struct Link: Hashable, Sendable {
+        enum Phase: Hashable, Sendable {
+            case resolving
+            case acquiring
+            case open
+            case ending
+        }
+
+        let id: LinkID
+        let address: BluetoothAddress
+        let path: String
+        var phase = Phase.resolving
+        var service = FlicService.flic2
+        /// The ATT_MTU that each of the two characteristics was acquired with.
+        var notifyMTU, writeMTU: Int?
+        /// True if we asked for the end.
+        var isDisconnecting = false
+        /// True if another program has the characteristics, so that the link must not be ended.
+        var isHeldElsewhere = false
+    }
+
+    /// The time limit for the adapter to be able to register profiles.
+    static let startLimit = Duration.seconds(10)
+    /// The time limit for the services of a new link. bluetoothd never resolves those of a link that is older than itself.
+    static let resolveLimit = Duration.seconds(10)
+    /// The time limit for the end of a link.
+    static let endLimit = Duration.seconds(10)
+    /// How long a device may stay connected after its descriptors have ended.
+    static let endedLimit = Duration.seconds(2)
+    static let retryDelay = Duration.seconds(5)
+    /// How long expected buttons that BlueZ does not know are searched for. A discovery costs everybody's radio time.
+    static let absentSearch = Duration.seconds(60)
+    /// The kernel scans without a filter if the controller's list is too short.
+    static let acceptListSize = 255
+    /// The maximum number of devices that are remembered; others are ignored.
+    static let maximumDevices = 512
+
+    var state = State.closed
+    var choice = BlueZAdapterChoice.any
+    var adapter: BlueZAdapter?
+    var devices: [String: BlueZDevice] = [:]
+    var links: [Link] = []
+    /// The numbers differ from those of `HCIRadio`.
+    var lastLink = LinkID(rawValue: 1 << 31)
+    var expected: [ExpectedButton] = []
+    var unwanted: [BluetoothAddress] = []
+    var listening = RadioListening.off
+    /// The discovery that bluetoothd performs for us.
+    var discovery: DiscoveryFilter?
+    /// The discovery that is being started.
+    var nextDiscovery: DiscoveryFilter?
+    var calls: [BusCallID: BlueZCall] = [:]
+    var lastCall = BusCallID(rawValue: 0)
+    var deadlines = Deadlines<TimerKey>()
+    var effects: [RadioEffect] = []
+
+    package init() {}
+
+    package mutating func handle(_ input: RadioInput, at now: Instant) -> [RadioEffect] {
+        switch input {
+        case .busOpened(let choice):
+            reset()
+            self.choice = choice
+            state = .loading
+            call(.getManagedObjects)
+        case .bus(.received(let id, let value)):
+            if links.contains(where: { $0.id == id && $0.phase == .open }) { report(.notified(id, value)) }
+        case .bus(let input):
+            handle(input, at: now)
+            update(at: now)
+        case .closed: reset()
+        case .timerFired:
+            for key in deadlines.takeDue(at: now) { expire(key, at: now) }
+            update(at: now)
+        case .perform(let command):
+            perform(command, at: now)
+            update(at: now)
+        case .transportOpened, .received: break
+        }
+        switch deadlines.rearm() {
+        case .set(let deadline): effects.append(.setTimer(deadline))
+        case .cancel: effects.append(.cancelTimer)
+        case nil: break
+        }
+        defer { effects = [] }
+        return effects
+    }
+
+    /// The notification that `handle` will report for a value; `nil` if only `handle` knows it.
+    package func preview(_ id: LinkID, _ value: [UInt8]) -> (link: LinkID, value: ArraySlice<UInt8>)? {
+        links.contains { $0.id == id && $0.phase == .open } ? (id, value[...]) : nil
+    }
+
+    private mutating func perform(_ command: RadioCommand, at now: Instant) {
+        switch command {
+        case .listen(let listening): self.listening = listening
+        case .expect(let buttons, let unwanted):
+            let before = Set(expected.map(\.address))
+            expected = buttons
+            self.unwanted = unwanted
+            let isNewAbsent = buttons.contains { !before.contains($0.address) && device($0.address) == nil }
+            guard state == .ready, isNewAbsent else { break }
+            // BlueZ may know it, as a device that was not remembered because it might not have been a button.
+            call(.getManagedObjects)
+            deadlines.set(.searchForAbsent, at: now + Self.absentSearch)
+        case .write(let id, let value):
+            guard links.contains(where: { $0.id == id && $0.phase == .open }) else { break }
+            effects.append(.bus(.write(id, value)))
+        case .disconnect(let id):
+            if let place = links.firstIndex(where: { $0.id == id }) { disconnect(place, at: now) }
+        case .forget(let address):
+            guard state == .ready, let adapter, let device = device(address) else { break }
+            call(.removeDevice(adapter: adapter.path, device: device.path))
+        // BlueZ measures no signal of a link, and keeps by itself what it found out about services.
+        case .measureSignal, .keepDiscovery, .discardDiscovery: break
+        }
+    }
+
+    private mutating func expire(_ key: TimerKey, at now: Instant) {
+        switch key {
+        case .start:
+            fail("BlueZ does not let programs use the adapter. Restart it: `systemctl restart bluetooth`.", .failed)
+        case .link(let id): linkTimedOut(id, at: now)
+        case .searchForAbsent:
+            let absent = expected.filter { device($0.address) == nil }.map(\.address.description)
+            guard !absent.isEmpty else { break }
+            report(
+                .anomaly(
+                    "BlueZ does not know \(absent.joined(separator: ", ")): press these buttons while `tryck pair` runs"
+                ))
+        case .connectAgain, .discoverAgain: break
+        }
+    }
+
+    // MARK: The adapter
+
+    private mutating func handle(_ input: BusInput, at now: Instant) {
+        switch input {
+        case .ownerLost:
+            fail("BlueZ has ended. Start it: `systemctl start bluetooth`.", .absent)
+        case .interfacesAdded(let path, let interfaces):
+            guard state != .closed, state != .failed, state != .loading else { break }
+            if path == adapter?.path, interfaces[BlueZName.gattManager] != nil {
+                adapter?.hasGATTManager = true
+                if state == .waiting { register(at: now) }
+            }
+            added(path, interfaces, isNew: true)
+        case .interfacesRemoved(let path, let interfaces):
+            removed(path, interfaces, at: now)
+        case .propertiesChanged(let path, let interface, let properties, _):
+            changed(path, interface, properties, at: now)
+        case .objects(let id, let objects):
+            guard calls.removeValue(forKey: id) != nil else { break }
+            if state == .loading { loaded(objects, at: now) } else if state == .ready { addDevices(objects) }
+        case .answered(let id):
+            if let call = calls.removeValue(forKey: id) { answered(call, at: now) }
+        case .acquired(let id, let attMTU):
+            if let call = calls.removeValue(forKey: id) { acquired(call, attMTU: attMTU, at: now) }
+        case .refused(let id, let error):
+            if let call = calls.removeValue(forKey: id) { refused(call, error, at: now) }
+        case .ended(let id):
+            guard let place = links.firstIndex(where: { $0.id == id && $0.phase != .ending }) else { break }
+            close(place, for: Self.endedLimit, at: now)
+        case .received: break
+        }
+    }
+
+    private mutating func loaded(_ objects: [String: BusInterfaces], at now: Instant) {
+        guard let found = BlueZAdapter.find(choice, among: objects) else {
+            return fail("BlueZ has no such adapter. Plug it in; `bluetoothctl list` shows the adapters.", .absent)
+        }
+        guard found.isPowered else { return fail(Self.poweredOff, .absent) }
+        adapter = found
+        addDevices(objects)
+        guard found.hasGATTManager else {
+            state = .waiting
+            return deadlines.set(.start, at: now + Self.startLimit)
+        }
+        register(at: now)
+    }
+
+    static let poweredOff = "The adapter is off. Switch it on: `bluetoothctl power on`."
+
+    private mutating func register(at now: Instant) {
+        guard let adapter else { return }
+        state = .registering
+        deadlines.set(.start, at: now + Self.startLimit)
+        call(.registerApplication(adapter: adapter.path))
+    }
+
+    private mutating func answered(_ call: BlueZCall, at now: Instant) {
+        switch call {
+        case .registerApplication:
+            guard state == .registering, let adapter else { break }
+            state = .ready
+            deadlines.cancel(.start)
+            deadlines.set(.searchForAbsent, at: now + Self.absentSearch)
+            report(.ready(RadioInfo(address: adapter.address, acceptListSize: Self.acceptListSize)))
+        case .setDiscoveryFilter(let adapter, _): self.call(.startDiscovery(adapter: adapter))
+        case .startDiscovery:
+            discovery = nextDiscovery
+            nextDiscovery = nil
+        case .stopDiscovery: discovery = nil
+        case .setTrusted(let path): devices[path]?.isTrusted = true
+        case .setBlocked(let path, let isBlocked): devices[path]?.isBlocked = isBlocked
+        // The device's properties tell what has become of it.
+        case .connect, .disconnect, .removeDevice, .getManagedObjects, .acquireNotify, .acquireWrite: break
+        }
+    }
+
+    private mutating func refused(_ call: BlueZCall, _ error: BusError, at now: Instant) {
+        switch call {
+        case .getManagedObjects, .registerApplication:
+            guard state != .ready else { break }
+            let (advice, fault) = Self.advice(error)
+            fail(advice, fault)
+        case .setDiscoveryFilter, .startDiscovery, .stopDiscovery:
+            discovery = nil
+            nextDiscovery = nil
+            deadlines.set(.discoverAgain, at: now + Self.retryDelay)
+            report(.anomaly("BlueZ refused to search: \(error)"))
+        case .connect(let path):
+            guard let address = devices[path]?.address else { break }
+            devices[path]?.wasHeard = false
+            deadlines.set(.connectAgain(address), at: now + Self.retryDelay)
+            report(.anomaly("\(address): BlueZ could not connect: \(error)"))
+        case .acquireNotify(_, let id), .acquireWrite(_, let id):
+            acquiringFailed(id, error, at: now)
+        case .setTrusted(let path), .setBlocked(let path, _):
+            guard let address = devices[path]?.address else { break }
+            deadlines.set(.connectAgain(address), at: now + Self.retryDelay)
+            report(.anomaly("\(address): BlueZ refused a setting: \(error)"))
+        // The link or the object may have ended meanwhile.
+        case .disconnect, .removeDevice: break
+        }
+    }
+
+    /// What a user can do about an error that prevents the start.
+    package static func advice(_ error: BusError) -> (String, AdapterFault) {
+        switch error.name {
+        case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner":
+            (
+                "BlueZ is not running. Start it: `systemctl start bluetooth`; or let Tryck have the adapter: transport: hci:0.",
+                .absent
+            )
+        case "org.freedesktop.DBus.Error.AccessDenied":
+            ("This account may not speak to BlueZ. Add it to the group bluetooth.", .unauthorized)
+        case "org.bluez.Error.NotReady": (poweredOff, .absent)
+        default: ("BlueZ refuses to work: \(error).", .failed)
+        }
+    }
+
+    private mutating func changed(
+        _ path: String, _ interface: String, _ properties: [String: BusValue], at now: Instant
+    ) {
+        switch interface {
+        case BlueZName.adapter:
+            guard path == adapter?.path, let isPowered = properties["Powered"]?.bool else { break }
+            adapter?.isPowered = isPowered
+            if !isPowered { fail(Self.poweredOff, .absent) }
+        case BlueZName.device: deviceChanged(path, properties, at: now)
+        default: break
+        }
+    }
+
+    private mutating func removed(_ path: String, _ interfaces: [String], at now: Instant) {
+        if path == adapter?.path, interfaces.contains(BlueZName.adapter) {
+            return fail("The adapter is gone. Plug it in again.", .absent)
+        }
+        if interfaces.contains(BlueZName.device), let device = devices.removeValue(forKey: path) {
+            if let place = links.firstIndex(where: { $0.address == device.address }) { linkEnded(place) }
+        }
+        if interfaces.contains(BlueZName.characteristic) {
+            for device in devices.keys where path.hasPrefix(device + "/") {
+                devices[device]?.forget(characteristic: path)
+            }
+        }
+    }
+
+    /// Ends everything that depends on bluetoothd, and reports the failure. Nothing is done until the radio is opened again.
+    private mutating func fail(_ advice: String, _ fault: AdapterFault) {
+        guard state != .closed, state != .failed else { return }
+        endAllLinks()
+        for key in deadlines.keys { deadlines.cancel(key) }
+        state = .failed
+        report(.failed(advice, fault))
+    }
+
+    private mutating func reset() {
+        endAllLinks()
+        for key in deadlines.keys { deadlines.cancel(key) }
+        state = .closed
+        adapter = nil
+        devices = [:]
+        calls = [:]
+        discovery = nil
+        nextDiscovery = nil
+    }
+
+    private mutating func endAllLinks() {
+        for link in links {
+            effects.append(.bus(.closeChannels(link.id)))
+            report(.disconnected(link.id, .connectionTimeout))
+        }
+        links = []
+    }
+
+    mutating func report(_ event: RadioEvent) { effects.append(.event(event)) }
+
+    mutating func call(_ call: BlueZCall) {
+        lastCall.rawValue &+= 1
+        calls[lastCall] = call
+        effects.append(.bus(.call(lastCall, call)))
+    }
+
+    func isCalling(_ call: BlueZCall) -> Bool { calls.values.contains(call) }
+}
+
+extension BusError: CustomStringConvertible {
+    package var description: String { message.isEmpty ? name : "\(name), \(message)" }
+}

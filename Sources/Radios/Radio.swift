@@ -1,0 +1,186 @@
+package import ButtonModel
+
+/// The number of a link. It is never used again while the program runs, so that what arrives for a link that is over is
+/// known to be late.
+package struct LinkID: RawRepresentable, Hashable, Comparable, Sendable {
+    package var rawValue: UInt32
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
+    package static func < (left: LinkID, right: LinkID) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// A button that a radio connects to whenever it advertises.
+package struct ExpectedButton: Hashable, Sendable {
+    package var address: BluetoothAddress
+    /// The service that the button is believed to have. If it is missing, the radio looks for the other one.
+    package var service: FlicService
+
+    package init(_ address: BluetoothAddress, _ service: FlicService) {
+        self.address = address
+        self.service = service
+    }
+}
+
+/// How a radio listens to advertisements, apart from those of the buttons that it expects.
+package enum RadioListening: Hashable, Sendable {
+    case off
+    /// Passively, and for a tenth of the time. It may last for days.
+    case background
+    /// All the time, and with requests for scan responses.
+    case active
+}
+
+/// What a radio is told to do. It remembers `listen` and `expect` and carries them out as soon as it is ready. A command
+/// for a link that is over has no effect.
+package enum RadioCommand: Hashable, Sendable {
+    case listen(RadioListening)
+    /// Replaces the list of buttons to connect to whenever they advertise, in the order of their importance, and the
+    /// list of known buttons that are to be left alone. A link to a button that is not expected any more stays.
+    case expect([ExpectedButton], unwanted: [BluetoothAddress])
+    /// Sends a value to the button, in order and without response.
+    case write(LinkID, [UInt8])
+    case disconnect(LinkID)
+    /// Measures the signal strength of a link; the result is `signal`, or nothing if it cannot be measured.
+    case measureSignal(LinkID)
+    /// The button on this link is the expected one, so what was found out about its service holds for later links, too.
+    case keepDiscovery(LinkID)
+    /// What was found out about the button's service may have changed.
+    case discardDiscovery(BluetoothAddress)
+    /// The button's pairing has been deleted.
+    case forget(BluetoothAddress)
+}
+
+/// What a radio is told. An input that belongs to another kind of radio has no effect.
+package enum RadioInput: Hashable, Sendable {
+    /// The transport to a controller is open.
+    case transportOpened
+    /// An HCI packet with its H4 indicator.
+    case received([UInt8])
+    /// The connection to the system bus is open, and signals of bluetoothd are reported.
+    case busOpened(BlueZAdapterChoice)
+    case bus(BusInput)
+    /// The transport, or the connection to the system bus, is closed. All links end.
+    case closed
+    case timerFired
+    case perform(RadioCommand)
+}
+
+package enum RadioEffect: Hashable, Sendable {
+    /// Send this HCI packet, with its H4 indicator, to the controller.
+    case send([UInt8])
+    case bus(BusEffect)
+    case setTimer(Instant)
+    case cancelTimer
+    case event(RadioEvent)
+}
+
+/// What a radio reports. A radio carries octets between the program and a button; it knows nothing of keys or presses.
+///
+/// For each link it reports `connected`, then `attached` or `attachFailed`, unless the link ends before, and finally
+/// `disconnected`.
+package enum RadioEvent: Hashable, Sendable {
+    /// The radio can be used. It carries out now what it was told before.
+    case ready(RadioInfo)
+    /// The radio cannot be used until it is opened again. The text is a sentence for the user.
+    case failed(String, AdapterFault)
+    case heard(HeardAdvertisement)
+    /// A link to an expected button has begun.
+    case connected(LinkID, BluetoothAddress)
+    /// The button's service was found, and its notifications are on.
+    case attached(LinkID, FlicService, attMTU: Int)
+    /// The button's service was not found or cannot be used. The link must be ended with `disconnect`.
+    case attachFailed(LinkID)
+    /// A packet of the button.
+    case notified(LinkID, [UInt8])
+    /// The signal strength in dBm.
+    case signal(LinkID, Int8)
+    case disconnected(LinkID, DisconnectReason)
+    /// The expected buttons that wait for a turn, because the radio cannot look for all at the same time. Sent on each
+    /// change.
+    case waitingForTurn([BluetoothAddress])
+    /// The radio has this number of links, and room for no other.
+    case linkLimitReached(Int)
+    /// An unexpected event, for the log.
+    case anomaly(String)
+}
+
+/// The properties of a radio.
+package struct RadioInfo: Hashable, Sendable {
+    /// The address that buttons see.
+    package var address: BluetoothAddress
+    /// The number of buttons that it can look for at the same time.
+    package var acceptListSize: Int
+
+    package init(address: BluetoothAddress, acceptListSize: Int) {
+        self.address = address
+        self.acceptListSize = acceptListSize
+    }
+}
+
+/// An advertisement or a scan response, as far as it matters for buttons.
+package struct HeardAdvertisement: Hashable, Sendable {
+    package enum Kind: Hashable, Sendable {
+        /// The sender accepts connections.
+        case connectable
+        case scanResponse
+        case other
+    }
+
+    package var kind: Kind
+    package var address: BluetoothAddress
+    /// In dBm; `nil` if the radio does not know.
+    package var rssi: Int8?
+    /// The service of a button in public mode; `nil` if none is advertised.
+    package var service: FlicService?
+    /// Empty if none is advertised, as in private mode.
+    package var name: String
+    /// True if the button advertises that it is connected to another device.
+    package var isConnectedElsewhere: Bool
+
+    package init(
+        kind: Kind, address: BluetoothAddress, rssi: Int8?, service: FlicService? = nil, name: String = "",
+        isConnectedElsewhere: Bool = false
+    ) {
+        self.kind = kind
+        self.address = address
+        self.rssi = rssi
+        self.service = service
+        self.name = name
+        self.isConnectedElsewhere = isConnectedElsewhere
+    }
+}
+
+/// Why a link ended.
+package enum DisconnectReason: Hashable, Sendable {
+    /// The button was not heard any more, or the radio was lost.
+    case connectionTimeout
+    /// The button ended the link.
+    case remoteUserTerminated
+    /// The program ended the link.
+    case localHostTerminated
+    case failedToBeEstablished
+    /// The radio does not say why.
+    case unknown
+    /// Another error code of HCI (Bluetooth Core 5.4, Vol 1, Part F, 1.3).
+    case other(UInt8)
+
+    /// The name in messages, in snake_case: `connection_timeout`, …, or `status_0x3d`.
+    package var name: String {
+        switch self {
+        case .connectionTimeout: "connection_timeout"
+        case .remoteUserTerminated: "remote_user_terminated"
+        case .localHostTerminated: "local_host_terminated"
+        case .failedToBeEstablished: "failed_to_be_established"
+        case .unknown: "unknown"
+        case .other(let code): "status_0x" + (code < 0x10 ? "0" : "") + String(code, radix: 16)
+        }
+    }
+}
+
+extension BluetoothAddress {
+    /// True if the address has a prefix that Flic buttons are known to have: a hint, which is not sufficient for
+    /// decisions.
+    package var hasFlicPrefix: Bool {
+        let prefix = rawValue >> 24
+        return kind == .public && (prefix == 0x80E4DA || prefix == 0x9088A9)
+    }
+}
