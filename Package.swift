@@ -106,7 +106,7 @@ let package = Package(
         module("Reactor", "CLinux"),
         module("Platform", "ButtonModel", "JSON", "Reactor", "CLinux"),
         module(
-            "Edges", "Bytes", "ButtonModel", "JSON", "BluetoothHost", "FlicdProtocol", "Expressions", "Rules",
+            "Edges", "Bytes", "ButtonModel", "JSON", "BluetoothHost", "FlicdProtocol", "Radios", "Expressions", "Rules",
             "MQTTTopics", "Hub", "Simulator", "Reactor", "Platform", "CLinux", "CBluetooth", "CCurl", "CMosquitto",
             "CSQLite",
             .product(name: "Logging", package: "swift-log")),
@@ -202,12 +202,12 @@ let package = Package(
         tests("RadiosTests", "Radios", "BluetoothHost", "ButtonModel"),
         tests("ButtonsTests", "Buttons", "Radios", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),
         tests(
-            "HubTests", "Hub", "Buttons", "Flic", "FlicdProtocol", "MQTTTopics", "Expressions", "Gestures", "Rules",
+            "HubTests", "Hub", "Radios", "Buttons", "Flic", "FlicdProtocol", "MQTTTopics", "Expressions", "Gestures", "Rules",
             "ButtonModel",
             "JSON"),
         tests("SimulatorTests", "Simulator", "BluetoothHost", "Flic", "ButtonModel", "Bytes"),
         tests(
-            "ScenarioTests", "Hub", "Simulator", "Flic", "FlicdProtocol", "RuleLoader", "Rules", "Expressions",
+            "ScenarioTests", "Hub", "Radios", "Simulator", "Flic", "FlicdProtocol", "RuleLoader", "Rules", "Expressions",
             "Diagnostics",
             "ButtonModel",
             "JSON",
@@ -215,7 +215,7 @@ let package = Package(
         tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
         tests("PlatformTests", "Platform", "Reactor", "ReactorTestSupport", "DiskTestSupport"),
         tests(
-            "EdgesTests", "Edges", "Platform", "ControlClient", "CMosquitto", "BluetoothHost", "FlicdProtocol", "Hub",
+            "EdgesTests", "Edges", "Radios", "Platform", "ControlClient", "CMosquitto", "BluetoothHost", "FlicdProtocol", "Hub",
             "MQTTTopics", "Rules", "Reactor", "ReactorTestSupport", "DiskTestSupport", "CLinux", "CDisk", "Expressions",
             "Bytes",
             "JSON", "ButtonModel", .product(name: "Logging", package: "swift-log")),

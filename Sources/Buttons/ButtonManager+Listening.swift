@@ -1,4 +1,5 @@
 import ButtonModel
+import Flic
 import Radios
 
 // Listening for buttons to pair has no time limit. It therefore scans with a duty cycle of 10 %, which does not delay

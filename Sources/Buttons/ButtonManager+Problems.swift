@@ -36,7 +36,6 @@
             expect(Set(links.keys) == radio.reportedLinks, "the links are not those that the radio has reported")
             for link in links.values {
                 let button = ButtonID(link.peer)
-                expect(link.connection.id == id, "a link is kept under another id")
                 expect(
                     links.values.count { $0.peer == link.peer } == 1, "\(button): two links")
                 switch link.phase {

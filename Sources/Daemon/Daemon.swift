@@ -197,6 +197,7 @@ final class Daemon {
         case .goOn: break
         case .openTransport: openTransport()
         case .closeTransport: closeTransport()
+        case .bus: break
         case .send(let packet):
             capture?.add(packet, .sent)
             transport?.send(packet)

@@ -1,7 +1,7 @@
 package import ButtonModel
 import Glibc
-package import Hub
 import Platform
+package import Radios
 package import Reactor
 
 /// A transport of HCI packets to and from a Bluetooth controller.

@@ -1,6 +1,7 @@
 import ButtonModel
 import Buttons
 import FlicdProtocol
+import Radios
 
 // Maps buttons, links and failures of the hub to the names and states of flicd's protocol.
 

@@ -1,6 +1,7 @@
 import ButtonModel
 import Buttons
 import MQTTTopics
+import Radios
 import Rules
 
 // The first effects of the usual press, computed before the hub handles the press.

@@ -296,7 +296,7 @@ extension HeardAdvertisement {
 extension [ADStructure] {
     fileprivate var saysConnectedElsewhere: Bool {
         guard let content = manufacturerData, content.company == 0x030F else { return false }
-        return HeardAdvertisement.saysConnectedElsewhere(Array(content.data))
+        return HeardAdvertisement.saysConnectedElsewhere(content.data)
     }
 }
 

@@ -33,7 +33,7 @@ struct ImportTests {
         "Reactor": ["CLinux", "Glibc", "Synchronization"],
         "Platform": ["ButtonModel", "JSON", "Reactor", "CLinux", "Glibc"],
         "Edges": [
-            "Bytes", "ButtonModel", "JSON", "BluetoothHost", "FlicdProtocol", "Expressions", "Rules", "MQTTTopics",
+            "Bytes", "ButtonModel", "JSON", "BluetoothHost", "FlicdProtocol", "Radios", "Expressions", "Rules", "MQTTTopics",
             "Hub", "Simulator", "Reactor", "Platform", "CLinux", "CBluetooth", "CCurl", "CMosquitto", "CSQLite",
             "Logging",
             "Glibc", "Synchronization",

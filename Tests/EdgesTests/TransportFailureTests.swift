@@ -1,6 +1,7 @@
 import ButtonModel
 import Glibc
 import Hub
+import Radios
 import Testing
 
 @testable import Edges

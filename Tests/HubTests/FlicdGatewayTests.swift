@@ -2,6 +2,7 @@ import ButtonModel
 import Buttons
 import FlicdProtocol
 import JSON
+import Radios
 import Testing
 
 @testable import Hub

@@ -3,6 +3,7 @@ import Buttons
 import Flic
 import FlicdProtocol
 import JSON
+import Radios
 import Rules
 import Testing
 

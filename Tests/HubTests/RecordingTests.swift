@@ -2,6 +2,7 @@ import ButtonModel
 import Expressions
 import FlicdProtocol
 import JSON
+import Radios
 import Rules
 import TestSupport
 import Testing

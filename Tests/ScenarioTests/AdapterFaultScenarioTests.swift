@@ -2,6 +2,7 @@ import BluetoothHost
 import ButtonModel
 import Hub
 import JSON
+import Radios
 import Rules
 import Simulator
 import TestSupport

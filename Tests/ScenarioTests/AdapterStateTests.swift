@@ -1,6 +1,7 @@
 import ButtonModel
 import Hub
 import JSON
+import Radios
 import Simulator
 import TestSupport
 import Testing

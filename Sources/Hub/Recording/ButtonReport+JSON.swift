@@ -1,6 +1,7 @@
 import ButtonModel
 import Buttons
 import JSON
+import Radios
 import Rules
 
 // The JSON of button reports in a recording. A new effect of `ButtonManager` needs a case in `described`, and its new

@@ -1,6 +1,7 @@
 import ButtonModel
 import Bytes
 import JSON
+import Radios
 import Rules
 
 extension RecordedInput {

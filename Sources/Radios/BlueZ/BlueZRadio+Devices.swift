@@ -1,3 +1,4 @@
+import BluetoothHost
 import ButtonModel
 
 // Devices and links.

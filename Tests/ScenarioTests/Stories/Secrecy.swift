@@ -30,8 +30,8 @@ struct Secrecy {
         case .log(_, let sentence), .status(let sentence): shown += sentence.utf8
         case .writeMetrics(let text): shown += text
         case .flicd(.send(_, let octets)): shown += octets
-        case .setTimer, .cancelTimer, .needsEntropy, .goOn, .openTransport, .closeTransport, .send, .source, .flicd,
-            .record,
+        case .setTimer, .cancelTimer, .needsEntropy, .goOn, .openTransport, .closeTransport, .send, .bus, .source,
+            .flicd, .record,
             .sync, .subscribe, .unsubscribe, .cancelProcess, .cancelWebRequest, .loadRules, .discard, .readFirmware,
             .pressSimulated, .setLogLevel, .finish:
             break

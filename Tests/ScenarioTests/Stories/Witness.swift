@@ -227,8 +227,8 @@ struct Witness {
             if let place = interruptedRules.firstIndex(where: { sentence.hasPrefix("rule \($0) was interrupted") }) {
                 interruptedRules.remove(at: place)
             }
-        case .setTimer, .cancelTimer, .needsEntropy, .goOn, .openTransport, .closeTransport, .send, .source, .flicd,
-            .sync,
+        case .setTimer, .cancelTimer, .needsEntropy, .goOn, .openTransport, .closeTransport, .send, .bus, .source,
+            .flicd, .sync,
             .subscribe, .unsubscribe, .cancelProcess, .startWebRequest, .cancelWebRequest, .loadRules, .discard,
             .readFirmware, .respond, .pressSimulated, .setLogLevel, .status, .writeMetrics, .finish:
             break
