@@ -97,6 +97,8 @@ let package = Package(
         .target(name: "CLinux"),
         // Only its headers (Debian: libcurl4-openssl-dev); the library is opened at run time.
         .target(name: "CCurl"),
+        // Only its headers (Debian: libsystemd-dev); the library is opened at run time.
+        .target(name: "CSystemBus"),
         // Debian: libmosquitto-dev, libssl-dev.
         .target(name: "CMosquitto", linkerSettings: [.linkedLibrary("mosquitto"), .linkedLibrary("ssl")]),
         .systemLibrary(name: "CBluetooth", providers: [.apt(["libbluetooth-dev"])]),
@@ -108,13 +110,13 @@ let package = Package(
         module(
             "Edges", "Bytes", "ButtonModel", "JSON", "BluetoothHost", "FlicdProtocol", "Radios", "Expressions", "Rules",
             "MQTTTopics", "Hub", "Simulator", "Reactor", "Platform", "CLinux", "CBluetooth", "CCurl", "CMosquitto",
-            "CSQLite",
+            "CSQLite", "CSystemBus",
             .product(name: "Logging", package: "swift-log")),
         module(
             "Setup", "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "RuleTesting", "MQTTTopics", "Hub",
             "Simulator", "Platform", "Edges", "CCrypto"),
         module(
-            "Daemon", "ButtonModel", "JSON", "BluetoothHost", "Rules", "RuleLoader", "MQTTTopics", "Hub",
+            "Daemon", "ButtonModel", "JSON", "BluetoothHost", "Radios", "Rules", "RuleLoader", "MQTTTopics", "Hub",
             "Simulator",
             "Reactor", "Platform", "Edges", "Setup", "CLinux", .product(name: "Logging", package: "swift-log")),
         // Only this small target is recompiled for each commit.
@@ -143,7 +145,7 @@ let package = Package(
             "CLinux",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
-            "DoctorCommands", "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "RuleTesting",
+            "DoctorCommands", "ButtonModel", "JSON", "Diagnostics", "Radios", "Rules", "RuleLoader", "RuleTesting",
             "MQTTTopics", "Reactor", "Platform", "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText",
             "RuleCommands",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
@@ -202,12 +204,14 @@ let package = Package(
         tests("RadiosTests", "Radios", "BluetoothHost", "ButtonModel"),
         tests("ButtonsTests", "Buttons", "Radios", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),
         tests(
-            "HubTests", "Hub", "Radios", "Buttons", "Flic", "FlicdProtocol", "MQTTTopics", "Expressions", "Gestures", "Rules",
+            "HubTests", "Hub", "Radios", "Buttons", "Flic", "FlicdProtocol", "MQTTTopics", "Expressions", "Gestures",
+            "Rules",
             "ButtonModel",
             "JSON"),
         tests("SimulatorTests", "Simulator", "BluetoothHost", "Flic", "ButtonModel", "Bytes"),
         tests(
-            "ScenarioTests", "Hub", "Radios", "Simulator", "Flic", "FlicdProtocol", "RuleLoader", "Rules", "Expressions",
+            "ScenarioTests", "Hub", "Radios", "Simulator", "Flic", "FlicdProtocol", "RuleLoader", "Rules",
+            "Expressions",
             "Diagnostics",
             "ButtonModel",
             "JSON",
@@ -215,7 +219,8 @@ let package = Package(
         tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
         tests("PlatformTests", "Platform", "Reactor", "ReactorTestSupport", "DiskTestSupport"),
         tests(
-            "EdgesTests", "Edges", "Radios", "Platform", "ControlClient", "CMosquitto", "BluetoothHost", "FlicdProtocol", "Hub",
+            "EdgesTests", "Edges", "Radios", "Platform", "ControlClient", "CMosquitto", "BluetoothHost",
+            "FlicdProtocol", "Hub",
             "MQTTTopics", "Rules", "Reactor", "ReactorTestSupport", "DiskTestSupport", "CLinux", "CDisk", "Expressions",
             "Bytes",
             "JSON", "ButtonModel", .product(name: "Logging", package: "swift-log")),

@@ -4,6 +4,7 @@ import Edges
 import Hub
 import Logging
 import Platform
+import Radios
 import Reactor
 import RuleLoader
 import Setup
@@ -13,6 +14,16 @@ import Simulator
 extension Daemon {
     func openTransport() {
         closeTransport()
+        switch setup.configuration.transport {
+        case .bluez: openBus(.any)
+        case .bluezIndex(let index): openBus(.index(index))
+        case .bluezAddress(let address): openBus(.address(address))
+        case .auto: openBusOrAdapter()
+        case .hciIndex, .hciAddress, .h4TCP, .h4Unix, .simulated, .none: openController()
+        }
+    }
+
+    private func openController() {
         guard let transport = makeTransport() else { return }
         self.transport = transport
         transport.open { [weak self, weak transport] event in
@@ -30,7 +41,53 @@ extension Daemon {
         }
     }
 
+    // MARK: BlueZ
+
+    private func openBus(_ choice: BlueZAdapterChoice) {
+        let bus = SystemBus(loop: loop)
+        self.bus = bus
+        let failure = bus.open { [weak self, weak bus] event in
+            guard let self, let bus, self.bus === bus else { return }
+            switch event {
+            case .reported(let input): deliver(.bus(input))
+            case .failed(let reason): busFailed(reason)
+            }
+        }
+        guard failure == nil else { return busFailed(failure ?? "") }
+        deliver(.busOpened(choice))
+    }
+
+    private func busFailed(_ reason: String) {
+        bus = nil
+        deliver(.transportClosed("\(reason).", .absent))
+    }
+
+    /// Uses BlueZ if it has a powered adapter, which is then in use; else a controller.
+    private func openBusOrAdapter() {
+        let bus = SystemBus(loop: loop)
+        self.bus = bus
+        let failure = bus.open { [weak self, weak bus] event in
+            guard let self, let bus, self.bus === bus else { return }
+            var hasAdapter = false
+            if case .reported(.objects(_, let objects)) = event {
+                hasAdapter = BlueZAdapter.find(.any, among: objects)?.isPowered ?? false
+            } else if case .reported(let input) = event, !input.isAnswer {
+                return
+            }
+            bus.close()
+            self.bus = nil
+            if hasAdapter { openBus(.any) } else { openController() }
+        }
+        guard failure == nil else {
+            self.bus = nil
+            return openController()
+        }
+        bus.perform(.call(BusCallID(rawValue: 0), .getManagedObjects))
+    }
+
     func closeTransport() {
+        bus?.close()
+        bus = nil
         refuseAdapter()
         transport?.close()
         transport = nil
@@ -65,7 +122,7 @@ extension Daemon {
             let world = simulator ?? makeSimulator()
             simulator = world
             return world
-        case .none: return nil
+        case .bluez, .bluezIndex, .bluezAddress, .none: return nil
         }
     }
 
@@ -94,6 +151,16 @@ extension Daemon {
         } catch {
             transportFailed(error)
             return nil
+        }
+    }
+}
+
+extension BusInput {
+    /// True for the answer to a call.
+    fileprivate var isAnswer: Bool {
+        switch self {
+        case .objects, .answered, .acquired, .refused: true
+        case .ownerLost, .interfacesAdded, .interfacesRemoved, .propertiesChanged, .received, .ended: false
         }
     }
 }

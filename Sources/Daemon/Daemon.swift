@@ -30,6 +30,8 @@ final class Daemon {
     private var recorder: RecordEdge?
     var runner: HubRunner
     var transport: (any HCITransport)?
+    /// The connection to the system bus while BlueZ is used, in place of `transport`.
+    var bus: SystemBus?
     var adapterSelection: AdapterSelection?
     var simulator: SimulatorEdge?
     var broker: EmbeddedBroker?
@@ -197,7 +199,7 @@ final class Daemon {
         case .goOn: break
         case .openTransport: openTransport()
         case .closeTransport: closeTransport()
-        case .bus: break
+        case .bus(let effect): bus?.perform(effect)
         case .send(let packet):
             capture?.add(packet, .sent)
             transport?.send(packet)

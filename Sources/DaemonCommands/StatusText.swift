@@ -41,6 +41,7 @@ enum StatusText {
                 .good(where: adapter.text("state") == "powered_on" || adapter.text("transport") == "none"),
                 [
                     adapter.text("transport"), adapter.text("state").wordsSpaced, adapter["address"]?.stringValue,
+                    adapter["shared"]?.boolValue == true ? "shared with BlueZ" : nil,
                     (adapter["resets"]?.integerValue).flatMap { $0 > 0 ? "reset \(Quantity.count($0, "time"))" : nil },
                     (adapter["last_fault"]?["age_s"]?.integerValue).map {
                         "last fault \(Quantity.span(seconds: $0)) ago"

@@ -5,6 +5,7 @@ import Edges
 import Glibc
 import JSON
 import Platform
+import Radios
 import Reactor
 import RuleLoader
 import Setup
@@ -26,6 +27,7 @@ final class ConnectionAttempt {
     private var outcome = Outcome()
     private var pending = 0
     private var transport: (any HCITransport)?
+    private var bus: SystemBus?
     private var mqtt: MQTTEdge?
     private var deadline: Timer?
 
@@ -72,6 +74,7 @@ final class ConnectionAttempt {
     private func finish() {
         deadline?.cancel()
         transport?.close()
+        bus?.close()
         if let mqtt { mqtt.disconnect { withExtendedLifetime(mqtt) {} } }
         conversation.end(.success(outcome))
     }
@@ -82,7 +85,10 @@ final class ConnectionAttempt {
         let loop = EventLoop.shared
         switch setup.configuration.transport {
         case .none, .simulated: outcome.adapter = .notNeeded
-        case .auto: open(.any)
+        case .auto: look(.any, orElse: { self.open(.any) })
+        case .bluez: look(.any)
+        case .bluezIndex(let index): look(.index(index))
+        case .bluezAddress(let address): look(.address(address))
         case .hciIndex(let index): open(.index(UInt16(clamping: index)))
         case .hciAddress(let address): open(.address(address))
         case .h4TCP(let host, let port):
@@ -90,6 +96,38 @@ final class ConnectionAttempt {
         case .h4Unix(let path):
             open(H4StreamTransport(loop: loop, endpoint: .unix(path: resolve(path, in: setup.directory))))
         }
+    }
+
+    /// Asks BlueZ for its adapters, and changes nothing.
+    ///
+    /// - Parameter fallback: what to do if BlueZ has no powered adapter; `nil`: report that.
+    private func look(_ choice: BlueZAdapterChoice, orElse fallback: (@ReactorActor () -> Void)? = nil) {
+        pending += 1
+        let bus = SystemBus(loop: .shared)
+        self.bus = bus
+        func looked(_ fault: String?) {
+            self.bus = nil
+            if let fault { if let fallback { fallback() } else { outcome.adapter = .notShared(fault) } }
+            // The bus must not be closed inside the call that reports its event.
+            EventLoop.shared.onNextTurn { bus.close() }
+            ended()
+        }
+        let failure = bus.open { [unowned self] event in
+            guard self.bus === bus else { return }
+            switch event {
+            case .reported(.objects(_, let objects)):
+                let fault = BlueZRadio.fault(of: choice, among: objects)
+                if fault == nil, let adapter = BlueZAdapter.find(choice, among: objects) {
+                    outcome.adapter = .shared("\(adapter.name) (\(adapter.address))")
+                }
+                looked(fault)
+            case .reported(.refused(_, let error)): looked(BlueZRadio.advice(error).0)
+            case .failed(let reason): looked(reason)
+            case .reported: break
+            }
+        }
+        if let failure { return looked(failure) }
+        bus.perform(.call(BusCallID(rawValue: 0), .getManagedObjects))
     }
 
     private func open(_ wanted: AdapterSelection.Wanted) {

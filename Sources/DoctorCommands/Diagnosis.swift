@@ -106,7 +106,10 @@ struct Diagnosis: Hashable, Sendable {
     private var adapter: Finding? {
         if let status {
             let adapter = status["adapter"] ?? .null
-            let name = [adapter.text("transport"), adapter["address"]?.stringValue ?? ""].filter { !$0.isEmpty }
+            let isShared = adapter["shared"]?.boolValue == true
+            let name = [
+                adapter.text("transport"), adapter["address"]?.stringValue ?? "", isShared ? "shared with BlueZ" : "",
+            ].filter { !$0.isEmpty }
             guard adapter.text("transport") != "none" else { return .ok(.adapter, "none, as configured") }
             if adapter.text("state") == "powered_on" { return .ok(.adapter, name.joined(separator: ", ")) }
             guard let fault = Self.faults(of: status).adapter else {
@@ -119,6 +122,8 @@ struct Diagnosis: Hashable, Sendable {
         case .notTried: nil
         case .notNeeded: .ok(.adapter, "none is needed, as configured")
         case .opened(let name): .ok(.adapter, "\(name) can be used")
+        case .shared(let name): .ok(.adapter, "\(name) can be shared with BlueZ")
+        case .notShared(let fault): .problem(.adapter, fault.asFinding, mend: mend(adapter: fault))
         case .left(let name, isChosen: true): .ok(.adapter, "\(name) exists, but was not tried: bluetoothd is running")
         case .left(let name, isChosen: false):
             .problem(

@@ -35,6 +35,10 @@ struct Observations: Hashable, Sendable {
         /// The adapter was not opened, so that it is not taken away from BlueZ. If the configuration names the adapter,
         /// BlueZ may be using another.
         case left(String, isChosen: Bool)
+        /// BlueZ has the adapter, and shares it.
+        case shared(String)
+        /// BlueZ is configured, and cannot be used; a sentence for users.
+        case notShared(String)
         /// The adapter was opened, and closed again.
         case opened(String)
         case failed(TransportFailure)

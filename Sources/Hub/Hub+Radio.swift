@@ -11,7 +11,7 @@ extension Hub {
     mutating func transportOpened(_ input: ButtonManager.Input, at now: Instant) {
         // Presses may have become impossible to record while the adapter was being opened.
         guard !radio.isHeldClosed else { return emit(.closeTransport) }
-        radio.opened()
+        radio.opened(isShared: input != .transportOpened)
         reportControllerToFlicd(at: now)
         advanceButtons(input, at: now)
     }
@@ -21,7 +21,10 @@ extension Hub {
         reportControllerToFlicd(at: now)
         invalidate(.bridgeInfo)
         invalidate(.bridgeHealth)
-        log(.info, "Bluetooth adapter \(address) on \(configuration.transport) is ready")
+        log(
+            .info,
+            "Bluetooth adapter \(address) on \(configuration.transport) is ready"
+                + (radio.isShared ? ", shared with BlueZ" : ""))
         broadcast(.adapter(radio.state, address: address))
         reportServiceStatus()
     }

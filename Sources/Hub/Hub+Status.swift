@@ -42,7 +42,7 @@ extension Hub {
             "warnings": .array([configuration.ringWarning].compactMap { $0.map(JSONValue.string) }),
             "adapter": [
                 "transport": .string(configuration.transport), "state": .string(radio.state.name),
-                "address": radio.address.map { .string($0.description) } ?? .null,
+                "address": radio.address.map { .string($0.description) } ?? .null, "shared": .bool(radio.isShared),
                 "resets": .integer(Int64(radio.history.resets)),
                 "last_fault": radio.history.lastFault.map { $0.described(at: now) } ?? .null,
                 "no_space_for": .array(radio.buttonsWithoutLink.sorted().map { .string(label(of: $0)) }),

@@ -13,6 +13,8 @@ struct RadioSlot: Sendable {
 
     private(set) var state = AdapterState.closed { didSet { hasChanged = true } }
     private(set) var history = AdapterHistory()
+    /// True if the adapter is shared with other programs through BlueZ.
+    private(set) var isShared = false
     /// The buttons that have no link because the adapter has no room for all.
     private(set) var buttonsWithoutLink: Set<ButtonID> = []
     /// True if the adapter has to stay closed, because presses could not be recorded.
@@ -49,7 +51,10 @@ struct RadioSlot: Sendable {
         return hasChanged
     }
 
-    mutating func opened() { state = .starting }
+    mutating func opened(isShared: Bool) {
+        state = .starting
+        self.isShared = isShared
+    }
 
     mutating func becameReady(_ address: BluetoothAddress, at now: Instant) {
         state = .ready(address)

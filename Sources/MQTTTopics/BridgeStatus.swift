@@ -10,16 +10,20 @@ package struct BridgeStatus: Hashable, Sendable {
         /// The state of the controller, such as `powered_on`.
         package var state: String
         package var isPowered: Bool
+        /// True if other programs use the adapter, too, through BlueZ.
+        package var isShared: Bool
         /// Why there is no adapter, as a sentence for users; `nil` if it works, is being opened, or is not configured.
         package var problem: String?
 
         package init(
-            transport: String, address: BluetoothAddress?, state: String, isPowered: Bool, problem: String? = nil
+            transport: String, address: BluetoothAddress?, state: String, isPowered: Bool,
+            isShared: Bool = false, problem: String? = nil
         ) {
             self.transport = transport
             self.address = address
             self.state = state
             self.isPowered = isPowered
+            self.isShared = isShared
             self.problem = problem
         }
     }
@@ -94,7 +98,7 @@ extension BridgeStatus.Adapter {
     fileprivate var json: JSONValue {
         [
             "id": .string(id), "address": address.map { .string($0.description) } ?? .null, "state": .string(state),
-            "powered": .bool(isPowered), "problem": problem.map { .string($0) } ?? .null,
+            "powered": .bool(isPowered), "shared": .bool(isShared), "problem": problem.map { .string($0) } ?? .null,
         ]
     }
 

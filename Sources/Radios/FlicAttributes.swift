@@ -46,6 +46,9 @@ package enum FlicService: Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// The texts of both services' UUIDs.
+    package static var uuidTexts: [String] { allCases.map(\.uuid.description) }
+
     /// `0042000N-8f59-4420-870d-84f3b617e493` or `00c9000N-2cbd-4f2a-a725-5ccd960ffb7d`, in wire order.
     private func uuid(_ number: UInt8) -> BluetoothUUID {
         switch self {

@@ -16,10 +16,14 @@ package struct Password: Hashable, Sendable, CustomStringConvertible, CustomDebu
 package struct Configuration: Hashable, Sendable {
     /// How the Bluetooth controller is reached.
     package enum Transport: Hashable, Sendable {
-        /// The first usable adapter.
+        /// An adapter shared with BlueZ where BlueZ has a powered one; else the first usable adapter.
         case auto
         case hciIndex(Int)
         case hciAddress(BluetoothAddress)
+        /// The first powered adapter of BlueZ, shared with other programs.
+        case bluez
+        case bluezIndex(Int)
+        case bluezAddress(BluetoothAddress)
         case h4TCP(host: String, port: Int)
         case h4Unix(path: String)
         /// A simulator file.

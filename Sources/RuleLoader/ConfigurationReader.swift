@@ -80,7 +80,7 @@ struct ConfigurationReader {
             } else {
                 checker.error(
                     "E204", at: node, "unknown transport \"\(checker.shown(text))\"",
-                    hint: "write auto, hci:0, hci:ADDRESS, h4:tcp:HOST:PORT, h4:unix:PATH, simulated:FILE or none")
+                    hint: "write auto, hci:0, hci:ADDRESS, bluez, bluez:0, bluez:ADDRESS, h4:tcp:HOST:PORT, h4:unix:PATH, simulated:FILE or none")
             }
         }
         guard let node = fields.node("trust_roots") else { return }
@@ -255,11 +255,14 @@ extension Configuration.Transport {
         } else if let address = rest(after: "h4:tcp:") {
             guard let endpoint = HostAndPort(address) else { return nil }
             self = .h4TCP(host: endpoint.host, port: endpoint.port)
-        } else if let adapter = rest(after: "hci:") {
+        } else if text == "bluez" {
+            self = .bluez
+        } else if let adapter = rest(after: "hci:") ?? rest(after: "bluez:") {
+            let isShared = text.hasPrefix("bluez:")
             if YAMLNumber.isInteger(adapter), let index = Int(adapter), (0...65_534).contains(index) {
-                self = .hciIndex(index)
+                self = isShared ? .bluezIndex(index) : .hciIndex(index)
             } else if let address = BluetoothAddress(adapter) {
-                self = .hciAddress(address)
+                self = isShared ? .bluezAddress(address) : .hciAddress(address)
             } else {
                 return nil
             }

@@ -35,7 +35,7 @@ struct ImportTests {
         "Edges": [
             "Bytes", "ButtonModel", "JSON", "BluetoothHost", "FlicdProtocol", "Radios", "Expressions", "Rules", "MQTTTopics",
             "Hub", "Simulator", "Reactor", "Platform", "CLinux", "CBluetooth", "CCurl", "CMosquitto", "CSQLite",
-            "Logging",
+            "CSystemBus", "Logging",
             "Glibc", "Synchronization",
         ],
         "Setup": [
@@ -43,7 +43,7 @@ struct ImportTests {
             "Simulator", "Platform", "Edges", "CCrypto", "Glibc",
         ],
         "Daemon": [
-            "ButtonModel", "JSON", "BluetoothHost", "Rules", "RuleLoader", "MQTTTopics", "Hub", "Simulator",
+            "ButtonModel", "JSON", "BluetoothHost", "Radios", "Rules", "RuleLoader", "MQTTTopics", "Hub", "Simulator",
             "Reactor", "Platform", "Edges", "Setup", "CLinux", "Logging", "Glibc", "Synchronization",
         ],
         "tryckd": ["Daemon", "Glibc"],
@@ -72,7 +72,7 @@ struct ImportTests {
             "Glibc", "Synchronization",
         ],
         "DoctorCommands": [
-            "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "RuleTesting", "MQTTTopics", "Reactor",
+            "ButtonModel", "JSON", "Diagnostics", "Radios", "Rules", "RuleLoader", "RuleTesting", "MQTTTopics", "Reactor",
             "Platform", "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText", "RuleCommands",
             "ArgumentParser", "Glibc",
         ],

@@ -19,6 +19,9 @@ package struct BlueZAdapter: Hashable, Sendable {
     /// False for a moment after bluetoothd has started.
     package var hasGATTManager: Bool
 
+    /// Such as `hci0`.
+    package var name: String { path.split(separator: "/").last.map(String.init) ?? path }
+
     init?(path: String, _ interfaces: BusInterfaces) {
         guard let properties = interfaces[BlueZName.adapter],
             let address = properties["Address"]?.string.flatMap({ BluetoothAddress($0) })

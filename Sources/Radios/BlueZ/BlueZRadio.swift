@@ -222,10 +222,10 @@ package struct BlueZRadio: Sendable {
     }
 
     private mutating func loaded(_ objects: [String: BusInterfaces], at now: Instant) {
-        guard let found = BlueZAdapter.find(choice, among: objects) else {
-            return fail("BlueZ has no such adapter. Plug it in; `bluetoothctl list` shows the adapters.", .absent)
+        let fault = Self.fault(of: choice, among: objects)
+        guard fault == nil, let found = BlueZAdapter.find(choice, among: objects) else {
+            return fail(fault ?? "", .absent)
         }
-        guard found.isPowered else { return fail(Self.poweredOff, .absent) }
         adapter = found
         addDevices(objects)
         guard found.hasGATTManager else {
@@ -235,7 +235,15 @@ package struct BlueZRadio: Sendable {
         register(at: now)
     }
 
-    static let poweredOff = "The adapter is off. Switch it on: `bluetoothctl power on`."
+    /// What a user can do about an adapter that cannot be used, as a sentence; `nil` if it can.
+    package static func fault(of choice: BlueZAdapterChoice, among objects: [String: BusInterfaces]) -> String? {
+        guard let adapter = BlueZAdapter.find(choice, among: objects) else {
+            return "BlueZ has no such adapter. Plug it in; `bluetoothctl list` shows the adapters."
+        }
+        return adapter.isPowered ? nil : poweredOff
+    }
+
+    private static let poweredOff = "The adapter is off. Switch it on: `bluetoothctl power on`."
 
     private mutating func register(at now: Instant) {
         guard let adapter else { return }
