@@ -1,0 +1,500 @@
+import ButtonModel
+import Radios
+import TestSupport
+import Testing
+
+/// Conversations of `BlueZRadio` with bluetoothd.
+///
+/// - Source: the order of bluetoothd's messages was seen with BlueZ 5.66 and virtual controllers.
+@Suite("A radio that BlueZ shares")
+struct BlueZRadioTests {
+    private static let hall = ExpectedButton(BlueZTalk.hall, .flic2)
+    private static let signals: [String: BusValue] = [
+        "RSSI": .integer(-60), "UUIDs": .list(BlueZTalk.services.map { .string($0) }),
+        "ManufacturerData": .dictionary(["783": .octets([1, 0x7B, 0, 1, 0])]), "Name": .string("Flic"),
+    ]
+
+    // MARK: Start and end
+
+    @Test("the adapter that is powered is used, once it lets programs register")
+    func start() {
+        var talk = BlueZTalk()
+        talk.when(.busOpened(.any))
+        talk.calls(.getManagedObjects)
+        talk.answers(.objects(BlueZTalk.objects(hasManager: false)))
+        talk.when(.bus(.interfacesAdded(BlueZTalk.adapter, ["org.bluez.GattManager1": [:]])))
+        talk.calls(.registerApplication(adapter: BlueZTalk.adapter))
+        talk.answers(.success)
+        talk.reports(.ready(RadioInfo(address: BlueZTalk.own, acceptListSize: 255)))
+        talk.wait(.seconds(120))
+        talk.ends()
+    }
+
+    @Test("an adapter that never lets programs register is a failure after ten seconds")
+    func neverReady() {
+        var talk = BlueZTalk()
+        talk.when(.busOpened(.any))
+        talk.calls(.getManagedObjects)
+        talk.answers(.objects(BlueZTalk.objects(hasManager: false)))
+        talk.wait(.seconds(11))
+        talk.reports(
+            .failed("BlueZ does not let programs use the adapter. Restart it: `systemctl restart bluetooth`.", .failed))
+        talk.ends()
+    }
+
+    @Test(
+        "a refused start says what to do",
+        arguments: [
+            ("org.freedesktop.DBus.Error.NameHasNoOwner", "BlueZ is not running.", AdapterFault.absent),
+            ("org.freedesktop.DBus.Error.ServiceUnknown", "BlueZ is not running.", .absent),
+            ("org.freedesktop.DBus.Error.AccessDenied", "This account may not speak to BlueZ.", .unauthorized),
+            ("org.bluez.Error.NotReady", "The adapter is off.", .absent),
+            ("org.bluez.Error.Failed", "BlueZ refuses to work: org.bluez.Error.Failed", .failed),
+        ])
+    func refused(error: String, sentence: String, fault: AdapterFault) {
+        var talk = BlueZTalk()
+        talk.when(.busOpened(.any))
+        talk.calls(.getManagedObjects)
+        talk.answers(.error(error))
+        guard case .event(.failed(let advice, fault))? = talk.effects.first else {
+            Issue.record("\(talk.effects)")
+            return
+        }
+        #expect(advice.hasPrefix(sentence))
+    }
+
+    @Test(
+        "the chosen adapter must exist and be on",
+        arguments: [
+            (BlueZAdapterChoice.index(0), true, true), (.index(1), true, false), (.address(BlueZTalk.own), true, true),
+            (.address(BlueZTalk.hall), true, false), (.any, false, false), (.index(0), false, false),
+        ])
+    func choice(choice: BlueZAdapterChoice, isPowered: Bool, isUsed: Bool) {
+        var talk = BlueZTalk()
+        talk.when(.busOpened(choice))
+        talk.calls(.getManagedObjects)
+        talk.answers(.objects(BlueZTalk.objects(isPowered: isPowered)))
+        if isUsed {
+            talk.calls(.registerApplication(adapter: BlueZTalk.adapter))
+        } else if case .event(.failed(_, .absent))? = talk.effects.first {
+        } else {
+            Issue.record("\(talk.effects)")
+        }
+    }
+
+    @Test(
+        "bluetoothd ends, or the adapter is switched off or gone: all links end, and the radio waits to be opened again"
+    )
+    func lost() {
+        let losses: [BusInput] = [
+            .ownerLost, .interfacesRemoved(BlueZTalk.adapter, ["org.bluez.Adapter1"]),
+            .propertiesChanged(
+                BlueZTalk.adapter, interface: "org.bluez.Adapter1", ["Powered": .bool(false)], invalidated: []),
+        ]
+        for loss in losses {
+            var (talk, id) = BlueZTalk.attached()
+            talk.when(.bus(loss))
+            talk.does(.closeChannels(id))
+            talk.reports(.disconnected(id, .connectionTimeout))
+            guard case .event(.failed(_, .absent))? = talk.effects.first else {
+                Issue.record("\(loss): \(talk.effects)")
+                continue
+            }
+        }
+    }
+
+    @Test("what is closed is begun anew, with what is to be expected")
+    func again() {
+        var (talk, id) = BlueZTalk.attached()
+        talk.when(.closed)
+        talk.does(.closeChannels(id))
+        talk.reports(.disconnected(id, .connectionTimeout))
+        talk.when(.busOpened(.any))
+        talk.calls(.getManagedObjects)
+        talk.answers(.objects(BlueZTalk.objects(and: BlueZTalk.known(["Connected": .bool(true)]))), isLast: true)
+        talk.calls(.registerApplication(adapter: BlueZTalk.adapter))
+        talk.answers(.success, isLast: true)
+        talk.reports(.ready(RadioInfo(address: BlueZTalk.own, acceptListSize: 255)))
+        let next = talk.connects()
+        #expect(next > id)
+        talk.ends()
+    }
+
+    // MARK: A button that is known
+
+    @Test("a press connects a trusted button, and the link is attached when both characteristics are acquired")
+    func press() {
+        var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known()), expecting: [Self.hall])
+        talk.changes(["Connected": .bool(true)])
+        let id = talk.connects()
+        talk.when(.perform(.write(id, [1])))
+        talk.changes(["ServicesResolved": .bool(true)])
+        talk.calls(.acquireNotify(characteristic: BlueZTalk.notify, id))
+        talk.calls(.acquireWrite(characteristic: BlueZTalk.write, id))
+        // The answer to what is written now would be lost.
+        talk.answers(.acquired(100), isLast: true)
+        talk.when(.perform(.write(id, [1])))
+        talk.answers(.acquired(140))
+        talk.reports(.attached(id, .flic2, attMTU: 100))
+        talk.when(.perform(.write(id, [1, 2])))
+        talk.does(.write(id, [1, 2]))
+        talk.when(.bus(.received(id, [3])))
+        talk.reports(.notified(id, [3]))
+        talk.wait(.seconds(3600))
+        talk.ends()
+    }
+
+    @Test("a button with the other service is attached to that")
+    func otherService() {
+        var talk = BlueZTalk.ready(
+            BlueZTalk.objects(and: BlueZTalk.known()), expecting: [ExpectedButton(BlueZTalk.hall, .twist)])
+        talk.changes(["Connected": .bool(true), "ServicesResolved": .bool(true)])
+        let id = talk.connects()
+        talk.calls(.acquireNotify(characteristic: BlueZTalk.notify, id))
+        talk.calls(.acquireWrite(characteristic: BlueZTalk.write, id))
+        talk.answers(.acquired(140))
+        talk.answers(.acquired(140))
+        talk.reports(.attached(id, .flic2, attMTU: 140))
+        talk.ends()
+    }
+
+    @Test("a button without a service of Flic cannot be attached")
+    func noService() {
+        var talk = BlueZTalk.ready(
+            BlueZTalk.objects(and: [BlueZTalk.hallPath: BlueZTalk.device(BlueZTalk.hall, ["Trusted": .bool(true)])]),
+            expecting: [Self.hall])
+        talk.changes(["Connected": .bool(true)])
+        let id = talk.connects()
+        talk.changes(["ServicesResolved": .bool(true)])
+        talk.warns("no Flic service")
+        talk.does(.closeChannels(id))
+        talk.reports(.attachFailed(id))
+        talk.when(.perform(.disconnect(id)))
+        talk.does(.closeChannels(id))
+        talk.calls(.disconnect(device: BlueZTalk.hallPath))
+        talk.when(.perform(.expect([], unwanted: [])))
+        talk.changes(["Connected": .bool(false)])
+        talk.does(.closeChannels(id))
+        talk.reports(.disconnected(id, .localHostTerminated))
+        talk.ends()
+    }
+
+    @Test("a link whose services are never resolved, as after a crash of bluetoothd, is ended after ten seconds")
+    func neverResolved() {
+        var talk = BlueZTalk.ready(
+            BlueZTalk.objects(and: BlueZTalk.known(["Connected": .bool(true)])), expecting: [Self.hall])
+        let id = talk.connects()
+        talk.wait(.seconds(11))
+        talk.warns("did not find its services")
+        talk.does(.closeChannels(id))
+        talk.calls(.disconnect(device: BlueZTalk.hallPath))
+        talk.answers(.success)
+        talk.changes(["Connected": .bool(false)])
+        talk.does(.closeChannels(id))
+        talk.reports(.disconnected(id, .localHostTerminated))
+        talk.ends()
+    }
+
+    @Test("a button that another program uses is left to it")
+    func heldElsewhere() {
+        var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known()), expecting: [Self.hall])
+        talk.changes(["Connected": .bool(true), "ServicesResolved": .bool(true)])
+        let id = talk.connects()
+        talk.calls(.acquireNotify(characteristic: BlueZTalk.notify, id))
+        talk.calls(.acquireWrite(characteristic: BlueZTalk.write, id))
+        talk.answers(.error("org.bluez.Error.NotPermitted", "Notify acquired"))
+        talk.warns("another program on this machine uses the button")
+        talk.does(.closeChannels(id))
+        talk.reports(.attachFailed(id))
+        talk.when(.perform(.expect([], unwanted: [])))
+        talk.when(.perform(.disconnect(id)))
+        talk.does(.closeChannels(id))
+        talk.reports(.disconnected(id, .localHostTerminated))
+        // The descriptor that comes late is closed.
+        talk.answers(.acquired(140))
+        talk.does(.closeChannels(id))
+        // It is tried again when it is expected again.
+        talk.when(.perform(.expect([Self.hall], unwanted: [])))
+        let next = talk.connects()
+        talk.calls(.acquireNotify(characteristic: BlueZTalk.notify, next))
+        talk.calls(.acquireWrite(characteristic: BlueZTalk.write, next))
+        talk.ends()
+    }
+
+    @Test("the end of a descriptor ends the link; BlueZ tells that of the device afterwards")
+    func descriptorEnds() {
+        var (talk, id) = BlueZTalk.attached()
+        talk.when(.bus(.ended(id)))
+        talk.does(.closeChannels(id))
+        talk.when(.bus(.received(id, [1])))
+        talk.wait(.seconds(1))
+        talk.changes(["Connected": .bool(false), "ServicesResolved": .bool(false)])
+        talk.does(.closeChannels(id))
+        talk.reports(.disconnected(id, .unknown))
+        talk.ends()
+    }
+
+    @Test("a device that stays connected after the end of its descriptors is begun anew")
+    func staysConnected() {
+        var (talk, id) = BlueZTalk.attached()
+        talk.when(.bus(.ended(id)))
+        talk.does(.closeChannels(id))
+        talk.wait(.seconds(3))
+        talk.does(.closeChannels(id))
+        talk.reports(.disconnected(id, .unknown))
+        let next = talk.connects()
+        #expect(next > id)
+        talk.calls(.acquireNotify(characteristic: BlueZTalk.notify, next))
+        talk.calls(.acquireWrite(characteristic: BlueZTalk.write, next))
+        talk.ends()
+    }
+
+    @Test("a link that is to end is ended by BlueZ, and its end is awaited for ten seconds")
+    func disconnect() {
+        var (talk, id) = BlueZTalk.attached()
+        talk.when(.perform(.expect([], unwanted: [])))
+        talk.when(.perform(.disconnect(id)))
+        talk.does(.closeChannels(id))
+        talk.calls(.disconnect(device: BlueZTalk.hallPath))
+        talk.when(.perform(.disconnect(id)))
+        talk.wait(.seconds(11))
+        talk.does(.closeChannels(id))
+        talk.reports(.disconnected(id, .localHostTerminated))
+        talk.ends()
+    }
+
+    @Test("a button that users disconnected is blocked, until it is wanted again")
+    func unwanted() {
+        var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known()), expecting: [Self.hall])
+        talk.when(.perform(.expect([], unwanted: [BlueZTalk.hall])))
+        talk.calls(.setBlocked(device: BlueZTalk.hallPath, true))
+        talk.answers(.success)
+        talk.when(.perform(.expect([Self.hall], unwanted: [])))
+        talk.calls(.setBlocked(device: BlueZTalk.hallPath, false))
+        talk.answers(.success)
+        talk.ends()
+    }
+
+    @Test("a button that is forgotten is removed from BlueZ, and its link ends")
+    func forget() {
+        var (talk, id) = BlueZTalk.attached()
+        talk.when(.perform(.expect([], unwanted: [])))
+        talk.when(.perform(.forget(BlueZTalk.hall)))
+        talk.calls(.removeDevice(adapter: BlueZTalk.adapter, device: BlueZTalk.hallPath))
+        talk.when(.perform(.disconnect(id)))
+        talk.does(.closeChannels(id))
+        talk.calls(.disconnect(device: BlueZTalk.hallPath))
+        talk.when(.bus(.interfacesRemoved(BlueZTalk.hallPath, ["org.bluez.Device1"])))
+        talk.does(.closeChannels(id))
+        talk.reports(.disconnected(id, .localHostTerminated))
+        talk.answers(.success)
+        talk.answers(.error("org.freedesktop.DBus.Error.UnknownObject"))
+        talk.ends()
+    }
+
+    @Test("a known button that is not trusted any more is trusted again")
+    func untrusted() {
+        var talk = BlueZTalk.ready(
+            BlueZTalk.objects(and: BlueZTalk.known(["Trusted": .bool(false)])), expecting: [Self.hall])
+        talk.calls(.setTrusted(device: BlueZTalk.hallPath))
+        talk.answers(.success)
+        talk.ends()
+    }
+
+    // MARK: A new button
+
+    @Test("a button in public mode is heard with its scan response, then connected without a discovery, and trusted")
+    func pairing() {
+        var talk = BlueZTalk.ready()
+        talk.when(.perform(.listen(.active)))
+        talk.calls(.setDiscoveryFilter(adapter: BlueZTalk.adapter, .all))
+        talk.answers(.success)
+        talk.calls(.startDiscovery(adapter: BlueZTalk.adapter))
+        talk.answers(.success)
+        talk.when(.bus(.interfacesAdded(BlueZTalk.hallPath, BlueZTalk.device(BlueZTalk.hall, Self.signals))))
+        var heard = HeardAdvertisement(
+            kind: .connectable, address: BlueZTalk.hall, rssi: -60, service: .flic2, name: "Flic")
+        talk.reports(.heard(heard))
+        heard.kind = .scanResponse
+        talk.reports(.heard(heard))
+        talk.when(.perform(.expect([Self.hall], unwanted: [])))
+        talk.calls(.stopDiscovery(adapter: BlueZTalk.adapter))
+        talk.when(.perform(.listen(.off)))
+        talk.answers(.success)
+        talk.calls(.connect(device: BlueZTalk.hallPath))
+        talk.changes(["Connected": .bool(true)])
+        let id = talk.connects()
+        // Only now BlueZ keeps what it is told.
+        talk.answers(.success)
+        talk.calls(.setTrusted(device: BlueZTalk.hallPath))
+        talk.when(
+            .bus(.interfacesAdded(BlueZTalk.write, BlueZTalk.characteristic("00420001-8f59-4420-870d-84f3b617e493"))))
+        talk.when(
+            .bus(.interfacesAdded(BlueZTalk.notify, BlueZTalk.characteristic("00420002-8f59-4420-870d-84f3b617e493"))))
+        talk.changes(["ServicesResolved": .bool(true)])
+        talk.calls(.acquireNotify(characteristic: BlueZTalk.notify, id))
+        talk.calls(.acquireWrite(characteristic: BlueZTalk.write, id))
+        talk.ends()
+    }
+
+    @Test("a button that is connected to another device says so")
+    func connectedElsewhere() {
+        var talk = BlueZTalk.ready()
+        talk.when(.perform(.listen(.background)))
+        talk.calls(.setDiscoveryFilter(adapter: BlueZTalk.adapter, .flicServices))
+        talk.answers(.success)
+        talk.calls(.startDiscovery(adapter: BlueZTalk.adapter))
+        talk.answers(.success)
+        var signals = Self.signals
+        signals["ManufacturerData"] = .dictionary(["783": .octets([1, 0x7B, 0, 1, 2])])
+        talk.when(.bus(.interfacesAdded(BlueZTalk.hallPath, BlueZTalk.device(BlueZTalk.hall, signals))))
+        var heard = HeardAdvertisement(
+            kind: .connectable, address: BlueZTalk.hall, rssi: -60, service: .flic2, name: "Flic",
+            isConnectedElsewhere: true)
+        talk.reports(.heard(heard))
+        heard.kind = .scanResponse
+        talk.reports(.heard(heard))
+        talk.when(.perform(.listen(.off)))
+        talk.calls(.stopDiscovery(adapter: BlueZTalk.adapter))
+        talk.answers(.success)
+        talk.ends()
+    }
+
+    @Test("a connection that fails is tried again when the button is heard again; one that is not wanted is given up")
+    func connectionFails() {
+        var talk = BlueZTalk.ready(
+            BlueZTalk.objects(and: [BlueZTalk.hallPath: BlueZTalk.device(BlueZTalk.hall, Self.signals)]),
+            expecting: [Self.hall])
+        talk.calls(.connect(device: BlueZTalk.hallPath))
+        talk.answers(.error("org.bluez.Error.Failed", "le-connection-abort-by-local"))
+        talk.warns("could not connect")
+        talk.changes(["RSSI": .integer(-70)])
+        talk.wait(.seconds(6))
+        talk.calls(.connect(device: BlueZTalk.hallPath))
+        talk.when(.perform(.expect([], unwanted: [])))
+        talk.calls(.disconnect(device: BlueZTalk.hallPath))
+        talk.ends()
+    }
+
+    @Test("a refused discovery is tried again after five seconds")
+    func discoveryRefused() {
+        var talk = BlueZTalk.ready()
+        talk.when(.perform(.listen(.active)))
+        talk.calls(.setDiscoveryFilter(adapter: BlueZTalk.adapter, .all))
+        talk.answers(.success)
+        talk.calls(.startDiscovery(adapter: BlueZTalk.adapter))
+        talk.answers(.error("org.bluez.Error.InProgress"))
+        talk.warns("refused to search")
+        talk.wait(.seconds(6))
+        talk.calls(.setDiscoveryFilter(adapter: BlueZTalk.adapter, .all))
+        talk.ends()
+    }
+
+    // MARK: A button that BlueZ does not know
+
+    @Test("a known button that BlueZ does not know is searched by its address for a minute, connected and trusted")
+    func absent() {
+        var talk = BlueZTalk.ready(expecting: [Self.hall])
+        talk.calls(.setDiscoveryFilter(adapter: BlueZTalk.adapter, .addressPrefix("80:E4:DA:7B:00:01")))
+        talk.answers(.success)
+        talk.calls(.startDiscovery(adapter: BlueZTalk.adapter))
+        talk.answers(.success)
+        talk.when(.bus(.interfacesAdded(BlueZTalk.hallPath, BlueZTalk.device())))
+        talk.calls(.stopDiscovery(adapter: BlueZTalk.adapter))
+        talk.answers(.success)
+        talk.calls(.connect(device: BlueZTalk.hallPath))
+        talk.ends()
+    }
+
+    @Test("the search for absent buttons ends with advice, and begins again with the next one")
+    func absentAdvice() {
+        let second = ExpectedButton(BluetoothAddress(rawValue: 0x80E4_DA7B_0102), .flic2)
+        var talk = BlueZTalk.ready(expecting: [Self.hall])
+        talk.calls(.setDiscoveryFilter(adapter: BlueZTalk.adapter, .addressPrefix("80:E4:DA:7B:00:01")))
+        talk.answers(.success)
+        talk.calls(.startDiscovery(adapter: BlueZTalk.adapter))
+        talk.answers(.success)
+        talk.wait(.seconds(61))
+        talk.warns("BlueZ does not know 80:E4:DA:7B:00:01: press")
+        talk.calls(.stopDiscovery(adapter: BlueZTalk.adapter))
+        talk.answers(.success)
+        talk.when(.perform(.expect([Self.hall, second], unwanted: [])))
+        // It may be a device that was not remembered.
+        talk.calls(.getManagedObjects)
+        talk.calls(.setDiscoveryFilter(adapter: BlueZTalk.adapter, .addressPrefix("80:E4:DA:7B:0")))
+        talk.ends()
+    }
+
+    @Test("devices that are no buttons are not remembered, and no more than 512")
+    func bounded() {
+        var talk = BlueZTalk.ready()
+        talk.when(.perform(.listen(.active)))
+        talk.calls(.setDiscoveryFilter(adapter: BlueZTalk.adapter, .all))
+        for number in 0..<600 {
+            let other = BluetoothAddress(rawValue: 0x0011_2200_0000 + UInt64(number))
+            talk.when(.bus(.interfacesAdded(BlueZTalk.path(of: other), BlueZTalk.device(other))))
+        }
+        for number in 0..<600 {
+            let flic = BluetoothAddress(rawValue: 0x80E4_DA00_0000 + UInt64(number))
+            talk.when(.bus(.interfacesAdded(BlueZTalk.path(of: flic), BlueZTalk.device(flic))))
+            if !talk.effects.isEmpty { talk.forgetEffects() }
+        }
+    }
+
+    @Test("any order of messages keeps the radio sound")
+    func anyOrder() {
+        var random = SeededGenerator(seed: 19)
+        for _ in 0..<40 {
+            var talk = BlueZTalk()
+            talk.when(.busOpened(.any))
+            talk.forgetEffects()
+            for _ in 0..<250 {
+                talk.happen(&random)
+                talk.forgetEffects()
+            }
+        }
+    }
+}
+
+extension BlueZTalk {
+    /// Something that bluetoothd or the owner may do.
+    fileprivate mutating func happen(_ random: inout SeededGenerator) {
+        let button = ExpectedButton(Self.hall, Bool.random(using: &random) ? .flic2 : .twist)
+        let id = lastLink ?? LinkID(rawValue: 1 << 31)
+        let flags = ["Connected", "ServicesResolved", "Trusted", "Blocked"]
+        switch Int.random(in: 0..<20, using: &random) {
+        case 0: when(.perform(.expect([button], unwanted: [])))
+        case 1: when(.perform(.expect([], unwanted: [Self.hall])))
+        case 2: when(.perform(.listen([.off, .background, .active].randomElement(using: &random) ?? .off)))
+        case 3: when(.perform(.disconnect(id)))
+        case 4: when(.perform(.forget(Self.hall)))
+        case 5: when(.bus(.ended(id)))
+        case 6: when(.bus(.interfacesAdded(Self.hallPath, Self.device())))
+        case 7: when(.bus(.interfacesRemoved(Self.hallPath, ["org.bluez.Device1"])))
+        case 8:
+            for (path, interfaces) in Self.known() { when(.bus(.interfacesAdded(path, interfaces))); forgetEffects() }
+        case 9 where Int.random(in: 0..<6, using: &random) == 0: when(.bus(.ownerLost))
+        case 10 where Int.random(in: 0..<3, using: &random) == 0:
+            when(.closed)
+            forgetEffects()
+            when(.busOpened(.any))
+        case 11: wait(.milliseconds(Int.random(in: 0..<12_000, using: &random)))
+        case 12, 13, 14:
+            changes([flags.randomElement(using: &random) ?? "": .bool(Bool.random(using: &random))])
+        default:
+            guard let (_, call) = openCall else { break }
+            let isLast = Bool.random(using: &random)
+            if Int.random(in: 0..<5, using: &random) == 0 {
+                answers(.error("org.bluez.Error.NotPermitted"), isLast: isLast)
+            } else if case .getManagedObjects = call {
+                answers(.objects(Self.objects(and: Self.known())))
+            } else if case .acquireNotify = call {
+                answers(.acquired(140))
+            } else if case .acquireWrite = call {
+                answers(.acquired(140))
+            } else {
+                answers(.success)
+            }
+        }
+    }
+}
