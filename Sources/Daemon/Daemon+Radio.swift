@@ -62,8 +62,10 @@ extension Daemon {
         deliver(.transportClosed("\(reason).", .absent))
     }
 
-    /// Uses BlueZ if it has a powered adapter, which is then in use; else a controller.
+    /// Uses BlueZ if it has a powered adapter, else a controller. Once BlueZ was used, it stays in use: a bluetoothd that is
+    /// being restarted must find its adapter again.
     private func openBusOrAdapter() {
+        guard !hasUsedBlueZ else { return openBus(.any) }
         let bus = SystemBus(loop: loop)
         self.bus = bus
         let failure = bus.open { [weak self, weak bus] event in
@@ -76,7 +78,9 @@ extension Daemon {
             }
             bus.close()
             self.bus = nil
-            if hasAdapter { openBus(.any) } else { openController() }
+            guard hasAdapter else { return openController() }
+            hasUsedBlueZ = true
+            openBus(.any)
         }
         guard failure == nil else {
             self.bus = nil

@@ -32,6 +32,8 @@ final class Daemon {
     var transport: (any HCITransport)?
     /// The connection to the system bus while BlueZ is used, in place of `transport`.
     var bus: SystemBus?
+    /// True if the transport `auto` has chosen BlueZ.
+    var hasUsedBlueZ = false
     var adapterSelection: AdapterSelection?
     var simulator: SimulatorEdge?
     var broker: EmbeddedBroker?

@@ -85,7 +85,7 @@ final class BusChannels {
     /// - Returns: false if the value has to wait.
     private func send(_ value: [UInt8]) -> Bool {
         guard let write else { return true }
-        while Glibc.send(write.descriptor, value, value.count, Int32(MSG_NOSIGNAL.rawValue)) < 0 {
+        while Glibc.send(write.descriptor, value, value.count, Int32(MSG_NOSIGNAL)) < 0 {
             switch errno {
             case EINTR: continue
             case EAGAIN: return false

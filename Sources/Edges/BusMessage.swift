@@ -77,9 +77,10 @@ struct BusMessage {
         return String(String(cString: pointer).prefix(Self.maximumText))
     }
 
-    private func number<Number>(_ type: Unicode.Scalar, _ zero: Number) -> Number? {
+    private func number<Number: FixedWidthInteger>(_ type: Unicode.Scalar, _ zero: Number) -> Number? {
         var number = zero
-        return bus.message_read_basic(message, type.code, &number) > 0 ? number : nil
+        let result = withUnsafeMutablePointer(to: &number) { bus.message_read_basic(message, type.code, $0) }
+        return result > 0 ? number : nil
     }
 
     /// Octets of the message; `nil` if there are none to read.

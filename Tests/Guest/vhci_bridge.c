@@ -7,7 +7,7 @@
 // RootCanal gives a new controller the lowest address that is free, so mostly it is the one it had.
 //
 // A controller that is reset loses its links, which the other side notices soon. RootCanal's does not tell it, so a new one
-// takes its place.
+// takes the place of a controller with links. It may have another address.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -30,7 +30,7 @@ static size_t stream_length;
 static struct sockaddr_in address = { .sin_family = AF_INET };
 static int controller = -1;
 static int vhci = -1;
-static int may_have_links;
+static int links;
 static volatile sig_atomic_t is_wanted = 1;
 
 static void pull_or_plug(int signal)
@@ -90,7 +90,7 @@ static void connect_controller(void)
     int on = 1;
 
     stream_length = 0;
-    may_have_links = 0;
+    links = 0;
     controller = socket(AF_INET, SOCK_STREAM, 0);
     if (controller < 0 || connect(controller, (struct sockaddr *)&address, sizeof address) < 0)
         fail("connect");
@@ -131,6 +131,12 @@ static int is_new_link(const unsigned char *packet, size_t length)
     return length > 4 && packet[0] == 4 && packet[1] == 0x3e && (packet[3] == 0x01 || packet[3] == 0x0a) && packet[4] == 0;
 }
 
+// Disconnection Complete with status 0. Core, Vol 4, Part E, 7.7.5.
+static int is_lost_link(const unsigned char *packet, size_t length)
+{
+    return length > 3 && packet[0] == 4 && packet[1] == 0x05 && packet[3] == 0;
+}
+
 static void from_kernel(void)
 {
     unsigned char packet[sizeof stream];
@@ -140,7 +146,7 @@ static void from_kernel(void)
         fail("reading /dev/vhci");
     if (length == 0 || packet[0] == VENDOR)
         return;
-    if (may_have_links && is_reset(packet, (size_t)length)) {
+    if (links > 0 && is_reset(packet, (size_t)length)) {
         // The address is free only when RootCanal has removed the controller.
         shutdown(controller, SHUT_WR);
         while (read(controller, stream, sizeof stream) > 0)
@@ -160,7 +166,7 @@ static void from_controller(void)
         fail("the controller has gone");
     stream_length += (size_t)count;
     while ((length = packet_length()) > 0) {
-        may_have_links |= is_new_link(stream, length);
+        links += is_new_link(stream, length) - is_lost_link(stream, length);
         // Each write is one packet. Packets for a missing adapter are dropped, and an adapter that is down refuses them (ENXIO).
         if (vhci >= 0 && write(vhci, stream, length) < 0 && errno != ENXIO)
             fail("writing /dev/vhci");

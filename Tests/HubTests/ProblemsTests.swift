@@ -39,7 +39,7 @@
             ),
             (
                 {
-                    $0.radio.opened()
+                    $0.radio.opened(isShared: false)
                     _ = $0.radio.holdClosed()
                 }, "the adapter is open, and has to be closed"
             ),

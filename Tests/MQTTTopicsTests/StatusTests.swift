@@ -97,7 +97,8 @@ struct StatusTests {
         bridge.adapter = .init(transport: transport, address: nil, state: "powered_off", isPowered: false)
         #expect(
             bridge.json["adapter"] == [
-                "id": .string(id), "address": nil, "state": "powered_off", "powered": false, "problem": nil,
+                "id": .string(id), "address": nil, "state": "powered_off", "powered": false, "shared": false,
+                "problem": nil,
             ])
     }
 
