@@ -208,7 +208,7 @@ struct Diagnosis: Hashable, Sendable {
     private func mend(adapter sentence: String) -> String {
         let quoted = sentence.split(separator: "`", omittingEmptySubsequences: false).enumerated()
             .filter { !$0.offset.isMultiple(of: 2) }.map { String($0.element) }
-        return quoted.first { $0.hasPrefix("sudo ") || $0.hasPrefix("ls") } ?? edit
+        return quoted.first { ["sudo ", "ls", "bluetoothctl "].contains(where: $0.hasPrefix) } ?? edit
     }
 
     /// The sentences of a status about the adapter, the broker and the store. The daemon lists the faults of the

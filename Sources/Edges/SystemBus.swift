@@ -78,9 +78,11 @@ package final class SystemBus {
         self.handler = handler
         let context = Unmanaged.passUnretained(inbox).toOpaque()
         for rule in Self.matches {
-            _ = functions.pointee.add_match_async(bus, nil, rule, { message, context, _ in SystemBus.signalled(message, context) }, nil, context)
+            _ = functions.pointee.add_match_async(
+                bus, nil, rule, { message, context, _ in SystemBus.signalled(message, context) }, nil, context)
         }
-        _ = functions.pointee.add_fallback(bus, nil, Self.ownPath, { message, context, _ in SystemBus.called(message, context) }, context)
+        _ = functions.pointee.add_fallback(
+            bus, nil, Self.ownPath, { message, context, _ in SystemBus.called(message, context) }, context)
         timer = loop.timer { [unowned self] in settle() }
         watch = loop.watch(functions.pointee.get_fd(bus), .read) { [unowned self] _ in settle() }
         requestSettling()
@@ -216,7 +218,8 @@ package final class SystemBus {
             inbox.calls[id] = pending
             let limit = if case .connect = call { Self.connectLimit } else { Self.callLimit }
             result = functions.call_async(
-                bus, nil, created, { message, context, _ in SystemBus.answered(message, context) }, Unmanaged.passUnretained(pending).toOpaque(),
+                bus, nil, created, { message, context, _ in SystemBus.answered(message, context) },
+                Unmanaged.passUnretained(pending).toOpaque(),
                 limit * 1_000_000)
             _ = functions.message_unref(created)
         }

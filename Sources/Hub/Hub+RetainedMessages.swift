@@ -44,7 +44,8 @@ extension Hub {
             version: configuration.version, commit: configuration.commit,
             adapter: BridgeStatus.Adapter(
                 transport: configuration.transport, address: radio.address, state: radio.state.name,
-                isPowered: radio.isReady, isShared: radio.isShared, problem: configuration.hasTransport ? adapterProblem : nil),
+                isPowered: radio.isReady, isShared: radio.isShared,
+                problem: configuration.hasTransport ? adapterProblem : nil),
             sources: flicd.upstreams.map { BridgeStatus.Source(name: $0.name, state: $0.controller?.name) },
             permitJoinEnd: search.end.map { wallClock(at: $0) }, logLevel: logbook.level.rawValue,
             trustRoots: configuration.trustRootNames, buttonCount: buttons.count, ruleCount: rules.set.rules.count,

@@ -80,7 +80,9 @@ struct ConfigurationReader {
             } else {
                 checker.error(
                     "E204", at: node, "unknown transport \"\(checker.shown(text))\"",
-                    hint: "write auto, hci:0, hci:ADDRESS, bluez, bluez:0, bluez:ADDRESS, h4:tcp:HOST:PORT, h4:unix:PATH, simulated:FILE or none")
+                    hint:
+                        "write auto, hci:0, hci:ADDRESS, bluez, bluez:0, bluez:ADDRESS, h4:tcp:HOST:PORT, h4:unix:PATH, simulated:FILE or none"
+                )
             }
         }
         guard let node = fields.node("trust_roots") else { return }

@@ -33,7 +33,8 @@ struct ImportTests {
         "Reactor": ["CLinux", "Glibc", "Synchronization"],
         "Platform": ["ButtonModel", "JSON", "Reactor", "CLinux", "Glibc"],
         "Edges": [
-            "Bytes", "ButtonModel", "JSON", "BluetoothHost", "FlicdProtocol", "Radios", "Expressions", "Rules", "MQTTTopics",
+            "Bytes", "ButtonModel", "JSON", "BluetoothHost", "FlicdProtocol", "Radios", "Expressions", "Rules",
+            "MQTTTopics",
             "Hub", "Simulator", "Reactor", "Platform", "CLinux", "CBluetooth", "CCurl", "CMosquitto", "CSQLite",
             "CSystemBus", "Logging",
             "Glibc", "Synchronization",
@@ -72,7 +73,8 @@ struct ImportTests {
             "Glibc", "Synchronization",
         ],
         "DoctorCommands": [
-            "ButtonModel", "JSON", "Diagnostics", "Radios", "Rules", "RuleLoader", "RuleTesting", "MQTTTopics", "Reactor",
+            "ButtonModel", "JSON", "Diagnostics", "Radios", "Rules", "RuleLoader", "RuleTesting", "MQTTTopics",
+            "Reactor",
             "Platform", "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText", "RuleCommands",
             "ArgumentParser", "Glibc",
         ],

@@ -33,6 +33,8 @@ final class Program: @unchecked Sendable {
         var variables = ProcessInfo.processInfo.environment
         // The settings of sanitizers and of the test runner are not passed on.
         variables["LD_PRELOAD"] = nil
+        // BlueZ of this machine is none of the tests' business.
+        variables["DBUS_SYSTEM_BUS_ADDRESS"] = "unix:path=/nonexistent/bus"
         variables.merge(environment) { $1 }
         let (input, outputs) = (input, [Pipe(), Pipe()])
         let (process, failure) = startProgram(

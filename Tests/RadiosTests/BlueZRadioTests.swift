@@ -38,7 +38,9 @@ struct BlueZRadioTests {
         talk.answers(.objects(BlueZTalk.objects(hasManager: false)))
         talk.wait(.seconds(11))
         talk.reports(
-            .failed("BlueZ does not let programs use the adapter. Restart it: `systemctl restart bluetooth`.", .failed))
+            .failed(
+                "BlueZ does not let programs use the adapter. Restart it: `sudo systemctl restart bluetooth`.", .failed)
+        )
         talk.ends()
     }
 

@@ -175,7 +175,8 @@ package struct BlueZRadio: Sendable {
     private mutating func expire(_ key: TimerKey, at now: Instant) {
         switch key {
         case .start:
-            fail("BlueZ does not let programs use the adapter. Restart it: `systemctl restart bluetooth`.", .failed)
+            fail(
+                "BlueZ does not let programs use the adapter. Restart it: `sudo systemctl restart bluetooth`.", .failed)
         case .link(let id): linkTimedOut(id, at: now)
         case .searchForAbsent:
             let absent = expected.filter { device($0.address) == nil }.map(\.address.description)
@@ -193,7 +194,7 @@ package struct BlueZRadio: Sendable {
     private mutating func handle(_ input: BusInput, at now: Instant) {
         switch input {
         case .ownerLost:
-            fail("BlueZ has ended. Start it: `systemctl start bluetooth`.", .absent)
+            fail("BlueZ has ended. Start it: `sudo systemctl start bluetooth`.", .absent)
         case .interfacesAdded(let path, let interfaces):
             guard state != .closed, state != .failed, state != .loading else { break }
             if path == adapter?.path, interfaces[BlueZName.gattManager] != nil {
@@ -304,7 +305,7 @@ package struct BlueZRadio: Sendable {
         switch error.name {
         case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner":
             (
-                "BlueZ is not running. Start it: `systemctl start bluetooth`; or let Tryck have the adapter: transport: hci:0.",
+                "BlueZ is not running. Start it: `sudo systemctl start bluetooth`; or let Tryck have the adapter: transport: hci:0.",
                 .absent
             )
         case "org.freedesktop.DBus.Error.AccessDenied":
