@@ -152,10 +152,14 @@ let package = Package(
         module(
             "ExportCommands", "ButtonModel", "JSON", "Hub", "Platform", "Edges", "Setup", "ControlClient",
             "CommandSupport", "CommandText", .product(name: "ArgumentParser", package: "swift-argument-parser")),
+        module(
+            "RadioCommands", "Reactor", "Platform", "Edges", "CommandSupport",
+            .product(name: "ArgumentParser", package: "swift-argument-parser")),
         .executableTarget(
             name: "tryck",
             dependencies: [
-                "Platform", "CommandSupport", "DaemonCommands", "RuleCommands", "ReplayCommands", "DemoCommands",
+                "Platform", "CommandSupport", "RadioCommands", "DaemonCommands", "RuleCommands", "ReplayCommands",
+                "DemoCommands",
                 "DoctorCommands", "ExportCommands", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),

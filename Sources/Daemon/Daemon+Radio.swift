@@ -19,7 +19,7 @@ extension Daemon {
         case .bluezIndex(let index): openBus(.index(index))
         case .bluezAddress(let address): openBus(.address(address))
         case .auto: openBusOrAdapter()
-        case .hciIndex, .hciAddress, .h4TCP, .h4Unix, .simulated, .none: openController()
+        case .hciIndex, .hciAddress, .h4TCP, .h4Unix, .command, .simulated, .none: openController()
         }
     }
 
@@ -122,6 +122,8 @@ extension Daemon {
             return H4StreamTransport(loop: loop, endpoint: .tcp(host: host, port: UInt16(clamping: port)))
         case .h4Unix(let path):
             return H4StreamTransport(loop: loop, endpoint: .unix(path: resolve(path, in: setup.directory)))
+        case .command(let words):
+            return H4StreamTransport(loop: loop, endpoint: .program(words, directory: setup.directory))
         case .simulated:
             let world = simulator ?? makeSimulator()
             simulator = world

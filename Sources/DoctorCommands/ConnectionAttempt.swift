@@ -93,6 +93,8 @@ final class ConnectionAttempt {
         case .hciAddress(let address): open(.address(address))
         case .h4TCP(let host, let port):
             open(H4StreamTransport(loop: loop, endpoint: .tcp(host: host, port: UInt16(clamping: port))))
+        case .command(let words):
+            open(H4StreamTransport(loop: loop, endpoint: .program(words, directory: setup.directory)))
         case .h4Unix(let path):
             open(H4StreamTransport(loop: loop, endpoint: .unix(path: resolve(path, in: setup.directory))))
         }

@@ -3,18 +3,21 @@ import Glibc
 import Platform
 package import Reactor
 
-/// A Bluetooth controller on TCP or a Unix socket, with HCI packets in H4 framing.
+/// A Bluetooth controller on TCP, on a Unix socket, or behind a program, with HCI packets in H4 framing.
 @ReactorActor
 package final class H4StreamTransport: HCITransport {
     package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
         case tcp(host: String, port: UInt16)
         /// A leading `@` means the abstract namespace.
         case unix(path: String)
+        /// A program whose standard input and output are one end of a Unix socket. It is started in the directory.
+        case program([String], directory: String)
 
         package var description: String {
             switch self {
             case .tcp(let host, let port): "h4:tcp:\(host):\(port)"
             case .unix(let path): "h4:unix:\(path)"
+            case .program(let words, _): words.first ?? ""
             }
         }
     }
@@ -30,6 +33,7 @@ package final class H4StreamTransport: HCITransport {
     private var dial: StreamConnector?
     private var connection: StreamConnection?
     private var framer = H4Framer()
+    private var program: TransportProgram?
 
     package init(loop: EventLoop, endpoint: Endpoint) {
         self.loop = loop
@@ -54,6 +58,21 @@ package final class H4StreamTransport: HCITransport {
                 guard let self, generation == self.generation else { return }
                 connect(resolved)
             }
+        case .program(let words, let directory):
+            loop.onNextTurn { [weak self] in
+                guard let self, generation == self.generation else { return }
+                start(words, in: directory)
+            }
+        }
+    }
+
+    private func start(_ words: [String], in directory: String) {
+        do throws(ProcessJob.StartFailure) {
+            let program = try TransportProgram(loop, words, in: directory)
+            self.program = program
+            connected(program.descriptor)
+        } catch {
+            fail(.unreachable(endpoint.description, reason: error.sentence))
         }
     }
 
@@ -66,6 +85,8 @@ package final class H4StreamTransport: HCITransport {
         dial = nil
         connection?.close()
         connection = nil
+        program?.end()
+        program = nil
         framer = H4Framer()
     }
 
@@ -92,7 +113,7 @@ package final class H4StreamTransport: HCITransport {
         connection = StreamConnection(loop, descriptor, isRadio: true) { [unowned self] event in
             switch event {
             case .received(let octets): received(octets)
-            case .finished, .ended(.written): fail(.closedByPeer(endpoint.description))
+            case .finished, .ended(.written): closedByPeer()
             case .blocked, .drained: break
             case .ended(.stalled): fail(.stalled(endpoint.description))
             case .ended(.failed(let failure)):
@@ -103,6 +124,15 @@ package final class H4StreamTransport: HCITransport {
             }
         }
         handler?(.opened)
+    }
+
+    /// A program says on its standard error why it ended.
+    private func closedByPeer() {
+        guard let program else { return fail(.closedByPeer(endpoint.description)) }
+        program.explainEnd { [weak self] reason in
+            guard let self else { return }
+            fail(.unreachable(endpoint.description, reason: reason))
+        }
     }
 
     private func received(_ octets: [UInt8]) {

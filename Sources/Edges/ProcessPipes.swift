@@ -9,8 +9,10 @@ package struct StandardPipes {
         var parent, child: Int32
     }
 
-    /// `nil`: `/dev/null`.
+    /// `nil`: `/dev/null`, or the socket that is also `output`.
     var input: Pipe?
+    /// True if `output` is a socket that is the standard input, too.
+    var isOutputInput = false
     var output, error: Pipe
 
     init(hasInput: Bool) throws(ProcessJob.StartFailure) {
@@ -28,6 +30,22 @@ package struct StandardPipes {
         }
         (output, error) = (made[0], made[1])
         input = hasInput ? made[2] : nil
+    }
+
+    /// One Unix socket as standard input and output, and a pipe for errors.
+    init(forConversation: Void) throws(ProcessJob.StartFailure) {
+        try self.init(hasInput: false)
+        Self.close(output)
+        var ends: [Int32] = [-1, -1]
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, type, 0, &ends) == 0 else {
+            let reason = systemMessage(errno)
+            Self.close(error)
+            throw ProcessJob.StartFailure(sentence: "its socket cannot be created: \(reason)")
+        }
+        output = Pipe(parent: ends[0], child: ends[1])
+        linux_set_blocking(output.parent, 0)
+        isOutputInput = true
     }
 
     func closeChildEnds() {

@@ -27,6 +27,8 @@ func spawn(
     let (process, failure) = startProgram(program, request.arguments, environment: request.environment) { actions in
         if let input = pipes.input {
             posix_spawn_file_actions_adddup2(actions, input.child, 0)
+        } else if pipes.isOutputInput {
+            posix_spawn_file_actions_adddup2(actions, pipes.output.child, 0)
         } else {
             posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0)
         }

@@ -26,6 +26,8 @@ package struct Configuration: Hashable, Sendable {
         case bluezAddress(BluetoothAddress)
         case h4TCP(host: String, port: Int)
         case h4Unix(path: String)
+        /// A program that speaks HCI in H4 framing on its standard input and output. The first word is the program.
+        case command([String])
         /// A simulator file.
         case simulated(path: String)
         case none

@@ -74,17 +74,7 @@ struct ConfigurationReader {
 
     private mutating func readBluetooth(_ fields: CheckedMapping) {
         configuration.maximumConnections = fields.integer("max_connections")
-        if let text = fields.string("transport"), let node = fields.node("transport") {
-            if let transport = Configuration.Transport(text) {
-                configuration.transport = transport
-            } else {
-                checker.error(
-                    "E204", at: node, "unknown transport \"\(checker.shown(text))\"",
-                    hint:
-                        "write auto, hci:0, hci:ADDRESS, bluez, bluez:0, bluez:ADDRESS, h4:tcp:HOST:PORT, h4:unix:PATH, simulated:FILE or none"
-                )
-            }
-        }
+        if let node = fields.node("transport") { readTransport(node) }
         guard let node = fields.node("trust_roots") else { return }
         for node in checker.oneOrMany(node, empty: "the list of keys is empty") {
             guard let text = checker.text(node, key: "trust_roots", .areText)?.string else { continue }
@@ -93,6 +83,31 @@ struct ConfigurationReader {
             } else {
                 checker.error(
                     "E203", at: node, "an Ed25519 key has 64 hexadecimal digits, not \"\(checker.shown(text))\"")
+            }
+        }
+    }
+
+    private mutating func readTransport(_ node: YAMLNode) {
+        if case .mapping = node.content {
+            guard let fields = checker.fields(node, .transport) else { return }
+            guard let node = fields.node("command") else {
+                return checker.error("E201", at: node, "\"transport\" needs \"command\", or is a text such as hci:0")
+            }
+            let words = checker.oneOrMany(node, empty: "the command has no program")
+                .compactMap { checker.text($0, key: "command", .areText)?.string }
+            guard words.allSatisfy({ !$0.utf8.contains(0) }), words.first?.isEmpty == false else {
+                return checker.error("E203", at: node, "a command begins with a program, and contains no NUL")
+            }
+            configuration.transport = .command(words)
+        } else if let text = checker.text(node, key: "transport", .areText)?.string {
+            if let transport = Configuration.Transport(text) {
+                configuration.transport = transport
+            } else {
+                checker.error(
+                    "E204", at: node, "unknown transport \"\(checker.shown(text))\"",
+                    hint:
+                        "write auto, hci:0, hci:ADDRESS, bluez, bluez:0, bluez:ADDRESS, h4:tcp:HOST:PORT, h4:unix:PATH, simulated:FILE, none or {command: […]}"
+                )
             }
         }
     }

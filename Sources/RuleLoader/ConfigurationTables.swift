@@ -28,18 +28,24 @@ extension MappingTable {
 
     /// The tables of the keys whose values are mappings.
     static let configurationSections: [String: MappingTable] = [
-        "bluetooth": bluetooth, "mqtt": mqtt, "tls": tls, "homeassistant": homeAssistant, "flicd": flicd,
+        "bluetooth": bluetooth, "transport": transport, "mqtt": mqtt, "tls": tls, "homeassistant": homeAssistant,
+        "flicd": flicd,
         "actions": actions, "control": control, "log": logging, "metrics": metrics,
     ]
 
     static let bluetooth = MappingTable(
         name: "\"bluetooth\"",
         keys: [
-            Key("transport", .text(.areText), "the Bluetooth controller"),
+            Key("transport", .anything, "the Bluetooth controller"),
             Key("trust_roots", .anything, "additional Ed25519 root keys, 64 hexadecimal digits each"),
             Key("max_connections", .integer(1...255), "the maximum number of simultaneous connections"),
         ],
         foreignHints: ["adapter": "use transport: hci:0", "device": "use transport: hci:0"])
+
+    static let transport = MappingTable(
+        name: "\"transport\"",
+        keys: [Key("command", .anything, "a program that speaks HCI on its standard input and output")],
+        foreignHints: ["adapter": "write transport: hci:0"])
 
     static let mqtt = MappingTable(
         name: "\"mqtt\"",

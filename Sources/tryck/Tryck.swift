@@ -4,6 +4,7 @@ import DemoCommands
 import DoctorCommands
 import ExportCommands
 import Platform
+import RadioCommands
 import ReplayCommands
 import RuleCommands
 
@@ -33,6 +34,7 @@ struct Tryck: ParsableCommand {
                     DaemonCommands.pair, DaemonCommands.buttons, DaemonCommands.button, DaemonCommands.watch,
                     ExportCommands.export, ExportCommands.import,
                 ]),
+            CommandGroup(name: "Radios", subcommands: [RadioCommands.hci]),
             CommandGroup(name: "Health", subcommands: [DaemonCommands.status, DoctorCommands.doctor]),
             CommandGroup(
                 name: "Laboratory", subcommands: [DemoCommands.press, DemoCommands.simulate, ReplayCommands.replay]),

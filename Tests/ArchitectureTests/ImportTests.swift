@@ -78,6 +78,7 @@ struct ImportTests {
             "Platform", "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText", "RuleCommands",
             "ArgumentParser", "Glibc",
         ],
+        "RadioCommands": ["Reactor", "Platform", "Edges", "CommandSupport", "ArgumentParser", "Glibc"],
         "ExportCommands": [
             "ButtonModel", "JSON", "Hub", "Platform", "Edges", "Setup", "ControlClient", "CommandSupport",
             "CommandText",
@@ -85,7 +86,7 @@ struct ImportTests {
         ],
         "tryck": [
             "Platform", "CommandSupport", "DaemonCommands", "RuleCommands", "ReplayCommands", "DemoCommands",
-            "DoctorCommands", "ExportCommands", "ArgumentParser", "Glibc",
+            "DoctorCommands", "RadioCommands", "ExportCommands", "ArgumentParser", "Glibc",
         ],
         "tryck-bench": [
             "Bytes", "ButtonModel", "JSON", "Diagnostics", "FlicdProtocol", "Expressions", "Rules", "Hub", "RuleLoader",

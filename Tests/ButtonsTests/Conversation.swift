@@ -1,5 +1,6 @@
 import ButtonModel
 import Buttons
+import Radios
 import TestSupport
 import Testing
 
@@ -36,6 +37,45 @@ struct Conversation {
         }
         effects.removeFirst()
         #expect(hexadecimal(packet) == hexadecimal(octets(text)), "\(name)", sourceLocation: sourceLocation)
+    }
+
+    // MARK: Through BlueZ
+
+    mutating func calls(_ call: BlueZCall, sourceLocation: SourceLocation = #_sourceLocation) {
+        guard case .bus(.call(_, let next))? = effects.first else {
+            Issue.record("\(call) is not called, but \(effects)", sourceLocation: sourceLocation)
+            return
+        }
+        effects.removeFirst()
+        #expect(next == call, sourceLocation: sourceLocation)
+    }
+
+    mutating func notifies(
+        _ name: String, _ text: String, on link: LinkID, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        when(.bus(.received(link, octets(text))), sourceLocation: sourceLocation)
+    }
+
+    mutating func writes(
+        _ name: String, _ text: String, on link: LinkID, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(effects.first == .bus(.write(link, octets(text))), "\(name)", sourceLocation: sourceLocation)
+        effects = Array(effects.dropFirst())
+    }
+
+    mutating func closes(_ link: LinkID, sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(effects.first == .bus(.closeChannels(link)), sourceLocation: sourceLocation)
+        effects = Array(effects.dropFirst())
+    }
+
+    /// The next effect that the test has not named.
+    var next: ButtonManager.Effect? { effects.first }
+
+    /// Passes over the effects that the test does not name.
+    mutating func passOver() { effects = [] }
+
+    func preview(_ input: ButtonManager.Input) -> (event: ButtonEvent, cursor: EventCursor)? {
+        manager.preview(input, at: now)
     }
 
     mutating func reports(_ effect: ButtonManager.Effect, sourceLocation: SourceLocation = #_sourceLocation) {

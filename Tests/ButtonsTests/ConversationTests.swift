@@ -1,6 +1,7 @@
 import ButtonModel
 import Buttons
 import Flic
+import Radios
 import Testing
 
 /// Conversations of `ButtonManager` from the controller's reset to the end of a link, octet for octet.
@@ -36,8 +37,8 @@ struct ConversationTests {
             hall, [event(counter, step, ticks: ticks)], cursor(counter), needsAcknowledgement: needsAcknowledgement)
     }
 
-    /// The adapter is opened, and its accept list has room for two addresses. The manager knows some buttons.
-    static func opened(buttonCount: Int = 1, maximumLinks: Int? = nil) throws -> Conversation {
+    /// The manager knows some buttons.
+    static func known(buttonCount: Int = 1, maximumLinks: Int? = nil) throws -> Conversation {
         var talk = Conversation(maximumLinks: maximumLinks)
         talk.when(.entropy(octets("72ba28d5 aa85ba74a9df4e00") + [UInt8](repeating: 7, count: 1056)))
         let key = try #require(PairingKey(octets("2e4e1257f3ded873bf841f1558a0ce80")))
@@ -49,6 +50,12 @@ struct ConversationTests {
                 pairing: Pairing(identifier: 0xBEC1_56BD, key: key), cursor: cursor(7), advertisingConfigured: true)
         }
         talk.when(.restored(buttons))
+        return talk
+    }
+
+    /// The adapter is opened, and its accept list has room for two addresses. The manager knows some buttons.
+    static func opened(buttonCount: Int = 1, maximumLinks: Int? = nil) throws -> Conversation {
+        var talk = try known(buttonCount: buttonCount, maximumLinks: maximumLinks)
         talk.when(.transportOpened)
         talk.sends("Reset", "01 030c 00")
         talk.receives("Reset: complete", "04 0e 04 01 030c 00")
@@ -413,6 +420,112 @@ struct ConversationTests {
         talk.reports(.allDisconnected)
         talk.ends()
         talk.wait(.seconds(3600))
+        talk.ends()
+    }
+}
+
+/// The same button through BlueZ: the packets of the session are those above, without HCI, L2CAP and ATT around them.
+@Suite("Conversations of the button manager through BlueZ")
+struct SharedConversationTests {
+    private static let adapter = "/org/bluez/hci0"
+    private static let device = adapter + "/dev_90_88_A9_00_00_01"
+    private static let notify = device + "/service0010/char0013"
+    private static let write = device + "/service0010/char0011"
+    private static let objects: [String: BusInterfaces] = [
+        adapter: [
+            "org.bluez.Adapter1": ["Address": .string("00:11:22:33:44:55"), "Powered": .bool(true)],
+            "org.bluez.GattManager1": [:],
+        ],
+        device: [
+            "org.bluez.Device1": [
+                "Address": .string("90:88:A9:00:00:01"), "AddressType": .string("public"), "Trusted": .bool(true),
+            ]
+        ],
+        notify: ["org.bluez.GattCharacteristic1": ["UUID": .string("00420002-8f59-4420-870d-84f3b617e493")]],
+        write: ["org.bluez.GattCharacteristic1": ["UUID": .string("00420001-8f59-4420-870d-84f3b617e493")]],
+    ]
+
+    private static func changed(_ property: String) -> ButtonManager.Input {
+        .bus(
+            .propertiesChanged(
+                device, interface: "org.bluez.Device1", [property: .bool(true)], invalidated: []))
+    }
+
+    /// A session that is ready, and its link.
+    private static func ready() throws -> (Conversation, LinkID) {
+        var talk = try ConversationTests.known()
+        talk.when(.busOpened(.any))
+        talk.calls(.getManagedObjects)
+        talk.when(.bus(.objects(BusCallID(rawValue: 1), objects)))
+        talk.calls(.registerApplication(adapter: adapter))
+        talk.when(.bus(.answered(BusCallID(rawValue: 2))))
+        talk.reports(.controllerReady(BluetoothAddress(rawValue: 0x0011_2233_4455)))
+        talk.reports(.capacity(acceptListSize: 255, linkLimit: nil))
+        talk.reports(.state(ConversationTests.hall, .connecting))
+        talk.when(changed("Connected"))
+        talk.reports(.state(ConversationTests.hall, .connected))
+        talk.when(changed("ServicesResolved"))
+        let id = LinkID(rawValue: 1 << 31 + 1)
+        talk.calls(.acquireNotify(characteristic: notify, id))
+        talk.calls(.acquireWrite(characteristic: write, id))
+        talk.when(.bus(.acquired(BusCallID(rawValue: 4), attMTU: 140)))
+        talk.when(.bus(.acquired(BusCallID(rawValue: 3), attMTU: 140)))
+        talk.writes("QuickVerifyRequest", "0005aa85ba74a9df4e4072ba28d5bd56c1be", on: id)
+        talk.notifies("QuickVerifyResponse", "220831cbcea1af56503a72ba28d500d48d96b2ff", on: id)
+        talk.writes("InitButtonEventsLightRequest", "021707000000cdab3412ffffffff0309fcb6d536", on: id)
+        talk.notifies("InitButtonEventsResponseWithoutBootId", "020bb1c9d70000000800000012b8ca329f", on: id)
+        talk.reports(.state(ConversationTests.hall, .ready))
+        return (talk, id)
+    }
+
+    @Test("a known button is verified, and a press is reported at once")
+    func pressed() throws {
+        var (talk, id) = try Self.ready()
+        talk.notifies(
+            "ButtonEventNotification",
+            "020c13000000d8645500000011a47155000000183e8b55000000119a9a550000001bd864 "
+                + "5a00000011d8e45a00000013d8a45b0000003ec160b7ad2e", on: id)
+        guard case .events(ConversationTests.hall, let events, ConversationTests.cursor(19), true)? = talk.next else {
+            Issue.record("\(String(describing: talk.next))")
+            return
+        }
+        #expect(events.count == 7)
+        talk.passOver()
+        talk.when(.synced(ConversationTests.hall, ConversationTests.cursor(19)))
+        talk.writes("AckButtonEventsInd", "021013000000b44e2445bf", on: id)
+    }
+
+    @Test("what a press will report is known before it is handled, as with an adapter of our own")
+    func previewed() throws {
+        var (talk, id) = try Self.ready()
+        talk.notifies(
+            "ButtonEventNotification",
+            "020c13000000d8645500000011a47155000000183e8b55000000119a9a550000001bd864 "
+                + "5a00000011d8e45a00000013d8a45b0000003ec160b7ad2e", on: id)
+        talk.passOver()
+        talk.when(.synced(ConversationTests.hall, ConversationTests.cursor(19)))
+        talk.passOver()
+        let down = octets("020c15000000d8646d000000017bdc32971d")
+        let preview = talk.preview(.bus(.received(id, down)))
+        #expect(preview?.event == ConversationTests.event(21, .down, ticks: 7_169_240))
+        #expect(preview?.cursor == ConversationTests.cursor(21))
+        talk.notifies("ButtonEventNotification", "020c15000000d8646d000000017bdc32971d", on: id)
+        talk.reports(ConversationTests.live(21, .down, ticks: 7_169_240))
+        #expect(talk.preview(.bus(.received(LinkID(rawValue: 1), down))) == nil)
+        talk.ends()
+    }
+
+    @Test("the end of bluetoothd ends the session, and the button is connected again after the next start")
+    func lost() throws {
+        var (talk, id) = try Self.ready()
+        talk.when(.bus(.ownerLost))
+        talk.closes(id)
+        talk.reports(.disconnected(ConversationTests.hall, reason: "connection_timeout"))
+        talk.reports(.state(ConversationTests.hall, .connecting))
+        talk.reports(
+            .controllerFailed("BlueZ has ended. Start it: `sudo systemctl start bluetooth`.", .absent))
+        talk.when(.transportClosed)
+        talk.reports(.state(ConversationTests.hall, .disconnected))
         talk.ends()
     }
 }

@@ -35,6 +35,44 @@ import Testing
         #expect(events == [.opened, .received(Self.answer), .received(Self.answer)])
     }
 
+    @Test("a program's input and output carry packets")
+    func program() async {
+        let script =
+            #"printf '\004\016\004\001\003\014\000'; head -c 4 >/dev/null; printf '\004\016\004\001\003\014\000'; sleep 60"#
+        let events: [HCITransportEvent]? = await onReactor { run in
+            let transport = H4StreamTransport(
+                loop: run.loop, endpoint: .program(["sh", "-c", script], directory: "/"))
+            var events: [HCITransportEvent] = []
+            transport.open { event in
+                events.append(event)
+                if event == .received(Self.answer) { transport.send(Self.reset) }
+                if events.count == 3 {
+                    transport.close()
+                    run.finish(events)
+                }
+            }
+        }
+        #expect(events == [.opened, .received(Self.answer), .received(Self.answer)])
+    }
+
+    @Test(
+        "a program that cannot be started, or ends, is a failure with its last words",
+        arguments: [
+            (["no-such-program"], "there is no program \"no-such-program\" in /usr/local/bin, /usr/bin, /bin"),
+            (["sh", "-c", "echo one >&2; echo 'no route to shed' >&2; exit 255"], "it ended: no route to shed"),
+            (["true"], "it ended"),
+        ])
+    func programEnds(words: [String], reason: String) async {
+        let failure: HCITransportEvent? = await onReactor { run in
+            let transport = H4StreamTransport(loop: run.loop, endpoint: .program(words, directory: "/"))
+            transport.open { event in
+                guard event != .opened else { return }
+                withExtendedLifetime(transport) { run.finish(event) }
+            }
+        }
+        #expect(failure == .failed(.unreachable(words[0], reason: reason)))
+    }
+
     @Test("a name is resolved, and its addresses are tried in turn")
     func name() async {
         let event: HCITransportEvent? = await onReactor { run in

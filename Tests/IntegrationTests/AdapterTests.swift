@@ -106,6 +106,61 @@ struct AdapterTests {
         #expect(state["state"] == "powered_on")
     }
 
+    @Test("an adapter that a program lends: why it is refused, its loss, and no process that is left behind")
+    func lent() throws {
+        let workshop = try Workshop()
+        let port = try workshop.rootCanal()
+        let shim = try Workshop.setting("TRYCK_HCI_SHIM", "hci_user_shim.so")
+        try workshop.write("adapter", "0 \(Self.address) \(EBUSY)\n")
+        let transport = ForeignControllerTests.lent(
+            shim, port, more: ["HCI_SHIM_STATE=\(workshop.path("adapter"))"])
+        try workshop.write("tryck.yaml", "bluetooth: {transport: \(transport)}\nmqtt: {broker: none}\n")
+        let daemon = try workshop.daemon()
+        try daemon.line(containing: "env cannot be reached: it ended: tryck: hci0 is in use by another program")
+        try workshop.write("adapter", "0 \(Self.address) 0\n")
+        try daemon.line(containing: "is ready", within: 60)
+        let lender = try #require(Self.processes(named: workshop.path("adapter")).first)
+        kill(lender, SIGKILL)
+        try daemon.line(containing: "env cannot be reached: it ended. Trying again")
+        #expect(try adapterState(workshop)["resets"] == 1)
+        try daemon.line(containing: "is ready", within: 60)
+        daemon.stop()
+        try workshop.wait { Self.processes(named: workshop.path("adapter")).isEmpty }
+    }
+
+    /// The processes that have a text in their environment, and are not the daemon.
+    private static func processes(named text: String) -> [pid_t] {
+        let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
+        return all.compactMap { pid_t($0) }.filter { process in
+            let environment = FileManager.default.contents(atPath: "/proc/\(process)/environ") ?? Data()
+            return String(decoding: environment, as: UTF8.self).contains("HCI_SHIM_STATE=\(text)")
+        }
+    }
+
+    @Test("tryck hci refuses a terminal, bad packets and a missing adapter, and ends with its input")
+    func lender() throws {
+        let workshop = try Workshop()
+        let port = try workshop.rootCanal()
+        try workshop.write("adapter", "0 \(Self.address) 0\n")
+        let environment = [
+            "HCI_SHIM": "127.0.0.1:\(port)", "HCI_SHIM_STATE": workshop.path("adapter"),
+            "LD_PRELOAD": try Workshop.setting("TRYCK_HCI_SHIM", "hci_user_shim.so"),
+        ]
+        let garbage = try workshop.start(Workshop.built("tryck"), ["hci", "0"], environment: environment)
+        garbage.write("hello")
+        #expect(try garbage.status() == 74)
+        #expect(garbage.text.contains("Standard input is not HCI in H4 framing: 0x68 is not a packet indicator."))
+        let ended = try workshop.start(Workshop.built("tryck"), ["hci", "0"], environment: environment)
+        ended.closeInput()
+        #expect(try ended.status() == 0)
+        let missing = try workshop.start(Workshop.built("tryck"), ["hci", "3"], environment: environment)
+        #expect(try missing.status() == 69)
+        #expect(missing.text.contains("there is no adapter hci3"))
+        let terminal = try workshop.start("/usr/bin/script", ["-qec", "\(Workshop.built("tryck")) hci 0", "/dev/null"])
+        #expect(try terminal.status() == 64)
+        #expect(terminal.text.contains("Standard output is a terminal"))
+    }
+
     @Test("another program can read a capture: every packet is whole, in order, and has its time")
     func capture() throws {
         let workshop = try Workshop()

@@ -84,6 +84,23 @@ struct ForeignControllerTests {
             workshop, transport: "h4:tcp:127.0.0.1:\(air.port)", root: air.root, buttons: air.buttons)
     }
 
+    @Test("the same through a program, which lends an adapter of another machine")
+    func throughProgram() throws {
+        let workshop = try Workshop()
+        let air = try air(in: workshop)
+        try pairAndPress(
+            workshop, transport: Self.lent(try Workshop.setting("TRYCK_HCI_SHIM", "hci_user_shim.so"), air.port),
+            root: air.root, buttons: air.buttons)
+    }
+
+    /// The transport through `tryck hci`, which opens the adapter that a shim simulates.
+    static func lent(_ shim: String, _ port: Int, more: [String] = []) -> String {
+        let words =
+            ["env", "HCI_SHIM=127.0.0.1:\(port)", "LD_PRELOAD=\(shim)"] + more
+            + [Workshop.built("tryck"), "hci", "0"]
+        return "{command: [\(words.map { "\"\($0)\"" }.joined(separator: ", "))]}"
+    }
+
     @Test("the same through the kernel's user channel, which the shim simulates")
     func throughUserChannel() throws {
         let workshop = try Workshop()

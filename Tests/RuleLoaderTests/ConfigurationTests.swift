@@ -24,6 +24,10 @@ struct ConfigurationTests {
         arguments: [
             ("auto", Configuration.Transport.auto), ("none", .none), ("hci:0", .hciIndex(0)),
             ("hci:00:1A:7D:DA:71:13", .hciAddress(BluetoothAddress(rawValue: 0x001A_7DDA_7113))),
+            ("bluez", .bluez), ("bluez:1", .bluezIndex(1)),
+            ("bluez:00:1A:7D:DA:71:13", .bluezAddress(BluetoothAddress(rawValue: 0x001A_7DDA_7113))),
+            ("{command: [ssh, -T, shed, tryck, hci, \"0\"]}", .command(["ssh", "-T", "shed", "tryck", "hci", "0"])),
+            ("{command: air}", .command(["air"])),
             ("h4:tcp:localhost:9000", .h4TCP(host: "localhost", port: 9000)),
             ("\"h4:tcp:[::1]:9000\"", .h4TCP(host: "::1", port: 9000)),
             ("h4:unix:/tmp/a b", .h4Unix(path: "/tmp/a b")),

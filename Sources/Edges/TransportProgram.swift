@@ -1,0 +1,93 @@
+import CLinux
+import Glibc
+import Hub
+import Platform
+import Reactor
+
+/// A program that speaks HCI in H4 framing on its standard input and output, such as `ssh`.
+///
+/// It stays alive until it has been reaped, so that no process is left behind.
+@ReactorActor
+final class TransportProgram {
+    /// Nanoseconds until a program that was asked to end is killed.
+    private static let killDelay: Int64 = 3_000_000_000
+    private static let reasonDelay: Int64 = 300_000_000
+    /// What it gets of the daemon's environment: `ssh` finds its keys below HOME.
+    private static let passedOn = ["HOME", "LANG", "LOGNAME", "PATH", "SSH_AUTH_SOCK", "USER"]
+
+    private let loop: EventLoop
+    private let process: pid_t
+    private let processDescriptor: Int32
+    private let errors: OutputPipe
+    private var leader: Watch?
+    private var timer: Timer?
+    private var reasonTimer: Timer?
+    private var whyEnded: (@ReactorActor (String) -> Void)?
+    /// Our end of its standard input and output. The owner closes it.
+    let descriptor: Int32
+
+    init(_ loop: EventLoop, _ words: [String], in directory: String) throws(ProcessJob.StartFailure) {
+        self.loop = loop
+        let environment = SystemEnvironment.environmentVariables
+        let request = ProcessRequest(
+            arguments: words,
+            environment: Self.passedOn.compactMap { name in environment[name].map { "\(name)=\($0)" } },
+            directory: directory)
+        let pipes = try StandardPipes(forConversation: ())
+        do throws(ProcessJob.StartFailure) {
+            (process, processDescriptor) = try spawn(request, pipes)
+        } catch {
+            pipes.closeAll()
+            throw error
+        }
+        pipes.closeChildEnds()
+        descriptor = pipes.output.parent
+        // The closures keep this object alive until the program has been reaped.
+        var errorsEnded: @ReactorActor () -> Void = {}
+        errors = OutputPipe(loop, pipes.error.parent) { errorsEnded() }
+        errorsEnded = { self.explain() }
+        timer = loop.timer { kill(-self.process, SIGKILL) }
+        reasonTimer = loop.timer { self.explain() }
+        leader = loop.watch(processDescriptor, .read) { _ in self.reap() }
+    }
+
+    /// Calls `body` with the last line of its standard error, which may arrive a moment after the end of its output.
+    func explainEnd(_ body: @escaping @ReactorActor (String) -> Void) {
+        whyEnded = body
+        if errors.isClosed { return explain() }
+        reasonTimer?.set(at: loop.nanosecondsSinceBoot + Self.reasonDelay)
+    }
+
+    private func explain() {
+        guard let whyEnded else { return }
+        self.whyEnded = nil
+        reasonTimer?.cancel()
+        let lines = String(decoding: errors.kept.suffix(4096), as: UTF8.self).split(whereSeparator: \.isNewline)
+        whyEnded(lines.last.map { "it ended: \($0.prefix(200))" } ?? "it ended")
+    }
+
+    /// Ends the program and the processes that it has started. It has 3 s.
+    func end() {
+        whyEnded = nil
+        guard leader != nil else { return }
+        kill(-process, SIGTERM)
+        timer?.set(at: loop.nanosecondsSinceBoot + Self.killDelay)
+    }
+
+    private func reap() {
+        var isSignalled: Int32 = 0
+        var status: Int32 = 0
+        guard linux_reap(processDescriptor, &isSignalled, &status) == 1 else { return }
+        // Processes that it has left behind end with it.
+        kill(-process, SIGKILL)
+        leader?.cancel()
+        leader = nil
+        timer?.cancel()
+        timer = nil
+        explain()
+        reasonTimer?.cancel()
+        reasonTimer = nil
+        errors.close()
+        Glibc.close(processDescriptor)
+    }
+}
