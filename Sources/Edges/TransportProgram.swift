@@ -18,7 +18,7 @@ final class TransportProgram {
     private let loop: EventLoop
     private let process: pid_t
     private let processDescriptor: Int32
-    private let errors: OutputPipe
+    private var errors: OutputPipe?
     private var leader: Watch?
     private var timer: Timer?
     private var reasonTimer: Timer?
@@ -43,27 +43,31 @@ final class TransportProgram {
         pipes.closeChildEnds()
         descriptor = pipes.output.parent
         // The closures keep this object alive until the program has been reaped.
-        var errorsEnded: @ReactorActor () -> Void = {}
-        errors = OutputPipe(loop, pipes.error.parent) { errorsEnded() }
-        errorsEnded = { self.explain() }
+        errors = OutputPipe(loop, pipes.error.parent) { self.explain() }
         timer = loop.timer { kill(-self.process, SIGKILL) }
-        reasonTimer = loop.timer { self.explain() }
+        reasonTimer = loop.timer { self.reasonIsLate() }
         leader = loop.watch(processDescriptor, .read) { _ in self.reap() }
     }
 
     /// Calls `body` with the last line of its standard error, which may arrive a moment after the end of its output.
     func explainEnd(_ body: @escaping @ReactorActor (String) -> Void) {
         whyEnded = body
-        if errors.isClosed { return explain() }
+        if errors?.isClosed ?? true { return explain() }
         reasonTimer?.set(at: loop.nanosecondsSinceBoot + Self.reasonDelay)
     }
 
     private func explain() {
         guard let whyEnded else { return }
         self.whyEnded = nil
-        reasonTimer?.cancel()
-        let lines = String(decoding: errors.kept.suffix(4096), as: UTF8.self).split(whereSeparator: \.isNewline)
+        let lines = String(decoding: errors?.kept.suffix(4096) ?? [], as: UTF8.self).split(whereSeparator: \.isNewline)
         whyEnded(lines.last.map { "it ended: \($0.prefix(200))" } ?? "it ended")
+    }
+
+    private func reasonIsLate() {
+        explain()
+        guard leader == nil else { return }
+        errors?.close()
+        reasonTimer = nil
     }
 
     /// Ends the program and the processes that it has started. It has 3 s.
@@ -84,10 +88,8 @@ final class TransportProgram {
         leader = nil
         timer?.cancel()
         timer = nil
-        explain()
-        reasonTimer?.cancel()
-        reasonTimer = nil
-        errors.close()
+        // Its last words may not have been read.
+        reasonTimer?.set(at: loop.nanosecondsSinceBoot + Self.reasonDelay)
         Glibc.close(processDescriptor)
     }
 }

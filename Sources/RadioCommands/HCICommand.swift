@@ -1,4 +1,4 @@
-package import ArgumentParser
+import ArgumentParser
 import CommandSupport
 import Edges
 import Glibc
@@ -11,12 +11,11 @@ struct HCICommand: ParsableCommand {
         abstract: "Lend an adapter of this machine to a Tryck elsewhere.",
         discussion: """
             Opens the adapter exclusively, and passes HCI packets in H4 framing between it and standard input and output, \
-            until the input ends. A daemon on another machine starts this command, through ssh for example. In its \
-            tryck.yaml:
+            until the input ends. Opening an adapter needs the capability CAP_NET_ADMIN. A daemon on another machine starts \
+            this command, through ssh for example; the second line is for its tryck.yaml.
 
+              tryck hci 0
               bluetooth: {transport: {command: [ssh, -T, tryck@shed, tryck, hci, "0"]}}
-
-            Opening an adapter needs the capability CAP_NET_ADMIN.
             """)
 
     @Argument(help: ArgumentHelp("The number of the adapter: 0 for hci0.", valueName: "number"))

@@ -28,7 +28,7 @@ extension MappingTable {
 
     /// The tables of the keys whose values are mappings.
     static let configurationSections: [String: MappingTable] = [
-        "bluetooth": bluetooth, "transport": transport, "mqtt": mqtt, "tls": tls, "homeassistant": homeAssistant,
+        "bluetooth": bluetooth, "mqtt": mqtt, "tls": tls, "homeassistant": homeAssistant,
         "flicd": flicd,
         "actions": actions, "control": control, "log": logging, "metrics": metrics,
     ]
@@ -36,7 +36,11 @@ extension MappingTable {
     static let bluetooth = MappingTable(
         name: "\"bluetooth\"",
         keys: [
-            Key("transport", .anything, "the Bluetooth controller"),
+            Key(
+                "transport", .anything,
+                "the Bluetooth controller: `auto`, `hci:0`, `hci:ADDRESS`, `bluez`, `bluez:0`, `bluez:ADDRESS`, `none`, "
+                    + "`{command: [PROGRAM, ARGUMENT…]}`, or for tests `h4:tcp:HOST:PORT`, `h4:unix:PATH` or "
+                    + "`simulated:FILE`"),
             Key("trust_roots", .anything, "additional Ed25519 root keys, 64 hexadecimal digits each"),
             Key("max_connections", .integer(1...255), "the maximum number of simultaneous connections"),
         ],

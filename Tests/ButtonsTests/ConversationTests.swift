@@ -505,6 +505,14 @@ struct SharedConversationTests {
         talk.passOver()
         talk.when(.synced(ConversationTests.hall, ConversationTests.cursor(19)))
         talk.passOver()
+        for (name, text) in [
+            ("GetBatteryLevelResponse", "02145c03091c2b8f5d"),
+            ("GetNameResponse", "021000000000000048616c6c55653efe2d"),
+            ("GetFirmwareVersionResponse", "02050b000000f941d948b7"),
+        ] {
+            talk.notifies(name, text, on: id)
+            talk.passOver()
+        }
         let down = octets("020c15000000d8646d000000017bdc32971d")
         let preview = talk.preview(.bus(.received(id, down)))
         #expect(preview?.event == ConversationTests.event(21, .down, ticks: 7_169_240))
