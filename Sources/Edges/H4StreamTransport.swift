@@ -116,6 +116,9 @@ package final class H4StreamTransport: HCITransport {
             case .finished, .ended(.written): closedByPeer()
             case .blocked, .drained: break
             case .ended(.stalled): fail(.stalled(endpoint.description))
+            // The socket of a program that ended before it had read everything.
+            case .ended(.failed(ECONNRESET)) where program != nil, .ended(.failed(EPIPE)) where program != nil:
+                closedByPeer()
             case .ended(.failed(let failure)):
                 fail(
                     .system(

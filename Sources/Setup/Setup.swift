@@ -177,7 +177,7 @@ extension Configuration.Transport {
         case .bluezAddress(let address): "bluez:\(address)"
         case .h4TCP(let host, let port): "h4:tcp:\(host):\(port)"
         case .h4Unix(let path): "h4:unix:\(path)"
-        case .command(let words): "command:\(words.joined(separator: " "))"
+        case .command(let words): "command:\(words.first ?? "")"
         case .simulated(let path): "simulated:\(path)"
         case .none: "none"
         }
