@@ -199,6 +199,18 @@ struct ConversationTests {
         talk.ends()
     }
 
+    @Test("a link that comes up after the button was forgotten is ended, and nothing is said of it")
+    func unexpected() throws {
+        var talk = try Self.listening()
+        talk.when(.forget(Self.hall))
+        talk.reports(.forgotten(Self.hall))
+        talk.sends("LE Create Connection Cancel", "01 0e20 00")
+        talk.receives("LE Connection Complete", "04 3e 13 0100 4000 00 00 010000a98890 1800 0000 4800 00")
+        talk.sends("Disconnect", "01 0604 03 4000 13")
+        talk.receives("Disconnection Complete", "04 05 04 00400016")
+        talk.passOver()
+    }
+
     @Test("a button whose link was lost is connected again without a change of the accept list")
     func linkLost() throws {
         var talk = try Self.ready()

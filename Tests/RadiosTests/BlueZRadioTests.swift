@@ -122,6 +122,25 @@ struct BlueZRadioTests {
         talk.ends()
     }
 
+    @Test("of two adapters, the one that is on is used, unless another is chosen")
+    func secondAdapter() {
+        let second = "/org/bluez/hci1"
+        let objects = BlueZTalk.objects(
+            isPowered: false,
+            and: [
+                second: [
+                    "org.bluez.Adapter1": ["Address": .string("00:1A:7D:DA:71:14"), "Powered": .bool(true)],
+                    "org.bluez.GattManager1": [:],
+                ]
+            ])
+        var talk = BlueZTalk()
+        talk.when(.busOpened(.any))
+        talk.calls(.getManagedObjects)
+        talk.answers(.objects(objects))
+        talk.calls(.registerApplication(adapter: second))
+        talk.ends()
+    }
+
     // MARK: A button that is known
 
     @Test("a press connects a trusted button, and the link is attached when both characteristics are acquired")
@@ -389,6 +408,51 @@ struct BlueZRadioTests {
         talk.warns("refused to search")
         talk.wait(.seconds(6))
         talk.calls(.setDiscoveryFilter(adapter: BlueZTalk.adapter, .all))
+        talk.ends()
+    }
+
+    @Test("a button that was not heard since is trusted, and not connected again")
+    func notHeard() {
+        var talk = BlueZTalk.ready(
+            BlueZTalk.objects(and: [BlueZTalk.hallPath: BlueZTalk.device(BlueZTalk.hall, Self.signals)]),
+            expecting: [Self.hall])
+        talk.calls(.connect(device: BlueZTalk.hallPath))
+        talk.answers(.error("org.bluez.Error.Failed", "le-connection-abort-by-local"))
+        talk.warns("could not connect")
+        talk.wait(.seconds(6))
+        talk.calls(.setTrusted(device: BlueZTalk.hallPath))
+        talk.ends()
+    }
+
+    @Test("a button that was connected, and could not be trusted, is trusted after its link has ended")
+    func trustRefused() {
+        var talk = BlueZTalk.ready(
+            BlueZTalk.objects(and: [BlueZTalk.hallPath: BlueZTalk.device(BlueZTalk.hall, Self.signals)]),
+            expecting: [Self.hall])
+        talk.calls(.connect(device: BlueZTalk.hallPath))
+        talk.changes(["Connected": .bool(true)])
+        let id = talk.connects()
+        talk.answers(.success)
+        talk.calls(.setTrusted(device: BlueZTalk.hallPath))
+        talk.answers(.error("org.freedesktop.DBus.Error.Failed"))
+        talk.warns("refused a setting")
+        talk.changes(["Connected": .bool(false)])
+        talk.does(.closeChannels(id))
+        talk.reports(.disconnected(id, .unknown))
+        talk.wait(.seconds(6))
+        talk.calls(.setTrusted(device: BlueZTalk.hallPath))
+        talk.ends()
+    }
+
+    @Test(
+        "what BlueZ does not know of an advertisement is not reported: a scan response, and the mode of a known button")
+    func unknown() {
+        var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known()), expecting: [Self.hall])
+        talk.when(.perform(.listen(.active)))
+        talk.calls(.setDiscoveryFilter(adapter: BlueZTalk.adapter, .all))
+        // The services of a known button are those that were found on its link.
+        talk.changes(["RSSI": .integer(-70), "UUIDs": .list(BlueZTalk.services.map { .string($0) })])
+        talk.reports(.heard(HeardAdvertisement(kind: .connectable, address: BlueZTalk.hall, rssi: -70)))
         talk.ends()
     }
 
