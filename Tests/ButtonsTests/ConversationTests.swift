@@ -206,8 +206,8 @@ struct ConversationTests {
         talk.reports(.forgotten(Self.hall))
         talk.sends("LE Create Connection Cancel", "01 0e20 00")
         talk.receives("LE Connection Complete", "04 3e 13 0100 4000 00 00 010000a98890 1800 0000 4800 00")
+        talk.receives("LE Create Connection Cancel: complete", "04 0e 04 01 0e20 0b")
         talk.sends("Disconnect", "01 0604 03 4000 13")
-        talk.receives("Disconnection Complete", "04 05 04 00400016")
         talk.passOver()
     }
 
