@@ -72,7 +72,7 @@ package final class H4StreamTransport: HCITransport {
             self.program = program
             connected(program.descriptor)
         } catch {
-            fail(.unreachable(endpoint.description, reason: error.sentence))
+            fail(.program(endpoint.description, reason: "cannot be started: \(error.sentence)"))
         }
     }
 
@@ -134,7 +134,7 @@ package final class H4StreamTransport: HCITransport {
         guard let program else { return fail(.closedByPeer(endpoint.description)) }
         program.explainEnd { [weak self] reason in
             guard let self else { return }
-            fail(.unreachable(endpoint.description, reason: reason))
+            fail(.program(endpoint.description, reason: reason))
         }
     }
 

@@ -48,6 +48,8 @@ package enum TransportFailure: Error, Hashable, Sendable {
     case stalled(String)
     case unreachable(String, reason: String)
     case closedByPeer(String)
+    /// The program of a `command` could not be started, or has ended: what happened, without a subject.
+    case program(String, reason: String)
     case malformedStream(String, H4Malformed)
     /// Any other system error, with the operation that failed.
     case system(operation: String, subject: String, reason: String)
@@ -106,6 +108,7 @@ extension TransportFailure: CustomStringConvertible {
             "\(subject) accepts no more data: reset the controller, or unplug it and plug it in again"
         case .unreachable(let subject, let reason):
             "\(subject) cannot be reached: \(reason); start the controller there, or correct `bluetooth.transport`"
+        case .program(let name, let reason): "the command of `bluetooth.transport` (\(name)) \(reason)"
         case .closedByPeer(let subject):
             "\(subject) closed the connection: see why the controller there ended"
         case .malformedStream(let subject, let malformed):
@@ -124,7 +127,7 @@ extension TransportFailure {
         case .notPermitted: .unauthorized
         case .stalled, .malformedStream: .failed
         case .noAdapters, .noAdapter, .noAdapterWithAddress, .adapterInUse, .radioBlocked, .adapterLost, .unreachable,
-            .closedByPeer, .system:
+            .closedByPeer, .program, .system:
             .absent
         }
     }

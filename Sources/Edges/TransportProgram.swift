@@ -60,7 +60,7 @@ final class TransportProgram {
         guard let whyEnded else { return }
         self.whyEnded = nil
         let lines = String(decoding: errors?.kept.suffix(4096) ?? [], as: UTF8.self).split(whereSeparator: \.isNewline)
-        whyEnded(lines.last.map { "it ended: \($0.prefix(200))" } ?? "it ended")
+        whyEnded(lines.last.map { "ended: \($0.prefix(200))" } ?? "ended")
     }
 
     private func reasonIsLate() {

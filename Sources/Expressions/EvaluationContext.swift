@@ -60,18 +60,30 @@ package struct TriggerFacts: Hashable, Sendable {
 package indirect enum Occasion: Hashable, Sendable {
     /// - Parameter late: how late it is, if the program had missed the time.
     case time(late: Duration)
+    /// The texts of the old and the new value. The old one is empty if the program did not know it.
+    case state(name: String, old: String, new: String)
 
     fileprivate static let timeKind = "time"
+    fileprivate static let stateKind = "state"
 
     fileprivate var kind: String {
         switch self {
         case .time: Occasion.timeKind
+        case .state: Occasion.stateKind
         }
     }
 
     fileprivate var late: Duration {
         switch self {
         case .time(let late): late
+        case .state: .zero
+        }
+    }
+
+    fileprivate var state: (name: String, old: String, new: String) {
+        switch self {
+        case .time: ("", "", "")
+        case .state(let name, let old, let new): (name, old, new)
         }
     }
 }
@@ -177,6 +189,9 @@ extension TriggerFacts {
         case .interrupted: .boolean(isInterrupting)
         case .kind: .string(kind)
         case .late: Value(occasion?.late ?? .zero)
+        case .state: .string(occasion?.state.name ?? "")
+        case .old: .string(occasion?.state.old ?? "")
+        case .new: .string(occasion?.state.new ?? "")
         }
     }
 
@@ -201,8 +216,18 @@ extension TriggerFacts {
         case .at: at = value.stringValue ?? at
         case .manual: isManual = value.booleanValue ?? isManual
         case .interrupted: isInterrupting = value.booleanValue ?? isInterrupting
-        case .kind: occasion = value.stringValue == Occasion.timeKind ? .time(late: .zero) : nil
-        case .late: if occasion != nil, let late = value.durationValue { occasion = .time(late: late) }
+        case .kind:
+            occasion =
+                switch value.stringValue {
+                case Occasion.timeKind: .time(late: .zero)
+                case Occasion.stateKind: .state(name: "", old: "", new: "")
+                default: nil
+                }
+        case .late: if case .time = occasion, let late = value.durationValue { occasion = .time(late: late) }
+        case .state, .old, .new:
+            guard case .state(var name, var old, var new) = occasion, let text = value.stringValue else { break }
+            if field == .state { name = text } else if field == .old { old = text } else { new = text }
+            occasion = .state(name: name, old: old, new: new)
         }
     }
 }

@@ -20,7 +20,7 @@ extension NamedField {
 package enum TriggerField: String, NamedField, CaseIterable, Sendable {
     case id, button, uuid, serial, address, nickname, event, part, clicks, steps, position, slot
     case heldFor = "held_for"
-    case queued, age, at, manual, interrupted, kind, late
+    case queued, age, at, manual, interrupted, kind, late, state, old, new
 
     var row: (type: ExpressionType, summary: String) {
         switch self {
@@ -43,8 +43,11 @@ package enum TriggerField: String, NamedField, CaseIterable, Sendable {
         case .at: (.string, "when the button was pressed or the time came, such as 2026-03-29T01:30:00+01:00")
         case .manual: (.boolean, "whether the rule was run by hand")
         case .interrupted: (.boolean, "whether the run took the place of another one (`mode: restart`)")
-        case .kind: (.string, "button or time, or empty if the rule was run by hand")
+        case .kind: (.string, "button, time or state, or empty if the rule was run by hand")
         case .late: (.duration, "how late a time was that the program had missed")
+        case .state: (.string, "the state that has changed")
+        case .old: (.string, "its value before, as a text; empty if that was not known")
+        case .new: (.string, "its new value, as a text")
         }
     }
 }

@@ -163,7 +163,7 @@ extension Hub {
 
     mutating func messageReceived(_ topicName: String, _ payload: [UInt8], retained: Bool, at now: Instant) {
         if retained, let topic = broker.leftover(topicName, payload), isGone(topic) { broker.clearLeftover(topic) }
-        stateReceived(topicName, payload, at: now)
+        stateReceived(topicName, payload, isRetained: retained, at: now)
         guard !discoveryMessageReceived(topicName, payload, retained: retained, at: now) else { return }
         if let incoming = control.read(topicName, payload, isRetained: retained) {
             serve(incoming, at: now)

@@ -252,9 +252,9 @@ extension Hub {
     var stateFilters: [String] { rules.subscriptions }
 
     /// A message has arrived, perhaps on the topic of a state.
-    mutating func stateReceived(_ topicName: String, _ payload: [UInt8], at now: Instant) {
+    mutating func stateReceived(_ topicName: String, _ payload: [UInt8], isRetained: Bool, at now: Instant) {
         guard rules.isState(topicName) else { return }
-        advanceRules(.message(topicName: topicName, payload: payload), at: now)
+        advanceRules(.message(topicName: topicName, payload: payload, isRetained: isRetained), at: now)
     }
 
     /// The message of a step goes to the broker now. The engine waits for a message with QoS 0 only if the broker was not

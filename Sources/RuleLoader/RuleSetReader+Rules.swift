@@ -93,6 +93,7 @@ struct HeldTriggers {
         switch trigger.origin {
         case .chord: other = "a chord"
         case .times: other = "at"
+        case .states: other = "state"
         case .buttons(_, let events, _):
             for event in events where other == nil {
                 switch event {

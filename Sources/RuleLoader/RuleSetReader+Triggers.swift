@@ -5,7 +5,7 @@ import Rules
 
 extension RuleSetReader {
     /// The keys that say what a trigger waits for. It has exactly one of them.
-    private static let triggerKinds = ["button", "chord", "at"]
+    private static let triggerKinds = ["button", "chord", "at", "state"]
 
     /// Reads a trigger; `nil` when it is faulty.
     ///
@@ -32,12 +32,24 @@ extension RuleSetReader {
             return readTimeTrigger(fields)
         }
         rejectKeys(["offset", "weekday", "missed"], of: "at", in: fields)
+        if let key = fields.key("state") {
+            rejectKeys(["event", "clicks", "pattern", "part", "collect"], of: "button", in: fields)
+            rejectKeys(["within"], of: "chord", in: fields)
+            guard !isAwaited else {
+                checker.error(
+                    "E210", at: key, "\"wait_for\" waits for a button, and not for a state",
+                    hint: "use wait: {until: …}")
+                return nil
+            }
+            return readStateTrigger(fields)
+        }
+        rejectKeys(["from", "to"], of: "state", in: fields)
         if fields.key("chord") != nil { return readChord(fields) }
         guard fields.isWritten("button") else {
             if !RuleSetReader.triggerKinds.contains(where: fields.isWritten) {
                 checker.missing(
                     "button", in: fields, owner: "a trigger",
-                    or: isAwaited ? " and no \"chord\"" : ", \"chord\" or \"at\"")
+                    or: isAwaited ? " and no \"chord\"" : ", \"chord\", \"at\" or \"state\"")
             }
             return nil
         }
@@ -65,6 +77,7 @@ extension RuleSetReader {
     private mutating func rejectKeysOfButtons(in fields: CheckedMapping) {
         rejectKeys(["event", "clicks", "pattern", "for", "part", "collect"], of: "button", in: fields)
         rejectKeys(["within"], of: "chord", in: fields)
+        rejectKeys(["from", "to"], of: "state", in: fields)
     }
 
     // MARK: Buttons
@@ -162,7 +175,10 @@ extension RuleSetReader {
         for index in events.indices {
             switch (events[index].event, name) {
             case (.hold, "for"):
-                if let duration = fields.duration("for") { events[index].event = .hold(after: duration) }
+                let range = Duration.milliseconds(1)...Duration.seconds(30)
+                if let node = fields.node("for"), let duration = checker.duration(node, key: "for", range) {
+                    events[index].event = .hold(after: duration)
+                }
             case (.rotate(let direction, _), "collect"):
                 if let duration = fields.duration("collect") {
                     events[index].event = .rotate(direction, collect: duration)

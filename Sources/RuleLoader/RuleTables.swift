@@ -173,7 +173,9 @@ extension MappingTable {
             Key("event", .anything, "the events"),
             Key("clicks", .integer(1...8), "this number of short presses"),
             Key("pattern", .anything, "a sequence of short and long presses"),
-            Key("for", .duration(.milliseconds(1) ... .seconds(30)), "for `hold`: the time after which it fires"),
+            Key(
+                "for", .duration(.zero...StateTrigger.longestDuration),
+                "for `hold`: the time after which it fires, 1ms to 30s; for `state`: how long the value must last"),
             Key("part", .anything, "the part of the button: `big` or `small` of a Duo, `dial` or `push` of a Twist"),
             Key("collect", .duration(.zero ... .seconds(2)), "for rotations: the time over which steps are summed"),
             Key("chord", .anything, "two to four buttons that are pressed together"),
@@ -186,10 +188,13 @@ extension MappingTable {
             Key(
                 "missed", .duration(.zero...TimeTrigger.longestOffset),
                 "for `at`: how late it still fires if the program was stopped at the time"),
+            Key("state", .anything, "the states whose changes fire it"),
+            Key("from", .anything, "for `state`: the values before the change"),
+            Key("to", .anything, "for `state`: the values after the change"),
             Key("id", .name, "a name for the trigger, read as `trigger.id`"),
         ],
-        planned: ["mqtt", "state", "sequence"],
-        replacedKeys: ["mqtt": "button", "state": "button", "sequence": "button"],
+        planned: ["mqtt", "sequence"],
+        replacedKeys: ["mqtt": "button", "sequence": "button"],
         foreignHints: [
             "time": "use at:", "after": "use at:", "weekdays": "use weekday:", "days": "use weekday:",
             "platform": "write button: and event:", "trigger": "write button: and event:", "buttons": "use button:",

@@ -58,9 +58,9 @@ import Testing
     @Test(
         "a program that cannot be started, or ends, is a failure with its last words",
         arguments: [
-            (["no-such-program"], "there is no program \"no-such-program\" in /usr/local/bin, /usr/bin, /bin"),
-            (["sh", "-c", "echo one >&2; echo 'no route to shed' >&2; exit 255"], "it ended: no route to shed"),
-            (["true"], "it ended"),
+            (["no-such-program"], "cannot be started: there is no program \"no-such-program\" in /usr/local/bin, /usr/bin, /bin"),
+            (["sh", "-c", "echo one >&2; echo 'no route to shed' >&2; exit 255"], "ended: no route to shed"),
+            (["true"], "ended"),
         ])
     func programEnds(words: [String], reason: String) async {
         let failure: HCITransportEvent? = await onReactor { run in
@@ -70,7 +70,7 @@ import Testing
                 withExtendedLifetime(transport) { run.finish(event) }
             }
         }
-        #expect(failure == .failed(.unreachable(words[0], reason: reason)))
+        #expect(failure == .failed(.program(words[0], reason: reason)))
     }
 
     @Test("a name is resolved, and its addresses are tried in turn")

@@ -9,6 +9,7 @@ package struct PreparedRules: Hashable, Sendable {
     let names: RuleEngine.Names
     let triggerTable: TriggerTable
     let timeTriggers: [TimedRule]
+    let stateUses: [Int: [StateUse]]
     /// The buttons and rules whose ages are read by expressions.
     let agedButtons, agedRules: [Int]
     /// True if expressions read the time or the position of the sun. Otherwise these are not computed.
@@ -19,6 +20,7 @@ package struct PreparedRules: Hashable, Sendable {
         names = RuleEngine.Names(set)
         triggerTable = TriggerTable(set)
         timeTriggers = TimedRule.all(in: set)
+        stateUses = StateUse.all(in: set, names)
         var agedButtons: Set<Int> = []
         var agedRules: Set<Int> = []
         var (readsTime, readsSun) = (false, false)

@@ -155,7 +155,7 @@ extension RuleIndex {
                 return Set(chords[chord].members) == buttons && chords[chord].within == within
                     && chords[chord].event == event
             }
-        case .times: return false
+        case .times, .states: return false
         }
     }
 

@@ -189,7 +189,7 @@ extension Rule {
         triggers.contains { trigger in
             switch trigger.origin {
             case .chord: true
-            case .times: false
+            case .times, .states: false
             case .buttons(_, let events, _): events.contains { $0 != .down && $0 != .up }
             }
         }

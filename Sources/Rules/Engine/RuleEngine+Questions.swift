@@ -78,7 +78,7 @@ extension RuleEngine {
                 if selectors.contains(where: { index.covers($0, button) }) { found += events.map(\.name) }
             case .chord(let members, _, _):
                 if members.contains(where: { index.covers(.declared($0), button) }) { found.append("chord") }
-            case .times: break
+            case .times, .states: break
             }
         }
         return found.reduce(into: []) { names, name in if !names.contains(name) { names.append(name) } }

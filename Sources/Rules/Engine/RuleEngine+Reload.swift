@@ -30,6 +30,7 @@ extension RuleEngine {
         for identity in identities { updateButtonFacts(identity.id) }
         world.refreshAges(at: now)
         worldHasChanged = true
+        moveCounts(moves, from: old.set.states, &effects)
         reloadDailyTimes(from: old.set, at: now, &effects)
     }
 

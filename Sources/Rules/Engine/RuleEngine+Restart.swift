@@ -29,7 +29,7 @@ extension RuleEngine {
 
     mutating func restore(_ state: RuleState) {
         daily = DailySchedule(prepared, handled: state.dailyTimes)
-        let known = daily.storedKeys
+        let known = daily.storedKeys.union(restoreCounts(state.dailyTimes.keys))
         for key in state.dailyTimes.keys.sorted() where !known.contains(key) {
             initialEffects.append(.store(.daily(key, nil)))
         }

@@ -62,12 +62,23 @@ extension RuleEngine {
         recognised(recogniser.handle(.holdEndMissed(button, silentFor: duration), at: now), at: now, &effects)
     }
 
-    mutating func received(_ payload: [UInt8], on topicName: String, at now: Instant, _ effects: inout [Effect]) {
+    mutating func received(
+        _ payload: [UInt8], on topicName: String, isRetained: Bool, at now: Instant, _ effects: inout [Effect]
+    ) {
         if states.refusesFirst(payload, on: topicName) {
             effects.append(.oversizedState(topicName: topicName, count: payload.count))
         }
+        let before = receivedValues(of: states.indices(of: topicName))
         copyStates(states.receive(payload, on: topicName, at: now))
         for fault in states.takeFaults() { effects.append(.stateFault(fault)) }
+        statesReceived(before, isRetained: isRetained, at: now, &effects)
+    }
+
+    /// Makes the values unknown that are too old.
+    mutating func expireStates(at now: Instant, _ effects: inout [Effect]) {
+        let before = receivedValues(of: states.expired(at: now))
+        copyStates(states.expire(at: now))
+        statesReceived(before, isRetained: false, at: now, &effects)
     }
 
     /// Copies the values of states.

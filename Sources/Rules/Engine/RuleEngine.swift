@@ -24,6 +24,7 @@ package import Gestures
 /// | event                                | `queued`, has a run, and fewer than `max`   | started; the run is queued               |
 /// | event                                | may have another run                        | started; the run begins                  |
 /// | timer or clock, at the time of `at`  | any                                         | as for an event                          |
+/// | state that changes, for a `state`    | any                                         | as for an event                          |
 ///
 /// | input                                     | run                                    | effect                              |
 /// |-------------------------------------------|----------------------------------------|-------------------------------------|
@@ -37,7 +38,7 @@ package import Gestures
 /// | stop                                      | is stored, because its rule resumes    | none                                |
 /// | stop                                      | any other                              | cancel it, finished(interrupted)    |
 ///
-/// Results for other runs are ignored; the id of a run is never used again. Messages, a reload, a restart and the first
+/// Results for other runs are ignored; the id of a run is never used again. Retained messages, a reload, a restart and the first
 /// connection of a button trigger no rule.
 ///
 /// The order of effects of an event: what was recognised; for each rule in document order, that it was stopped or that
@@ -65,7 +66,7 @@ package struct RuleEngine: Sendable {
         case batteryLow(ButtonID)
         case brokerChanged(isConnected: Bool)
         /// A message on a topic of `subscriptions`.
-        case message(topicName: String, payload: [UInt8])
+        case message(topicName: String, payload: [UInt8], isRetained: Bool = false)
         /// A message was handed over to the broker. Its time limit begins now.
         case handedOver(ActionID)
         case actionFinished(ActionID, ActionResult)
@@ -184,6 +185,8 @@ package struct RuleEngine: Sendable {
     var orphanedValues: [String: Value] = [:]
     /// When variables are reset and `at` triggers fire.
     var daily = DailySchedule()
+    /// The `state` triggers whose values have not lasted long enough yet.
+    var counts = StateCounts()
     /// The waits of runs that are stored now.
     var storedWaits: [RunID: StoredWait] = [:]
     /// State of an earlier process, until the wall clock is known.
@@ -241,7 +244,8 @@ package struct RuleEngine: Sendable {
         case .brokerChanged(let isConnected):
             worldHasChanged = worldHasChanged || world.brokerIsConnected != isConnected
             world.brokerIsConnected = isConnected
-        case .message(let topicName, let payload): received(payload, on: topicName, at: now, &effects)
+        case .message(let topicName, let payload, let isRetained):
+            received(payload, on: topicName, isRetained: isRetained, at: now, &effects)
         case .handedOver(let step):
             resume(step.run, at: now, &effects) { $0.handedOver(step, in: &$1, at: now, &$2) }
         case .actionFinished(let step, let outcome):
@@ -270,8 +274,10 @@ package struct RuleEngine: Sendable {
             clockWasSet(to: time, isBelievable: true, at: now, &effects)
         case .state(let name, let value):
             guard let stateIndex = names.states[name] else { return }
+            let before = receivedValues(of: [stateIndex])
             states.set(value, stateIndex, now)
             copyStates([stateIndex])
+            statesReceived(before, isRetained: false, at: now, &effects)
         }
     }
 
@@ -304,20 +310,23 @@ extension RuleEngine {
     /// Expires states first. Then it resumes runs, before rules start and gestures are recognised, so that a run that ends
     /// now does not stop a rule as busy.
     private mutating func timerFired(at now: Instant, _ effects: inout [Effect]) {
-        copyStates(states.expire(at: now))
+        expireStates(at: now, &effects)
         let due = carryOutDueTimes(at: now, &effects)
         for id in scheduler.due(at: now) {
             resume(id, at: now, &effects) { $0.timerFired(in: &$1, at: now, &$2) }
         }
         advance(at: now, &effects)
         fire(due, at: now, &effects)
+        fireLastingStates(at: now, &effects)
         decide(kept.take(silentAt: now), at: now, &effects)
         recognised(recogniser.handle(.timerFired, at: now), at: now, &effects)
     }
 
     private mutating func updateTimer(_ effects: inout [Effect]) {
         var next = recogniser.deadline
-        for deadline in [kept.nextDeadline, states.nextDeadline, scheduler.earliestDeadline, daily.nextDeadline] {
+        for deadline in [
+            kept.nextDeadline, states.nextDeadline, counts.nextDeadline, scheduler.earliestDeadline, daily.nextDeadline,
+        ] {
             guard let deadline, next.map({ deadline < $0 }) ?? true else { continue }
             next = deadline
         }

@@ -13,7 +13,8 @@ package struct RuleState: Hashable, Sendable {
     /// Runs of rules with `on_restart: resume` that waited in a `delay` or `wait`, ordered by id.
     package var waitingRuns: [WaitingRun]
     /// The times until which daily times were carried out: of variables with `reset`, by name, and of `at` triggers with
-    /// `missed`, by `TimeTrigger.key`.
+    /// `missed`, by `TimeTrigger.key`. Also the times since when values last, of `state` triggers with `for`, by
+    /// `StateCounts.Count.storedKey`.
     package var dailyTimes: [String: UTCTime]
 
     package init(

@@ -42,7 +42,16 @@ struct StateTable: Sendable {
         return received[index] ?? declared[index].defaultValue ?? .unknown
     }
 
+    /// The received value without the fallback; `nil` if it is unknown.
+    func receivedValue(at index: Int) -> Value? { received.indices.contains(index) ? received[index] : nil }
+
+    /// The indices of the states with this topic.
+    func indices(of topicName: String) -> [Int] { indicesOfTopics[topicName] ?? [] }
+
     var nextDeadline: Instant? { expiries.earliest }
+
+    /// The indices of the states that `expire` will make unknown.
+    func expired(at now: Instant) -> [Int] { expiries.due(at: now) }
 
     private func hasPointer(_ indices: [Int]) -> Bool { indices.contains { !declared[$0].pointer.isEmpty } }
 

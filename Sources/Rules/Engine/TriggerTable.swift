@@ -108,7 +108,7 @@ struct TriggerTable: Sendable {
                 ChordTrigger(
                     match: match, isAwaited: isAwaited, members: members, within: within, event: event,
                     holdAfter: holdAfter))
-        case .times: break
+        case .times, .states: break
         }
     }
 

@@ -9,6 +9,7 @@ package struct Trigger: Hashable, Sendable {
         /// Two to four indices in `RuleSet.buttons`, for buttons that are pressed within a time.
         case chord([Int], within: Duration, ChordEvent)
         case times(TimeTrigger)
+        case states(StateTrigger)
     }
 
     package var origin: Origin
@@ -20,7 +21,7 @@ package struct Trigger: Hashable, Sendable {
     package var isOfButton: Bool {
         switch origin {
         case .buttons, .chord: true
-        case .times: false
+        case .times, .states: false
         }
     }
 

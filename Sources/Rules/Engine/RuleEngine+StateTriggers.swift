@@ -1,0 +1,167 @@
+import ButtonModel
+import Expressions
+
+// The trigger `state`. It fires when the value of a state changes between two known values, by a message that is not
+// retained: a start, a reload and a reconnection fire nothing. A `default` is no known value here.
+extension RuleEngine {
+    /// The separator in a stored key, such as `door_open/state/0/door/`. It is in no name.
+    private static let separator = "/state/"
+    /// The length to which a value is cut in a stored key.
+    private static let keyLength = 64
+
+    /// A change of a state that fires rules.
+    private struct StateChange {
+        var state: Int
+        /// `nil` if the value was not known, because the count began in an earlier process.
+        var old: Value?
+        var new: Value
+        var matches: [RuleIndex.Match]
+    }
+
+    /// Follows the values that states have received.
+    ///
+    /// - Parameter before: the states that may have changed, and their received values until now; `nil` for unknown.
+    mutating func statesReceived(
+        _ before: [(state: Int, value: Value?)], isRetained: Bool, at now: Instant, _ effects: inout [Effect]
+    ) {
+        var changes: [StateChange] = []
+        for (state, old) in before {
+            let new = states.receivedValue(at: state)
+            guard new != old || !counts.restored.isEmpty else { continue }
+            var change = StateChange(state: state, old: old, new: new ?? .unknown, matches: [])
+            for use in prepared.stateUses[state] ?? [] {
+                let key = StateCounts.Key(match: use.match, state: state)
+                if let count = counts[key] {
+                    if let new, use.trigger.goesOn(new, since: count.first) { continue }
+                    endCount(key, &effects)
+                }
+                guard let new else { continue }
+                resumeCount(key, use.trigger, new, at: now, &effects)
+                guard !isRetained, let old, old != new, counts[key] == nil,
+                    use.trigger.from.isEmpty || use.trigger.from.contains(old),
+                    use.trigger.to.isEmpty || use.trigger.to.contains(new)
+                else { continue }
+                if use.trigger.duration == .zero {
+                    if change.matches.last?.rule != use.match.rule { change.matches.append(use.match) }
+                } else {
+                    beginCount(key, use.trigger, from: old, to: new, at: now, &effects)
+                }
+            }
+            if !change.matches.isEmpty { changes.append(change) }
+        }
+        for change in changes { fire(change, at: now, &effects) }
+    }
+
+    /// The states with `state` triggers among some, and their received values.
+    func receivedValues(of indices: [Int]) -> [(state: Int, value: Value?)] {
+        guard !prepared.stateUses.isEmpty else { return [] }
+        return indices.filter { prepared.stateUses[$0] != nil }.map { ($0, states.receivedValue(at: $0)) }
+    }
+
+    /// Fires the triggers whose values have lasted long enough.
+    mutating func fireLastingStates(at now: Instant, _ effects: inout [Effect]) {
+        guard !counts.isEmpty else { return }
+        var changes: [StateChange] = []
+        for (key, count) in counts.takeDue(at: now) {
+            effects.append(.store(.daily(count.storedKey, nil)))
+            guard let new = states.receivedValue(at: key.state) else { continue }
+            if let last = changes.last, last.state == key.state, last.old == count.old {
+                if last.matches.last?.rule != key.match.rule { changes[changes.count - 1].matches.append(key.match) }
+            } else {
+                changes.append(StateChange(state: key.state, old: count.old, new: new, matches: [key.match]))
+            }
+        }
+        for change in changes { fire(change, at: now, &effects) }
+    }
+
+    private mutating func fire(_ change: StateChange, at now: Instant, _ effects: inout [Effect]) {
+        let time = world.wallClock(at: now)
+        var facts = TriggerFacts()
+        facts.event = StateTrigger.eventName
+        facts.at = world.timeStamp(time)
+        facts.occasion = .state(
+            name: set.states[change.state].name, old: change.old?.text ?? "", new: change.new.text ?? "")
+        judgeAndStart(Event(cause: RunCause(facts: facts, at: time), at: now), change.matches, .all, at: now, &effects)
+        advance(at: now, &effects)
+    }
+
+    // MARK: Counts
+
+    private mutating func beginCount(
+        _ key: StateCounts.Key, _ trigger: StateTrigger, from old: Value?, to new: Value, at now: Instant,
+        _ effects: inout [Effect]
+    ) {
+        let storedKey = storedPrefix(of: key) + (trigger.to.isEmpty ? RuleEngine.shortText(of: new) : "")
+        counts.begin(key, StateCounts.Count(storedKey: storedKey, old: old, first: new), until: now + trigger.duration)
+        effects.append(.store(.daily(storedKey, world.wallClock(at: now))))
+    }
+
+    private mutating func endCount(_ key: StateCounts.Key, _ effects: inout [Effect]) {
+        guard let count = counts.end(key) else { return }
+        effects.append(.store(.daily(count.storedKey, nil)))
+    }
+
+    /// Begins a count of an earlier process again, if the state still has the value; it may have changed meanwhile.
+    private mutating func resumeCount(
+        _ key: StateCounts.Key, _ trigger: StateTrigger, _ value: Value, at now: Instant, _ effects: inout [Effect]
+    ) {
+        guard !counts.restored.isEmpty else { return }
+        let prefix = storedPrefix(of: key)
+        for storedKey in counts.restored.sorted() where storedKey.hasPrefix(prefix) {
+            counts.restored.remove(storedKey)
+            let goesOn =
+                trigger.to.isEmpty
+                ? storedKey == prefix + RuleEngine.shortText(of: value) : trigger.to.contains(value)
+            if goesOn {
+                beginCount(key, trigger, from: nil, to: value, at: now, &effects)
+            } else {
+                effects.append(.store(.daily(storedKey, nil)))
+            }
+        }
+    }
+
+    private func storedPrefix(of key: StateCounts.Key) -> String {
+        "\(set.rules[key.match.rule].id)\(RuleEngine.separator)\(key.match.trigger)/\(set.states[key.state].name)/"
+    }
+
+    private static func shortText(of value: Value) -> String { String((value.text ?? "").prefix(keyLength)) }
+
+    /// Takes the counts of an earlier process out of the stored times.
+    ///
+    /// - Returns: their keys.
+    mutating func restoreCounts(_ stored: some Sequence<String>) -> Set<String> {
+        let prefixes = prepared.stateUses.flatMap { state, uses in
+            uses.filter { $0.trigger.duration > .zero }
+                .map { storedPrefix(of: StateCounts.Key(match: $0.match, state: state)) }
+        }
+        counts.restored = Set(
+            stored.filter { key in
+                key.contains(RuleEngine.separator) && prefixes.contains { key.hasPrefix($0) }
+            })
+        return counts.restored
+    }
+
+    /// Keeps the counts of unchanged rules with unchanged states.
+    ///
+    /// - Parameter before: the states until now.
+    mutating func moveCounts(_ moves: RuleIndexMap, from before: [DeclaredState], _ effects: inout [Effect]) {
+        guard !counts.isEmpty else { return }
+        let (set, names) = (set, names)
+        let ended = counts.move { key in
+            guard let rule = moves[key.match.rule], let state = names.states[before[key.state].name],
+                before[key.state].isSameSource(as: set.states[state])
+            else { return nil }
+            return StateCounts.Key(match: RuleIndex.Match(rule: rule, trigger: key.match.trigger), state: state)
+        }
+        let restored = counts.restored
+        let kept = restoreCounts(restored)
+        for key in ended + restored.subtracting(kept).sorted() { effects.append(.store(.daily(key, nil))) }
+    }
+}
+
+extension DeclaredState {
+    /// True if the values of both come from the same messages.
+    fileprivate func isSameSource(as other: DeclaredState) -> Bool {
+        topicName == other.topicName && pointer == other.pointer && type == other.type
+    }
+}
