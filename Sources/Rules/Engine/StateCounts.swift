@@ -39,14 +39,16 @@ struct StateCounts: Sendable {
 
     /// Ends and returns the counts that are complete, in the order of their deadlines, then of the file.
     mutating func takeDue(at now: Instant) -> [(key: Key, count: Count)] {
-        let due = deadlines.keys.compactMap { key in deadlines.deadline(of: key).map { (key: key, at: $0) } }
-            .filter { $0.at <= now }
-            .sorted { left, right in
-                left.at == right.at
-                    ? left.key.state == right.key.state
-                        ? RuleIndex.Match.comesFirst(left.key.match, right.key.match) : left.key.state < right.key.state
-                    : left.at < right.at
-            }
+        var due: [(key: Key, at: Instant)] = []
+        for key in deadlines.keys {
+            guard let at = deadlines.deadline(of: key), at <= now else { continue }
+            due.append((key, at))
+        }
+        due.sort { left, right in
+            guard left.at == right.at else { return left.at < right.at }
+            guard left.key.state == right.key.state else { return left.key.state < right.key.state }
+            return RuleIndex.Match.comesFirst(left.key.match, right.key.match)
+        }
         return due.compactMap { key, _ in end(key).map { (key, $0) } }
     }
 

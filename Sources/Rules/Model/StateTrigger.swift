@@ -1,4 +1,3 @@
-package import ButtonModel
 package import Expressions
 
 /// A `state` trigger: it fires when the value of a state changes between two known values.
