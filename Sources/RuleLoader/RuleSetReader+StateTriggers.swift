@@ -13,7 +13,7 @@ extension RuleSetReader {
             guard let state = ruleSet.states.first(where: { $0.name == name }) else {
                 let near = checker.nearest(to: name, among: ruleSet.states.map(\.name))
                 checker.error(
-                    "E305", at: node, "there is no state \"\(checker.shown(name))\"",
+                    "E305", at: node, "unknown state \"\(checker.shown(name))\"",
                     hint: near.map { "did you mean \"\($0)\"?" } ?? "declare it under states:")
                 continue
             }

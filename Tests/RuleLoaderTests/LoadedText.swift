@@ -37,12 +37,14 @@ enum LoadedText {
     }
 
     /// A trigger of a rule in a house with buttons of every model.
-    static func trigger(_ text: String, _ location: Testing.SourceLocation = #_sourceLocation) throws -> Trigger {
-        let set = try good(triggers(text), in: LoadInputs(), location)
+    static func trigger(
+        _ text: String, states: String = "{}", _ location: Testing.SourceLocation = #_sourceLocation
+    ) throws -> Trigger {
+        let set = try good(triggers(text, states: states), in: LoadInputs(), location)
         return try #require(set.rules.first?.triggers.first, sourceLocation: location)
     }
 
-    static func triggers(_ text: String) -> String {
+    static func triggers(_ text: String, states: String = "{}") -> String {
         """
         buttons:
           kitchen: BF12-C34567
@@ -50,6 +52,7 @@ enum LoadedText {
           sofa: {serial: DA01-D00042, model: duo}
           desk: {serial: TA01-T00007, model: twist}
         groups: {everyone: [kitchen, hall], mixed: [hall, sofa]}
+        states: \(states)
         rules:
           - id: one
             triggers: \(text)

@@ -78,6 +78,38 @@ struct TriggerTests {
                         missed: .seconds(43_200))))
     }
 
+    @Test("a state has the values before and after, of its type, and how long the new one must last")
+    func states() throws {
+        #expect(
+            try LoadedText.trigger("{state: door}", states: Self.states)
+                == Trigger(origin: .states(StateTrigger(["door"]))))
+        #expect(
+            try LoadedText.trigger("{state: [lux, level], from: 10, to: [20, 30], for: 5m, id: b}", states: Self.states)
+                == Trigger(
+                    origin: .states(
+                        StateTrigger(
+                            ["lux", "level"], from: [.integer(10)], to: [.integer(20), .integer(30)],
+                            for: .seconds(300))), id: "b"))
+    }
+
+    private static let states =
+        "{door: {topic: a}, lux: {topic: b, type: integer}, level: {topic: c, type: integer}}"
+
+    @Test(
+        "a trigger of states that does not fit is refused, and said once",
+        arguments: [
+            ("{state: doors}", "E305"), ("{state: []}", "E212"), ("{state: lux, to: high}", "E203"),
+            ("{state: [lux, door], to: 1}", "E210"), ("{state: door, for: 8d}", "E205"),
+            ("{state: door, to: []}", "E212"),
+            ("{state: door, event: click}", "E210"), ("{state: door, within: 1s}", "E210"),
+            ("{state: door, missed: 1h}", "E210"), ("{state: door, button: any}", "E210"),
+            ("{at: \"21:00\", from: 1}", "E210"), ("{button: any, event: click, to: 1}", "E210"),
+        ])
+    func wrongStates(text: String, code: String) {
+        let complaints = LoadedText.complaints(LoadedText.triggers(text, states: Self.states))
+        #expect(complaints.map { String($0.prefix(4)) } == [code], "\(complaints)")
+    }
+
     @Test(
         "what does not fit is refused, and said once",
         arguments: [

@@ -45,6 +45,11 @@ enum RandomHouse {
             let missed = Duration.seconds([0, 0, 60, 7200].randomElement(using: &random) ?? 0)
             rule.triggers.append(Trigger(origin: .times(TimeTrigger(times, missed: missed))))
         }
+        if Int.random(in: 0..<3, using: &random) == 0 {
+            let to: [Value] = Bool.random(using: &random) ? [.string("open")] : []
+            let duration = Duration.seconds([0, 0, 1, 60].randomElement(using: &random) ?? 0)
+            rule.triggers.append(Trigger(origin: .states(StateTrigger(["door"], to: to, for: duration))))
+        }
         rule.scope = Bool.random(using: &random) ? .button : .rule
         rule.isFallback = Int.random(in: 0..<5, using: &random) == 0
         rule.isEnabled = Int.random(in: 0..<8, using: &random) != 0

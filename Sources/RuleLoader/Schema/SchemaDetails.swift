@@ -124,7 +124,7 @@ extension SchemaMapping {
         "event": KeyDetail(.oneOrMany(.oneOf(TriggerEvent.fileNames)), "click", ["click", "hold"]),
         "clicks": KeyDetail(3),
         "pattern": KeyDetail(.list(.oneOf(PressLength.allCases.map(\.rawValue)), 2...8), ["short", "short", "long"]),
-        "for": KeyDetail(else: .described("the button's `hold_after`"), "3s"),
+        "for": KeyDetail(else: .described("the button's `hold_after`, or `0s`"), "3s"),
         "part": KeyDetail(
             .oneOrMany(.oneOf(ButtonPart.allCases.map(\.rawValue))), else: .described("any"), "dial", ["big", "small"]),
         "collect": KeyDetail(else: .value("100ms"), "250ms"),
@@ -134,6 +134,9 @@ extension SchemaMapping {
         "offset": KeyDetail(.offset, else: .value("0s"), "-30m"),
         "weekday": KeyDetail(.oneOrMany(.weekday), else: .described("every day"), "mon-fri", ["sat", "sun"]),
         "missed": KeyDetail(else: .value("0s"), "2h"),
+        "state": KeyDetail(.oneOrMany(.reference(.state)), "door", ["door", "window"]),
+        "from": KeyDetail(.oneOrMany(.scalar), else: .described("any"), "closed"),
+        "to": KeyDetail(.oneOrMany(.scalar), else: .described("any"), "open", [1, 2]),
         "id": KeyDetail("next"),
     ]
 

@@ -227,6 +227,7 @@ enum SchemaMapping: String, CaseIterable, Sendable {
         Variant(
             "chord", with: ["event", "within", "id"], overrides: ["event": .oneOf(ChordEvent.allCases.map(\.rawValue))]),
         Variant("at", with: ["offset", "weekday", "missed", "id"]),
+        Variant("state", with: ["from", "to", "for", "id"]),
     ]
 
     /// The variants of a step. Those with companion keys come last.

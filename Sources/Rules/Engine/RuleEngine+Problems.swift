@@ -13,7 +13,7 @@
             }
             let deadlines = [
                 recogniser.deadline, kept.nextDeadline, states.nextDeadline, scheduler.earliestDeadline,
-                daily.nextDeadline,
+                daily.nextDeadline, counts.nextDeadline,
             ]
             // The first timer is requested at the first input.
             expect(timer == deadlines.compactMap(\.self).min(), "the timer is not at the earliest deadline")
@@ -38,6 +38,17 @@
             }
             for (index, state) in set.states.enumerated() {
                 expect(world.states[index] == states.value(at: index), "rules see an old value of state \(state.name)")
+            }
+            for (key, count) in counts.counts {
+                let uses = prepared.stateUses[key.state] ?? []
+                guard let use = uses.first(where: { $0.match == key.match }),
+                    let value = states.receivedValue(at: key.state)
+                else {
+                    expect(false, "the time of a state runs without a trigger or a value: \(count.storedKey)")
+                    continue
+                }
+                expect(
+                    use.trigger.goesOn(value, since: count.first), "the time of a state runs, which has another value")
             }
             for case (let index, let button?) in index.buttonByDeclaration.enumerated() {
                 expect(
