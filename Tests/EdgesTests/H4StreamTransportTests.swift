@@ -58,7 +58,10 @@ import Testing
     @Test(
         "a program that cannot be started, or ends, is a failure with its last words",
         arguments: [
-            (["no-such-program"], "cannot be started: there is no program \"no-such-program\" in /usr/local/bin, /usr/bin, /bin"),
+            (
+                ["no-such-program"],
+                "cannot be started: there is no program \"no-such-program\" in /usr/local/bin, /usr/bin, /bin"
+            ),
             (["sh", "-c", "echo one >&2; echo 'no route to shed' >&2; exit 255"], "ended: no route to shed"),
             (["true"], "ended"),
         ])

@@ -173,4 +173,35 @@ struct RuleTopicsTests {
             try house.heard("test/says \(value) after " + payload)
         }
     }
+
+    @Test("a state that changes fires a rule; a retained one does not; the time that it must last survives a kill")
+    func stateTrigger() throws {
+        let house = try RuleHouse(
+            """
+            version: 1
+            states: {door: {topic: home/door}}
+            rules:
+              - id: opened
+                triggers: {state: door, to: open}
+                actions: {publish: {topic: test/opened, payload: "{{ trigger.old }} {{ trigger.new }}"}}
+              - id: stands_open
+                triggers: {state: door, to: open, for: 2s}
+                actions: {publish: {topic: test/stands, payload: "since {{ trigger.old }}open"}}
+            """
+        ) { workshop, port in
+            try RuleHouse.publish(workshop, port, "home/door", "open", retain: true)
+        }
+        try house.publish("home/door", "closed", retain: true)
+        try house.publish("home/door", "open", retain: true)
+        try house.heard("test/opened closed open")
+        try house.heard("test/stands since closedopen")
+        try house.publish("home/door", "closed", retain: true)
+        try house.publish("home/door", "open", retain: true)
+        try house.heard("test/opened closed open")
+        try house.restart(with: SIGKILL)
+        // The retained message makes the value known again, and fires only what was counted.
+        try house.heard("test/stands since open")
+        let statistics = try house.ask("rules/trace", ["id": "opened"])["runs"]?.arrayValue
+        #expect(statistics?.isEmpty == true, "a retained message started the rule")
+    }
 }
