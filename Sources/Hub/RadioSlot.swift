@@ -68,6 +68,7 @@ struct RadioSlot: Sendable {
         if let since = history.readySince, now - since >= Self.lastingReadiness { backOff.reset() }
         let isNews = history.lost(reason, wasOpen: isOpen, time: time, at: now)
         state = .down(fault, reason)
+        isShared = false
         guard !isHeldClosed else { return Closing(retryDelay: nil, isLogged: false) }
         let isLogged = isNews || !backOff.isAtLongest
         return Closing(retryDelay: backOff.next(), isLogged: isLogged)

@@ -121,9 +121,10 @@ package struct BlueZRadio: Sendable {
             call(.getManagedObjects)
         case .bus(.received(let id, let value)):
             if links.contains(where: { $0.id == id && $0.phase == .open }) { report(.notified(id, value)) }
-        case .bus(let input):
+        case .bus(let input) where concernsUs(input):
             handle(input, at: now)
             update(at: now)
+        case .bus: break
         case .closed: reset()
         case .timerFired:
             for key in deadlines.takeDue(at: now) { expire(key, at: now) }
@@ -145,6 +146,12 @@ package struct BlueZRadio: Sendable {
     /// The notification that `handle` will report for a value; `nil` if only `handle` knows it.
     package func preview(_ id: LinkID, _ value: [UInt8]) -> (link: LinkID, value: ArraySlice<UInt8>)? {
         links.contains { $0.id == id && $0.phase == .open } ? (id, value[...]) : nil
+    }
+
+    /// False for a change of a device that is no button. During a discovery there are many.
+    private func concernsUs(_ input: BusInput) -> Bool {
+        guard case .propertiesChanged(let path, BlueZName.device, _, _) = input else { return true }
+        return devices[path] != nil
     }
 
     private mutating func perform(_ command: RadioCommand, at now: Instant) {

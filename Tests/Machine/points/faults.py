@@ -46,7 +46,7 @@ def pulled(box: Box) -> None:
     with box.same_process():
         journal = box.journal_mark()
         box.machine.do('systemctl kill --signal USR1 air')
-        box.journal_until('hci0 disappeared', journal)
+        box.journal_until('BlueZ has no such adapter', journal)
         told = box.machine.run('tryck status')
         equal(told.status, 1, 'the status of "tryck status" without an adapter')
         box.machine.do('systemctl kill --signal USR2 air')
