@@ -15,6 +15,9 @@ final class TransportProgram {
     /// What it gets of the daemon's environment: `ssh` finds its keys below HOME.
     private static let passedOn = ["HOME", "LANG", "LOGNAME", "PATH", "SSH_AUTH_SOCK", "USER"]
 
+    /// The number of programs that are not reaped. Tests wait for the last one.
+    private(set) static var living = 0
+
     private let loop: EventLoop
     private let process: pid_t
     private let processDescriptor: Int32
@@ -40,6 +43,7 @@ final class TransportProgram {
             pipes.closeAll()
             throw error
         }
+        Self.living += 1
         pipes.closeChildEnds()
         descriptor = pipes.output.parent
         // The closures keep this object alive until the program has been reaped.
@@ -82,6 +86,7 @@ final class TransportProgram {
         var isSignalled: Int32 = 0
         var status: Int32 = 0
         guard linux_reap(processDescriptor, &isSignalled, &status) == 1 else { return }
+        Self.living -= 1
         // Processes that it has left behind end with it.
         kill(-process, SIGKILL)
         leader?.cancel()
