@@ -40,6 +40,7 @@ extension ButtonManager {
         search = listening.isForPairing ? ButtonSearch(candidate: candidate, isUserRequested: false) : nil
         updateListening(at: now)
         updateExpected(at: now)
+        if let address = ended.candidate?.address, !goesOn { dropCandidate(address, at: now) }
         if ended.isUserRequested { effects.append(.pairing(.ended)) }
     }
 
@@ -133,6 +134,12 @@ extension ButtonManager {
             close(id, at: now)
         }
         lookForNext(at: now)
+        dropCandidate(address, at: now)
+    }
+
+    /// Lets the radio forget a button that was not paired. BlueZ may have been told to connect to it for ever.
+    private mutating func dropCandidate(_ address: BluetoothAddress, at now: Instant) {
+        if known[ButtonID(address)] == nil { perform(.forget(address), at: now) }
     }
 
     private mutating func lookForNext(at now: Instant) {

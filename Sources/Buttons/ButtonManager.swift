@@ -313,9 +313,10 @@ package struct ButtonManager: Sendable {
         for button in known.values.sorted(by: { $0.id < $1.id }) where isToBeConnected(button.id) {
             expected.append(ExpectedButton(button.identity.address, FlicService(button.identity.model)))
         }
-        let unwanted = known.values.filter { !$0.settings.isConnectionWanted }.map(\.identity.address.rawValue).sorted()
-        perform(
-            .expect(expected, unwanted: isShuttingDown ? [] : unwanted.map { BluetoothAddress(rawValue: $0) }), at: now)
+        // At the end of the program, nobody has asked that a button be left alone.
+        let unwanted =
+            isShuttingDown ? [] : known.values.filter { !$0.settings.isConnectionWanted }.sorted { $0.id < $1.id }
+        perform(.expect(expected, unwanted: unwanted.map(\.identity.address)), at: now)
         for button in known.keys.sorted() { updateState(of: button) }
         reportLinkShortage()
     }

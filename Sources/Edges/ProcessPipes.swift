@@ -32,20 +32,21 @@ package struct StandardPipes {
         input = hasInput ? made[2] : nil
     }
 
-    /// One Unix socket as standard input and output, and a pipe for errors.
-    init(forConversation: Void) throws(ProcessJob.StartFailure) {
-        try self.init(hasInput: false)
-        Self.close(output)
+    /// Creates a Unix socket that is both standard input and standard output of the program, and a pipe for its errors.
+    static func withSocket() throws(ProcessJob.StartFailure) -> StandardPipes {
+        var pipes = try StandardPipes(hasInput: false)
+        close(pipes.output)
         var ends: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, type, 0, &ends) == 0 else {
             let reason = systemMessage(errno)
-            Self.close(error)
+            close(pipes.error)
             throw ProcessJob.StartFailure(sentence: "its socket cannot be created: \(reason)")
         }
-        output = Pipe(parent: ends[0], child: ends[1])
-        linux_set_blocking(output.parent, 0)
-        isOutputInput = true
+        pipes.output = Pipe(parent: ends[0], child: ends[1])
+        linux_set_blocking(pipes.output.parent, 0)
+        pipes.isOutputInput = true
+        return pipes
     }
 
     func closeChildEnds() {

@@ -36,7 +36,7 @@ final class TransportProgram {
             arguments: words,
             environment: Self.passedOn.compactMap { name in environment[name].map { "\(name)=\($0)" } },
             directory: directory)
-        let pipes = try StandardPipes(forConversation: ())
+        let pipes = try StandardPipes.withSocket()
         do throws(ProcessJob.StartFailure) {
             (process, processDescriptor) = try spawn(request, pipes)
         } catch {

@@ -45,7 +45,7 @@ package enum RadioCommand: Hashable, Sendable {
     case keepDiscovery(LinkID)
     /// What was found out about the button's service may have changed.
     case discardDiscovery(BluetoothAddress)
-    /// The button's pairing has been deleted.
+    /// The button's pairing has been deleted, or it could not be paired.
     case forget(BluetoothAddress)
 }
 

@@ -89,10 +89,7 @@ struct ConfigurationReader {
 
     private mutating func readTransport(_ node: YAMLNode) {
         if case .mapping = node.content {
-            guard let fields = checker.fields(node, .transport) else { return }
-            guard let node = fields.node("command") else {
-                return checker.error("E201", at: node, "\"transport\" needs \"command\", or is a text such as hci:0")
-            }
+            guard let fields = checker.fields(node, .transport), let node = fields.node("command") else { return }
             let words = checker.oneOrMany(node, empty: "the command has no program")
                 .compactMap { checker.text($0, key: "command", .areText)?.string }
             guard words.allSatisfy({ !$0.utf8.contains(0) }), words.first?.isEmpty == false else {

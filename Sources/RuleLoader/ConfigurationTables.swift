@@ -48,7 +48,7 @@ extension MappingTable {
 
     static let transport = MappingTable(
         name: "\"transport\"",
-        keys: [Key("command", .anything, "a program that speaks HCI on its standard input and output")],
+        keys: [Key("command", .anything, required: true, "a program that speaks HCI on its standard input and output")],
         foreignHints: ["adapter": "write transport: hci:0"])
 
     static let mqtt = MappingTable(

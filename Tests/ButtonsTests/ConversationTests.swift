@@ -548,4 +548,71 @@ struct SharedConversationTests {
         talk.reports(.state(ConversationTests.hall, .disconnected))
         talk.ends()
     }
+
+    /// BlueZ is ready, and has these objects besides the adapter's.
+    private static func open(_ talk: inout Conversation, _ devices: [String: BusInterfaces] = [:]) throws {
+        talk.when(.busOpened(.any))
+        talk.calls(.getManagedObjects)
+        let own = try #require(objects[adapter])
+        talk.when(.bus(.objects(BusCallID(rawValue: 1), [adapter: own].merging(devices) { $1 })))
+        talk.calls(.registerApplication(adapter: adapter))
+        talk.when(.bus(.answered(BusCallID(rawValue: 2))))
+        talk.reports(.controllerReady(BluetoothAddress(rawValue: 0x0011_2233_4455)))
+        talk.reports(.capacity(acceptListSize: 255, linkLimit: nil))
+    }
+
+    @Test("a button that could not be paired is removed from BlueZ, which would connect to it for ever")
+    func notPaired() throws {
+        var talk = Conversation()
+        talk.when(.entropy([UInt8](repeating: 7, count: 1056)))
+        try Self.open(&talk)
+        talk.when(.permitJoin(.seconds(300)))
+        talk.reports(.pairing(.searching))
+        talk.calls(.setDiscoveryFilter(adapter: Self.adapter, .all))
+        talk.when(
+            .bus(
+                .interfacesAdded(
+                    Self.device,
+                    [
+                        "org.bluez.Device1": [
+                            "Address": .string("90:88:A9:00:00:01"), "AddressType": .string("public"),
+                            "UUIDs": .list([.string("00420000-8f59-4420-870d-84f3b617e493")]),
+                        ]
+                    ])))
+        talk.passOver()
+        talk.wait(.seconds(1))
+        talk.passOver()
+        talk.wait(.seconds(31))
+        talk.reports(
+            .pairing(.failed(.connectionTimeout, BluetoothAddress(rawValue: 0x9088_A900_0001))))
+        talk.calls(.removeDevice(adapter: Self.adapter, device: Self.device))
+        talk.passOver()
+    }
+
+    @Test("a button with a random address that users disconnected is blocked in BlueZ")
+    func unwantedRandomAddress() throws {
+        let address = BluetoothAddress(rawValue: 0xC0E4_DA00_0001, kind: .random)
+        let key = try #require(PairingKey([UInt8](repeating: 1, count: 16)))
+        var button = KnownButton(
+            identity: ButtonIdentity(
+                address: address, uuid: "5aa61c5615eba33f02eb79b9402cba0a", serial: "BA00-A00001", nickname: "Hall",
+                firmwareVersion: 11), pairing: Pairing(identifier: 1, key: key))
+        button.settings.isConnectionWanted = false
+        let path = Self.adapter + "/dev_C0_E4_DA_00_00_01"
+        var talk = Conversation()
+        talk.when(.entropy([UInt8](repeating: 7, count: 1056)))
+        talk.when(.restored([button]))
+        try Self.open(
+            &talk,
+            [
+                path: [
+                    "org.bluez.Device1": [
+                        "Address": .string("C0:E4:DA:00:00:01"), "AddressType": .string("random"),
+                        "Trusted": .bool(true),
+                    ]
+                ]
+            ])
+        talk.calls(.setBlocked(device: path, true))
+        talk.ends()
+    }
 }

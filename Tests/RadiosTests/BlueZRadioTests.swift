@@ -296,6 +296,21 @@ struct BlueZRadioTests {
         talk.ends()
     }
 
+    @Test("a button is blocked only when its link has ended, so that it is asked to leave first")
+    func unwantedWithLink() {
+        var (talk, id) = BlueZTalk.attached()
+        talk.when(.perform(.expect([], unwanted: [BlueZTalk.hall])))
+        talk.when(.perform(.write(id, [1])))
+        talk.does(.write(id, [1]))
+        talk.when(.bus(.ended(id)))
+        talk.does(.closeChannels(id))
+        talk.changes(["Connected": .bool(false)])
+        talk.does(.closeChannels(id))
+        talk.reports(.disconnected(id, .unknown))
+        talk.calls(.setBlocked(device: BlueZTalk.hallPath, true))
+        talk.ends()
+    }
+
     @Test("a button that is forgotten is removed from BlueZ, and its link ends")
     func forget() {
         var (talk, id) = BlueZTalk.attached()
@@ -328,16 +343,9 @@ struct BlueZRadioTests {
     func pairing() {
         var talk = BlueZTalk.ready()
         talk.when(.perform(.listen(.active)))
-        talk.calls(.setDiscoveryFilter(adapter: BlueZTalk.adapter, .all))
-        talk.answers(.success)
-        talk.calls(.startDiscovery(adapter: BlueZTalk.adapter))
-        talk.answers(.success)
+        talk.discovers(.all)
         talk.when(.bus(.interfacesAdded(BlueZTalk.hallPath, BlueZTalk.device(BlueZTalk.hall, Self.signals))))
-        var heard = HeardAdvertisement(
-            kind: .connectable, address: BlueZTalk.hall, rssi: -60, service: .flic2, name: "Flic")
-        talk.reports(.heard(heard))
-        heard.kind = .scanResponse
-        talk.reports(.heard(heard))
+        talk.hears(isConnectedElsewhere: false)
         talk.when(.perform(.expect([Self.hall], unwanted: [])))
         talk.calls(.stopDiscovery(adapter: BlueZTalk.adapter))
         talk.when(.perform(.listen(.off)))
@@ -362,19 +370,11 @@ struct BlueZRadioTests {
     func connectedElsewhere() {
         var talk = BlueZTalk.ready()
         talk.when(.perform(.listen(.background)))
-        talk.calls(.setDiscoveryFilter(adapter: BlueZTalk.adapter, .flicServices))
-        talk.answers(.success)
-        talk.calls(.startDiscovery(adapter: BlueZTalk.adapter))
-        talk.answers(.success)
+        talk.discovers(.flicServices)
         var signals = Self.signals
         signals["ManufacturerData"] = .dictionary(["783": .octets([1, 0x7B, 0, 1, 2])])
         talk.when(.bus(.interfacesAdded(BlueZTalk.hallPath, BlueZTalk.device(BlueZTalk.hall, signals))))
-        var heard = HeardAdvertisement(
-            kind: .connectable, address: BlueZTalk.hall, rssi: -60, service: .flic2, name: "Flic",
-            isConnectedElsewhere: true)
-        talk.reports(.heard(heard))
-        heard.kind = .scanResponse
-        talk.reports(.heard(heard))
+        talk.hears(isConnectedElsewhere: true)
         talk.when(.perform(.listen(.off)))
         talk.calls(.stopDiscovery(adapter: BlueZTalk.adapter))
         talk.answers(.success)
@@ -461,10 +461,7 @@ struct BlueZRadioTests {
     @Test("a known button that BlueZ does not know is searched by its address for a minute, connected and trusted")
     func absent() {
         var talk = BlueZTalk.ready(expecting: [Self.hall])
-        talk.calls(.setDiscoveryFilter(adapter: BlueZTalk.adapter, .addressPrefix("80:E4:DA:7B:00:01")))
-        talk.answers(.success)
-        talk.calls(.startDiscovery(adapter: BlueZTalk.adapter))
-        talk.answers(.success)
+        talk.discovers(.addressPrefix("80:E4:DA:7B:00:01"))
         talk.when(.bus(.interfacesAdded(BlueZTalk.hallPath, BlueZTalk.device())))
         talk.calls(.stopDiscovery(adapter: BlueZTalk.adapter))
         talk.answers(.success)
@@ -476,10 +473,7 @@ struct BlueZRadioTests {
     func absentAdvice() {
         let second = ExpectedButton(BluetoothAddress(rawValue: 0x80E4_DA7B_0102), .flic2)
         var talk = BlueZTalk.ready(expecting: [Self.hall])
-        talk.calls(.setDiscoveryFilter(adapter: BlueZTalk.adapter, .addressPrefix("80:E4:DA:7B:00:01")))
-        talk.answers(.success)
-        talk.calls(.startDiscovery(adapter: BlueZTalk.adapter))
-        talk.answers(.success)
+        talk.discovers(.addressPrefix("80:E4:DA:7B:00:01"))
         talk.wait(.seconds(61))
         talk.warns("BlueZ does not know 80:E4:DA:7B:00:01: press")
         talk.calls(.stopDiscovery(adapter: BlueZTalk.adapter))

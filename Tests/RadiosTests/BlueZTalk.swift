@@ -187,6 +187,25 @@ struct BlueZTalk {
         #expect(anomaly.contains(text), sourceLocation: sourceLocation)
     }
 
+    /// The radio starts a discovery, which bluetoothd accepts.
+    mutating func discovers(_ filter: DiscoveryFilter, sourceLocation: SourceLocation = #_sourceLocation) {
+        calls(.setDiscoveryFilter(adapter: Self.adapter, filter), sourceLocation: sourceLocation)
+        answers(.success, sourceLocation: sourceLocation)
+        calls(.startDiscovery(adapter: Self.adapter), sourceLocation: sourceLocation)
+        answers(.success, sourceLocation: sourceLocation)
+    }
+
+    /// The radio reports an advertisement of the button in public mode, and its scan response.
+    mutating func hears(isConnectedElsewhere: Bool, sourceLocation: SourceLocation = #_sourceLocation) {
+        for kind in [HeardAdvertisement.Kind.connectable, .scanResponse] {
+            reports(
+                .heard(
+                    HeardAdvertisement(
+                        kind: kind, address: Self.hall, rssi: -60, service: .flic2, name: "Flic",
+                        isConnectedElsewhere: isConnectedElsewhere)), sourceLocation: sourceLocation)
+        }
+    }
+
     /// The radio reports a link.
     mutating func connects(
         to address: BluetoothAddress = hall, sourceLocation: SourceLocation = #_sourceLocation

@@ -49,6 +49,16 @@ struct ConfigurationTests {
     }
 
     @Test(
+        "a transport that is a mapping needs a command with a program",
+        arguments: [
+            ("{}", "E202"), ("{command: []}", "E212"), ("{command: [\"\"]}", "E203"), ("{command: [{a: b}]}", "E203"),
+            ("{program: ssh}", "E201"), ("[ssh]", "E203"),
+        ])
+    func badCommand(text: String, code: String) {
+        #expect(load("bluetooth: {transport: \(text)}").diagnostics.map(\.code).first == code)
+    }
+
+    @Test(
         "each broker",
         arguments: [
             ("mqtt://localhost:1883", Configuration.Broker.tcp(host: "localhost", port: 1883, tls: false)),

@@ -70,7 +70,9 @@ extension BlueZRadio {
     mutating func update(at now: Instant) {
         guard state == .ready else { return }
         for address in unwanted {
-            guard let device = device(address), !device.isBlocked else { continue }
+            // A block ends a link at once, so the button is asked to leave first.
+            guard let device = device(address), !device.isBlocked, !links.contains(where: { $0.address == address })
+            else { continue }
             callOnce(.setBlocked(device: device.path, true), about: address)
         }
         var toConnect: BlueZDevice?
