@@ -22,11 +22,13 @@ struct HCICommand: ParsableCommand {
     var index: UInt16
 
     func run() throws {
-        guard isatty(STDOUT_FILENO) == 0 else {
+        guard [STDIN_FILENO, STDOUT_FILENO].allSatisfy(Self.isPipeOrSocket) else {
             throw Failure(
                 .usage,
-                "Standard output is a terminal, and gets binary data. See tryck hci --help for how a daemon starts this command."
-            )
+                """
+                Standard input and output carry binary data, and must be pipes or a socket. See tryck hci --help for how a \
+                daemon starts this command.
+                """)
         }
         let index = index
         try Conversation<Void>.run { conversation in
@@ -34,6 +36,14 @@ struct HCICommand: ParsableCommand {
             conversation.onInterrupt { lending.end() }
             lending.start()
         }
+    }
+}
+
+extension HCICommand {
+    /// The event loop cannot watch a file, and a descriptor that is closed may be another one soon.
+    private static func isPipeOrSocket(_ descriptor: Int32) -> Bool {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 && [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT)
     }
 }
 

@@ -139,7 +139,7 @@ struct AdapterTests {
         }
     }
 
-    @Test("tryck hci refuses a terminal, bad packets and a missing adapter, and ends with its input")
+    @Test("tryck hci refuses files, closed streams, bad packets and a missing adapter, and ends with its input")
     func lender() throws {
         let workshop = try Workshop()
         let port = try workshop.rootCanal()
@@ -158,9 +158,11 @@ struct AdapterTests {
         let missing = try workshop.start(Workshop.built("tryck"), ["hci", "3"], environment: environment)
         #expect(try missing.status() == 69)
         #expect(missing.text.contains("there is no adapter hci3"))
-        let terminal = try workshop.start("/usr/bin/script", ["-qec", "\(Workshop.built("tryck")) hci 0", "/dev/null"])
-        #expect(try terminal.status() == 64)
-        #expect(terminal.text.contains("Standard output is a terminal"))
+        for redirection in ["</dev/null", "<&- >&-", ">/dev/null", "<adapter"] {
+            let other = try workshop.start("/bin/sh", ["-c", "exec \(Workshop.built("tryck")) hci 0 \(redirection)"])
+            #expect(try other.status() == 64, "\(redirection)")
+            #expect(other.text.contains("must be pipes or a socket"), "\(redirection)")
+        }
     }
 
     @Test("another program can read a capture: every packet is whole, in order, and has its time")
