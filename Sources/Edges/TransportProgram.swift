@@ -93,7 +93,7 @@ final class TransportProgram {
         leader = nil
         timer?.cancel()
         timer = nil
-        // Its last words may not have been read.
+        // What it wrote last on its standard error may not have been read yet.
         reasonTimer?.set(at: loop.nanosecondsSinceBoot + Self.reasonDelay)
         Glibc.close(processDescriptor)
     }

@@ -561,8 +561,10 @@ struct SharedConversationTests {
         talk.reports(.capacity(acceptListSize: 255, linkLimit: nil))
     }
 
-    @Test("a button that could not be paired is removed from BlueZ, which would connect to it for ever")
-    func notPaired() throws {
+    @Test(
+        "a button that could not be paired, or not in time, is removed from BlueZ, which would connect to it for ever",
+        arguments: [false, true])
+    func notPaired(isStopped: Bool) throws {
         var talk = Conversation()
         talk.when(.entropy([UInt8](repeating: 7, count: 1056)))
         try Self.open(&talk)
@@ -582,9 +584,14 @@ struct SharedConversationTests {
         talk.passOver()
         talk.wait(.seconds(1))
         talk.passOver()
-        talk.wait(.seconds(31))
-        talk.reports(
-            .pairing(.failed(.connectionTimeout, BluetoothAddress(rawValue: 0x9088_A900_0001))))
+        let address = BluetoothAddress(rawValue: 0x9088_A900_0001)
+        if isStopped {
+            talk.when(.stopJoin)
+            talk.reports(.abandoned(address))
+        } else {
+            talk.wait(.seconds(31))
+            talk.reports(.pairing(.failed(.connectionTimeout, address)))
+        }
         talk.calls(.removeDevice(adapter: Self.adapter, device: Self.device))
         talk.passOver()
     }

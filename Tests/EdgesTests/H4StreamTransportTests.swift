@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(
-        "a program that cannot be started, or ends, is a failure with its last words",
+        "a program that cannot be started, or ends, is a failure with the last line of its errors",
         arguments: [
             (
                 ["no-such-program"],

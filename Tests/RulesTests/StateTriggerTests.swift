@@ -73,7 +73,7 @@ struct StateTriggerTests {
 
     @Test(
         "it fires only from and to the values that it names",
-        arguments: [(1, 2, true), (1, 3, false), (2, 3, false), (4, 2, true), (4, 5, false)])
+        arguments: [(1, 2, true), (1, 3, false), (2, 3, false), (4, 2, true), (4, 5, false), (3, 2, false)])
     func values(from: Int64, to: Int64, fires: Bool) throws {
         var talk = Self.talk(
             try Self.rule(StateTrigger(["lux"], from: [.integer(1), .integer(4)], to: [.integer(2)])))
@@ -159,6 +159,31 @@ struct StateTriggerTests {
                 talk.lets(.milliseconds(1))
                     == (goesOn ? ["forgot changed/state/0/door/"] + Self.ran("door  \(text)") : []))
         }
+    }
+
+    @Test("without to, only the value with which the time began goes on after a restart")
+    func restartWithValue() throws {
+        for (text, goesOn) in [("open", true), ("ajar", false)] {
+            var talk = Self.talk(
+                try Self.rule(StateTrigger(["door"], for: .seconds(300))),
+                given: RuleState(dailyTimes: ["changed/state/0/door/open": House.noon]))
+            #expect(
+                talk.hears(Self.message("door", text, isRetained: true))
+                    == [goesOn ? "stored changed/state/0/door/open" : "forgot changed/state/0/door/open"])
+        }
+    }
+
+    @Test("a state that comes from another topic after a reload ends the time")
+    func otherTopic() throws {
+        let rule = try Self.rule(Self.lasting)
+        var talk = Self.talk(rule)
+        talk.given(Self.message("door", "closed"))
+        talk.given(Self.message("door", "open"))
+        let other = [DeclaredState(name: "door", topicName: "garage")]
+        #expect(
+            talk.hears(.reloaded(House.set([rule], states: other))).filter { $0.contains("/state/") }
+                == ["forgot changed/state/0/door/"])
+        #expect(talk.lets(.seconds(3600)) == [])
     }
 
     @Test("what was stored for another trigger is forgotten")
