@@ -499,6 +499,14 @@ struct BlueZRadioTests {
             talk.when(.bus(.interfacesAdded(BlueZTalk.path(of: flic), BlueZTalk.device(flic))))
             if !talk.effects.isEmpty { talk.forgetEffects() }
         }
+        // Somebody who advertises as many buttons must not keep a known one away.
+        talk.when(.perform(.expect([Self.hall], unwanted: [])))
+        talk.forgetEffects()
+        talk.when(
+            .bus(.interfacesAdded(BlueZTalk.hallPath, BlueZTalk.device(BlueZTalk.hall, ["Connected": .bool(true)]))))
+        talk.calls(.setTrusted(device: BlueZTalk.hallPath))
+        _ = talk.connects()
+        talk.forgetEffects()
     }
 
     @Test("any order of messages keeps the radio sound")

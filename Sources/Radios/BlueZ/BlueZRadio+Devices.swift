@@ -15,7 +15,7 @@ extension BlueZRadio {
     /// - Parameter isNew: whether the object has just appeared, so that a device was heard.
     mutating func added(_ path: String, _ interfaces: BusInterfaces, isNew: Bool) {
         guard let adapter, path.hasPrefix(adapter.path + "/") else { return }
-        if let properties = interfaces[BlueZName.device], devices[path] == nil, devices.count < Self.maximumDevices,
+        if let properties = interfaces[BlueZName.device], devices[path] == nil,
             var device = BlueZDevice(path: path, properties), isRelevant(device)
         {
             if isNew, !device.isConnected { device.wasHeard = true }
@@ -32,8 +32,8 @@ extension BlueZRadio {
 
     /// True if the device is a button that is expected or unwanted, or may be another button.
     private func isRelevant(_ device: BlueZDevice) -> Bool {
-        device.service != nil || device.address.hasFlicPrefix || isExpected(device.address)
-            || unwanted.contains(device.address)
+        isExpected(device.address) || unwanted.contains(device.address)
+            || (device.service != nil || device.address.hasFlicPrefix) && devices.count < Self.maximumDevices
     }
 
     private mutating func reportHeard(_ device: BlueZDevice, _ properties: [String: BusValue]) {
@@ -270,7 +270,9 @@ extension String {
             expect(effects.isEmpty, "an effect was not returned")
             expect(state == .ready || links.isEmpty, "there are links in state \(state)")
             expect(Set(links.map(\.address)).count == links.count, "two links to one button")
-            expect(devices.count <= Self.maximumDevices, "\(devices.count) devices are remembered")
+            expect(
+                devices.count <= Self.maximumDevices + expected.count + unwanted.count,
+                "\(devices.count) devices are remembered")
             expect(calls.values.count { if case .connect = $0 { true } else { false } } <= 1, "two connections at once")
             for link in links {
                 expect(devices[link.path] != nil, "\(link.address): a link without a device")

@@ -88,7 +88,7 @@ package struct BlueZRadio: Sendable {
     static let absentSearch = Duration.seconds(60)
     /// The kernel scans without a filter if the controller's list is too short.
     static let acceptListSize = 255
-    /// The maximum number of devices that are remembered; others are ignored.
+    /// The maximum number of devices that are remembered besides known buttons; others are ignored.
     static let maximumDevices = 512
 
     var state = State.closed
