@@ -21,9 +21,17 @@ struct RadiosCommand: ParsableCommand {
 
     func run() throws {
         let radios = try control.ask(ControlRequestName.radios)
-        output.write(radios) { RadioTable.lines($0.arrayValue ?? [], style: Output.standardOutput.style) }
+        if output.json {
+            Output.standardOutput.write(line: radios.description)
+        } else {
+            // Lines are not cut off at the width of the terminal, because a fault ends with how to mend it.
+            var style = Output.standardOutput.style
+            style.width = nil
+            let lines = RadioTable.lines(radios.arrayValue ?? [], style: style)
+            Output.standardOutput.write(text: lines.map { $0.rendered(style) + "\n" }.joined())
+        }
         let hasFault = radios.arrayValue?.contains { $0.text("state") == "failed" } ?? false
-        if hasFault { throw ExitCode(1) }
+        if hasFault { throw Failure.silent(.negativeResult) }
     }
 }
 

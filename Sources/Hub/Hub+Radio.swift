@@ -120,23 +120,10 @@ extension Hub {
         let assigned = Dictionary(grouping: own) { radios.radio(of: $0) }
         return .array(
             radios.ids.map { id in
-                let slot = radios[id]
                 let home = assigned[id] ?? []
-                let problem: (fault: AdapterFault, sentence: String)? =
-                    if case .down(let fault, let sentence) = slot.state { (fault, sentence) } else { nil }
-                return [
-                    "name": .string(slot.radio.name), "transport": .string(slot.radio.transport),
-                    "kind": .string(slot.kindName), "description": .string(slot.description),
-                    "address": slot.address.map { .string($0.description) } ?? .null,
-                    "state": .string(slot.stateName), "fault": problem.map { .string($0.fault.rawValue) } ?? .null,
-                    "advice": problem.map { .string($0.sentence) } ?? .null,
-                    "links": .integer(Int64(home.count { buttons[$0]?.state.hasLink == true })),
-                    "limit": slot.linkLimit.map { .integer(Int64($0)) } ?? .null,
-                    "buttons": .array(home.map { .string(label(of: $0)) }),
-                    "waiting": .array(
-                        home.filter { radios.buttonsWithoutLink.contains($0) }.map { .string(label(of: $0)) }),
-                    "restarts": .integer(Int64(slot.history.resets)),
-                ]
+                return radios[id].described(
+                    buttons: home.map { label(of: $0) }, linkCount: home.count { buttons[$0]?.state.hasLink == true },
+                    waiting: home.filter { radios.buttonsWithoutLink.contains($0) }.map { label(of: $0) })
             })
     }
 
@@ -169,14 +156,32 @@ extension ButtonState {
 }
 
 extension RadioSlot {
-    fileprivate var kindName: String {
+    /// - Parameters:
+    ///   - buttons: the labels of the buttons that the radio has or looks for.
+    ///   - waiting: those of them that have no link, because there is no room.
+    fileprivate func described(buttons: [String], linkCount: Int, waiting: [String]) -> JSONValue {
+        [
+            "name": .string(radio.name), "transport": .string(radio.transport), "kind": .string(kindName),
+            "description": .string(description), "address": address.map { .string($0.description) } ?? .null,
+            "state": .string(stateName), "fault": fault.map { .string($0.rawValue) } ?? .null,
+            "advice": advice.map { .string($0) } ?? .null, "links": .integer(Int64(linkCount)),
+            "limit": linkLimit.map { .integer(Int64($0)) } ?? .null,
+            "buttons": .array(buttons.map(JSONValue.string)), "waiting": .array(waiting.map(JSONValue.string)),
+            "restarts": .integer(Int64(history.resets)),
+        ]
+    }
+
+    private var fault: AdapterFault? { if case .down(let fault, _) = state { fault } else { nil } }
+    private var advice: String? { if case .down(_, let sentence) = state { sentence } else { nil } }
+
+    private var kindName: String {
         switch radio.kind {
         case .local: isShared || radio.transport.hasPrefix("bluez") ? "bluez" : "hci"
         case .esphome: "esphome"
         }
     }
 
-    fileprivate var stateName: String {
+    private var stateName: String {
         switch state {
         case .closed: "off"
         case .starting: "starting"

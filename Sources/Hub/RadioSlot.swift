@@ -55,7 +55,8 @@ struct RadioSlot: Sendable {
 
     var isReady: Bool { address != nil }
 
-    /// The address of the adapter while it is ready.
+    /// The address of the adapter while it is ready. Swift 6.3.1 fails to compile functions into which it has inlined this.
+    @inline(never)
     var address: BluetoothAddress? { if case .ready(let address) = state { address } else { nil } }
 
     /// True if the adapter is open, ready or not.

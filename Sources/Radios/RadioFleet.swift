@@ -32,7 +32,9 @@ package struct RadioFleet: Sendable {
         var listening = RadioListening.off
     }
 
-    private var radios: [RadioMachine]
+    /// The first radio is not in an array, because a press would copy all of it there, which takes 1,500 instructions.
+    private var first: RadioMachine
+    private var others: [RadioMachine]
     private var choice: RadioChoice
     private var links: [Link] = []
     private var expected: [ExpectedButton] = []
@@ -49,7 +51,9 @@ package struct RadioFleet: Sendable {
 
     /// - Parameter kinds: of each radio; at least one, and at most `maximumCount`.
     package init(_ kinds: [RadioKind]) {
-        radios = kinds.enumerated().map { RadioMachine(RadioID(rawValue: UInt8($0)), $1) }
+        let radios = kinds.enumerated().map { RadioMachine(RadioID(rawValue: UInt8($0)), $1) }
+        first = radios[0]
+        others = Array(radios.dropFirst())
         choice = RadioChoice(count: radios.count)
         told = Array(repeating: Told(), count: radios.count)
         isReady = Array(repeating: false, count: radios.count)
@@ -57,10 +61,10 @@ package struct RadioFleet: Sendable {
     }
 
     /// True if no choice is to be made.
-    package var isAlone: Bool { radios.count == 1 && radios[0].connectsByItself }
+    package var isAlone: Bool { others.isEmpty && first.connectsByItself }
 
     /// True if the radio needs random octets when it is opened.
-    package func needsEntropy(_ id: RadioID) -> Bool { !radios[Int(id.rawValue)].connectsByItself }
+    package func needsEntropy(_ id: RadioID) -> Bool { !self[id].connectsByItself }
 
     /// True if a radio is ready.
     package var isAnyReady: Bool { isReady.contains(true) }
@@ -76,18 +80,18 @@ package struct RadioFleet: Sendable {
         choice.signals(of: address, at: now)
     }
 
-    package func holdsBackData(for id: LinkID) -> Bool { radios[Int(id.radio.rawValue)].holdsBackData(for: id) }
+    package func holdsBackData(for id: LinkID) -> Bool { self[id.radio].holdsBackData(for: id) }
 
     /// The notification that `handle` will report for an input, without changing the radio; `nil` if only `handle` knows it.
     package func preview(_ input: RadioInput, of id: RadioID) -> (link: LinkID, value: ArraySlice<UInt8>)? {
-        radios[Int(id.rawValue)].preview(input)
+        id == .first ? first.preview(input) : others[Int(id.rawValue) - 1].preview(input)
     }
 
     /// - Parameter id: the radio that reports the input. A command is for all; the timer is that of the fleet.
     package mutating func handle(_ input: RadioInput, of id: RadioID, at now: Instant) -> [Output] {
         if isAlone {
             if input == .closed { isReady[0] = false }
-            let effects = radios[0].handle(input, at: now)
+            let effects = first.handle(input, at: now)
             for case .event(.ready) in effects { isReady[0] = true }
             return effects.map { Output(radio: .first, effect: $0) }
         }
@@ -174,12 +178,17 @@ package struct RadioFleet: Sendable {
         }
     }
 
-    private var ids: [RadioID] { radios.indices.map { RadioID(rawValue: UInt8($0)) } }
+    private var ids: [RadioID] { (0...others.count).map { RadioID(rawValue: UInt8($0)) } }
+
+    private subscript(id: RadioID) -> RadioMachine {
+        _read { if id == .first { yield first } else { yield others[Int(id.rawValue) - 1] } }
+        _modify { if id == .first { yield &first } else { yield &others[Int(id.rawValue) - 1] } }
+    }
 
     // MARK: The events of a radio
 
     private mutating func advance(_ id: RadioID, _ input: RadioInput, at now: Instant) {
-        for effect in radios[Int(id.rawValue)].handle(input, at: now) {
+        for effect in self[id].handle(input, at: now) {
             switch effect {
             case .send, .bus: outputs.append(Output(radio: id, effect: effect))
             case .setTimer(let deadline): deadlines.set(.radio(id), at: deadline)
@@ -253,6 +262,7 @@ package struct RadioFleet: Sendable {
     #if DEBUG
         /// The invariants that the state violates between two inputs; empty unless this type has a bug.
         package func problems() -> [String] {
+            let radios = [first] + others
             var problems = radios.flatMap { $0.problems() } + deadlines.problems()
             guard !isAlone else { return problems }
             func expect(_ holds: Bool, _ problem: @autoclosure () -> String) {
@@ -272,7 +282,7 @@ package struct RadioFleet: Sendable {
 
         /// The links that were reported as connected and not yet as disconnected.
         package var reportedLinks: Set<LinkID> {
-            isAlone ? radios[0].reportedLinks : Set(links.filter { !$0.isSuperseded }.map(\.id))
+            isAlone ? first.reportedLinks : Set(links.filter { !$0.isSuperseded }.map(\.id))
         }
     #endif
 }
