@@ -105,6 +105,7 @@ struct Diagnosis: Hashable, Sendable {
 
     private var adapter: Finding? {
         if let status {
+            if let radios = status["radios"]?.arrayValue, radios.count > 1 { return self.radios(radios) }
             let adapter = status["adapter"] ?? .null
             let isShared = adapter["shared"]?.boolValue == true
             let name = [
@@ -134,6 +135,25 @@ struct Diagnosis: Hashable, Sendable {
             .warning(.adapter, "\(seen.user) has no permission to open hci\(index)", mend: "sudo tryck doctor")
         case .failed(let failure): .problem(.adapter, "\(failure)", mend: mend(adapter: "\(failure)"))
         }
+    }
+
+    /// Several radios. One that fails is a warning as long as another one works.
+    private func radios(_ radios: [JSONValue]) -> Finding {
+        let ready = radios.filter { $0.text("state") == "ready" }
+        guard let fault = Self.radioFaults(radios).first else {
+            return ready.count == radios.count
+                ? .ok(.adapter, "\(radios.count) radios: " + radios.map { $0.text("name") }.joined(separator: ", "))
+                : .warning(.adapter, "\(radios.count - ready.count) radios are being set up", mend: "tryck radios")
+        }
+        let mend = mend(adapter: fault)
+        return ready.isEmpty
+            ? .problem(.adapter, fault.asFinding, mend: mend) : .warning(.adapter, fault.asFinding, mend: mend)
+    }
+
+    /// The faults of several radios, as the daemon lists them.
+    private static func radioFaults(_ radios: [JSONValue]) -> [String] {
+        guard radios.count > 1 else { return [] }
+        return radios.compactMap { radio in radio["advice"]?.stringValue.map { "\(radio.text("name")): \($0)" } }
     }
 
     /// Only the daemon's answer counts, because a connection of this command to a flicd would be another client of it.
@@ -218,6 +238,7 @@ struct Diagnosis: Hashable, Sendable {
         let elsewhere =
             (status["sources"]?.arrayValue ?? []).compactMap { $0["fault"]?.stringValue }
             + [status["flicd"]?["fault"]?.stringValue].compactMap(\.self)
+            + radioFaults(status["radios"]?.arrayValue ?? [])
         let all = (status["faults"]?.arrayValue ?? []).compactMap(\.stringValue)
         var faults = all.filter { !elsewhere.contains($0) }[...]
         let isDown = !["powered_on", "unknown"].contains(status["adapter"]?.text("state") ?? "unknown")
@@ -226,7 +247,8 @@ struct Diagnosis: Hashable, Sendable {
         let hasRuleFault = status["rules"]?.text("state") == "error"
         // An adapter that is being reset has a sentence only after a fault.
         let others = (isAway ? 1 : 0) + (hasRuleFault ? 1 : 0)
-        let adapter = isDown && hasAdapter && faults.count > others ? faults.popFirst() : nil
+        let hasOneRadio = status["radios"]?.arrayValue?.count ?? 1 == 1
+        let adapter = hasOneRadio && isDown && hasAdapter && faults.count > others ? faults.popFirst() : nil
         let broker = isAway ? faults.popFirst() : nil
         if hasRuleFault { _ = faults.popFirst() }
         return (adapter, broker, faults.first)

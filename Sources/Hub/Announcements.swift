@@ -42,7 +42,8 @@ struct Announcements: Sendable {
             Discovery(
                 topics: Topics(base: configuration.baseTopic), prefix: $0, installationID: installationID,
                 version: configuration.version, acceptsRequests: configuration.control != .none,
-                acceptsRestart: configuration.control == .all)
+                acceptsRestart: configuration.control == .all,
+                radios: configuration.radios.count > 1 ? configuration.radios.map(\.name) : [])
         }
     }
 

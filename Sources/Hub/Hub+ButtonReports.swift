@@ -74,6 +74,7 @@ extension Hub {
         case .assigned(let button, let radio):
             radios.assign(button, to: radio)
             invalidate(.bridgeRadios)
+            invalidate(.status(button))
         case .advertised(let advertisement):
             advanceFlicdServer(.advertised(FlicdAdvertisement(advertisement)), at: now)
         case .allDisconnected: finish(at: now)

@@ -70,6 +70,7 @@ extension Hub {
             batteryMillivolts: record.batteryMillivolts, batteryPercentage: record.stored.batteryPercentage,
             isBatteryLow: record.isBatteryLow,
             pressCount: record.pressCount.value, lastSeen: lastSeen(record), rssi: record.rssi,
+            radio: radioName(of: record.identity.id),
             triggerMode: chosenMode(of: record), latencyMode: record.latencyMode,
             nickname: record.identity.nickname, firmwareVersion: record.identity.firmwareVersion,
             offeredVersion: offeredFirmware(for: record)?.version, updatePercentage: record.updatePercentage,

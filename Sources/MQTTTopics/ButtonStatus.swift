@@ -15,6 +15,8 @@ package struct ButtonStatus: Hashable, Sendable {
     package var lastSeen: UTCTime?
     /// The signal strength in dBm, as the adapter last measured it.
     package var rssi: Int?
+    /// The name of the radio that has the button or looks for it; `nil` if none is ready, or the button comes from a flicd.
+    package var radio: String?
     /// The configured trigger mode, or `auto`.
     package var triggerMode: String
     /// `nil` for a Twist, which has no latency mode.
@@ -33,7 +35,8 @@ package struct ButtonStatus: Hashable, Sendable {
     package init(
         id: ButtonID, name: String, state: String, batteryMillivolts: Int? = nil, batteryPercentage: Int? = nil,
         isBatteryLow: Bool = false,
-        pressCount: Int64 = 0, lastSeen: UTCTime? = nil, rssi: Int? = nil, triggerMode: String = "auto",
+        pressCount: Int64 = 0, lastSeen: UTCTime? = nil, rssi: Int? = nil, radio: String? = nil,
+        triggerMode: String = "auto",
         latencyMode: LatencyMode? = .normal, nickname: String = "", firmwareVersion: UInt32,
         offeredVersion: UInt32? = nil, updatePercentage: Int? = nil,
         positions: [DialPosition] = [], ledMode: LEDMode? = nil
@@ -47,6 +50,7 @@ package struct ButtonStatus: Hashable, Sendable {
         self.pressCount = pressCount
         self.lastSeen = lastSeen
         self.rssi = rssi
+        self.radio = radio
         self.triggerMode = triggerMode
         self.latencyMode = latencyMode
         self.nickname = nickname
@@ -74,7 +78,8 @@ package struct ButtonStatus: Hashable, Sendable {
             "battery_voltage": batteryMillivolts.map(ButtonStatus.volts) ?? .null,
             "battery_low": .bool(isBatteryLow), "press_count": .integer(pressCount),
             "last_seen": lastSeen.map { .string($0.description) } ?? .null,
-            "rssi": rssi.map { .integer(Int64($0)) } ?? .null, "trigger_mode": .string(triggerMode),
+            "rssi": rssi.map { .integer(Int64($0)) } ?? .null, "radio": radio.map { .string($0) } ?? .null,
+            "trigger_mode": .string(triggerMode),
             "latency_mode": latencyMode.map { .string($0.rawValue) } ?? .null, "nickname": .string(nickname),
             "firmware": firmware,
         ]

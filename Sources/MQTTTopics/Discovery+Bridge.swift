@@ -45,7 +45,35 @@ extension Discovery {
             notice,
         ]
         let controls = acceptsRestart ? bridgeControls : bridgeControls.filter { $0.key != "restart" }
-        return acceptsRequests ? readings + controls : readings
+        return readings + radioReadings + (acceptsRequests ? controls : [])
+    }
+
+    /// Each of several radios, and the number of links of all. The keys have the radio's place, because a name may be changed.
+    private var radioReadings: [Component] {
+        guard !radios.isEmpty else { return [] }
+        let state = JSONValue.string(topics.bridgeRadios)
+        let each = radios.enumerated().map { place, name in
+            Component(
+                "radio_\(place)", .binarySensor, of: bridgeNode,
+                [
+                    "name": .string("Radio \(name)"), "device_class": "connectivity", "entity_category": "diagnostic",
+                    "state_topic": state,
+                    "value_template": .string(
+                        "{{ 'ON' if (value_json[\(place)] | default({})).state == 'ready' else 'OFF' }}"),
+                    "json_attributes_topic": state,
+                    "json_attributes_template": .string(
+                        "{% set radio = value_json[\(place)] | default({}) %}"
+                            + "{{ {'reason': radio.advice, 'links': radio.links, 'buttons': radio.buttons} | to_json }}"),
+                ])
+        }
+        return each + [
+            Component(
+                "links", .sensor, of: bridgeNode,
+                [
+                    "name": "Connected buttons", "state_class": "measurement", "entity_category": "diagnostic",
+                    "state_topic": state, "value_template": "{{ value_json | map(attribute='links') | sum }}",
+                ])
+        ]
     }
 
     /// The attributes are those of the first mistake.

@@ -100,6 +100,17 @@ extension Discovery {
                     "value_template": "{{ value_json.rssi }}",
                 ]),
         ]
+            + (radios.isEmpty
+                ? []
+                : [
+                    Component(
+                        "radio", .sensor, of: node,
+                        [
+                            "name": "Radio", "icon": "mdi:access-point", "entity_category": "diagnostic",
+                            "enabled_by_default": false, "state_topic": status,
+                            "value_template": "{{ value_json.radio }}",
+                        ])
+                ])
     }
 
     private func settings(of device: ButtonDevice, _ node: String) -> [Component] {

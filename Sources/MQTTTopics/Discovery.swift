@@ -20,10 +20,12 @@ package struct Discovery: Hashable, Sendable {
     package var acceptsRequests: Bool
     /// True if a restart is among the accepted requests.
     package var acceptsRestart: Bool
+    /// The names of the radios if there are several, in the order of the configuration; else empty.
+    package var radios: [String]
 
     package init(
         topics: Topics, prefix: String, installationID: String, version: String, acceptsRequests: Bool,
-        acceptsRestart: Bool
+        acceptsRestart: Bool, radios: [String] = []
     ) {
         self.topics = topics
         self.prefix = prefix
@@ -31,6 +33,7 @@ package struct Discovery: Hashable, Sendable {
         self.version = version
         self.acceptsRequests = acceptsRequests
         self.acceptsRestart = acceptsRestart
+        self.radios = radios
     }
 
     /// The payload for `configTopic(of:)`.

@@ -53,6 +53,35 @@ struct DoctorTests {
         #expect(findings.first { $0.check == .state }?.sentence == "the store")
     }
 
+    @Test("of several radios, one that fails is a warning as long as another works, and is not taken for the broker's fault")
+    func radios() {
+        func findings(_ states: (String, String)) -> [Finding] {
+            func radio(_ name: String, _ state: String) -> JSONValue {
+                [
+                    "name": .string(name), "state": .string(state),
+                    "advice": state == "failed" ? "it is gone: run `sudo rfkill unblock bluetooth`" : .null,
+                ]
+            }
+            var seen = Self.well
+            let down = [("attic", states.0), ("hall", states.1)].filter { $0.1 == "failed" }
+            guard
+                case .object(var members) = Self.status(
+                    adapter: "powered_on", broker: "disconnected", rules: "ok",
+                    faults: down.map { .string("\($0.0): it is gone: run `sudo rfkill unblock bluetooth`") } + ["the broker"])
+            else { return [] }
+            members.append(JSONValue.Member("radios", [radio("attic", states.0), radio("hall", states.1)]))
+            seen.daemon = .status(.object(members))
+            return Diagnosis(seen).findings
+        }
+        let one = findings(("failed", "ready"))
+        let adapter = one.first { $0.check == .adapter }
+        #expect(adapter?.state == .warning && adapter?.mend == "sudo rfkill unblock bluetooth")
+        #expect(one.first { $0.check == .broker }?.sentence == "the broker")
+        #expect(findings(("failed", "failed")).first { $0.check == .adapter }?.state == .problem)
+        #expect(findings(("ready", "starting")).first { $0.check == .adapter }?.state == .warning)
+        #expect(findings(("ready", "ready")).first { $0.check == .adapter }?.state == .ok)
+    }
+
     @Test("a path with spaces or quotes is one word of the command")
     func words() {
         #expect("/var/lib/tryck".shellWord == "/var/lib/tryck")

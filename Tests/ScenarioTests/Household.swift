@@ -102,9 +102,19 @@ struct Household {
     private let configuration: HubConfiguration
     private let controller: VirtualController.Configuration
     static let radioNames = ["cellar", "attic", "shed", "garage"]
-    /// Their addresses are from the range for documentation.
-    private static let controllers = (1...4).map {
-        VirtualController.Configuration(address: BluetoothAddress(rawValue: 0x0000_5E00_5300 + UInt64($0)))
+    /// The addresses of controllers are from the range for documentation.
+    private static let firstController = VirtualController.Configuration(
+        address: BluetoothAddress(rawValue: 0x0000_5E00_5301))
+
+    /// Further controllers that are like the first.
+    private static func others(
+        than first: VirtualController.Configuration, _ radioCount: Int
+    ) -> [VirtualController.Configuration] {
+        (1..<max(1, radioCount)).map {
+            var other = first
+            other.address = BluetoothAddress(rawValue: 0x0000_5E00_5301 + UInt64($0))
+            return other
+        }
     }
     private var random: SeededGenerator
     private var hubTimer: Instant?
@@ -113,7 +123,7 @@ struct Household {
     private var worldTimer: Instant?
     /// The radios whose transports are open.
     private var openRadios: Set<Int> = []
-    private let radioCount: Int
+    let radioCount: Int
     private var worldInputs: [SimulatedWorld.Input] = []
     private var slowSyncs: [(token: RecordToken, disk: Disk, isAllOnDisk: Bool)] = []
     private var slowLoads: [JobID] = []
@@ -166,10 +176,10 @@ struct Household {
             ringWarning: ringWarning, hasMetrics: hasMetrics,
             simulatedButtons: buttons.map(\.name), flicdListen: servesFlicd ? "127.0.0.1:5551" : nil)
         runner = HubRunner(Hub(configuration, stored: store.state, rules: rules.set), pausing: pause)
-        self.controller = controller ?? Self.controllers[0]
+        self.controller = controller ?? Self.firstController
         world = SimulatedWorld(
             buttons, seed: seed, at: now, controller: self.controller,
-            others: Array(Self.controllers[1..<max(1, radioCount)]))
+            others: Self.others(than: self.controller, radioCount))
         begin(store.state)
     }
 
@@ -266,8 +276,7 @@ struct Household {
     /// Resets every button: it has no pairing and other keys. The adapter disappears and returns with them.
     mutating func resetButtons(seed: UInt64) {
         world = SimulatedWorld(
-            descriptions, seed: seed, at: now, controller: controller,
-            others: Array(Self.controllers[1..<max(1, radioCount)]))
+            descriptions, seed: seed, at: now, controller: controller, others: Self.others(than: controller, radioCount))
         worldTimer = nil
         worldInputs = []
         openRadios = []

@@ -8,7 +8,7 @@ struct FuzzTarget: Sendable {
     let run: @Sendable (_ octets: [UInt8]) throws(BrokenPromise) -> Void
 
     static let all = [
-        hci, advertising, l2cap, att, host, bluez,
+        hci, advertising, l2cap, att, host, bluez, proxies,
         flicFrames, flicPackets, duoEvents, session, twist, peripheral, twoEnds,
         json, rules, configuration, simulator,
         control, mqtt, flicdServer, flicdSource, h4, lines, recording, export, state, expressions, engine,

@@ -18,6 +18,11 @@ enum Misfortune: Hashable, Sendable {
     case adapter(ControllerFault)
     /// The adapter cannot be opened.
     case adapterIsAway(Bool)
+    case unplugRadio(Int)
+    /// One of several radios cannot be opened.
+    case radioIsAway(Int, Bool)
+    /// The strength with which a button and a radio hear each other; `nil`: they do not.
+    case signal(String, radio: Int, Int8?)
 
     case loseBroker
     case bringBrokerBack
@@ -62,6 +67,11 @@ extension Misfortune {
         case .adapterIsAway(let isAway):
             house.keepsAdapterAway = isAway
             if isAway { house.unplugAdapter() }
+        case .unplugRadio(let radio): house.unplugAdapter(radio)
+        case .radioIsAway(let radio, let isAway):
+            if isAway { house.radiosAway.insert(radio) } else { house.radiosAway.remove(radio) }
+            if isAway { house.unplugAdapter(radio) }
+        case .signal(let button, let radio, let rssi): house.signal(button, radio, rssi)
         case .loseBroker: if house.brokerIsUp { house.loseBroker() }
         case .bringBrokerBack: if !house.brokerIsUp { house.bringBrokerBack() }
         case .brokerIsSilent(let isSilent):
@@ -99,7 +109,9 @@ extension Household {
         for button in Story.buttons {
             breakButton(button.name, .ignoresRequests(false))
             reach(button.name, true)
+            if radioCount > 1 { for radio in 0..<radioCount { signal(button.name, radio, -60) } }
         }
+        radiosAway = []
         end = nil
         keepsAdapterAway = false
         diskIsFull = false

@@ -21,6 +21,10 @@ struct Story: Hashable, Sendable {
     /// Every third house has an adapter with few links.
     var links: Int { seed % 3 == 0 ? Self.linkCounts[1 + Int(seed / 3 % 3)] : Self.linkCounts[0] }
 
+    static let maximumRadios = 3
+    /// Two houses of five have several radios.
+    var radios: Int { [1, 2, 3, 1, 1][Int(seed % 5)] }
+
     static let porch = SimulatedButtonDescription(
         name: "porch", address: BluetoothAddress("80:E4:DA:00:00:03"), serial: "BA00-P00003", isPublic: true)
     static let sofa = SimulatedButtonDescription(
@@ -54,8 +58,28 @@ struct Story: Hashable, Sendable {
                 happenings.append(Happening(at: now, misfortune: Misfortune(kind, &random)))
             }
         }
+        if radios > 1 { happenings += Self.troubleOfRadios(radios, until: now, seed: seed) }
         // The events of a long hold are interleaved with later ones.
         happenings.sort { $0.at < $1.at }
+    }
+
+    /// Radios that are pulled, away or back, and buttons that walk: each radio hears them stronger, weaker or not at all.
+    private static func troubleOfRadios(_ count: Int, until end: Duration, seed: UInt64) -> [Happening] {
+        var random = SeededGenerator(seed: seed ^ 0x5AD1_0000)
+        return (0..<Int.random(in: 2...14, using: &random)).map { _ in
+            let at = Duration.milliseconds(Int64.random(in: 0...max(1, end.milliseconds), using: &random))
+            let radio = Int.random(in: 0..<count, using: &random)
+            let button = buttons[Int.random(in: 0..<buttons.count, using: &random)].name
+            let trouble: Misfortune =
+                switch Int.random(in: 0..<6, using: &random) {
+                case 0: .unplugRadio(radio)
+                case 1: .radioIsAway(radio, true)
+                case 2: .radioIsAway(radio, false)
+                case 3: .signal(button, radio: radio, nil)
+                default: .signal(button, radio: radio, Int8.random(in: -95 ... -40, using: &random))
+                }
+            return Happening(at: at, misfortune: trouble)
+        }
     }
 
     /// Holds a button during a fault of its link, and releases it before or after the repair.

@@ -26,21 +26,24 @@ struct StoryRun {
         self.story = story
         witness.forbiddenTopic = forbiddenTopic
         house =
-            (seam == nil ? Self.paired[story.links] : nil) ?? Self.house(links: story.links, recordedAt: seam)
+            (seam == nil ? Self.paired[[story.links, story.radios]] : nil)
+            ?? Self.house(links: story.links, radios: story.radios, recordedAt: seam)
         live()
         problems = witness.problems
     }
 
     private static let paired = Dictionary(
-        uniqueKeysWithValues: Story.linkCounts.map { ($0, house(links: $0, recordedAt: nil)) })
+        uniqueKeysWithValues: Story.linkCounts.flatMap { links in
+            (1...Story.maximumRadios).map { ([links, $0], house(links: links, radios: $0, recordedAt: nil)) }
+        })
 
-    private static func house(links: Int, recordedAt seam: RecordingSeam?) -> Household {
+    private static func house(links: Int, radios: Int, recordedAt seam: RecordingSeam?) -> Household {
         guard let rules = StoryRules.usual.rules else { return Household() }
         var house = Household(
             Story.buttons, rules: rules, hasMetrics: true,
             controller: .init(
                 address: BluetoothAddress(rawValue: 0x0000_5E00_5301), aclBufferCount: 4, maximumLinks: links),
-            recordedAt: seam, isWitnessed: true, pausing: .microseconds(400))
+            radios: radios, recordedAt: seam, isWitnessed: true, pausing: .microseconds(400))
         house.pairAll(within: .seconds(20))
         return house
     }
