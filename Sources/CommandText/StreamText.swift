@@ -155,7 +155,9 @@ package enum StreamText {
         let state = line.text("state")
         var text = titled("button", .faint) + (line.text("button"), .strong) + "  "
         switch state {
-        case "ready": text.append(state, .good)
+        case "ready":
+            text.append(state, .good)
+            if let radio = line["radio"]?.stringValue { text.append(", through \(radio)", .faint) }
         case "unpaired": text.append("unpaired: the button was reset or has deleted the pairing; pair it again", .bad)
         case "removed": text.append(state, .doubtful)
         default: text.append(state, .faint)

@@ -64,9 +64,11 @@ extension Hub {
     }
 
     private mutating func narrate(_ state: ButtonState, before: ButtonState?, of button: ButtonID) {
-        broadcast(.button(name(of: button), state: state.rawValue))
+        // With several radios it is of interest which of them has the button.
+        let radio = state == .ready && radios.slots.count > 1 ? radioName(of: button) : nil
+        broadcast(.button(name(of: button), state: state.rawValue, radio: radio))
         if state == .ready {
-            log(.info, "\(label(of: button)) is ready")
+            log(.info, "\(label(of: button)) is ready" + (radio.map { ", through \($0)" } ?? ""))
         } else if before == .ready {
             log(.info, "\(label(of: button)) is \(state.rawValue)")
         }

@@ -27,8 +27,8 @@ enum Occurrence: Sendable {
     case sourceConnected(url: String, adapter: String)
     case sourceLost(url: String, reason: String)
 
-    /// The state of a button's link, or how it has departed.
-    case button(ButtonName, state: String)
+    /// The state of a button's link, or how it has departed. The radio is named when the button is ready, if there are several.
+    case button(ButtonName, state: String, radio: String? = nil)
     case disconnected(ButtonName, reason: String)
     case sessionFailed(ButtonName, reason: String, advice: String)
     /// - Parameter data: everything that is known of the button.
@@ -118,9 +118,10 @@ enum Occurrence: Sendable {
             add("url", .string(url))
             add("connected", false)
             add("reason", .string(reason))
-        case .button(let button, let state):
+        case .button(let button, let state, let radio):
             add(button)
             add("state", .string(state))
+            if let radio { add("radio", .string(radio)) }
         case .disconnected(let button, let reason):
             add(button)
             add("reason", .string(reason))

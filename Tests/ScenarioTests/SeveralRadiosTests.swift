@@ -86,6 +86,25 @@ struct SeveralRadiosTests {
     }
 
     @Test(
+        "The log and the live stream name the radio through which a button is ready, and topics and Home Assistant show it"
+    )
+    func shown() throws {
+        var house = Household([Household.kitchen], rules: Self.rules, discoveryPrefix: "homeassistant", radios: 2)
+        house.signal("kitchen", 0, -80)
+        house.ask(#"{"request":"watch"}"#)
+        house.pairAll()
+        #expect(house.logged.contains { $0.hasSuffix("kitchen is ready, through attic") })
+        #expect(house.told.contains { $0["kind"] == "button" && $0["radio"] == "attic" })
+        #expect(house.retained["tryck/80e4da000001"]?.contains(#""radio":"attic""#) == true)
+        let radios = try JSONValue(parsing: Array(try #require(house.retained["tryck/bridge/radios"]).utf8))
+        #expect(radios.arrayValue?.map { $0["links"]?.integerValue } == [0, 1])
+        let bridge = try #require(house.retained.first { $0.value.contains("\"Flic bridge\"") })
+        let components = try JSONValue(parsing: Array(bridge.value.utf8))["components"]
+        #expect(components?["radio_0"]?["name"] == "Radio cellar" && components?["radio_1"]?["name"] == "Radio attic")
+        #expect(components?["links"]?["platform"] == "sensor")
+    }
+
+    @Test(
         "A radio that was lost gets its buttons back only when it has lasted for a minute, and no connected button moves"
     )
     func trust() {
