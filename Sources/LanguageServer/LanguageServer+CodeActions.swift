@@ -25,7 +25,7 @@ extension LanguageServer {
         let isSmall = set.files.reduce(0) { $0 + $1.text.count } <= Self.maximumTriedLength
         var actions: [JSONValue] = []
         let relevant = set.diagnostics.filter {
-            $0.file == file.name && $0.start.line <= last.line && $0.end.line >= first.line && $0.hint != nil
+            $0.file == file.name && $0.start.line <= last.line && $0.end.line >= first.line
         }
         for diagnostic in relevant.prefix(Self.maximumDiagnostics) {
             let range = lines.offset(of: diagnostic.start)..<lines.offset(of: max(diagnostic.start, diagnostic.end))
@@ -78,7 +78,10 @@ extension Diagnostic {
     ///   - octets: the text of the file.
     ///   - range: the octets that the diagnostic is about.
     func change(in octets: [UInt8], at range: Range<Int>) -> TextChange? {
-        guard let hint, !isConfidential else { return nil }
+        guard !isConfidential else { return nil }
+        // The message of an unquoted template says itself what to do.
+        if code == "E111" { return quotedTemplate(octets, range) }
+        guard let hint else { return nil }
         let written = String(decoding: octets[range], as: UTF8.self)
         func replace(with text: some StringProtocol, isCertain: Bool = false) -> TextChange {
             let text = String(text)
@@ -94,7 +97,6 @@ extension Diagnostic {
             return replace(with: written.dropFirst().dropLast())
         }
         if hint == "quote the text" || hint.hasSuffix("; quote the text") { return quotedValue(octets, range) }
-        if code == "E111" { return quotedTemplate(octets, range) }
         if code == "E101", hint.hasPrefix("write "), written == ":" { return replace(with: ": ") }
         if code == "E201", let key = hint.between("use ", ":"), key.isWord { return replace(with: key) }
         if let text = hint.between("to compare, write ", nil) ?? hint.between("write ", nil) ?? hint.between("use ", nil),

@@ -128,7 +128,9 @@ extension LanguageServer {
         guard let set else { return [] }
         switch kind {
         case .button:
-            return set.buttons.map { ($0.name, $0.model.rawValue) } + set.groups.keys.sorted().map { ($0, "group") }
+            let includesGroups = place.path == nil && place.includesGroups
+            return set.buttons.map { ($0.name, $0.model.rawValue) }
+                + (includesGroups ? set.groups.keys.sorted().map { ($0, "group") } : [])
         case .state: return set.states.map { ($0.name, $0.topicName) }
         case .variable: return set.variables.map { ($0.name, $0.type.rawValue) }
         case .script: return set.scripts.map { ($0.name, "script") }
@@ -171,7 +173,7 @@ extension LanguageServer {
         case (.declaredWithFields(let own), 3): return fields(own)
         case (.declared, 2), (.declaredWithFields, 2):
             guard let kind = NameKind(root: root) else { return [] }
-            return declared(kind, place, path, set).filter { root != .buttons || $0.detail != "group" }.map {
+            return declared(kind, place, path, set).map {
                 Completion(label: $0.name, kind: .reference, detail: $0.detail, order: 0)
             }
         case (_, _): return []

@@ -13,6 +13,8 @@ package struct EditPlace: Sendable {
     package private(set) var words: [String] = []
     /// The kinds of names that may be written here.
     package private(set) var names: [NameKind] = []
+    /// True if a name of a button may also be that of a group.
+    package private(set) var includesGroups = true
     /// True if the names are keys, so that a colon follows.
     package private(set) var namesAreKeys = false
     /// For the inputs of a script: its name.
@@ -147,6 +149,7 @@ package struct EditPlace: Sendable {
         case .reference(let kind):
             names.append(NameKind(kind))
             if kind == .source { words.append("any") }
+            if kind == .button { includesGroups = false }
         case .text, .template, .expression, .scalar, .integer, .number, .duration, .delay, .offset, .moment, .rate,
             .status, .json, .empty, .name, .mapping, .declarations, .keyed, .matching, .list, .either, .oneOrMany:
             break
