@@ -84,6 +84,8 @@ let package = Package(
             "RuleTesting", "ButtonModel", "JSON", "Gestures", "Expressions", "Almanac", "Rules"),
         module(
             "RuleLoader", "ButtonModel", "JSON", "Diagnostics", "Gestures", "Expressions", "Almanac", "Rules", "CYAML"),
+        module(
+            "LanguageServer", "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "RuleLoader", "RuleTesting"),
         module("MQTTTopics", "ButtonModel", "JSON"),
         module("Radios", "BluetoothHost", "ButtonModel"),
         module("Buttons", "Radios", "Flic", "ButtonModel"),
@@ -155,12 +157,16 @@ let package = Package(
         module(
             "RadioCommands", "Reactor", "Platform", "Edges", "CommandSupport",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
+        module(
+            "LanguageServerCommands", "ButtonModel", "RuleLoader", "LanguageServer", "Platform", "Setup",
+            "CommandSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")),
         .executableTarget(
             name: "tryck",
             dependencies: [
                 "Platform", "CommandSupport", "RadioCommands", "DaemonCommands", "RuleCommands", "ReplayCommands",
                 "DemoCommands",
-                "DoctorCommands", "ExportCommands", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "DoctorCommands", "ExportCommands", "LanguageServerCommands",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
         // Benchmarks. The Debian package does not contain them.
@@ -204,6 +210,7 @@ let package = Package(
             "RuleLoaderTests", "RuleLoader", "Rules", "Gestures", "Expressions", "Almanac", "Diagnostics",
             "ButtonModel", "JSON", resources: [.copy("Golden"), .copy("Examples"), .copy("Schema")]),
         tests("RuleTestingTests", "RuleTesting", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON"),
+        tests("LanguageServerTests", "LanguageServer", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON"),
         tests("MQTTTopicsTests", "MQTTTopics", "ButtonModel", "JSON", resources: [.copy("Golden")]),
         tests("RadiosTests", "Radios", "BluetoothHost", "ButtonModel"),
         tests("ButtonsTests", "Buttons", "Radios", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),

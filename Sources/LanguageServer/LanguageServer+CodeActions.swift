@@ -86,20 +86,23 @@ extension Diagnostic {
         func replace(with text: some StringProtocol, isCertain: Bool = false) -> TextChange {
             let text = String(text)
             return TextChange(
-                range: range, text: text, title: "Replace \(Diagnostic.shown(written)) by \(text)", isCertain: isCertain)
+                range: range, text: text, title: "Replace \(Diagnostic.shown(written)) by \(text)", isCertain: isCertain
+            )
         }
         if let meant = hint.between("did you mean ", "?") {
             return replace(with: meant.filter { $0 != "\"" }, isCertain: true)
         }
         if hint == "remove the quotes" {
-            guard written.utf8.count >= 2, let first = written.first, first == "\"" || first == "'", written.last == first
+            guard written.utf8.count >= 2, let first = written.first, first == "\"" || first == "'",
+                written.last == first
             else { return nil }
             return replace(with: written.dropFirst().dropLast())
         }
         if hint == "quote the text" || hint.hasSuffix("; quote the text") { return quotedValue(octets, range) }
         if code == "E101", hint.hasPrefix("write "), written == ":" { return replace(with: ": ") }
         if code == "E201", let key = hint.between("use ", ":"), key.isWord { return replace(with: key) }
-        if let text = hint.between("to compare, write ", nil) ?? hint.between("write ", nil) ?? hint.between("use ", nil),
+        if let text = hint.between("to compare, write ", nil) ?? hint.between("write ", nil)
+            ?? hint.between("use ", nil),
             text.isReplacement
         {
             return replace(with: text)

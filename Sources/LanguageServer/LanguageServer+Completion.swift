@@ -156,11 +156,12 @@ extension LanguageServer {
         guard let first = names.first, names.count > 1 else {
             return Root.allCases.map {
                 Completion(label: $0.rawValue, kind: .variable, detail: $0.summary)
-            } + Function.allCases.map {
-                Completion(
-                    label: $0.rawValue, kind: .function, detail: $0.usage, documentation: $0.description.summary,
-                    text: $0.rawValue + "(")
-            } + ExpressionText.keywords.map { Completion(label: $0, kind: .keyword, order: 2) }
+            }
+                + Function.allCases.map {
+                    Completion(
+                        label: $0.rawValue, kind: .function, detail: $0.usage, documentation: $0.description.summary,
+                        text: $0.rawValue + "(")
+                } + ExpressionText.keywords.map { Completion(label: $0, kind: .keyword, order: 2) }
         }
         guard let root = Root(rawValue: first) else { return [] }
         func fields(_ fields: [FieldDescription]) -> [Completion] {

@@ -39,7 +39,8 @@ extension LanguageServer {
     private func description(of word: ExpressionWord) -> String? {
         switch word.kind {
         case .root(let root): "**\(root.rawValue)**: \(root.summary)"
-        case .field(let field, let root): "**\(root.rawValue)…\(field.name)**: \(field.summary)\n\n*Type:* \(field.type)"
+        case .field(let field, let root):
+            "**\(root.rawValue)…\(field.name)**: \(field.summary)\n\n*Type:* \(field.type)"
         case .function(let function): "**\(function.usage)**: \(function.description.summary)"
         case .declared: nil
         }
@@ -95,10 +96,15 @@ extension LanguageServer {
         guard let button = set.buttons.first(where: { $0.name == name }) else { return nil }
         var text = "a button of model \(button.model.rawValue)"
         // The time that a click waits is known only if all rules are.
-        guard let complete = checked?.value, let timing = RuleExplainer(complete).clickTiming(of: name) else { return text }
+        guard let complete = checked?.value, let timing = RuleExplainer(complete).clickTiming(of: name) else {
+            return text
+        }
         let cause = timing.cause.map { ", because of the rule `\($0)`" } ?? ""
         guard let wait = timing.clickWait else { return text + "\n\nA click waits for the release\(cause)." }
-        text += wait == .zero ? "\n\nA click does not wait." : "\n\nA click waits \(DurationText.text(milliseconds: wait.milliseconds))\(cause)."
+        text +=
+            wait == .zero
+            ? "\n\nA click does not wait."
+            : "\n\nA click waits \(DurationText.text(milliseconds: wait.milliseconds))\(cause)."
         return text
     }
 }

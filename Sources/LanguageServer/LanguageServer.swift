@@ -166,7 +166,8 @@ package struct LanguageServer: Sendable {
         case "textDocument/didOpen" where phase == .initialized: didOpen(parameters, at: now)
         case "textDocument/didChange" where phase == .initialized: didChange(parameters, at: now)
         case "textDocument/didClose" where phase == .initialized: didClose(parameters, at: now)
-        case "textDocument/didSave" where phase == .initialized, "workspace/didChangeWatchedFiles" where phase == .initialized:
+        case "textDocument/didSave" where phase == .initialized,
+            "workspace/didChangeWatchedFiles" where phase == .initialized:
             // Another program may have changed other files.
             for path in documents.keys { checkSoon(path, at: now) }
         // Requests are answered at once, so there is nothing to cancel.
@@ -221,7 +222,8 @@ package struct LanguageServer: Sendable {
     }
 
     private mutating func didChange(_ parameters: JSONValue, at now: Instant) {
-        guard let identifier = parameters["textDocument"], let path = identifier["uri"]?.stringValue.flatMap(FileURI.path),
+        guard let identifier = parameters["textDocument"],
+            let path = identifier["uri"]?.stringValue.flatMap(FileURI.path),
             let changes = parameters["contentChanges"]?.arrayValue, var document = documents[path]
         else { return }
         let version = identifier["version"]?.integerValue

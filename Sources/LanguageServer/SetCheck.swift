@@ -176,7 +176,8 @@ struct SetCheck: Sendable {
             guard let outline = FileOutline(file), outline.isEntry, !outline.inclusions.isEmpty else { return nil }
             return file
         }
-        let sorted = entries.filter { $0.name.hasSuffix("/home.yaml") } + entries.filter { !$0.name.hasSuffix("/home.yaml") }
+        let sorted =
+            entries.filter { $0.name.hasSuffix("/home.yaml") } + entries.filter { !$0.name.hasSuffix("/home.yaml") }
         return sorted.prefix(SetCheck.maximumCandidates)
     }
 

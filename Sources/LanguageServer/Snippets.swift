@@ -46,7 +46,8 @@ enum Snippets {
                     body: "publish: {topic: ${1:topic}, payload: ${2:ON}}"),
                 Snippet(
                     label: "run …", detail: "run a program", body: "run: [${1:program}, ${2:argument}]"),
-                Snippet(label: "http …", detail: "call a web hook", body: "http: {url: ${1:https://}, method: ${2:POST}}"),
+                Snippet(
+                    label: "http …", detail: "call a web hook", body: "http: {url: ${1:https://}, method: ${2:POST}}"),
                 Snippet(label: "set …", detail: "assign a variable", body: "set: {${1:variable}: ${2:value}}"),
                 Snippet(
                     label: "if … then …", detail: "steps on a condition",

@@ -67,7 +67,8 @@ struct CodeActionTests {
     @Test(
         "hints that describe more than a replacement are not offered",
         arguments: [
-            "    unknown_key: 5", "    queued: 10", "    conditions: 1 < states.lux < 3", "    max: 3", "    mode: single",
+            "    unknown_key: 5", "    queued: 10", "    conditions: 1 < states.lux < 3", "    max: 3",
+            "    mode: single",
         ])
     func others(line: String) {
         #expect(Self.fix(Self.rule(line), line: 8) == nil)

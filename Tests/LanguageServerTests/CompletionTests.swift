@@ -83,7 +83,8 @@ struct CompletionTests {
         #expect(labels.contains("clicks"))
         #expect(!labels.contains("chord"))
         #expect(!labels.contains("at"))
-        let inList = Self.labels("  - id: second\n    triggers:\n      - button: kitchen\n        event: click\n      - |")
+        let inList = Self.labels(
+            "  - id: second\n    triggers:\n      - button: kitchen\n        event: click\n      - |")
         #expect(inList.contains("chord"))
     }
 
@@ -161,6 +162,11 @@ struct CompletionTests {
     func halfWritten() {
         #expect(Self.labels("  - id: b\n    triggers: {button: [\n  - id: c\n    mode: |\n").contains("single"))
         #expect(Self.labels("  - id: b\n    mode\n    triggers:\n      button: kitchen\n      ev|\n") == ["event"])
+    }
+
+    @Test("the value of a key that is written twice")
+    func twice() {
+        #expect(Self.labels("  - id: b\n    mode: single\n    mode: p|") == ["parallel"])
     }
 
     @Test("snippets for a rule, a test and a step")

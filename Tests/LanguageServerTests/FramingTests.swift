@@ -139,7 +139,8 @@ struct FramingTests {
         for _ in 0..<20 {
             editor.give(.received(generator.bytes(Int.random(in: 0..<200, using: &generator))))
             if Bool.random(using: &generator) {
-                editor.give(.received(Array("Content-Length: \(Int.random(in: 0..<300, using: &generator))\r\n\r\n".utf8)))
+                editor.give(
+                    .received(Array("Content-Length: \(Int.random(in: 0..<300, using: &generator))\r\n\r\n".utf8)))
             }
         }
         #expect(editor.exitStatus == nil)

@@ -25,7 +25,8 @@ struct FuzzTests {
 
     private static let pieces = [
         "{{", "}}", ": ", "- ", "\n", "\r", "\r\n", "\t", "  ", "&a ", "*a", "!secret ", "\"", "'", "[", "]", "{", "}",
-        "|\n", ">\n", "# ", "𝄞", "é", "\u{FEFF}", "\0", "buttons:", "rules:\n", "states.", "id: ", "triggers:\n", "<<: ",
+        "|\n", ">\n", "# ", "𝄞", "é", "\u{FEFF}", "\0", "buttons:", "rules:\n", "states.", "id: ", "triggers:\n",
+        "<<: ",
         "? ", "---\n", "...\n", "%TAG", "include: x.yaml\n", "cursor0mark0here",
     ]
     private static let requests = ["completion", "hover", "definition", "references", "prepareRename", "rename"]
@@ -47,7 +48,8 @@ struct FuzzTests {
             text = Array(text.prefix(Int.random(in: 1...2_000, using: &random)))
             for _ in 0..<Int.random(in: 1...6, using: &random) { Self.mutate(&text, &random) }
             editor.change(
-                "/r/home.yaml", version: Int64(number * 2 + 2), ["text": .string(String(decoding: text, as: UTF8.self))])
+                "/r/home.yaml", version: Int64(number * 2 + 2), ["text": .string(String(decoding: text, as: UTF8.self))]
+            )
             let place = Self.position(&random)
             let piece = Self.pieces.randomElement(using: &random) ?? ""
             editor.change(

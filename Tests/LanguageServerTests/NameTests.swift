@@ -87,7 +87,8 @@ struct NameTests {
         #expect(Self.places(uses) == ["home.yaml:10:52", "a.yaml:3:56", "a.yaml:6:14"])
     }
 
-    @Test("renaming changes all places in all files, and the set stays without mistakes", arguments: [3, 4, 5, 6, 8, 9])
+    @Test(
+        "renaming changes all places in all files, and the set stays without mistakes", arguments: [3, 4, 5, 6, 8, 9])
     func rename(line: Int) throws {
         var editor = Self.editor()
         let character = [3: 3, 4: 4, 5: 10, 6: 14, 8: 4, 9: 14][line] ?? 0

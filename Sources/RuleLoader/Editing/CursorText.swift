@@ -33,7 +33,9 @@ struct CursorText {
         start = octets[lineStart..<wordStart]
         let margin = start.margin
         isAtLineStart = margin.rest.isEmpty
-        before = CursorText.linesBefore(lineStart, margin, octets)
+        let own = start.key
+        // A key that is written twice would hide one of its values.
+        before = CursorText.linesBefore(lineStart, margin, octets).filter { own == nil || $0.key != own }
         after = isAtLineStart ? CursorText.linesAfter(offset, margin.contentColumn, octets) : []
     }
 
@@ -188,6 +190,12 @@ extension ArraySlice<UInt8> {
         }
         return LineMargin(
             indentation: indentation, hasDash: hasDash, contentColumn: rest.startIndex - startIndex, rest: rest)
+    }
+
+    /// The key with which the line begins, if it begins with one and no dash.
+    fileprivate var key: ArraySlice<UInt8>? {
+        guard !margin.hasDash, let line = keyLine else { return nil }
+        return line.prefix { $0 != UInt8(ascii: ":") }
     }
 
     /// The line as a key with a value that fits into the line: its own value if that is a single word, else none. Returns

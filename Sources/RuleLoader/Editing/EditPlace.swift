@@ -107,13 +107,11 @@ package struct EditPlace: Sendable {
     private mutating func describeKey(_ shape: SchemaShape, _ siblings: [YAMLNode.Entry], _ context: Context) {
         key = context.key
         let written = siblings.map(\.key.text)
-        switch shape.asMapping {
-        case .mapping(let mapping)?:
+        if case .mapping(let mapping)? = shape.asMapping {
             keys = mapping.possibleKeys(beside: written).map { KeyDescription($0, of: mapping.table.name) }
-        case .keyed(let kind, _, _)?:
+        } else if case .keyed(let kind, _, _)? = shape.asMapping {
             names = [NameKind(kind)]
             namesAreKeys = true
-        default: break
         }
     }
 
@@ -162,24 +160,20 @@ package struct EditPlace: Sendable {
         let isOnlyList = !context.isListEntry && shape.asMapping == nil
         needsDash = isOnlyList
         guard let mapping = isOnlyList ? shape.element?.asMapping : shape.asMapping else { return }
-        switch mapping {
-        case .mapping(let kind):
+        if case .mapping(let kind) = mapping {
             if !isOnlyList {
                 keys += kind.possibleKeys(beside: []).map { KeyDescription($0, of: kind.table.name) }
             }
-            switch kind {
-            case .rule: entry = .rule
-            case .test: entry = .test
-            case .step: entry = .step
-            case .trigger: entry = .trigger
-            default: break
-            }
-        case .keyed(let kind, _, _):
+            entry = EditPlace.entries[kind]
+        } else if case .keyed(let kind, _, _) = mapping {
             names.append(NameKind(kind))
             namesAreKeys = true
-        default: break
         }
     }
+
+    private static let entries: [SchemaMapping: Entry] = [
+        .rule: .rule, .test: .test, .step: .step, .trigger: .trigger,
+    ]
 
     private static func buttons(beside siblings: [YAMLNode.Entry]) -> [String] {
         guard let node = siblings.first(where: { $0.key.text == "button" })?.value else { return [] }

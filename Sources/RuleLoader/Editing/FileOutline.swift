@@ -124,7 +124,7 @@ private struct NameWalk {
         case (.step, "save_as"): add(.result, text, at: value, isDeclaration: true)
         case (.publish, "topic"), (.state, "topic"):
             if !value.holdsTemplate, knownTopics.insert(text).inserted { topics.append(text) }
-        default: break
+        case (_, _): break
         }
     }
 

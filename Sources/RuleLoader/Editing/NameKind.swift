@@ -45,7 +45,7 @@ package enum NameKind: String, CaseIterable, Hashable, Sendable {
         case (.file, "variables"): self = .variable
         case (.file, "scripts"): self = .script
         case (.script, "inputs"): self = .input
-        default: return nil
+        case (_, _): return nil
         }
     }
 }
