@@ -35,7 +35,7 @@ func tests(
 /// they are the program that extends the corpus.
 let fuzzImports: [Target.Dependency] = [
     "BluetoothHost", "ButtonModel", "Bytes", "Diagnostics", "Edges", "Expressions", "Flic", "FlicdProtocol",
-    "Gestures", "MQTTTopics", "Hub", "JSON", "Platform", "Radios", "RuleLoader", "Rules", "Setup",
+    "Gestures", "MQTTTopics", "Hub", "JSON", "LanguageServer", "Platform", "Radios", "RuleLoader", "Rules", "Setup",
 ]
 let fuzzing: Target =
     Context.environment["TRYCK_FUZZ"] == nil

@@ -37,7 +37,7 @@ extension LanguageServer {
         let (path, document) = try document(parameters)
         let position = try position(parameters)
         let lines = document.lines
-        guard position.line < lines.count, FileKind(name: path, text: document.octets) == .rules else { return [] }
+        guard position.line < lines.count, document.kind == .rules else { return [] }
         let offset = lines.offset(of: position, client.encoding)
         guard let place = EditPlace(document.octets, lineStart: lines.start(of: position.line), offset: offset) else {
             return []

@@ -11,7 +11,7 @@ extension LanguageServer {
         let (path, document) = try document(parameters)
         let position = document.lines.sourcePosition(of: try position(parameters), client.encoding)
         let file = SourceFile(name: path, text: document.octets)
-        guard FileKind(name: path, text: document.octets) == .rules,
+        guard document.kind == .rules,
             let outline = outlines.outline(of: file).outline
         else { return .null }
         if let name = outline.name(at: position) {

@@ -69,7 +69,7 @@ extension LanguageServer {
     }
 
     mutating func outline(of path: String, _ document: OpenDocument) -> FileOutline? {
-        guard FileKind(name: path, text: document.octets) == .rules else { return nil }
+        guard document.kind == .rules else { return nil }
         return outlines.outline(of: SourceFile(name: path, text: document.octets)).outline
     }
 

@@ -7,7 +7,7 @@ extension LanguageServer {
 
     mutating func documentSymbols(_ parameters: JSONValue) throws(ResponseError) -> JSONValue {
         let (path, document) = try document(parameters)
-        guard FileKind(name: path, text: document.octets) == .rules else { return [] }
+        guard document.kind == .rules else { return [] }
         // While a line is half written, the editor keeps the symbols of the last valid text.
         guard let outline = outline(of: path, document) ?? outlines.lastValidOutline(of: path) else { return [] }
         return .array(outline.symbols.map { json($0, document.lines) })
@@ -31,7 +31,7 @@ extension LanguageServer {
         let query = (parameters["query"]?.stringValue ?? "").lowercased()
         var symbols: [JSONValue] = []
         var paths: Set<String> = []
-        for path in documents.keys.sorted() where FileKind(name: path, text: documents[path]?.octets ?? []) == .rules {
+        for path in documents.keys.sorted() where documents[path]?.kind == .rules {
             for file in files(of: path) where paths.insert(file.name).inserted {
                 let (outline, lines) = outlines.outline(of: file)
                 for section in outline?.symbols ?? [] {

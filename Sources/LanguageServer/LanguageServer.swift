@@ -46,6 +46,8 @@ package struct LanguageServer: Sendable {
         var hasRelatedInformation = false
         var hasMarkdown = true
         var hasDocumentChanges = false
+        /// True if the editor can tell when other programs change files.
+        var watchesFiles = false
     }
 
     private let variables: [String: String]
@@ -62,6 +64,8 @@ package struct LanguageServer: Sendable {
     /// When documents are to be checked.
     private var due: [String: Instant] = [:]
     private var check: SetCheck?
+    /// When `check` began.
+    private var checkStart = Instant(nanoseconds: 0)
     /// The diagnostics that the editor has, by path.
     var published: [String: JSONValue] = [:]
     /// The outlines of files, for their current text.
@@ -111,7 +115,6 @@ package struct LanguageServer: Sendable {
     private mutating func handle(_ message: JSONValue, at now: Instant) {
         let id = message["id"]
         guard message.objectValue != nil, let method = message["method"]?.stringValue else {
-            // An answer to a request of the server would have a result or an error; the server makes no requests.
             guard message["result"] == nil, message["error"] == nil || id == nil else { return }
             return respond(to: id ?? .null, with: ResponseError(.invalidRequest, "The message has no method."))
         }
@@ -163,6 +166,7 @@ package struct LanguageServer: Sendable {
     private mutating func notify(_ method: String, _ parameters: JSONValue, at now: Instant) {
         switch method {
         case "exit": return end(status: phase == .shutDown ? 0 : 1)
+        case "initialized" where phase == .initialized: watchFiles()
         case "textDocument/didOpen" where phase == .initialized: didOpen(parameters, at: now)
         case "textDocument/didChange" where phase == .initialized: didChange(parameters, at: now)
         case "textDocument/didClose" where phase == .initialized: didClose(parameters, at: now)
@@ -189,6 +193,8 @@ package struct LanguageServer: Sendable {
         if let formats = text?["hover"]?["contentFormat"]?.arrayValue {
             client.hasMarkdown = formats.contains("markdown")
         }
+        client.watchesFiles =
+            capabilities?["workspace"]?["didChangeWatchedFiles"]?["dynamicRegistration"]?.boolValue ?? false
         client.hasDocumentChanges = capabilities?["workspace"]?["workspaceEdit"]?["documentChanges"]?.boolValue ?? false
         return [
             "capabilities": [
@@ -204,6 +210,22 @@ package struct LanguageServer: Sendable {
         ]
     }
 
+    /// Asks the editor to tell when another program changes a YAML file.
+    private mutating func watchFiles() {
+        guard client.watchesFiles else { return }
+        send([
+            "jsonrpc": "2.0", "id": "watch", "method": "client/registerCapability",
+            "params": [
+                "registrations": [
+                    [
+                        "id": "watch", "method": "workspace/didChangeWatchedFiles",
+                        "registerOptions": ["watchers": [["globPattern": "**/*.yaml"]]],
+                    ]
+                ]
+            ],
+        ])
+    }
+
     private mutating func end(status: Int32) {
         phase = .ended
         effects.append(.exit(status))
@@ -215,7 +237,9 @@ package struct LanguageServer: Sendable {
         guard let document = parameters["textDocument"], let uri = document["uri"]?.stringValue,
             let path = FileURI.path(of: uri), let text = document["text"]?.stringValue
         else { return }
-        documents[path] = OpenDocument(uri: uri, version: document["version"]?.integerValue, text: text)
+        documents[path] = OpenDocument(
+            uri: uri, version: document["version"]?.integerValue,
+            kind: FileKind(name: path, text: Array(text.utf8)), text: text)
         outlines.remove(path)
         due[path] = now
         checkOthers(thatContain: path, at: now)
@@ -270,7 +294,9 @@ package struct LanguageServer: Sendable {
         while let (path, time) = due.min(by: { ($0.value, $0.key) < ($1.value, $1.key) }) {
             guard time <= now else { return setTimer(time) }
             due[path] = nil
-            guard documents[path] != nil else { continue }
+            guard let document = documents[path] else { continue }
+            documents[path]?.kind = FileKind(name: path, text: document.octets)
+            checkStart = now
             check = SetCheck(
                 of: path, open: documents.mapValues(\.octets), versions: documents.compactMapValues(\.version),
                 variables: variables)
@@ -298,7 +324,10 @@ package struct LanguageServer: Sendable {
             sets[set.entry.name] = set
             entries[check.path] = set.entry.name
             // Other documents of this set need no check of their own.
-            for path in documents.keys where set.file(path) != nil { entries[path] = set.entry.name }
+            for path in documents.keys where set.file(path) != nil {
+                entries[path] = set.entry.name
+                if let time = due[path], time <= checkStart { due[path] = nil }
+            }
         } else {
             entries[check.path] = nil
         }

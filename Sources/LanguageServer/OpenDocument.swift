@@ -1,15 +1,20 @@
 import JSON
+import RuleLoader
 
 /// The text of a file in an editor, which may differ from the file on the disk.
 struct OpenDocument: Sendable {
     /// The URI as the editor writes it.
     let uri: String
     var version: Int64?
+    /// The kind of the file when it was last checked. It is not determined for each request, because that takes time in a
+    /// large file.
+    var kind: FileKind
     private(set) var lines: TextLines
 
-    init(uri: String, version: Int64?, text: String) {
+    init(uri: String, version: Int64?, kind: FileKind, text: String) {
         self.uri = uri
         self.version = version
+        self.kind = kind
         lines = TextLines(Array(text.utf8))
     }
 

@@ -27,7 +27,8 @@ struct LanguageServerCommand: ParsableCommand {
             throw Failure(
                 .usage, "An editor starts this command and talks to it. See tryck language-server --help for how.")
         }
-        let status = try ServerLoop(DiskFiles(variables: SystemEnvironment.environmentVariables)).run()
+        var loop = ServerLoop(DiskFiles(variables: SystemEnvironment.environmentVariables))
+        let status = try loop.run()
         guard status == 0 else { throw Failure.silent(.negativeResult) }
     }
 }

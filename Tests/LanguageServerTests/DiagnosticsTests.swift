@@ -139,6 +139,26 @@ struct DiagnosticsTests {
         #expect(editor.problems("/r/home.yaml") == [])
     }
 
+    @Test("a file that another program changes is noticed, and a set is checked once for all its open files")
+    func watched() {
+        var editor = Editor.ready(
+            [
+                "/r/home.yaml": "version: 1\ninclude: [a.yaml, b.yaml]\n", "/r/a.yaml": "rules: []\n",
+                "/r/b.yaml": "rules: []\n",
+            ], capabilities: ["workspace": ["didChangeWatchedFiles": ["dynamicRegistration": true]]])
+        #expect(editor.messages.last?["method"] == "client/registerCapability")
+        editor.send(["jsonrpc": "2.0", "id": "watch", "result": .null])
+        editor.open("/r/home.yaml")
+        editor.open("/r/a.yaml")
+        editor.disk["/r/b.yaml"] = SourceFile(name: "/r/b.yaml", text: Array("rulez: []\n".utf8))
+        let requests = editor.requestCount
+        editor.notify("workspace/didChangeWatchedFiles", ["changes": []])
+        editor.wait(.seconds(1))
+        #expect(editor.problems("/r/b.yaml") == ["E201:1"])
+        // A second check of the same set would ask for everything again.
+        #expect(editor.requestCount - requests < 10)
+    }
+
     @Test("a tryck.yaml forbids steps and says that there is no broker")
     func permissions() {
         let rule = "version: 1\nbuttons: {a: BF12-C34567}\nrules:\n  - id: a\n    triggers: {button: a, event: click}\n"

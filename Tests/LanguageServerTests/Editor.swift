@@ -16,6 +16,8 @@ struct Editor {
     /// The last diagnostics of each URI.
     private(set) var diagnostics: [String: JSONValue] = [:]
     private(set) var exitStatus: Int32?
+    /// How often the server has asked for something on the disk.
+    private(set) var requestCount = 0
     private var nextID: Int64 = 1
     /// The octets that the server has sent and that are not a whole message yet.
     private var received: [UInt8] = []
@@ -40,7 +42,9 @@ struct Editor {
         while let effect = effects.popFirst() {
             switch effect {
             case .send(let octets): receive(octets)
-            case .find(let request): effects += server.handle(.found(answer(to: request)), at: now)
+            case .find(let request):
+                requestCount += 1
+                effects += server.handle(.found(answer(to: request)), at: now)
             case .setTimer(let time): timer = time
             case .exit(let status): exitStatus = status
             }
