@@ -5,6 +5,8 @@ import Rules
 /// A rule set that was checked: its texts, the diagnostics about them, and what could be read of it.
 struct CheckedSet: Sendable {
     let entry: SourceFile
+    /// The path of the entry file, or that of the configuration if the configuration was checked.
+    private(set) var key: String
     private let inputs: LoadInputs
     /// What the loader was told, so that the set can be loaded again with one other text.
     private var answers: [RuleSetLoader.Request: RuleSetLoader.Answer] = [:]
@@ -18,12 +20,14 @@ struct CheckedSet: Sendable {
 
     init(entry: SourceFile, inputs: LoadInputs) {
         self.entry = entry
+        key = entry.name
         self.inputs = inputs
         files = [entry]
     }
 
     init(entry path: String) {
         entry = SourceFile(name: path, text: [])
+        key = path
         inputs = LoadInputs()
     }
 
@@ -50,6 +54,7 @@ struct CheckedSet: Sendable {
 
     /// Adds a configuration to the files of its rules.
     mutating func add(_ configuration: SourceFile, _ diagnostics: [Diagnostic]) {
+        key = configuration.name
         if files.isEmpty { files = [configuration] } else { files.append(configuration) }
         self.diagnostics = diagnostics + self.diagnostics
     }

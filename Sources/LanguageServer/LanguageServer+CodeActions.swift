@@ -82,6 +82,8 @@ extension Diagnostic {
         // The message of an unquoted template says itself what to do.
         if code == "E111" { return quotedTemplate(octets, range) }
         guard let hint else { return nil }
+        // The diagnostic of a secret is about its tag, and the hint about the name after it.
+        let range = code == "E309" ? octets.word(after: range) : range
         let written = String(decoding: octets[range], as: UTF8.self)
         func replace(with text: some StringProtocol, isCertain: Bool = false) -> TextChange {
             let text = String(text)
@@ -144,6 +146,16 @@ extension Diagnostic {
     private static func shown(_ text: String) -> String {
         let line = text.split(whereSeparator: \.isNewline).first ?? ""
         return line.count > 40 ? line.prefix(40) + "…" : String(line)
+    }
+}
+
+extension [UInt8] {
+    /// The word in the same line after a range and spaces.
+    fileprivate func word(after range: Range<Int>) -> Range<Int> {
+        let rest = self[range.upperBound...].firstLine.drop { $0 == 0x20 }
+        let ends: [UInt8] = [0x20, UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]")]
+        let word = rest.prefix { !ends.contains($0) }
+        return word.startIndex..<word.endIndex
     }
 }
 

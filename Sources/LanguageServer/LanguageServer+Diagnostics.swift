@@ -8,6 +8,8 @@ extension LanguageServer {
     /// - Parameter versions: the versions of the documents that were checked.
     mutating func publish(versions: [String: Int64]) {
         var diagnostics: [String: [Diagnostic]] = [:]
+        // A file may belong to two sets, which say the same about it.
+        var known: Set<Diagnostic> = []
         var files: [String: SourceFile] = [:]
         for (_, set) in sets.sorted(by: { $0.key < $1.key }) {
             for file in set.files + (set.secrets.map { [$0] } ?? []) where files[file.name] == nil {
@@ -16,8 +18,7 @@ extension LanguageServer {
             let prefix = PathText.join(PathText.directory(of: PathText.directory(of: set.entry.name)), "")
             for diagnostic in set.diagnostics {
                 let short = diagnostic.removing(directory: prefix)
-                // A file may belong to two sets, which say the same about it.
-                if sets.count > 1, diagnostics[diagnostic.file]?.contains(short) ?? false { continue }
+                guard sets.count == 1 || known.insert(short).inserted else { continue }
                 diagnostics[diagnostic.file, default: []].append(short)
             }
         }

@@ -57,9 +57,9 @@ package struct LanguageServer: Sendable {
     var client = Client()
     /// The open documents by path.
     var documents: [String: OpenDocument] = [:]
-    /// The path of the entry file of the set that each open document belongs to.
+    /// The key in `sets` of the set that each open document belongs to.
     var entries: [String: String] = [:]
-    /// The sets that were checked, by the path of their entry files.
+    /// The sets that were checked, by their keys.
     var sets: [String: CheckedSet] = [:]
     /// When documents are to be checked.
     private var due: [String: Instant] = [:]
@@ -84,16 +84,20 @@ package struct LanguageServer: Sendable {
     package mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
         guard phase != .ended else { return [] }
         switch input {
-        case .received(let octets):
-            framer.append(octets)
-            while phase != .ended, let frame = framer.next() { handle(frame, at: now) }
+        case .received(let octets): framer.append(octets)
         case .inputEnded: end(status: phase == .shutDown ? 0 : 1)
         case .found(let answer):
             check?.answer(answer)
             proceed()
         case .timerFired: timer = nil
         }
-        if phase != .ended { beginCheck(at: now) }
+        beginCheck(at: now)
+        // A check that has begun ends before the next message is read, so that a request finds the names of a file that was
+        // opened just before.
+        while phase != .ended, check == nil, let frame = framer.next() {
+            handle(frame, at: now)
+            beginCheck(at: now)
+        }
         defer { effects = [] }
         return effects
     }
@@ -290,7 +294,7 @@ package struct LanguageServer: Sendable {
 
     /// Begins the check that is due, or sets the timer for the next one.
     private mutating func beginCheck(at now: Instant) {
-        guard check == nil else { return }
+        guard phase != .ended, check == nil else { return }
         while let (path, time) = due.min(by: { ($0.value, $0.key) < ($1.value, $1.key) }) {
             guard time <= now else { return setTimer(time) }
             due[path] = nil
@@ -321,11 +325,11 @@ package struct LanguageServer: Sendable {
         self.check = nil
         guard documents[check.path] != nil else { return }
         if let set = check.result {
-            sets[set.entry.name] = set
-            entries[check.path] = set.entry.name
+            sets[set.key] = set
+            entries[check.path] = set.key
             // Other documents of this set need no check of their own.
-            for path in documents.keys where set.file(path) != nil {
-                entries[path] = set.entry.name
+            for path in documents.keys where set.key == set.entry.name && set.file(path) != nil {
+                entries[path] = set.key
                 if let time = due[path], time <= checkStart { due[path] = nil }
             }
         } else {

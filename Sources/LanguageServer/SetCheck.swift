@@ -252,6 +252,11 @@ struct SetCheck: Sendable {
 
     private func overlaid(_ answer: RuleSetLoader.Answer, to request: RuleSetLoader.Request) -> RuleSetLoader.Answer {
         switch (answer, request) {
+        case (.files(let files), .files(let pattern, let origin)) where !pattern.isLiteral:
+            let matching = PathPattern(PathPattern.path(pattern.text, relativeTo: origin))
+            let names = Set(files.flatMap { [$0.name, $0.identity ?? $0.name] })
+            let new = open.keys.filter { !names.contains($0) && matching.matches($0) }.sorted()
+            return .files(files.map(overlaid) + new.map { SourceFile(name: $0, text: open[$0] ?? []) })
         case (.files(let files), _): return .files(files.map(overlaid))
         case (.noSuchFile, .files(let pattern, let origin)):
             let path = PathPattern.path(pattern.text, relativeTo: origin)

@@ -11,8 +11,8 @@ struct LanguageServerTests {
     init() throws {
         workshop = try Workshop()
         try workshop.write("tryck.yaml", "rules: home.yaml\n")
-        try workshop.write(
-            "home.yaml", "version: 1\ninclude: kitchen.yaml\nbuttons: {kitchen: {serial: BA00-H00001}}\n")
+        try workshop.write("home.yaml", "version: 1\ninclude: [buttons.yaml, kitchen.yaml]\n")
+        try workshop.write("buttons.yaml", "buttons: {kitchen: {serial: BA00-H00001}}\n")
         try workshop.write("kitchen.yaml", "rules: []\n")
         server = try workshop.tryck(["language-server", "--stdio"])
     }
@@ -61,6 +61,7 @@ struct LanguageServerTests {
     @Test("a change is checked after a pause in which nothing is sent")
     func pause() throws {
         send(["jsonrpc": "2.0", "id": 1, "method": "initialize", "params": ["capabilities": [:]]])
+        try workshop.write("buttons.yaml", "buttons: {}\n")
         open("kitchen.yaml", "rules: []\n")
         send([
             "jsonrpc": "2.0", "method": "textDocument/didChange",

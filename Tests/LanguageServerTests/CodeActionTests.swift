@@ -74,6 +74,17 @@ struct CodeActionTests {
         #expect(Self.fix(Self.rule(line), line: 8) == nil)
     }
 
+    @Test("the name of a secret is replaced, not its tag")
+    func secret() throws {
+        var editor = Editor.ready(["/secrets.yaml": "token: x\n"])
+        editor.open("/home.yaml", "version: 1\nstates: {a: {topic: !secret tokn}}\n")
+        let place: JSONValue = ["line": 1, "character": 0]
+        let answer = editor.request(
+            "textDocument/codeAction",
+            ["textDocument": ["uri": "file:///home.yaml"], "range": ["start": place, "end": place]])
+        #expect(answer["result"]?.arrayValue?.map { $0["title"] } == ["Replace tokn by token"])
+    }
+
     @Test("only actions of the wanted kind")
     func kinds() {
         var editor = Editor.ready()

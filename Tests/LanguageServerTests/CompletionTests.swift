@@ -183,6 +183,8 @@ struct CompletionTests {
     @Test("topics of the set, and secrets without their values")
     func topicsAndSecrets() {
         #expect(Self.labels("  - id: b\n    actions: {publish: {topic: ho|") == ["home/lux"])
+        #expect(Self.labels("  - id: b\n    actions: {publish: {topic: home/l|") == ["home/lux"])
+        #expect(Self.labels("  - id: b\n    conditions: {time: {weekday: mon-f|") == ["mon-fri"])
         var editor = Editor.ready(["/secrets.yaml": "token: hunter2\n"])
         let text = "version: 1\nrules:\n  - id: a\n    actions: {http: {url: !secret t"
         editor.open("/home.yaml", text)
@@ -201,6 +203,29 @@ struct CompletionTests {
         #expect(
             item["textEdit"]?["range"]
                 == ["start": ["line": 1, "character": 28], "end": ["line": 1, "character": 31]])
+    }
+
+    @Test("names of a file that was opened just before")
+    func atOnce() {
+        let text = "version: 1\nbuttons: {kitchen: BF12-C34567}\nrules:\n  - id: a\n    triggers: {button: k"
+        var editor = Editor.ready()
+        let open: JSONValue = [
+            "jsonrpc": "2.0", "method": "textDocument/didOpen",
+            "params": ["textDocument": ["uri": "file:///home.yaml", "text": .string(text)]],
+        ]
+        let request: JSONValue = [
+            "jsonrpc": "2.0", "id": 77, "method": "textDocument/completion",
+            "params": [
+                "textDocument": ["uri": "file:///home.yaml"], "position": ["line": 4, "character": 24],
+            ],
+        ]
+        editor.give(.received(Editor.frame(open) + Editor.frame(request)))
+        // The file is not valid YAML, and so only what does not need its names can be offered.
+        #expect(editor.messages.last?["id"] == 77)
+        editor.change("/home.yaml", version: 2, ["text": .string(text + "itchen}\n")])
+        editor.wait(.seconds(1))
+        editor.give(.received(Editor.frame(request)))
+        #expect(editor.messages.last?["result"]?["items"]?.arrayValue?.map { $0["label"] } == ["kitchen"])
     }
 
     @Test("nothing in a comment, and nothing in a configuration")

@@ -110,6 +110,18 @@ struct DiagnosticsTests {
         #expect(editor.problems("/r/home.yaml") == [])
     }
 
+    @Test("a new file that is not saved belongs to the set that includes it")
+    func newFile() {
+        for include in ["new.yaml", "\"*.yaml\""] {
+            var editor = Editor.ready([
+                "/r/tryck.yaml": "rules: rules/home.yaml\n",
+                "/r/rules/home.yaml": "version: 1\ninclude: \(include)\nbuttons: {kitchen: BF12-C34567}\n",
+            ])
+            editor.open("/r/rules/new.yaml", "rulez: []\n")
+            #expect(editor.problems("/r/rules/new.yaml") == ["E201:1"], "\(include)")
+        }
+    }
+
     @Test("a mistake in another file of the set is shown there, and is gone when no file of the set is open")
     func otherFile() {
         var editor = Editor.ready([
@@ -130,6 +142,10 @@ struct DiagnosticsTests {
         ])
         editor.open("/r/tryck.yaml")
         #expect(editor.problems("/r/tryck.yaml") == ["E201:2"])
+        editor.change("/r/tryck.yaml", version: 2, ["text": "rules: home.yaml\n"])
+        editor.wait(.seconds(1))
+        #expect(editor.problems("/r/tryck.yaml") == [])
+        #expect(editor.problems("/r/home.yaml") == ["E309:2"])
         editor.open("/r/secrets.yaml")
         #expect(editor.problems("/r/secrets.yaml") == [])
         editor.open("/r/home.yaml")

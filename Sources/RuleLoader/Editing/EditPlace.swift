@@ -119,6 +119,13 @@ package struct EditPlace: Sendable {
         _ before: String, _ node: YAMLNode, _ style: YAMLNode.ScalarStyle, _ shape: SchemaShape, _ context: Context
     ) {
         key = context.key
+        var before = before
+        let isWhole = shape.isExpression || style != .plain || before.contains(" ") || before.hasTemplateMark
+        if !isWhole || node.tag == .secret {
+            // The whole text is replaced, also if it has characters that no name has: `home/li`, `mon-f`.
+            prefix = before + prefix
+            before = ""
+        }
         if node.tag == .secret {
             names = [.secret]
             return
