@@ -89,7 +89,8 @@ final class Program: @unchecked Sendable {
             } else {
                 // A carriage return and a line feed are one character of a string.
                 var lines = ((partial[stream] ?? "") + String(decoding: data, as: UTF8.self))
-                    .replacing("\r\n", with: "\n").split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+                    .replacing("\r\n", with: "\n").split(separator: "\n", omittingEmptySubsequences: false).map(
+                        String.init)
                 partial[stream] = lines.removeLast()
                 collected += lines
             }

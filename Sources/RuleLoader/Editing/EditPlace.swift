@@ -139,7 +139,9 @@ package struct EditPlace: Sendable {
         // A text of several words is neither a name nor a key.
         guard before.isEmpty else { return }
         for alternative in shape.alternatives { describe(alternative, context) }
-        if style == .plain, context.isAtLineStart { describeBlock(shape, context) }
+        // In `[publish: …]`, a mapping without braces begins in the middle of a line.
+        let isPair = context.isListEntry && shape.isMappingOnly
+        if style == .plain, context.isAtLineStart || isPair { describeBlock(shape, context) }
         if context.key?.name == "event" { buttons = EditPlace.buttons(beside: context.siblings) }
         isTopic = context.key?.name == "topic"
     }

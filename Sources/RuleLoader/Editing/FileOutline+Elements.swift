@@ -86,11 +86,14 @@ extension FileOutline {
             else { return nil }
             let keys = entries.map(\.key.text)
             var description = key
+            // The keys of declarations, JSON and headers are values of the key above them.
+            var isValue = true
             if case .mapping(let mapping) = shape, let found = mapping.keyShape(entry.key.text, beside: keys) {
                 description = KeyDescription(found, of: mapping.table.name)
+                isValue = false
             }
             if position <= entry.key.end {
-                return description.map { (.key($0), entry.key.start, entry.key.end) }
+                return description.map { (isValue ? .value($0) : .key($0), entry.key.start, entry.key.end) }
             }
             guard entry.value.start <= position, position <= entry.value.end,
                 let value = shape.value(of: entry.key.text, beside: keys)

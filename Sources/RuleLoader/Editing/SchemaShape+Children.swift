@@ -98,6 +98,15 @@ extension SchemaShape {
         }
     }
 
+    /// True if a value in this place has to be a mapping, or a list of them.
+    var isMappingOnly: Bool {
+        alternatives.allSatisfy { shape in
+            if case .mapping = shape { return true }
+            if case .list(let element, _) = shape { return element.isMappingOnly }
+            return false
+        }
+    }
+
     /// True if a text in this place is an expression as a whole.
     var isExpression: Bool { alternatives.contains { if case .expression = $0 { true } else { false } } }
 
