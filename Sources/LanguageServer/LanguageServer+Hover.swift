@@ -3,7 +3,6 @@ import Diagnostics
 import Expressions
 import JSON
 import RuleLoader
-import RuleTesting
 import Rules
 
 extension LanguageServer {
@@ -47,13 +46,13 @@ extension LanguageServer {
     }
 
     /// What a name is, from the last check of its set.
-    private func description(of name: NameInFile, _ path: String) -> String {
+    private mutating func description(of name: NameInFile, _ path: String) -> String {
         let checked = set(of: path)
         let title = "**\(name.name)**: "
         switch name.kind {
         case .secret: return title + "a secret of secrets.yaml"
         case .result: return title + "the result of a step, saved with `save_as`"
-        case .button: return title + (button(name.name, checked) ?? "a button or a group")
+        case .button: return title + (button(name.name, path) ?? "a button or a group")
         case .state:
             guard let state = checked?.readable?.states.first(where: { $0.name == name.name }) else {
                 return title + "a state"
@@ -88,23 +87,15 @@ extension LanguageServer {
         }
     }
 
-    private func button(_ name: String, _ checked: CheckedSet?) -> String? {
-        guard let set = checked?.readable else { return nil }
+    private mutating func button(_ name: String, _ path: String) -> String? {
+        guard let set = set(of: path)?.readable else { return nil }
         if let members = set.groups[name] {
             return "a group of " + members.map { "`\(set.buttons[$0].name)`" }.joined(separator: ", ")
         }
         guard let button = set.buttons.first(where: { $0.name == name }) else { return nil }
         var text = "a button of model \(button.model.rawValue)"
-        // The time that a click waits is known only if all rules are.
-        guard let complete = checked?.value, let timing = RuleExplainer(complete).clickTiming(of: name) else {
-            return text
-        }
-        let cause = timing.cause.map { ", because of the rule `\($0)`" } ?? ""
-        guard let wait = timing.clickWait else { return text + "\n\nA click waits for the release\(cause)." }
-        text +=
-            wait == .zero
-            ? "\n\nA click does not wait."
-            : "\n\nA click waits \(DurationText.text(milliseconds: wait.milliseconds))\(cause)."
+        guard let timing = timing(of: name, path) else { return text }
+        text += "\n\nA click " + LanguageServer.wait(timing) + "."
         return text
     }
 }

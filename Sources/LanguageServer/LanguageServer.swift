@@ -2,6 +2,7 @@ package import ButtonModel
 import Diagnostics
 import JSON
 import RuleLoader
+import Rules
 
 /// The language server for rules files: a state machine between an editor and the loader of rules.
 ///
@@ -68,6 +69,9 @@ package struct LanguageServer: Sendable {
     private var checkStart = Instant(nanoseconds: 0)
     /// The diagnostics that the editor has, by path.
     var published: [String: JSONValue] = [:]
+    /// How long the clicks of buttons wait, by the key of the set and the name of the button. A set is analysed when the first
+    /// of its times is needed.
+    var clickTimings: [String: [String: ClickTiming]] = [:]
     /// The outlines of files, for their current text.
     var outlines = OutlineCache()
     private var timer: Instant?
@@ -163,6 +167,7 @@ package struct LanguageServer: Sendable {
         case "textDocument/prepareRename": return try prepareRename(parameters)
         case "textDocument/rename": return try rename(parameters)
         case "textDocument/codeAction": return try codeActions(parameters)
+        case "textDocument/inlayHint": return try inlayHints(parameters)
         default: throw ResponseError(.methodNotFound, "There is no method \(method.prefix(100)).")
         }
     }
@@ -208,7 +213,7 @@ package struct LanguageServer: Sendable {
                 "hoverProvider": true, "definitionProvider": true, "referencesProvider": true,
                 "documentSymbolProvider": true, "workspaceSymbolProvider": true,
                 "renameProvider": ["prepareProvider": true],
-                "codeActionProvider": ["codeActionKinds": ["quickfix"]],
+                "codeActionProvider": ["codeActionKinds": ["quickfix"]], "inlayHintProvider": true,
             ],
             "serverInfo": ["name": "tryck", "version": .string(version)],
         ]
@@ -326,6 +331,7 @@ package struct LanguageServer: Sendable {
         guard documents[check.path] != nil else { return }
         if let set = check.result {
             sets[set.key] = set
+            clickTimings[set.key] = nil
             entries[check.path] = set.key
             // Other documents of this set need no check of their own.
             for path in documents.keys where set.key == set.entry.name && set.file(path) != nil {
@@ -343,6 +349,7 @@ package struct LanguageServer: Sendable {
     private mutating func removeUnusedSets() {
         let used = Set(entries.values)
         sets = sets.filter { used.contains($0.key) }
+        clickTimings = clickTimings.filter { used.contains($0.key) }
     }
 
     // MARK: Access for requests

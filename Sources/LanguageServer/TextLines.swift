@@ -11,8 +11,12 @@ enum PositionEncoding: String, Hashable, Sendable {
 /// LF, CR and CRLF end a line, in the protocol as well as in the loader.
 struct TextLines: Sendable {
     /// A position of the protocol: both numbers count from 0.
-    struct Position: Hashable, Sendable {
+    struct Position: Hashable, Comparable, Sendable {
         var line, character: Int
+
+        static func < (left: Position, right: Position) -> Bool {
+            (left.line, left.character) < (right.line, right.character)
+        }
     }
 
     let octets: [UInt8]

@@ -201,6 +201,42 @@ struct NameTests {
         #expect(contents?["value"]?.stringValue?.contains("*") == false)
     }
 
+    @Test("beside a trigger stands how long the click waits, and why")
+    func waits() {
+        var editor = Editor.ready()
+        editor.open(
+            "/home.yaml",
+            """
+            version: 1
+            buttons: {kitchen: BF12-C34567, hall: BF12-C34568}
+            groups: {both: [kitchen, hall]}
+            rules:
+              - id: lamp
+                triggers: {button: both, event: click}
+                actions: {log: a}
+              - id: two
+                triggers: {button: kitchen, event: double_click}
+                actions: {log: b}
+              - id: quick
+                triggers: {button: hall, event: click}
+                actions: {log: c}
+
+            """)
+        let range: JSONValue = [
+            "start": ["line": 0, "character": 0], "end": ["line": 99, "character": 0],
+        ]
+        let answer = editor.request(
+            "textDocument/inlayHint", ["textDocument": ["uri": "file:///home.yaml"], "range": range])
+        let hints = answer["result"]?.arrayValue ?? []
+        #expect(hints.map { $0["label"] } == ["waits 500ms"])
+        #expect(hints.first?["position"] == ["line": 5, "character": 41])
+        #expect(
+            hints.first?["tooltip"]?["value"] == "A click of `kitchen` waits 500ms, because of the rule `two`.")
+        let hover = editor.ask("hover", "/home.yaml", 1, 12)["result"]?["contents"]?["value"]
+        #expect(
+            hover == "**kitchen**: a button of model flic2\n\nA click waits 500ms, because of the rule `two`.")
+    }
+
     // MARK: Symbols
 
     @Test("the outline has the sections with their declarations, rules and tests")

@@ -9,8 +9,18 @@ package struct FileOutline: Sendable {
     package let names: [NameInFile]
     /// The literal topics of states and of `publish` steps, without duplicates.
     package let topics: [String]
+    /// The triggers of rules that wait for clicks of named buttons.
+    package let clickTriggers: [ClickTrigger]
     let source: SourceText
     let root: YAMLNode
+
+    /// A trigger with `event: click`.
+    package struct ClickTrigger: Sendable {
+        /// The names of its buttons and groups.
+        package var buttons: [String]
+        /// The end of the event.
+        package var end: SourcePosition
+    }
 
     /// - Returns: `nil` if the file is not valid YAML.
     package init?(_ file: SourceFile) {
@@ -23,6 +33,7 @@ package struct FileOutline: Sendable {
         walk.visit(root, .mapping(.file))
         names = walk.names
         topics = walk.topics
+        clickTriggers = walk.clickTriggers
     }
 
     /// True if the file has a `version`, which only entry files have.
@@ -60,6 +71,7 @@ private struct NameWalk {
     let source: SourceText
     var names: [NameInFile] = []
     var topics: [String] = []
+    var clickTriggers: [FileOutline.ClickTrigger] = []
     private var knownTopics: Set<String> = []
     /// The rule or script that is being visited, such as `rule goodnight`.
     private var owner: String?
@@ -88,6 +100,7 @@ private struct NameWalk {
             owner = entries.first { $0.key.text == "id" }?.value.scalar.map { "rule \($0)" }
             script = nil
         }
+        if case .mapping(.trigger) = shape { addClicks(of: entries) }
         let called = entries.first { $0.key.text == "script" }?.value.scalar
         for entry in entries {
             let key = entry.key.text
@@ -165,6 +178,16 @@ private struct NameWalk {
                 }
             add(kind, name, owner: owner, from: start, to: end, isDeclaration: false)
         }
+    }
+
+    private mutating func addClicks(of entries: [YAMLNode.Entry]) {
+        func texts(_ key: String) -> (texts: [String], end: SourcePosition)? {
+            guard let node = entries.first(where: { $0.key.text == key })?.value, node.alias == nil else { return nil }
+            let nodes = if case .sequence(let nodes) = node.content { nodes } else { [node] }
+            return (nodes.compactMap(\.scalar), node.end)
+        }
+        guard let events = texts("event"), events.texts.contains("click"), let buttons = texts("button") else { return }
+        clickTriggers.append(FileOutline.ClickTrigger(buttons: buttons.texts, end: events.end))
     }
 
     // MARK: Adding
