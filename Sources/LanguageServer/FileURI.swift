@@ -2,6 +2,10 @@
 ///
 /// - Source: RFC 8089, RFC 3986.
 enum FileURI {
+    /// The path of a document, or the URI itself if it does not name a file of this machine. A document that was never saved,
+    /// `untitled:1`, is then a set of its own.
+    static func documentPath(of uri: String) -> String { path(of: uri) ?? uri }
+
     /// Returns `nil` if the URI does not name a file of this machine.
     static func path(of uri: String) -> String? {
         let scheme = "file://"

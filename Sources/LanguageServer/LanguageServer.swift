@@ -168,6 +168,7 @@ package struct LanguageServer: Sendable {
         case "textDocument/rename": return try rename(parameters)
         case "textDocument/codeAction": return try codeActions(parameters)
         case "textDocument/inlayHint": return try inlayHints(parameters)
+        case "textDocument/semanticTokens/full": return try semanticTokens(parameters)
         default: throw ResponseError(.methodNotFound, "There is no method \(method.prefix(100)).")
         }
     }
@@ -214,6 +215,9 @@ package struct LanguageServer: Sendable {
                 "documentSymbolProvider": true, "workspaceSymbolProvider": true,
                 "renameProvider": ["prepareProvider": true],
                 "codeActionProvider": ["codeActionKinds": ["quickfix"]], "inlayHintProvider": true,
+                "semanticTokensProvider": [
+                    "legend": ["tokenTypes": .array(Self.tokenTypes), "tokenModifiers": []], "full": true,
+                ],
             ],
             "serverInfo": ["name": "tryck", "version": .string(version)],
         ]
@@ -244,8 +248,9 @@ package struct LanguageServer: Sendable {
 
     private mutating func didOpen(_ parameters: JSONValue, at now: Instant) {
         guard let document = parameters["textDocument"], let uri = document["uri"]?.stringValue,
-            let path = FileURI.path(of: uri), let text = document["text"]?.stringValue
+            let text = document["text"]?.stringValue
         else { return }
+        let path = FileURI.documentPath(of: uri)
         documents[path] = OpenDocument(
             uri: uri, version: document["version"]?.integerValue,
             kind: FileKind(name: path, text: Array(text.utf8)), text: text)
@@ -256,7 +261,7 @@ package struct LanguageServer: Sendable {
 
     private mutating func didChange(_ parameters: JSONValue, at now: Instant) {
         guard let identifier = parameters["textDocument"],
-            let path = identifier["uri"]?.stringValue.flatMap(FileURI.path),
+            let path = identifier["uri"]?.stringValue.map(FileURI.documentPath),
             let changes = parameters["contentChanges"]?.arrayValue, var document = documents[path]
         else { return }
         let version = identifier["version"]?.integerValue
@@ -272,7 +277,7 @@ package struct LanguageServer: Sendable {
     }
 
     private mutating func didClose(_ parameters: JSONValue, at now: Instant) {
-        guard let path = parameters["textDocument"]?["uri"]?.stringValue.flatMap(FileURI.path),
+        guard let path = parameters["textDocument"]?["uri"]?.stringValue.map(FileURI.documentPath),
             documents.removeValue(forKey: path) != nil
         else { return }
         outlines.remove(path)
@@ -359,7 +364,8 @@ package struct LanguageServer: Sendable {
         guard let uri = parameters["textDocument"]?["uri"]?.stringValue else {
             throw ResponseError(.invalidParams, "textDocument.uri is missing.")
         }
-        guard let path = FileURI.path(of: uri), let document = documents[path] else {
+        let path = FileURI.documentPath(of: uri)
+        guard let document = documents[path] else {
             throw ResponseError(.invalidParams, "The document is not open.")
         }
         return (path, document)

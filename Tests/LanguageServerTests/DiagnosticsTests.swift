@@ -189,6 +189,19 @@ struct DiagnosticsTests {
         #expect(editor.problems("/r/home.yaml") == ["E204:6"])
     }
 
+    @Test("a document that was never saved is a set of its own")
+    func untitled() {
+        var editor = Editor.ready()
+        let document: JSONValue = ["uri": "untitled:Untitled-1", "version": 1, "text": "version: 1\nrulez: []\n"]
+        editor.notify("textDocument/didOpen", ["textDocument": document])
+        let diagnostics = editor.diagnostics["untitled:Untitled-1"]?["diagnostics"]?.arrayValue
+        #expect(diagnostics?.map { $0["code"] } == ["E201"])
+        let answer = editor.request(
+            "textDocument/completion",
+            ["textDocument": ["uri": "untitled:Untitled-1"], "position": ["line": 2, "character": 0]])
+        #expect(answer["result"]?["items"]?.arrayValue?.isEmpty == false)
+    }
+
     @Test("a byte order mark does not move the diagnostics of the first line")
     func mark() {
         var editor = Editor.ready()

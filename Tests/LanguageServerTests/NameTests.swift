@@ -237,6 +237,17 @@ struct NameTests {
             hover == "**kitchen**: a button of model flic2\n\nA click waits 500ms, because of the rule `two`.")
     }
 
+    @Test("the words of expressions have types")
+    func tokens() {
+        var editor = Self.editor()
+        let answer = editor.request(
+            "textDocument/semanticTokens/full", ["textDocument": ["uri": "file:///r/rooms/a.yaml"]])
+        #expect(
+            answer["result"]?["data"] == [
+                3, 16, 7, 0, 0, 0, 8, 7, 1, 0, 0, 8, 9, 2, 0, 0, 14, 9, 0, 0, 0, 10, 5, 1, 0,
+            ])
+    }
+
     // MARK: Symbols
 
     @Test("the outline has the sections with their declarations, rules and tests")

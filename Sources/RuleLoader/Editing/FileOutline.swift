@@ -1,5 +1,5 @@
 package import Diagnostics
-import Expressions
+package import Expressions
 
 /// The tree of one rules file for an editor: its names, its declarations, and what stands at a position.
 ///
@@ -39,6 +39,14 @@ package struct FileOutline: Sendable {
     /// True if the file has a `version`, which only entry files have.
     package var isEntry: Bool { root["version"] != nil }
 
+    /// The words of all expressions with their places, in the order of the file.
+    package var expressionWords: [(word: ExpressionWord, start: SourcePosition, end: SourcePosition)] {
+        var walk = NameWalk(source: source)
+        walk.words = []
+        walk.visit(root, .mapping(.file))
+        return (walk.words ?? []).sorted { $0.start < $1.start }
+    }
+
     /// The name that a position is in, or directly after.
     package func name(at position: SourcePosition) -> NameInFile? {
         names.first { $0.start <= position && position <= $0.end }
@@ -72,6 +80,8 @@ private struct NameWalk {
     var names: [NameInFile] = []
     var topics: [String] = []
     var clickTriggers: [FileOutline.ClickTrigger] = []
+    /// The words of all expressions, if they are wanted.
+    var words: [(word: ExpressionWord, start: SourcePosition, end: SourcePosition)]?
     private var knownTopics: Set<String> = []
     /// The rule or script that is being visited, such as `rule goodnight`.
     private var owner: String?
@@ -168,6 +178,10 @@ private struct NameWalk {
             return
         }
         for word in words {
+            if self.words != nil {
+                let (start, end) = source.positions(of: word.range, in: node)
+                if node.alias == nil { self.words?.append((word, start, end)) }
+            }
             guard case .declared(let name, let root) = word.kind, let kind = NameKind(root: root) else { continue }
             let (start, end) = source.positions(of: word.range, in: node)
             let owner: String? =
