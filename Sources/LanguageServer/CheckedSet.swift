@@ -59,8 +59,8 @@ struct CheckedSet: Sendable {
         self.diagnostics = diagnostics + self.diagnostics
     }
 
-    /// The diagnostics that the set would have with another text of one file. Programs are not searched for.
-    func diagnostics(replacing path: String, with text: [UInt8]) -> [Diagnostic] {
+    /// The set with another text of one file. Programs are not searched for.
+    func loaded(replacing path: String, with text: [UInt8]) -> LoadResult<RuleSet> {
         func replaced(_ file: SourceFile) -> SourceFile {
             guard file.name == path || file.identity == path else { return file }
             var file = file
@@ -77,6 +77,6 @@ struct CheckedSet: Sendable {
                 if case .timeZone = request { loader.answer(.timeZone(nil)) } else { loader.answer(.noSuchFile) }
             }
         }
-        return (consume loader).loaded().diagnostics
+        return (consume loader).loaded()
     }
 }

@@ -8,17 +8,29 @@ extension LanguageServer {
     /// The octets of a set up to which a change is tried before it is offered.
     private static let maximumTriedLength = 1 << 20
 
-    /// The changes that hints of diagnostics describe. A change is offered only if the checker does not report the same
-    /// diagnostic any more afterwards.
     mutating func codeActions(_ parameters: JSONValue) throws(ResponseError) -> JSONValue {
         let (path, document) = try document(parameters)
         guard let start = TextLines.Position(parameters["range"]?["start"]),
             let end = TextLines.Position(parameters["range"]?["end"])
         else { throw ResponseError(.invalidParams, "range is missing or not a range.") }
-        let kinds = parameters["context"]?["only"]?.arrayValue?.compactMap(\.stringValue) ?? ["quickfix"]
-        guard kinds.contains(where: { "quickfix".hasPrefix($0) }), let set = set(of: path),
-            let file = set.file(path), file.text == document.octets
-        else { return [] }
+        let kinds = parameters["context"]?["only"]?.arrayValue?.compactMap(\.stringValue)
+        var actions: [JSONValue] = []
+        if kinds?.contains(where: { "quickfix".hasPrefix($0) }) ?? true {
+            actions += quickFixes(path, document, start, end)
+        }
+        if kinds?.contains(where: { "refactor".hasPrefix($0) }) ?? true {
+            let position = document.lines.sourcePosition(of: start, client.encoding)
+            actions += ruleActions(path, document, at: position)
+        }
+        return .array(actions)
+    }
+
+    /// The changes that hints of diagnostics describe. A change is offered only if the checker does not report the same
+    /// diagnostic any more afterwards.
+    private func quickFixes(
+        _ path: String, _ document: OpenDocument, _ start: TextLines.Position, _ end: TextLines.Position
+    ) -> [JSONValue] {
+        guard let set = set(of: path), let file = set.file(path), file.text == document.octets else { return [] }
         let lines = document.lines
         let first = lines.sourcePosition(of: start, client.encoding)
         let last = lines.sourcePosition(of: end, client.encoding)
@@ -45,14 +57,14 @@ extension LanguageServer {
                 "edit": workspaceEdit([(path, edit)]),
             ])
         }
-        return .array(actions)
+        return actions
     }
 
     /// Whether a diagnostic is gone after a change, and the file is still valid YAML.
     private func solves(_ diagnostic: Diagnostic, _ change: TextChange, _ set: CheckedSet, _ file: SourceFile) -> Bool {
         var text = file.text
         text.replaceSubrange(change.range, with: change.text.utf8)
-        let after = set.diagnostics(replacing: file.name, with: text)
+        let after = set.loaded(replacing: file.name, with: text).diagnostics
         let errorsBefore = set.diagnostics.count { $0.code == "E101" }
         guard after.count(where: { $0.code == "E101" }) <= errorsBefore else { return false }
         return !after.contains {

@@ -214,7 +214,7 @@ package struct LanguageServer: Sendable {
                 "hoverProvider": true, "definitionProvider": true, "referencesProvider": true,
                 "documentSymbolProvider": true, "workspaceSymbolProvider": true,
                 "renameProvider": ["prepareProvider": true],
-                "codeActionProvider": ["codeActionKinds": ["quickfix"]], "inlayHintProvider": true,
+                "codeActionProvider": ["codeActionKinds": ["quickfix", "refactor"]], "inlayHintProvider": true,
                 "semanticTokensProvider": [
                     "legend": ["tokenTypes": .array(Self.tokenTypes), "tokenModifiers": []], "full": true,
                 ],

@@ -17,6 +17,7 @@ struct CodeActionTests {
                 "context": ["diagnostics": []],
             ])
         guard let action = answer["result"]?.arrayValue?.first, let title = action["title"]?.stringValue,
+            action["kind"] == "quickfix",
             let edit = action["edit"]?["changes"]?["file:///home.yaml"]?.arrayValue?.first,
             let start = edit["range"]?["start"]?["character"]?.integerValue,
             let end = edit["range"]?["end"]?["character"]?.integerValue
@@ -98,7 +99,92 @@ struct CodeActionTests {
                     "context": ["only": [kind]],
                 ])["result"] ?? .null
         }
-        #expect(answer("refactor") == [])
+        #expect(answer("source") == [])
         #expect(answer("quickfix").arrayValue?.count == 1)
+    }
+
+    // MARK: Changes of a rule
+
+    /// The titles of the changes that are offered for a rule, and the text after each.
+    private static func changes(_ text: String, line: Int) -> [String: String] {
+        var editor = Editor.ready()
+        editor.open("/home.yaml", text)
+        let place: JSONValue = ["line": .integer(Int64(line)), "character": 8]
+        let answer = editor.request(
+            "textDocument/codeAction",
+            [
+                "textDocument": ["uri": "file:///home.yaml"], "range": ["start": place, "end": place],
+                "context": ["only": ["refactor"]],
+            ])
+        var changes: [String: String] = [:]
+        for action in answer["result"]?.arrayValue ?? [] {
+            var other = editor
+            let edit = action["edit"]?["changes"]?["file:///home.yaml"]?.arrayValue?.first
+            let start = edit?["range"]?["start"]?["line"]?.integerValue ?? 0
+            other.change(
+                "/home.yaml", version: 2, ["range": edit?["range"] ?? .null, "text": edit?["newText"] ?? .null])
+            other.wait(.seconds(1))
+            #expect(!other.problems("/home.yaml").contains { $0.hasPrefix("E") })
+            changes[action["title"]?.stringValue ?? ""] = "\(start): \(edit?["newText"]?.stringValue ?? "")"
+        }
+        return changes
+    }
+
+    @Test("late presses are ignored with one more key, and a test that passes is written")
+    func rule() {
+        let text = rule(conditions: "true", actions: "{log: clicked}")
+        #expect(
+            Self.changes(text, line: 5) == [
+                "Ignore late presses here": "5:     queued: drop\n",
+                "Write a test for this rule": """
+                8: tests:
+                  - name: lamp
+                    steps:
+                      - event: {button: kitchen, event: click}
+                      - expect_rules: {lamp: completed}
+
+                """,
+            ])
+        let tested = text + "tests:\n- name: lamp\n  steps:\n  - expect: []\n"
+        #expect(
+            Self.changes(tested, line: 5)["Write a test for this rule"] == """
+                12: - name: lamp 2
+                  steps:
+                    - event: {button: kitchen, event: click}
+                    - expect_rules: {lamp: completed}
+
+                """)
+    }
+
+    @Test(
+        "the test expects what the rule does",
+        arguments: [
+            ("true", "{delay: 5m}", "started"), ("states.lux > 5", "{log: a}", "dropped_conditions"),
+            ("true", "{log: \"{{ 1 / states.lux }}\"}", "failed"),
+        ])
+    func outcome(conditions: String, actions: String, outcome: String) {
+        let changes = Self.changes(rule(conditions: conditions, actions: actions), line: 5)
+        #expect(changes["Write a test for this rule"]?.contains("{lamp: \(outcome)}") ?? false, "\(changes)")
+    }
+
+    @Test("nothing is offered for a rule in braces, in a file with errors, and outside of rules")
+    func noChanges() {
+        #expect(Self.changes("version: 1\nrules: [{id: a, actions: {log: a}}]\n", line: 1) == [:])
+        #expect(Self.changes(rule(conditions: "tru", actions: "{log: a}"), line: 5) == [:])
+        #expect(Self.changes(rule(conditions: "true", actions: "{log: a}"), line: 1) == [:])
+    }
+
+    private func rule(conditions: String, actions: String) -> String {
+        """
+        version: 1
+        buttons: {kitchen: BF12-C34567}
+        states: {lux: {topic: lux, type: integer, default: 0}}
+        rules:
+          - id: lamp
+            triggers: {button: kitchen, event: click}
+            conditions: \(conditions)
+            actions: \(actions)
+
+        """
     }
 }
