@@ -6,8 +6,7 @@ import Diagnostics
 /// The rest of the file is left out, so that a line can be completed while it or other lines are not valid YAML, and so that
 /// a large file takes no longer to parse than a small one.
 struct CursorText {
-    /// Stands at the position. No file contains it, because libyaml would refuse none of its characters but a user would not
-    /// type it.
+    /// Marks the position. It consists of characters of names, so that YAML reads it as a key or as a plain text.
     static let mark = "cursor0mark0here"
     /// How many lines after the position are searched for keys of the same mapping.
     private static let maximumFollowing = 2_000
