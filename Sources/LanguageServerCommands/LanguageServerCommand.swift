@@ -27,6 +27,8 @@ struct LanguageServerCommand: ParsableCommand {
             throw Failure(
                 .usage, "An editor starts this command and talks to it. See tryck language-server --help for how.")
         }
+        // An editor that has gone is an error of the write, which has an exit status of its own.
+        signal(SIGPIPE, SIG_IGN)
         var loop = ServerLoop(DiskFiles(variables: SystemEnvironment.environmentVariables))
         let status = try loop.run()
         guard status == 0 else { throw Failure.silent(.negativeResult) }
