@@ -83,11 +83,13 @@ let package = Package(
         module(
             "RuleTesting", "ButtonModel", "JSON", "Gestures", "Expressions", "Almanac", "Rules"),
         module(
-            "RuleLoader", "ButtonModel", "JSON", "Diagnostics", "Gestures", "Expressions", "Almanac", "Rules", "CYAML"),
+            "RuleLoader", "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Gestures", "Expressions", "Almanac",
+            "Rules", "CYAML"),
         module(
             "LanguageServer", "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "RuleLoader", "RuleTesting"),
         module("MQTTTopics", "ButtonModel", "JSON"),
-        module("Radios", "BluetoothHost", "ButtonModel"),
+        module("ESPHome", "Bytes", "CCrypto"),
+        module("Radios", "BluetoothHost", "ButtonModel", "ESPHome"),
         module("Buttons", "Radios", "Flic", "ButtonModel"),
         module(
             "Hub", "Bytes", "ButtonModel", "JSON", "Diagnostics", "FlicdProtocol", "Radios", "Buttons", "Gestures",
@@ -115,8 +117,8 @@ let package = Package(
             "CSQLite", "CSystemBus",
             .product(name: "Logging", package: "swift-log")),
         module(
-            "Setup", "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "RuleTesting", "MQTTTopics", "Hub",
-            "Simulator", "Platform", "Edges", "CCrypto"),
+            "Setup", "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Radios", "Rules", "RuleLoader", "RuleTesting",
+            "MQTTTopics", "Hub", "Simulator", "Platform", "Edges", "CCrypto"),
         module(
             "Daemon", "ButtonModel", "JSON", "BluetoothHost", "Radios", "Rules", "RuleLoader", "MQTTTopics", "Hub",
             "Simulator",
@@ -212,7 +214,8 @@ let package = Package(
         tests("RuleTestingTests", "RuleTesting", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON"),
         tests("LanguageServerTests", "LanguageServer", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON"),
         tests("MQTTTopicsTests", "MQTTTopics", "ButtonModel", "JSON", resources: [.copy("Golden")]),
-        tests("RadiosTests", "Radios", "BluetoothHost", "ButtonModel"),
+        tests("ESPHomeTests", "ESPHome", "Bytes", "JSON", resources: [.copy("Vectors")]),
+        tests("RadiosTests", "Radios", "BluetoothHost", "ButtonModel", "ESPHome"),
         tests("ButtonsTests", "Buttons", "Radios", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),
         tests(
             "HubTests", "Hub", "Radios", "Buttons", "Flic", "FlicdProtocol", "MQTTTopics", "Expressions", "Gestures",

@@ -2,16 +2,16 @@ import ButtonModel
 import Flic
 import Radios
 
-/// The shortage of links and of places in the adapter's accept list, if it has not enough for all known buttons.
+/// The shortage of links and of places in the accept list, on radios that have not enough for all buttons that they look for.
 ///
-/// The radio lets the buttons take turns if it cannot look for all. Links do not become free by themselves, because a
+/// A radio lets the buttons take turns if it cannot look for all. Links do not become free by themselves, because a
 /// button stays connected for days. Therefore, when the last link is in use and a button has none, the button that has
 /// been idle longest is disconnected at once, so that a link is free for the next press. The disconnected button is
 /// silent until it is pressed. As it is still expected, it then connects and sends the events that it stored.
 struct LinkShortage: Hashable, Sendable {
-    /// The adapter's number of links, from its first refusal until there is room for all wanted buttons. Unlike
+    /// The number of links of each radio that refused another one, until there is room for all wanted buttons. Unlike
     /// `AdapterCapacity.linkLimit` it is kept when a link becomes free, so that this alone does not change the report.
-    var shortage: Int?
+    var limits: [RadioID: Int] = [:]
     var waitingForTurn: Set<ButtonID> = []
     var reported: Set<ButtonID> = []
 }
@@ -22,50 +22,52 @@ extension ButtonManager {
     /// `quietTime` for a button whose session is not at rest, for example because a press or an acknowledgement is
     /// unfinished, and for a Twist, which reports rotation only while it has a link.
     package static let longQuietTime = Duration.seconds(20)
-    /// With as many links as `shortage`, an adapter without further links refuses another one within this time.
+    /// With as many links as its limit, a radio without further links refuses another one within this time.
     static let limitCheck = Duration.seconds(5)
 
-    mutating func linkCountChanged(at now: Instant) {
-        if let shortage = linkShortage.shortage {
-            if links.count > shortage { linkShortage.shortage = nil }
-            if links.count == shortage, capacity.linkLimit == nil {
-                deadlines.set(.limitCheck, at: now + Self.limitCheck)
+    mutating func linkCountChanged(on radio: RadioID, at now: Instant) {
+        if let limit = linkShortage.limits[radio] {
+            let count = links.keys.count { $0.radio == radio }
+            if count > limit { linkShortage.limits[radio] = nil }
+            if count == limit, capacity(of: radio).linkLimit == nil {
+                deadlines.set(.limitCheck(radio), at: now + Self.limitCheck)
             } else {
-                deadlines.cancel(.limitCheck)
+                deadlines.cancel(.limitCheck(radio))
             }
         }
-        reportLinkShortage()
+        reportLinkShortage(at: now)
     }
 
-    mutating func limitReached(_ count: Int, at now: Instant) {
-        linkShortage.shortage = count
-        deadlines.cancel(.limitCheck)
-        capacityChanged { $0.linkLimit = count }
-        freeLink(at: now)
-        reportLinkShortage()
+    mutating func limitReached(_ count: Int, on radio: RadioID, at now: Instant) {
+        linkShortage.limits[radio] = count
+        deadlines.cancel(.limitCheck(radio))
+        capacityChanged(of: radio) { $0.linkLimit = count }
+        freeLink(on: radio, at: now)
+        reportLinkShortage(at: now)
     }
 
-    mutating func limitNotReached() {
-        if capacity.linkLimit == nil, isLinkMissing { linkShortage.shortage = nil }
-        reportLinkShortage()
+    mutating func limitNotReached(on radio: RadioID, at now: Instant) {
+        if capacity(of: radio).linkLimit == nil, isLinkMissing(on: radio, at: now) { linkShortage.limits[radio] = nil }
+        reportLinkShortage(at: now)
     }
 
-    mutating func linkFreed(at now: Instant) {
-        defer { linkCountChanged(at: now) }
-        guard capacity.linkLimit != nil else { return }
-        capacityChanged { $0.linkLimit = nil }
-        deadlines.cancel(.freeLink)
+    mutating func linkFreed(on radio: RadioID, at now: Instant) {
+        defer { linkCountChanged(on: radio, at: now) }
+        guard capacity(of: radio).linkLimit != nil else { return }
+        capacityChanged(of: radio) { $0.linkLimit = nil }
+        deadlines.cancel(.freeLink(radio))
     }
 
-    /// Disconnects the button that has been idle long enough, or sets a timer for the first that will be.
-    mutating func freeLink(at now: Instant) {
-        guard capacity.linkLimit != nil, isLinkMissing else { return }
+    /// Disconnects the button of a full radio that has been idle long enough, or sets a timer for the first that will be.
+    mutating func freeLink(on radio: RadioID, at now: Instant) {
+        guard capacity(of: radio).linkLimit != nil, isLinkMissing(on: radio, at: now) else { return }
+        let own = links.filter { $0.key.radio == radio }
         // A link is being ended already.
-        guard !links.values.contains(where: { $0.phase == .disconnecting || $0.phase == .closing }) else { return }
-        let next = links.compactMap { id, link in mayLeave(link).map { (at: $0, id: id) } }
+        guard !own.contains(where: { $0.value.phase == .disconnecting || $0.value.phase == .closing }) else { return }
+        let next = own.compactMap { id, link in mayLeave(link).map { (at: $0, id: id) } }
             .min { ($0.at, $0.id) < ($1.at, $1.id) }
-        guard let next else { return deadlines.cancel(.freeLink) }
-        guard next.at <= now else { return deadlines.set(.freeLink, at: next.at) }
+        guard let next else { return deadlines.cancel(.freeLink(radio)) }
+        guard next.at <= now else { return deadlines.set(.freeLink(radio), at: next.at) }
         disconnectGracefully(next.id, at: now)
     }
 
@@ -78,21 +80,28 @@ extension ButtonManager {
         return link.lastActivity + (isAtRest ? Self.quietTime : Self.longQuietTime)
     }
 
-    private var isLinkMissing: Bool {
-        if case .connecting = search?.candidate { return true }
-        return known.keys.contains { isToBeConnected($0) && link(to: $0) == nil }
+    private func isLinkMissing(on radio: RadioID, at now: Instant) -> Bool {
+        if case .connecting(let address) = search?.candidate, radios.radio(for: address, at: now) == radio {
+            return true
+        }
+        return known.values.contains {
+            isToBeConnected($0.id) && link(to: $0.id) == nil
+                && radios.radio(for: $0.identity.address, at: now) == radio
+        }
     }
 
-    mutating func reportLinkShortage() {
+    mutating func reportLinkShortage(at now: Instant) {
         // Without an adapter there are no links; the shortage is kept, because the same adapter may return.
         guard isControllerReady, !isShuttingDown else { return }
         var waiting = linkShortage.waitingForTurn
-        if let shortage = linkShortage.shortage {
-            let wanted = known.values.filter(\.settings.isConnectionWanted).map(\.id)
-            if wanted.count <= shortage {
-                linkShortage.shortage = nil
+        for (radio, limit) in linkShortage.limits {
+            let wanted = known.values.filter {
+                $0.settings.isConnectionWanted && radios.radio(for: $0.identity.address, at: now) == radio
+            }
+            if wanted.count <= limit {
+                linkShortage.limits[radio] = nil
             } else {
-                waiting.formUnion(wanted.filter { link(to: $0) == nil })
+                waiting.formUnion(wanted.map(\.id).filter { link(to: $0) == nil })
             }
         }
         waiting.formIntersection(known.keys)

@@ -14,7 +14,7 @@ extension ButtonManager {
         } else {
             updateState(of: button)
         }
-        linkCountChanged(at: now)
+        linkCountChanged(on: id.radio, at: now)
     }
 
     mutating func attached(_ id: LinkID, to service: FlicService, attMTU: Int, at now: Instant) {
@@ -127,14 +127,14 @@ extension ButtonManager {
         let button = ButtonID(link.peer)
         if known[button] != nil { effects.append(.disconnected(button, reason: reason.name)) }
         updateState(of: button)
-        linkFreed(at: now)
+        linkFreed(on: id.radio, at: now)
         linkEndedAtShutDown()
     }
 
     /// Passes the timer to the session. A verification does not time out while the radio holds back our request:
     /// ending the link would leave the button silent, with a stored press, until it is pressed again.
     mutating func sessionTimerFired(_ id: LinkID, at now: Instant) {
-        if let link = links[id], case .inSession(isReady: false) = link.phase, radio.holdsBackData(for: id) {
+        if let link = links[id], case .inSession(isReady: false) = link.phase, radios.holdsBackData(for: id) {
             return deadlines.set(.session(id), at: now + Self.heldBackCheck)
         }
         advanceSession(id, .timerFired, at: now)
@@ -231,6 +231,6 @@ extension ButtonManager {
         if isToRestart { restartSession(id, at: now) }
         if isToResumeUpdate { resumeUpdate(id, at: now) }
         // The session may have come to rest, so that its link can be ended for another button.
-        freeLink(at: now)
+        freeLink(on: id.radio, at: now)
     }
 }

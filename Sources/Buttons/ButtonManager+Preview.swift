@@ -10,14 +10,16 @@ extension ButtonManager {
     /// - Returns: `nil` if only `handle` knows the result. For the usual packet, with one event of one press, it is not `nil`.
     package func preview(_ input: Input, at now: Instant) -> (event: ButtonEvent, cursor: EventCursor)? {
         let packet: RadioInput
-        if case .received(let octets) = input {
-            packet = .received(octets)
-        } else if case .bus(let report) = input {
-            packet = .bus(report)
+        let radio: RadioID
+        if case .received(let octets, let id) = input {
+            (packet, radio) = (.received(octets), id)
+        } else if case .bus(let report, let id) = input {
+            (packet, radio) = (.bus(report), id)
         } else {
             return nil
         }
-        guard let notification = radio.preview(packet), let place = links.place(of: notification.link) else {
+        guard let notification = radios.preview(packet, of: radio), let place = links.place(of: notification.link)
+        else {
             return nil
         }
         // A span gives access to the properties of the link without a copy of all of it.

@@ -5,7 +5,7 @@
     extension ButtonManager {
         /// The invariants that the state violates between two inputs; empty unless this type has a bug.
         package func problems() -> [String] {
-            var problems = deadlines.problems() + radio.problems()
+            var problems = deadlines.problems() + radios.problems()
             func expect(_ holds: Bool, _ problem: @autoclosure () -> String) {
                 if !holds { problems.append("buttons: " + problem()) }
             }
@@ -33,7 +33,7 @@
                 }
                 expect(states[button] == currentState(of: button), "\(button): the state is not that of its link")
             }
-            expect(Set(links.keys) == radio.reportedLinks, "the links are not those that the radio has reported")
+            expect(Set(links.keys) == radios.reportedLinks, "the links are not those that the radio has reported")
             for link in links.values {
                 let button = ButtonID(link.peer)
                 expect(

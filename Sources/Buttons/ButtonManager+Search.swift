@@ -62,6 +62,8 @@ extension ButtonManager {
         reportAdvertisement(heard)
         guard let search else { return }
         if case .found(let address) = search.candidate, address == heard.address, heard.kind == .scanResponse {
+            // Other radios may hear it better, and say so until the time limit for scan responses.
+            guard radios.isAlone || heard.isConnectedElsewhere else { return }
             return tryCandidate(address, isConnectedElsewhere: heard.isConnectedElsewhere, at: now)
         }
         guard search.candidate == nil, heard.kind == .connectable, !search.failed.contains(heard.address) else {

@@ -26,14 +26,14 @@ package struct ButtonManager: Sendable {
     package enum Input: Hashable, Sendable {
         /// The known buttons from the store. Sent once, at the start.
         case restored([KnownButton])
-        case transportOpened
-        /// An HCI packet with its H4 indicator.
-        case received([UInt8])
+        case transportOpened(RadioID = .first)
+        /// What the transport has received: for a controller, an HCI packet with its H4 indicator.
+        case received([UInt8], RadioID = .first)
         /// The connection to the system bus is open, and signals of bluetoothd are reported.
-        case busOpened(BlueZAdapterChoice)
-        case bus(BusInput)
+        case busOpened(BlueZAdapterChoice, RadioID = .first)
+        case bus(BusInput, RadioID = .first)
         /// The transport, or the connection to the system bus, is closed.
-        case transportClosed
+        case transportClosed(RadioID = .first)
         /// Random octets, requested by `needsEntropy`.
         case entropy([UInt8])
         /// Searches for new buttons for this time, or makes a search in progress end after this time.
@@ -55,13 +55,14 @@ package struct ButtonManager: Sendable {
     }
 
     package enum Effect: Hashable, Sendable {
-        case send([UInt8])
-        case bus(BusEffect)
+        case send([UInt8], RadioID = .first)
+        case bus(BusEffect, RadioID = .first)
         case setTimer(Instant)
         case cancelTimer
-        case controllerReady(BluetoothAddress)
+        /// The address, and what the radio says of itself.
+        case controllerReady(BluetoothAddress, String = "", RadioID = .first)
         /// The radio cannot be used until it is reopened. The text is a sentence for the user.
-        case controllerFailed(String, AdapterFault)
+        case controllerFailed(String, AdapterFault, RadioID = .first)
         case pairing(PairingProgress)
         /// The search ended before the button that it had found was paired.
         case abandoned(BluetoothAddress)
@@ -93,8 +94,14 @@ package struct ButtonManager: Sendable {
         /// The buttons without a link, if the adapter does not have room for all. Sent on each change; empty only when
         /// it has room for all.
         case buttonsWithoutLink(Set<ButtonID>)
-        /// The size of the adapter's accept list, and the number of links if it refuses another. Sent on each change.
+        /// The size of the adapter's accept list, and the number of links if it refuses another; of several radios, the sums.
+        /// Sent on each change.
         case capacity(acceptListSize: Int, linkLimit: Int?)
+        /// The radio that looks for a button, or has it; `nil`: none. Sent on each change, but not with one adapter.
+        case assigned(ButtonID, RadioID?)
+        /// The number of links that a radio can have. Sent when it is known, and on each change; `capacity` says it for one
+        /// adapter.
+        case linkLimit(RadioID, Int)
         /// An advertisement, as far as `ButtonListening` requests it.
         case advertised(ButtonAdvertisement)
         /// The session of a known button failed, with the failure's name and advice for the user. The pairing is kept.
@@ -127,13 +134,13 @@ package struct ButtonManager: Sendable {
         case retryCandidates
         /// A graceful disconnect has exceeded `gracefulDisconnectTimeout`.
         case gracefulDisconnect(LinkID)
-        case freeLink
-        /// The adapter has as many links as `LinkShortage.shortage`, and has not refused another one.
-        case limitCheck
+        case freeLink(RadioID)
+        /// The radio has as many links as `LinkShortage.limits` says, and has not refused another one.
+        case limitCheck(RadioID)
         case shutDown
     }
 
-    var radio: RadioMachine
+    var radios: RadioFleet
     private let extraTrustRoots: [[UInt8]]
     var known: [ButtonID: KnownButton] = [:]
     /// The last delivered events of each button, over all its links; later than `KnownButton.cursor` while events are
@@ -143,7 +150,8 @@ package struct ButtonManager: Sendable {
     var search: ButtonSearch?
     var listening = ButtonListening()
     var requestedParameters: [ButtonID: RequestedLinkParameters] = [:]
-    var capacity = AdapterCapacity()
+    /// The capacity of each radio.
+    var capacities: [AdapterCapacity]
     var states: [ButtonID: ButtonState] = [:]
     /// The buttons that are not expected until their `retry` deadline.
     var inRetryDelay: Set<ButtonID> = []
@@ -152,18 +160,19 @@ package struct ButtonManager: Sendable {
     /// The images of unfinished firmware updates, at most `maximumUpdates`.
     var updates: [ButtonID: FirmwareImage] = [:]
     var linkShortage = LinkShortage()
-    var isControllerReady = false
+    /// The radios that were reported with `assigned`.
+    private var assigned: [ButtonID: RadioID] = [:]
     var isShuttingDown = false
     var entropy: [UInt8] = []
     var deadlines = Deadlines<TimerKey>()
     var effects: [Effect] = []
-    private var radioInputs: [RadioInput] = []
+    private var radioInputs: [(RadioInput, RadioID)] = []
 
     /// - Parameter extraTrustRoots: Ed25519 public keys that may sign a button's certificate, besides Flic's own.
-    /// - Parameter maximumLinks: `nil`: as many as the controller supports.
-    package init(extraTrustRoots: [[UInt8]] = [], maximumLinks: Int? = nil) {
+    package init(extraTrustRoots: [[UInt8]] = [], radios: [RadioKind] = [.local()]) {
         self.extraTrustRoots = extraTrustRoots
-        radio = RadioMachine(maximumLinks: maximumLinks)
+        self.radios = RadioFleet(radios)
+        capacities = Array(repeating: AdapterCapacity(), count: radios.count)
     }
 
     package mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
@@ -175,17 +184,17 @@ package struct ButtonManager: Sendable {
                 states[button.id] = .disconnected
             }
             updateExpected(at: now)
-        case .transportOpened:
-            advanceRadio(.transportOpened, at: now)
-        case .received(let packet):
-            advanceRadio(.received(packet), at: now)
-        case .busOpened(let choice):
-            advanceRadio(.busOpened(choice), at: now)
-        case .bus(let input):
-            advanceRadio(.bus(input), at: now)
-        case .transportClosed:
-            advanceRadio(.closed, at: now)
-            loseController(at: now)
+        case .transportOpened(let radio):
+            advanceRadio(.transportOpened(entropy: takeEntropy(for: radio)), of: radio, at: now)
+        case .received(let packet, let radio):
+            advanceRadio(.received(packet), of: radio, at: now)
+        case .busOpened(let choice, let radio):
+            advanceRadio(.busOpened(choice), of: radio, at: now)
+        case .bus(let input, let radio):
+            advanceRadio(.bus(input), of: radio, at: now)
+        case .transportClosed(let radio):
+            advanceRadio(.closed, of: radio, at: now)
+            lose(radio, at: now)
         case .entropy(let octets):
             entropy = Array((entropy + octets).prefix(ButtonManager.maximumEntropy))
         case .permitJoin(let duration):
@@ -224,6 +233,10 @@ package struct ButtonManager: Sendable {
     package func knownButton(_ button: ButtonID) -> KnownButton? { known[button] }
     package func state(of button: ButtonID) -> ButtonState { states[button] ?? .disconnected }
     package var isSearching: Bool { search?.isUserRequested == true }
+    /// What the radios have heard of a button within 15 min, in dBm. Empty with one adapter.
+    package func signals(of button: ButtonID, at now: Instant) -> [(radio: RadioID, rssi: Int, age: Duration)] {
+        known[button].map { radios.signals(of: $0.identity.address, at: now) } ?? []
+    }
     /// When the search that a user started ends; `nil` if there is none.
     package var searchEnd: Instant? { !isSearching ? nil : deadlines.deadline(of: .searchEnds) }
 
@@ -239,30 +252,34 @@ package struct ButtonManager: Sendable {
         case .gracefulDisconnect(let id):
             perform(.disconnect(id), at: now)
         case .retryCandidates: search?.failed = []
-        case .freeLink: freeLink(at: now)
-        case .limitCheck: limitNotReached()
+        case .freeLink(let radio): freeLink(on: radio, at: now)
+        case .limitCheck(let radio): limitNotReached(on: radio, at: now)
         case .shutDown: effects.append(.allDisconnected)
         }
     }
 
-    // MARK: The radio
+    // MARK: The radios
 
     mutating func perform(_ command: RadioCommand, at now: Instant) { advanceRadio(.perform(command), at: now) }
 
-    /// Passes an input to the radio and carries out its effects. An effect may lead to further inputs, which wait until
+    /// True if a radio is ready.
+    var isControllerReady: Bool { radios.isAnyReady }
+
+    /// Passes an input to a radio and carries out its effects. An effect may lead to further inputs, which wait until
     /// all earlier effects are carried out, so that packets stay in order.
-    private mutating func advanceRadio(_ input: RadioInput, at now: Instant) {
-        radioInputs.append(input)
+    private mutating func advanceRadio(_ input: RadioInput, of id: RadioID = .first, at now: Instant) {
+        radioInputs.append((input, id))
         guard radioInputs.count == 1 else { return }
         var next = 0
         while next < radioInputs.count {
-            for effect in radio.handle(radioInputs[next], at: now) {
-                switch effect {
-                case .send(let packet): effects.append(.send(packet))
-                case .bus(let effect): effects.append(.bus(effect))
+            let (input, id) = radioInputs[next]
+            for output in radios.handle(input, of: id, at: now) {
+                switch output.effect {
+                case .send(let packet): effects.append(.send(packet, output.radio))
+                case .bus(let effect): effects.append(.bus(effect, output.radio))
                 case .setTimer(let deadline): deadlines.set(.radio, at: deadline)
                 case .cancelTimer: deadlines.cancel(.radio)
-                case .event(let event): happened(event, at: now)
+                case .event(let event): happened(event, on: output.radio, at: now)
                 }
             }
             next += 1
@@ -270,15 +287,14 @@ package struct ButtonManager: Sendable {
         radioInputs.removeAll(keepingCapacity: true)
     }
 
-    private mutating func happened(_ event: RadioEvent, at now: Instant) {
+    private mutating func happened(_ event: RadioEvent, on radio: RadioID, at now: Instant) {
         switch event {
         case .ready(let info):
-            isControllerReady = true
-            effects.append(.controllerReady(info.address))
-            capacityChanged { $0.acceptListSize = info.acceptListSize }
+            effects.append(.controllerReady(info.address, info.description, radio))
+            capacityChanged(of: radio) { $0.acceptListSize = info.acceptListSize }
             for button in known.keys.sorted() { updateState(of: button) }
             updateListening(at: now)
-        case .failed(let advice, let fault): effects.append(.controllerFailed(advice, fault))
+        case .failed(let advice, let fault): effects.append(.controllerFailed(advice, fault, radio))
         case .heard(let advertisement): noticed(advertisement, at: now)
         case .connected(let id, let peer): linkUp(id, to: peer, at: now)
         case .attached(let id, let service, let attMTU): attached(id, to: service, attMTU: attMTU, at: now)
@@ -290,17 +306,23 @@ package struct ButtonManager: Sendable {
         case .disconnected(let id, let reason): linkDown(id, reason: reason, at: now)
         case .waitingForTurn(let waiting):
             linkShortage.waitingForTurn = Set(waiting.map(ButtonID.init))
-            reportLinkShortage()
-        case .linkLimitReached(let count): limitReached(count, at: now)
+            reportLinkShortage(at: now)
+        case .linkLimitReached(let count):
+            limitReached(count, on: radio, at: now)
+            if !radios.isAlone { effects.append(.linkLimit(radio, count)) }
+        case .linkLimit(let limit): effects.append(.linkLimit(radio, limit))
+        case .assignmentChanged:
+            for radio in capacities.indices { freeLink(on: RadioID(rawValue: UInt8(radio)), at: now) }
+            reportLinkShortage(at: now)
+            reportAssignments(at: now)
+        case .attemptFailed: break
         case .anomaly(let text): effects.append(.anomaly(text))
         }
     }
 
-    private mutating func loseController(at now: Instant) {
-        isControllerReady = false
-        for id in links.keys.sorted() {
-            linkDown(id, reason: .connectionTimeout, at: now)
-        }
+    private mutating func lose(_ radio: RadioID, at now: Instant) {
+        let reason = isControllerReady ? DisconnectReason.radioLost : .connectionTimeout
+        for id in links.keys.sorted() where id.radio == radio { linkDown(id, reason: reason, at: now) }
         for button in known.keys.sorted() { updateState(of: button) }
     }
 
@@ -318,7 +340,20 @@ package struct ButtonManager: Sendable {
             isShuttingDown ? [] : known.values.filter { !$0.settings.isConnectionWanted }.sorted { $0.id < $1.id }
         perform(.expect(expected, unwanted: unwanted.map(\.identity.address)), at: now)
         for button in known.keys.sorted() { updateState(of: button) }
-        reportLinkShortage()
+        reportLinkShortage(at: now)
+        reportAssignments(at: now)
+    }
+
+    /// Reports which radio looks for each button or has it, where that has changed. With one adapter it never does.
+    private mutating func reportAssignments(at now: Instant) {
+        guard !radios.isAlone else { return }
+        assigned = assigned.filter { known[$0.key] != nil }
+        for button in known.values.sorted(by: { $0.id < $1.id }) {
+            let radio = radios.radio(for: button.identity.address, at: now)
+            guard radio != assigned[button.id] else { continue }
+            assigned[button.id] = radio
+            effects.append(.assigned(button.id, radio))
+        }
     }
 
     func isToBeConnected(_ button: ButtonID) -> Bool {
@@ -360,6 +395,14 @@ extension ButtonManager {
     mutating func takeEntropy() -> SessionEntropy? {
         guard let taken = SessionEntropy(Array(entropy.prefix(SessionEntropy.octetCount))) else { return nil }
         entropy.removeFirst(SessionEntropy.octetCount)
+        return taken
+    }
+
+    /// The random octets for the key exchange of a radio, if it needs any. Too few of them fail the attempt to open it.
+    private mutating func takeEntropy(for radio: RadioID) -> [UInt8] {
+        guard radios.needsEntropy(radio) else { return [] }
+        let taken = Array(entropy.prefix(32))
+        entropy.removeFirst(taken.count)
         return taken
     }
 }

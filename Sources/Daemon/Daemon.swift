@@ -6,6 +6,7 @@ import Hub
 import JSON
 import Logging
 import Platform
+import Radios
 import Reactor
 import RuleLoader
 import Rules
@@ -29,12 +30,8 @@ final class Daemon {
     let capture: CaptureFile?
     private var recorder: RecordEdge?
     var runner: HubRunner
-    var transport: (any HCITransport)?
-    /// The connection to the system bus while BlueZ is used, in place of `transport`.
-    var bus: SystemBus?
-    /// True if the transport `auto` has chosen BlueZ.
-    var hasUsedBlueZ = false
-    var adapterSelection: AdapterSelection?
+    /// In the order of the configuration.
+    private lazy var radios = makeRadios()
     var simulator: SimulatorEdge?
     var broker: EmbeddedBroker?
     var mqtt: MQTTEdge?
@@ -199,12 +196,10 @@ final class Daemon {
         case .needsEntropy: deliver(.entropy(SystemEnvironment.randomOctets(2048)))
         // `HubRunner` adds the input.
         case .goOn: break
-        case .openTransport: openTransport()
-        case .closeTransport: closeTransport()
-        case .bus(let effect): bus?.perform(effect)
-        case .send(let packet):
-            capture?.add(packet, .sent)
-            transport?.send(packet)
+        case .openTransport(let radio): radios[Int(radio.rawValue)].open()
+        case .closeTransport(let radio): radios[Int(radio.rawValue)].close()
+        case .bus(let effect, let radio): radios[Int(radio.rawValue)].perform(effect)
+        case .send(let packet, let radio): radios[Int(radio.rawValue)].send(packet)
         case .source(let index, let effect): carryOut(effect, of: sources[index])
         case .record(let token, let changes): store.record(changes, as: token)
         case .sync(let token): store.sync(token)

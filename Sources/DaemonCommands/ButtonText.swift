@@ -13,6 +13,7 @@ enum ButtonText {
             state(button),
             battery(button),
             titled("signal") + (ButtonTable.signal(button), .plain),
+            titled("radio") + (radio(button), .plain),
             titled("last seen") + (ButtonTable.lastSeen(button, at: now), .plain),
             titled("presses") + ("\(button["press_count"]?.integerValue ?? 0)", .plain),
         ]
@@ -54,6 +55,20 @@ enum ButtonText {
             line.append("  stays disconnected, as requested", .faint)
         }
         return line
+    }
+
+    /// `hall, -61 dBm (attic -84 dBm, 3 min ago)`: the radio that has the button or looks for it, and what the radios heard.
+    private static func radio(_ button: JSONValue) -> String {
+        let name = button["radio"]?.stringValue
+        let heard = button["radios"]?.arrayValue ?? []
+        func strength(_ radio: JSONValue) -> String { "\(radio["rssi"]?.integerValue ?? 0) dBm" }
+        let others = heard.filter { $0["name"]?.stringValue != name }.map {
+            let age = $0["age_s"]?.integerValue ?? 0
+            return "\($0.text("name")) \(strength($0))" + (age < 10 ? "" : ", \(Quantity.span(seconds: age)) ago")
+        }
+        guard let name else { return button["source"]?.stringValue ?? "none" }
+        let own = heard.first { $0["name"]?.stringValue == name }.map { ", " + strength($0) } ?? ""
+        return name + own + (others.isEmpty ? "" : " (\(others.joined(separator: "; ")))")
     }
 
     private static func battery(_ button: JSONValue) -> Line {

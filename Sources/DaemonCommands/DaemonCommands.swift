@@ -12,5 +12,6 @@ package enum DaemonCommands {
     package static let variables: any ParsableCommand.Type = VariablesCommand.self
     package static let variable: any ParsableCommand.Type = VariableCommand.self
     package static let states: any ParsableCommand.Type = StatesCommand.self
+    package static let radios: any ParsableCommand.Type = RadiosCommand.self
     package static let reload: any ParsableCommand.Type = ReloadCommand.self
 }

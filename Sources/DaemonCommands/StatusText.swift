@@ -15,6 +15,30 @@ import JSON
 ///     lately
 ///       3 min ago  the connection to localhost:1883 was refused (7 times)
 enum StatusText {
+    private typealias Row = (String, Judgement, [String?]) -> Line
+
+    private static func adapterRow(_ adapter: JSONValue, _ row: Row) -> Line {
+        row(
+            "adapter",
+            .good(where: adapter.text("state") == "powered_on" || adapter.text("transport") == "none"),
+            [
+                adapter.text("transport"), adapter.text("state").wordsSpaced, adapter["address"]?.stringValue,
+                adapter["shared"]?.boolValue == true ? "shared with BlueZ" : nil,
+                (adapter["resets"]?.integerValue).flatMap { $0 > 0 ? "reset \(Quantity.count($0, "time"))" : nil },
+                (adapter["last_fault"]?["age_s"]?.integerValue).map { "last fault \(Quantity.span(seconds: $0)) ago" },
+            ])
+    }
+
+    /// One of several radios.
+    private static func radioRow(_ radio: JSONValue, _ row: Row) -> Line {
+        row(
+            "radio", .good(where: radio.text("state") == "ready"),
+            [
+                radio.text("name"), radio.text("transport"), radio.text("state"), radio["address"]?.stringValue,
+                Quantity.count(radio["links"]?.integerValue ?? 0, "link"),
+            ])
+    }
+
     static func lines(_ status: JSONValue, style: Style) -> [Line] {
         let adapter = status["adapter"] ?? .null
         let broker = status["broker"] ?? .null
@@ -35,19 +59,10 @@ enum StatusText {
                 [
                     status.text("version"),
                     (status["uptime_s"]?.integerValue).map { "up \(Quantity.span(seconds: $0))" },
-                ]),
-            row(
-                "adapter",
-                .good(where: adapter.text("state") == "powered_on" || adapter.text("transport") == "none"),
-                [
-                    adapter.text("transport"), adapter.text("state").wordsSpaced, adapter["address"]?.stringValue,
-                    adapter["shared"]?.boolValue == true ? "shared with BlueZ" : nil,
-                    (adapter["resets"]?.integerValue).flatMap { $0 > 0 ? "reset \(Quantity.count($0, "time"))" : nil },
-                    (adapter["last_fault"]?["age_s"]?.integerValue).map {
-                        "last fault \(Quantity.span(seconds: $0)) ago"
-                    },
-                ]),
+                ])
         ]
+        let radios = status["radios"]?.arrayValue ?? []
+        lines += radios.count > 1 ? radios.map { radioRow($0, row) } : [adapterRow(adapter, row)]
         lines += (status["sources"]?.arrayValue ?? []).map { source in
             let isConnected = source["connected"]?.boolValue == true
             return row(

@@ -83,8 +83,9 @@ final class ConnectionAttempt {
 
     private func openAdapter() {
         let loop = EventLoop.shared
-        switch setup.configuration.transport {
-        case .none, .simulated: outcome.adapter = .notNeeded
+        switch setup.configuration.usedRadios.first?.transport ?? .none {
+        // A connection to a proxy would take it away from its user.
+        case .none, .simulated, .esphome: outcome.adapter = .notNeeded
         case .auto: look(.any, orElse: { self.open(.any) })
         case .bluez: look(.any)
         case .bluezIndex(let index): look(.index(index))
@@ -151,7 +152,7 @@ final class ConnectionAttempt {
     private func open(_ transport: any HCITransport) {
         pending += 1
         self.transport = transport
-        let name = setup.configuration.transport.configurationText
+        let name = setup.configuration.usedRadios.first?.transport.configurationText ?? "none"
         transport.open { [unowned self] event in
             switch event {
             case .opened: outcome.adapter = .opened(name)

@@ -27,7 +27,7 @@ package final class SimulatorEdge: HCITransport {
 
     package func open(_ handler: @escaping @ReactorActor (HCITransportEvent) -> Void) {
         self.handler = handler
-        advance(.powerCycled)
+        advance(.powerCycled())
         enqueue(.opened)
     }
 
@@ -44,7 +44,7 @@ package final class SimulatorEdge: HCITransport {
     private func advance(_ input: SimulatedWorld.Input) {
         for effect in world.handleInTime(input, at: Instant(nanoseconds: loop.nanosecondsSinceBoot)) {
             switch effect {
-            case .send(let packet): enqueue(.received(packet))
+            case .send(let packet, _): enqueue(.received(packet))
             case .setTimer(let deadline): timer?.set(at: deadline.nanoseconds)
             case .cancelTimer: timer?.cancel()
             case .note(let button, let text): note(button, text)

@@ -378,7 +378,7 @@ extension BlueZCall {
         case .stopDiscovery(let adapter): (adapter, "org.bluez.Adapter1", "StopDiscovery", { _ in })
         case .connect(let device): (device, "org.bluez.Device1", "Connect", { _ in })
         case .disconnect(let device): (device, "org.bluez.Device1", "Disconnect", { _ in })
-        case .setTrusted(let device): Self.set("Trusted", of: device, true)
+        case .setTrusted(let device, let isTrusted): Self.set("Trusted", of: device, isTrusted)
         case .setBlocked(let device, let isBlocked): Self.set("Blocked", of: device, isBlocked)
         case .removeDevice(let adapter, let device):
             (adapter, "org.bluez.Adapter1", "RemoveDevice", { $0.append(path: device) })

@@ -16,8 +16,9 @@ enum AdapterState: Hashable, Sendable {
         case .starting, .down(.failed, _): "resetting"
         case .ready: "powered_on"
         case .down(.absent, _): "powered_off"
-        case .down(.unsupported, _): "unsupported"
-        case .down(.unauthorized, _): "unauthorized"
+        case .down(.unsupported, _), .down(.notAProxy, _): "unsupported"
+        case .down(.unauthorized, _), .down(.wrongKey, _): "unauthorized"
+        case .down(.taken, _), .down(.deaf, _): "powered_off"
         }
     }
 }

@@ -105,7 +105,8 @@ struct Announcements: Sendable {
         let payload: [UInt8] =
             switch topic {
             case .config: device.map { discovery.payload($0, withdrawn: withdrawn) } ?? []
-            case .bridgeConfig, .bridgeInfo, .bridgeDevices, .bridgePairing, .bridgeHealth, .rules, .status,
+            case .bridgeConfig, .bridgeInfo, .bridgeDevices, .bridgePairing, .bridgeHealth, .bridgeRadios, .rules,
+                .status,
                 .availability, .bridgeState, .ruleEnabled, .lastRun, .statistics, .variable:
                 discovery.bridgePayload(withdrawn: withdrawn)
             }

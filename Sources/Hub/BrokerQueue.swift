@@ -289,7 +289,9 @@ struct BrokerQueue: Sendable {
     mutating func republish(_ inventory: Inventory, gone: [RetainedTopic]) {
         isLookingForLeftovers = true
         _ = retained.takeAll()
-        for topic in gone + [.bridgeInfo, .bridgeDevices, .bridgePairing, .bridgeHealth, .rules] { retained.add(topic) }
+        for topic in gone + [.bridgeInfo, .bridgeDevices, .bridgePairing, .bridgeHealth, .bridgeRadios, .rules] {
+            retained.add(topic)
+        }
         for button in inventory.buttons {
             retained.add(.status(button))
             retained.add(.availability(button))
@@ -315,6 +317,7 @@ struct BrokerQueue: Sendable {
         case .bridgeDevices: topics.bridgeDevices
         case .bridgePairing: topics.bridgePairing
         case .bridgeHealth: topics.bridgeHealth
+        case .bridgeRadios: topics.bridgeRadios
         case .bridgeState: topics.bridgeState
         case .rules: topics.rules
         case .status(let button): topics.status(of: button)

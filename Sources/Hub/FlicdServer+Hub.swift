@@ -92,7 +92,7 @@ extension FlicdServer.Input {
     static func linkFailed(_ button: ButtonID, reasonName: String) -> FlicdServer.Input {
         let reason: FlicdDisconnectReason =
             switch reasonName {
-            case "connection_timeout": .timedOut
+            case "connection_timeout", "radio_lost": .timedOut
             case "failed_to_be_established", "verify_timed_out", "too_many_apps", "could_not_discover_services":
                 .connectionEstablishmentFailed
             case "genuine_check_failed", "quick_verify_signature_mismatch": .bondingKeysMismatch

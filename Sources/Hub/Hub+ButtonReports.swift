@@ -3,6 +3,7 @@ import Buttons
 import FlicdProtocol
 import JSON
 import MQTTTopics
+import Radios
 import Rules
 
 // Reports of the own adapter's buttons. Presses, dials, firmware updates and pairings have files of their own.
@@ -16,7 +17,7 @@ extension Hub {
             next += 1
         }
         buttonInputs.removeAll(keepingCapacity: true)
-        for button in radio.takeTimedOutLinks() {
+        for button in radios.takeTimedOutLinks() {
             switch buttons[button]?.state {
             case .disconnected, .connecting: advanceRules(.linkTimedOut(button), at: now)
             case .connected, .ready, .disconnecting, nil: break
@@ -26,15 +27,16 @@ extension Hub {
 
     private mutating func carryOut(_ effect: ButtonManager.Effect, at now: Instant) {
         switch effect {
-        case .send(let packet): emit(.send(packet))
-        case .bus(let effect): emit(.bus(effect))
+        case .send(let packet, let radio): emit(.send(packet, radio))
+        case .bus(let effect, let radio): emit(.bus(effect, radio))
         case .setTimer(let deadline): setTimer(.buttons, at: deadline)
         case .cancelTimer: cancelTimer(.buttons)
         case .needsEntropy: emit(.needsEntropy)
-        case .controllerReady(let address): controllerReady(address, at: now)
-        case .controllerFailed(let reason, let fault):
-            emit(.closeTransport)
-            transportClosed(reason, fault, at: now)
+        case .controllerReady(let address, let description, let radio):
+            controllerReady(address, description, of: radio, at: now)
+        case .controllerFailed(let reason, let fault, let radio):
+            emit(.closeTransport(radio))
+            transportClosed(reason, fault, of: radio, at: now)
         case .pairing(let progress): pairingProgressed(progress, at: now)
         case .paired(let button, let batteryMillivolts): paired(button, batteryMillivolts, at: now)
         case .unpaired(let button): gone(button, .unpaired, at: now)
@@ -61,12 +63,23 @@ extension Hub {
         case .capacity(let acceptListSize, let linkLimit):
             advanceFlicdServer(.acceptListSize(acceptListSize), at: now)
             advanceFlicdServer(.linkLimit(linkLimit), at: now)
+            if let linkLimit, radios.slots.count == 1 {
+                radios.change(.first) { $0.linkLimit = linkLimit }
+                invalidate(.bridgeRadios)
+            }
+        case .linkLimit(let radio, let limit):
+            guard radio.rawValue < radios.slots.count else { break }
+            radios.change(radio) { $0.linkLimit = limit }
+            invalidate(.bridgeRadios)
+        case .assigned(let button, let radio):
+            radios.assign(button, to: radio)
+            invalidate(.bridgeRadios)
         case .advertised(let advertisement):
             advanceFlicdServer(.advertised(FlicdAdvertisement(advertisement)), at: now)
         case .allDisconnected: finish(at: now)
         case .disconnected(let button, let reason):
             completePress(at: now)
-            if ButtonManager.timeoutReasons.contains(reason) { radio.linkTimedOut(button) }
+            if ButtonManager.timeoutReasons.contains(reason) { radios.linkTimedOut(button) }
             advanceFlicdServer(.linkFailed(button, reasonName: reason), at: now)
             broadcast(.disconnected(name(of: button), reason: reason))
         case .sessionFailed(let button, let reason, let advice):
@@ -82,6 +95,7 @@ extension Hub {
         // Completes the press first, so that its messages precede the change of state.
         completePress(at: now)
         let wasReady = buttons[button]?.state == .ready
+        invalidate(.bridgeRadios)
         var change = buttons.stateReported(button, state, at: now)
         if wasReady, state != .ready { change.changes = sightings(of: [button]) }
         announce(change, at: now)

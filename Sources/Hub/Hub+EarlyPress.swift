@@ -89,8 +89,8 @@ extension Hub {
 extension Hub.Input {
     /// A packet of the radio, for the button manager; `nil` for other inputs.
     var radioPacket: ButtonManager.Input? {
-        if case .received(let packet) = self { return .received(packet) }
-        if case .bus(let report) = self, case .received = report { return .bus(report) }
+        if case .received(let packet, let radio) = self { return .received(packet, radio) }
+        if case .bus(let report, let radio) = self, case .received = report { return .bus(report, radio) }
         return nil
     }
 }

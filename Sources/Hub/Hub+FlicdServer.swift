@@ -76,10 +76,12 @@ extension Hub {
 
     // MARK: What the server is told
 
-    mutating func reportControllerToFlicd(at now: Instant) { advanceFlicdServer(.controller(radio.state), at: now) }
+    mutating func reportControllerToFlicd(at now: Instant) {
+        advanceFlicdServer(.controller(radios.best.state), at: now)
+    }
 
     mutating func reportPairingToFlicd(_ progress: PairingProgress, at now: Instant) {
-        advanceFlicdServer(.pairing(progress, isControllerLost: !radio.isReady), at: now)
+        advanceFlicdServer(.pairing(progress, isControllerLost: !radios.isReady), at: now)
     }
 
     /// Tells flicd's clients, unless the button comes from a flicd, where they can connect to see it.

@@ -31,7 +31,7 @@ extension Hub {
                 "queued": .integer(Int64(broker.waitingCount)),
                 "malformed_packets": .integer(broker.malformedPacketCount),
             ],
-            "adapter": ["resets": .integer(Int64(radio.history.resets))],
+            "adapter": ["resets": .integer(Int64(radios.resetCount))],
             "rules": rules.counts,
         ]
     }

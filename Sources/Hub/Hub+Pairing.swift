@@ -27,9 +27,9 @@ extension Hub {
             endUpstreamSearch(isAsked: true, at: now)
             return .ok(["time": 0])
         }
-        let isAdapterReady = radio.isReady
+        let isAdapterReady = radios.isReady
         guard isAdapterReady || flicd.isAnyConnected else {
-            let problem = (configuration.hasTransport ? adapterProblem : nil) ?? flicd.upstreamFaults.first
+            let problem = (configuration.hasRadio ? adapterProblem : nil) ?? flicd.upstreamFaults.first
             return .error(
                 problem ?? adapterProblem ?? "the Bluetooth adapter is not ready yet; try again in a moment")
         }

@@ -7,7 +7,7 @@
     extension Hub {
         /// The invariants that the hub and its parts violate after an input; empty unless there is a bug.
         package func problems(at now: Instant) -> [String] {
-            var problems = buttons.problems() + journal.problems() + radio.problems() + broker.problems()
+            var problems = buttons.problems() + journal.problems() + radios.problems() + broker.problems()
             problems += jobs.problems() + flicd.problems()
             problems += rules.problems(isTurnIncomplete: incompletePress != nil) + buttonSource.problems()
             func expect(_ isSo: Bool, _ problem: @autoclosure () -> String) {
@@ -16,7 +16,7 @@
             expect(!hasMistakenPreview, "the early effects of a press were not those of its handling")
             expect(effects.isEmpty, "effects are left in the hub")
             expect(buttonInputs.isEmpty, "inputs for buttons are left")
-            for key in TimerKey.allCases {
+            for key in deadlines.keys {
                 expect(deadlines.deadline(of: key).map { $0 >= now } ?? true, "the deadline of \(key) is in the past")
             }
             checkRuns(expect)
@@ -53,10 +53,11 @@
             expect(!rules.areStatisticsScheduled || isSet(.statistics), "statistics wait for a timer that is not set")
             expect(!broker.isSettling || isSet(.settling), "topics settle without a timer")
             expect(isSet(.store) == journal.isRetryScheduled, "the timer of the store is not that of its journal")
-            expect(!isFinished || !isSet(.transport), "a daemon that has finished has a timer for the adapter")
+            let opensRadio = radios.ids.contains { isSet(.transport($0)) }
+            expect(!isFinished || !opensRadio, "a daemon that has finished has a timer for the adapter")
             expect(!isFinished || !isSet(.sources), "a daemon that has finished has a timer for a flicd")
             expect(!isFinished || !isSet(.flicdListener), "a daemon that has finished has a timer for its listener")
-            expect(!radio.isHeldClosed || !isSet(.transport), "a timer opens an adapter that must stay closed")
+            expect(!radios.isHeldClosed || !opensRadio, "a timer opens an adapter that must stay closed")
             guard startedAt != nil, !isFinished else { return }
             expect(journal.heldBack.isEmpty || journal.fault != nil, "events are held back, and the store has no fault")
             expect(
@@ -74,7 +75,7 @@
                         flicd.upstreams.contains { $0.name == source && $0.isConnected },
                         "\(name) is ready without its flicd")
                 } else {
-                    expect(radio.isReady, "\(name) is ready without an adapter")
+                    expect(radios.isReady, "\(name) is ready without an adapter")
                 }
             }
             for source in flicd.upstreams {

@@ -1,55 +1,78 @@
 import ButtonModel
 import Buttons
 import FlicdProtocol
+import JSON
+import MQTTTopics
 import Radios
 import Rules
 
-// The Bluetooth adapter.
+// The radios: adapters of this and of other machines.
 extension Hub {
+    static let radioRequests = [
+        RequestKind(ControlRequestName.radios, privilege: .owner) { hub, _, _ in
+            .ok(hub.describedRadios)
+        }
+    ]
 
     /// - Parameter input: tells the button manager that the transport or the bus is open.
-    mutating func transportOpened(_ input: ButtonManager.Input, at now: Instant) {
+    mutating func transportOpened(_ input: ButtonManager.Input, of radio: RadioID, isShared: Bool, at now: Instant) {
+        guard radio.rawValue < radios.slots.count else { return }
         // Presses may have become impossible to record while the adapter was being opened.
-        guard !radio.isHeldClosed else { return emit(.closeTransport) }
-        radio.opened(isShared: input != .transportOpened)
+        guard !radios.isHeldClosed else { return emit(.closeTransport(radio)) }
+        radios.change(radio) { $0.opened(isShared: isShared) }
         reportControllerToFlicd(at: now)
+        invalidate(.bridgeRadios)
         advanceButtons(input, at: now)
     }
 
-    mutating func controllerReady(_ address: BluetoothAddress, at now: Instant) {
-        radio.becameReady(address, at: now)
+    mutating func controllerReady(
+        _ address: BluetoothAddress, _ description: String, of radio: RadioID, at now: Instant
+    ) {
+        guard radio.rawValue < radios.slots.count else { return }
+        radios.change(radio) { $0.becameReady(address, description, at: now) }
         reportControllerToFlicd(at: now)
-        invalidate(.bridgeInfo)
-        invalidate(.bridgeHealth)
+        radiosChanged()
+        let slot = radios[radio]
         log(
             .info,
-            "Bluetooth adapter \(address) on \(configuration.transport) is ready"
-                + (radio.isShared ? ", shared with BlueZ" : ""))
-        broadcast(.adapter(radio.state, address: address))
+            "Bluetooth adapter \(address) on \(slot.radio.transport) is ready"
+                + (slot.isShared ? ", shared with BlueZ" : "") + (description.isEmpty ? "" : ", \(description)"))
+        broadcast(.adapter(slot.state, address: address, radio: name(of: radio)))
         reportServiceStatus()
     }
 
-    mutating func transportClosed(_ reason: String, _ fault: AdapterFault, at now: Instant) {
-        let closing = radio.closed(reason, fault, time: wallClock(at: now), at: now)
-        invalidate(.bridgeInfo)
-        invalidate(.bridgeHealth)
-        advanceButtons(.transportClosed, at: now)
+    mutating func transportClosed(_ reason: String, _ fault: AdapterFault, of radio: RadioID, at now: Instant) {
+        guard radio.rawValue < radios.slots.count else { return }
+        let closing = radios.closed(radio, reason, fault, time: wallClock(at: now), at: now)
+        radiosChanged()
+        advanceButtons(.transportClosed(radio), at: now)
         reportControllerToFlicd(at: now)
         if let delay = closing.retryDelay {
-            setTimer(.transport, at: now + delay)
+            setTimer(.transport(radio), at: now + delay)
             if closing.isLogged {
-                log(.error, "\(configuration.transport): \(reason) Trying again in \(delay.milliseconds / 1000) s.")
+                log(
+                    .error,
+                    "\(radios[radio].radio.transport): \(reason) Trying again in \(delay.milliseconds / 1000) s.")
             }
         } else {
             // The store cannot record presses. Its journal tells when the adapter may be opened.
-            cancelTimer(.transport)
+            cancelTimer(.transport(radio))
         }
-        broadcast(.adapter(radio.state, reason: reason))
+        broadcast(.adapter(radios[radio].state, reason: reason, radio: name(of: radio)))
         reportServiceStatus()
     }
 
+    private mutating func radiosChanged() {
+        invalidate(.bridgeInfo)
+        invalidate(.bridgeHealth)
+        invalidate(.bridgeRadios)
+    }
+
+    /// The name of a radio for lines of the log and of `watch`; `nil` if there is only one.
+    private func name(of radio: RadioID) -> String? { radios.slots.count > 1 ? radios[radio].radio.name : nil }
+
     mutating func linkShortageChanged(_ waiting: Set<ButtonID>) {
-        let before = radio.linkShortageChanged(waiting)
+        let before = radios.linkShortageChanged(waiting)
         if before.isEmpty, !waiting.isEmpty {
             let names = waiting.sorted().prefix(8).map { label(of: $0) }.joined(separator: ", ")
             log(
@@ -62,22 +85,108 @@ extension Hub {
     }
 
     mutating func allowOpening() {
-        guard radio.allowOpening() else { return }
-        // `start` opens the adapter for the first time.
-        if configuration.hasTransport, startedAt != nil, !isFinished { emit(.openTransport) }
+        guard radios.allowOpening() else { return }
+        // `start` opens the radios for the first time.
+        if startedAt != nil, !isFinished { for radio in radios.ids { emit(.openTransport(radio)) } }
     }
 
     /// Ends all links. A button keeps the presses that it cannot deliver, and they are judged by their age when they arrive.
-    mutating func holdRadioClosed(at now: Instant) {
-        let wasOpen = radio.isOpen
-        guard radio.holdClosed() else { return }
-        guard wasOpen else { return cancelTimer(.transport) }
-        emit(.closeTransport)
-        transportClosed("The adapter is closed until presses can be recorded.", .absent, at: now)
+    mutating func holdRadiosClosed(at now: Instant) {
+        let open = radios.ids.filter { radios[$0].isOpen }
+        guard radios.holdClosed() else { return }
+        for radio in radios.ids {
+            guard open.contains(radio) else {
+                cancelTimer(.transport(radio))
+                continue
+            }
+            emit(.closeTransport(radio))
+            transportClosed("The adapter is closed until presses can be recorded.", .absent, of: radio, at: now)
+        }
     }
 
     mutating func reportServiceStatus() {
         let (count, ready) = buttonCounts
-        emit(.status("adapter \(radio.state.name), \(count) buttons, \(ready) ready"))
+        let state =
+            radios.slots.count > 1
+            ? "\(radios.readyCount) of \(radios.slots.count) radios ready" : "adapter \(radios.best.state.name)"
+        emit(.status("\(state), \(count) buttons, \(ready) ready"))
+    }
+
+    // MARK: The list of radios
+
+    /// The array of `bridge/radios` and of `tryck radios`.
+    var describedRadios: JSONValue {
+        let own = buttons.values.filter { $0.source == nil }.map(\.identity.id).sorted()
+        let assigned = Dictionary(grouping: own) { radios.radio(of: $0) }
+        return .array(
+            radios.ids.map { id in
+                let home = assigned[id] ?? []
+                return radios[id].described(
+                    buttons: home.map { label(of: $0) }, linkCount: home.count { buttons[$0]?.state.hasLink == true },
+                    waiting: home.filter { radios.buttonsWithoutLink.contains($0) }.map { label(of: $0) })
+            })
+    }
+
+    /// The name of the radio that has a button, or looks for it; `nil` if none is ready, or the button comes from a flicd.
+    func radioName(of button: ButtonID) -> String? {
+        guard buttons[button]?.source == nil else { return nil }
+        return radios.radio(of: button).map { radios[$0].radio.name }
+    }
+
+    /// What the radios heard of a button lately, the strongest first; `null` with one adapter, which needs no choice.
+    func describeSignals(of button: ButtonID) -> JSONValue {
+        guard radios.slots.count > 1 else { return .null }
+        return .array(
+            buttonSource.signals(of: button, at: handledAt).sorted { $0.rssi > $1.rssi }.map {
+                [
+                    "name": .string(radios[$0.radio].radio.name), "rssi": .integer(Int64($0.rssi)),
+                    "age_s": .integer($0.age.milliseconds / 1000),
+                ]
+            })
+    }
+}
+
+extension ButtonState {
+    fileprivate var hasLink: Bool {
+        switch self {
+        case .connected, .ready, .disconnecting: true
+        case .connecting, .disconnected: false
+        }
+    }
+}
+
+extension RadioSlot {
+    /// - Parameters:
+    ///   - buttons: the labels of the buttons that the radio has or looks for.
+    ///   - waiting: those of them that have no link, because there is no room.
+    fileprivate func described(buttons: [String], linkCount: Int, waiting: [String]) -> JSONValue {
+        [
+            "name": .string(radio.name), "transport": .string(radio.transport), "kind": .string(kindName),
+            "description": .string(description), "address": address.map { .string($0.description) } ?? .null,
+            "state": .string(stateName), "fault": fault.map { .string($0.rawValue) } ?? .null,
+            "advice": advice.map { .string($0) } ?? .null, "links": .integer(Int64(linkCount)),
+            "limit": linkLimit.map { .integer(Int64($0)) } ?? .null,
+            "buttons": .array(buttons.map(JSONValue.string)), "waiting": .array(waiting.map(JSONValue.string)),
+            "restarts": .integer(Int64(history.resets)),
+        ]
+    }
+
+    private var fault: AdapterFault? { if case .down(let fault, _) = state { fault } else { nil } }
+    private var advice: String? { if case .down(_, let sentence) = state { sentence } else { nil } }
+
+    private var kindName: String {
+        switch radio.kind {
+        case .local: isShared || radio.transport.hasPrefix("bluez") ? "bluez" : "hci"
+        case .esphome: "esphome"
+        }
+    }
+
+    private var stateName: String {
+        switch state {
+        case .closed: "off"
+        case .starting: "starting"
+        case .ready: "ready"
+        case .down: "failed"
+        }
     }
 }

@@ -8,7 +8,8 @@ extension Hub {
     /// Every request, by its name.
     static let requests = Dictionary(
         uniqueKeysWithValues: [
-            controlRequests, bridgeRequests, pairingRequests, buttonRequests, ruleRequests, reloadRequests,
+            controlRequests, bridgeRequests, radioRequests, pairingRequests, buttonRequests, ruleRequests,
+            reloadRequests,
         ].joined().map { ($0.name, $0) })
 
     /// Finds the request's kind, checks whether the caller may make it, and sends the answer.

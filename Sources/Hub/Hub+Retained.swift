@@ -37,7 +37,9 @@ extension Hub {
     /// True if what the topic is about does not exist any more.
     func isGone(_ topic: RetainedTopic) -> Bool {
         switch topic {
-        case .bridgeInfo, .bridgeDevices, .bridgePairing, .bridgeHealth, .rules, .bridgeConfig, .bridgeState: false
+        case .bridgeInfo, .bridgeDevices, .bridgePairing, .bridgeHealth, .bridgeRadios, .rules, .bridgeConfig,
+            .bridgeState:
+            false
         case .status(let button), .availability(let button), .config(let button): buttons[button] == nil
         case .ruleEnabled(let rule), .statistics(let rule), .lastRun(let rule): !rules.has(rule: rule)
         case .variable(let name): !rules.has(variable: name)

@@ -15,6 +15,7 @@ extension Hub {
         case .bridgeDevices: message(topics.bridgeDevices, .array(listedButtons.map(\.json)))
         case .bridgePairing: message(topics.bridgePairing, search.status.json)
         case .bridgeHealth: message(topics.bridgeHealth, health(at: now))
+        case .bridgeRadios: message(topics.bridgeRadios, describedRadios)
         case .bridgeState: topics.bridgeStateMessage(isOnline: true)
         case .status(let button):
             message(topics.status(of: button), buttons[button].map { status(of: $0).json })
@@ -40,12 +41,14 @@ extension Hub {
     // MARK: The bridge and its buttons
 
     func bridgeStatus(at now: Instant) -> BridgeStatus {
+        let best = radios.best
         return BridgeStatus(
             version: configuration.version, commit: configuration.commit,
             adapter: BridgeStatus.Adapter(
-                transport: configuration.transport, address: radio.address, state: radio.state.name,
-                isPowered: radio.isReady, isShared: radio.isShared,
-                problem: configuration.hasTransport ? adapterProblem : nil),
+                transport: best.radio.transport, address: best.address, state: best.state.name,
+                isPowered: best.isReady, isShared: best.isShared,
+                problem: configuration.hasRadio ? adapterProblem : nil),
+            radioCount: radios.slots.count, readyRadioCount: radios.readyCount,
             sources: flicd.upstreams.map { BridgeStatus.Source(name: $0.name, state: $0.controller?.name) },
             permitJoinEnd: search.end.map { wallClock(at: $0) }, logLevel: logbook.level.rawValue,
             trustRoots: configuration.trustRootNames, buttonCount: buttons.count, ruleCount: rules.set.rules.count,

@@ -7,15 +7,14 @@ import Rules
 // Answers and topics that describe the bridge and its buttons.
 extension Hub {
     var adapterProblem: String? {
-        guard configuration.hasTransport else { return "there is no Bluetooth (bluetooth.transport: none)" }
-        if case .down(_, let reason) = radio.state { return reason }
-        return nil
+        guard configuration.hasRadio else { return "there is no Bluetooth (bluetooth.transport: none)" }
+        return radios.faults.first
     }
 
     /// A sentence for each fault that there is now.
     var faults: [String] {
         var faults: [String] = []
-        if let adapterProblem, configuration.hasTransport { faults.append(adapterProblem) }
+        faults += radios.faults
         if configuration.hasBroker, case .disconnected(let reason) = broker.state { faults.append(reason) }
         if let fault = rules.fault { faults.append(fault) }
         if let fault = journal.fault ?? journal.reserveFault { faults.append(fault) }
@@ -28,6 +27,7 @@ extension Hub {
     }
 
     func status(at now: Instant) -> JSONValue {
+        let best = radios.best
         let brokerState: JSONValue
         switch broker.state {
         case _ where !configuration.hasBroker: brokerState = "none"
@@ -41,12 +41,13 @@ extension Hub {
             "faults": .array(faults.map(JSONValue.string)),
             "warnings": .array([configuration.ringWarning].compactMap { $0.map(JSONValue.string) }),
             "adapter": [
-                "transport": .string(configuration.transport), "state": .string(radio.state.name),
-                "address": radio.address.map { .string($0.description) } ?? .null, "shared": .bool(radio.isShared),
-                "resets": .integer(Int64(radio.history.resets)),
-                "last_fault": radio.history.lastFault.map { $0.described(at: now) } ?? .null,
-                "no_space_for": .array(radio.buttonsWithoutLink.sorted().map { .string(label(of: $0)) }),
+                "transport": .string(best.radio.transport), "state": .string(best.state.name),
+                "address": best.address.map { .string($0.description) } ?? .null, "shared": .bool(best.isShared),
+                "resets": .integer(Int64(radios.resetCount)),
+                "last_fault": best.history.lastFault.map { $0.described(at: now) } ?? .null,
+                "no_space_for": .array(radios.buttonsWithoutLink.sorted().map { .string(label(of: $0)) }),
             ],
+            "radios": describedRadios,
             "broker": [
                 "url": .string(broker.address), "state": brokerState,
                 "malformed_packets": .integer(broker.malformedPacketCount),
@@ -88,7 +89,7 @@ extension Hub {
             "model": .string(identity.model.rawValue),
             "firmware": .integer(Int64(identity.firmwareVersion)),
             "state": .string(record.state.rawValue),
-            "waits_for_space": .bool(radio.buttonsWithoutLink.contains(identity.id)),
+            "waits_for_space": .bool(radios.buttonsWithoutLink.contains(identity.id)),
             "is_connection_wanted": .bool(record.settings.isConnectionWanted),
             // `raw`: no mode does what the rules want, so they go by `down` and `up`.
             "trigger_mode": .string(listening.mode?.rawValue ?? "raw"),
@@ -103,6 +104,8 @@ extension Hub {
             "battery_low": .bool(record.isBatteryLow),
             "battery_at": record.batteryMeasuredAt.map { .string($0.description) } ?? .null,
             "rssi": record.rssi.map { .integer(Int64($0)) } ?? .null,
+            "radio": radioName(of: identity.id).map { .string($0) } ?? .null,
+            "radios": describeSignals(of: identity.id),
             "source": record.source.map { .string($0) } ?? .null,
             "paired_at": .string(record.pairedAt.description),
             "press_count": .integer(record.pressCount.value),

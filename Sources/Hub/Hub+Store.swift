@@ -20,7 +20,7 @@ extension Hub {
         case .reserveMade: log(.info, "the reserve for presses on a full disk has been created")
         case .ringMade: log(.info, "the record ring has been created, and presses do not wait for the disk any more")
         case .canRecord(let canRecord):
-            if canRecord { allowOpening() } else { holdRadioClosed(at: now) }
+            if canRecord { allowOpening() } else { holdRadiosClosed(at: now) }
         case .setTimer(let deadline): setTimer(.store, at: deadline)
         case .cancelTimer: cancelTimer(.store)
         }

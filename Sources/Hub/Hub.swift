@@ -35,14 +35,14 @@ package struct Hub: Sendable {
         case wallClock(UTCTime)
         case entropy([UInt8])
 
-        case transportOpened
-        /// An HCI packet with its H4 indicator.
-        case received([UInt8])
+        case transportOpened(RadioID = .first)
+        /// What the transport has received: for a controller, an HCI packet with its H4 indicator.
+        case received([UInt8], RadioID = .first)
         /// The connection to the system bus is open, in place of a transport.
-        case busOpened(BlueZAdapterChoice)
-        indirect case bus(BusInput)
+        case busOpened(BlueZAdapterChoice, RadioID = .first)
+        indirect case bus(BusInput, RadioID = .first)
         /// The transport or the bus could not be opened, or is gone; a sentence for users.
-        case transportClosed(String, AdapterFault = .absent)
+        case transportClosed(String, AdapterFault = .absent, RadioID = .first)
 
         /// An event of the flicd with that index in the configuration.
         indirect case source(Int, SourceInput)
@@ -107,11 +107,11 @@ package struct Hub: Sendable {
         /// reports and retained topics are made.
         case goOn
 
-        case openTransport
-        case closeTransport
-        case send([UInt8])
+        case openTransport(RadioID = .first)
+        case closeTransport(RadioID = .first)
+        case send([UInt8], RadioID = .first)
         /// A command to the connection to the system bus.
-        indirect case bus(BusEffect)
+        indirect case bus(BusEffect, RadioID = .first)
         /// A command to the flicd with that index in the configuration.
         indirect case source(Int, SourceEffect)
 
@@ -164,8 +164,10 @@ package struct Hub: Sendable {
 
     /// Timers that expire together are handled in the order of their cases, so that events of buttons precede decisions of
     /// timers.
-    enum TimerKey: CaseIterable, Hashable, Sendable {
-        case buttons, sources, rules, outbox, transport, join, store, statistics, settling, announce, watermarks, dials
+    enum TimerKey: Hashable, Comparable, Sendable {
+        case buttons, sources, rules, outbox
+        case transport(RadioID)
+        case join, store, statistics, settling, announce, watermarks, dials
         case flicd, flicdListener, metrics
     }
 
@@ -176,7 +178,7 @@ package struct Hub: Sendable {
     var rules: RuleHost
     var buttons: ButtonRegistry
     var clock: (utc: UTCTime, at: Instant)? { didSet { metrics.invalidate() } }
-    var radio = RadioSlot()
+    var radios: RadioSlots
     var journal: StoreJournal
     var flicd: FlicdGateway
     var search = PairingSearch()
@@ -228,7 +230,9 @@ package struct Hub: Sendable {
         broker = BrokerQueue(configuration, installationID: stored.installationID)
         buttonSource = ButtonSource(
             ButtonManager(
-                extraTrustRoots: configuration.extraTrustRoots, maximumLinks: configuration.maximumConnections))
+                extraTrustRoots: configuration.extraTrustRoots,
+                radios: configuration.radios.isEmpty ? [.local()] : configuration.radios.map(\.kind)))
+        radios = RadioSlots(configuration.radios)
         flicd = FlicdGateway(configuration)
         control = ControlPlane(configuration)
         metrics = MetricsState(isEnabled: configuration.hasMetrics)
@@ -249,11 +253,14 @@ package struct Hub: Sendable {
         case .wallClock(let utc): wallClockWasSet(to: utc, at: now)
         case .entropy(let octets): advanceButtons(.entropy(octets), at: now)
 
-        case .transportOpened: transportOpened(.transportOpened, at: now)
-        case .busOpened(let choice): transportOpened(.busOpened(choice), at: now)
-        case .received(let packet): advanceButtons(.received(packet), at: now)
-        case .bus(let input): advanceButtons(.bus(input), at: now)
-        case .transportClosed(let reason, let fault): if !isFinished { transportClosed(reason, fault, at: now) }
+        case .transportOpened(let radio):
+            transportOpened(.transportOpened(radio), of: radio, isShared: false, at: now)
+        case .busOpened(let choice, let radio):
+            transportOpened(.busOpened(choice, radio), of: radio, isShared: true, at: now)
+        case .received(let packet, let radio): advanceButtons(.received(packet, radio), at: now)
+        case .bus(let input, let radio): advanceButtons(.bus(input, radio), at: now)
+        case .transportClosed(let reason, let fault, let radio):
+            if !isFinished { transportClosed(reason, fault, of: radio, at: now) }
 
         case .source(let index, let input): if !isFinished { upstreamReported(index, input, at: now) }
 
@@ -286,8 +293,7 @@ package struct Hub: Sendable {
         case .clientGone(let client): control.gone(client)
         case .flicd(let report): flicdReported(report, at: now)
         case .timerFired:
-            let due = deadlines.takeDue(at: now)
-            for key in TimerKey.allCases where due.contains(key) { expire(key, at: now) }
+            for key in deadlines.takeDue(at: now).sorted() { expire(key, at: now) }
         case .goOn: break
         case .stop: stop(isRestart: false, at: now)
         }
@@ -336,7 +342,7 @@ package struct Hub: Sendable {
         identitiesChanged(at: now)
         for button in buttons.keys.sorted() { reportUnacknowledged(of: button, at: now) }
         startFlicd(with: buttons.ownSorted, at: now)
-        if configuration.hasTransport, !radio.isHeldClosed { emit(.openTransport) }
+        if !radios.isHeldClosed { for radio in radios.ids { emit(.openTransport(radio)) } }
         startUpstreams(at: now)
         writeMetrics(at: now)
     }
@@ -347,7 +353,7 @@ package struct Hub: Sendable {
         case .sources: expireUpstreams(at: now)
         case .rules: advanceRules(.timerFired, at: now)
         case .outbox: expireMessages(at: now)
-        case .transport: emit(.openTransport)
+        case .transport(let radio): emit(.openTransport(radio))
         case .join: endUpstreamSearch(isAsked: false, at: now)
         case .store: retryRecords(at: now)
         case .statistics: publishStatistics()
@@ -376,7 +382,7 @@ package struct Hub: Sendable {
 
     mutating func finish(at now: Instant) {
         guard let isRestart = lifecycle.finish() else { return }
-        cancelTimer(.transport)
+        for radio in radios.ids { cancelTimer(.transport(radio)) }
         cancelTimer(.sources)
         cancelTimer(.flicdListener)
         recordWatermarks()
@@ -385,7 +391,7 @@ package struct Hub: Sendable {
         broker.addSettled()
         sendRetained(at: now)
         publishOffline()
-        emit(.closeTransport)
+        for radio in radios.ids { emit(.closeTransport(radio)) }
         for index in flicd.upstreams.indices { emit(.source(index, .close)) }
         writeMetrics(at: now)
         emit(.finish(isRestart: isRestart))
@@ -406,7 +412,7 @@ package struct Hub: Sendable {
     mutating func takePartsHaveChanged() -> Bool {
         let (inButtons, inBroker) = (buttons.takeHasChanged(), broker.takeHasChanged())
         let (inRules, inFlicd) = (rules.takeHasChanged(), flicd.takeHasChanged())
-        let (inRadio, inJournal) = (radio.takeHasChanged(), journal.takeHasChanged())
+        let (inRadio, inJournal) = (radios.takeHasChanged(), journal.takeHasChanged())
         return inButtons || inBroker || inRules || inFlicd || inRadio || inJournal
     }
 

@@ -1,5 +1,6 @@
 package import ButtonModel
 package import JSON
+import Radios
 
 /// The part of the configuration and of the environment that the hub needs.
 package struct HubConfiguration: Hashable, Sendable {
@@ -15,11 +16,8 @@ package struct HubConfiguration: Hashable, Sendable {
     package var extraTrustRoots: [[UInt8]]
     /// The keys that the configuration adds, in hexadecimal, for the log.
     package var trustRootNames: [String]
-    /// The transport in the notation of the configuration: `hci:0`, `none`.
-    package var transport: String
-    package var hasTransport: Bool
-    /// The maximum number of links; `nil`: as many as the adapter supports.
-    package var maximumConnections: Int?
+    /// The radios, at most 16; empty without Bluetooth.
+    package var radios: [ConfiguredRadio]
     /// The flicds from which buttons come, as in the configuration: `flicd://host:5551`.
     package var sources: [String]
     /// The broker in the notation of the configuration, without credentials.
@@ -55,7 +53,7 @@ package struct HubConfiguration: Hashable, Sendable {
         version: String, commit: String = "", baseTopic: String = "tryck", discoveryPrefix: String? = nil,
         homeAssistantStatusTopic: String = "homeassistant/status", extraTrustRoots: [[UInt8]] = [],
         trustRootNames: [String] = [],
-        transport: String = "none", hasTransport: Bool = true, maximumConnections: Int? = nil,
+        radios: [ConfiguredRadio] = [ConfiguredRadio("hci:0")],
         sources: [String] = [], broker: String = "none", hasBroker: Bool = true,
         control: MQTTControl = .settings, logLevel: LogLevel = .info, processEnvironment: [String] = [],
         stateDirectory: String = "/",
@@ -71,9 +69,7 @@ package struct HubConfiguration: Hashable, Sendable {
         self.homeAssistantStatusTopic = homeAssistantStatusTopic
         self.extraTrustRoots = extraTrustRoots
         self.trustRootNames = trustRootNames
-        self.transport = transport
-        self.hasTransport = hasTransport
-        self.maximumConnections = maximumConnections
+        self.radios = radios
         self.sources = sources
         self.broker = broker
         self.hasBroker = hasBroker
@@ -90,6 +86,16 @@ package struct HubConfiguration: Hashable, Sendable {
         self.hasMetrics = hasMetrics
         self.simulatedButtons = simulatedButtons
         self.flicdListen = flicdListen
+    }
+}
+
+extension HubConfiguration {
+    var hasRadio: Bool { !radios.isEmpty }
+
+    /// The maximum number of links of all radios together; `nil` if that of one radio is not limited.
+    var maximumConnections: Int? {
+        let limits = radios.compactMap(\.kind.maximumLinks)
+        return limits.count < radios.count || radios.isEmpty ? nil : limits.reduce(0, +)
     }
 }
 

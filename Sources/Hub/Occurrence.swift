@@ -17,7 +17,8 @@ enum Occurrence: Sendable {
     /// - Parameters:
     ///   - address: of the adapter, if it is ready.
     ///   - reason: a sentence for users, if it is not.
-    case adapter(AdapterState, address: BluetoothAddress? = nil, reason: String? = nil)
+    ///   - radio: the name of the radio, if there are several.
+    case adapter(AdapterState, address: BluetoothAddress? = nil, reason: String? = nil, radio: String? = nil)
     /// The labels of the buttons that have no link, because the adapter has no room for all.
     case linkShortage(waiting: [String])
     case brokerConnected
@@ -94,8 +95,9 @@ enum Occurrence: Sendable {
             add("id", .string(button.id.description))
         }
         switch self {
-        case .adapter(let state, let address, let reason):
+        case .adapter(let state, let address, let reason, let radio):
             add("state", .string(state.name))
+            if let radio { add("radio", .string(radio)) }
             if let address { add("address", .string(address.description)) }
             if let reason { add("reason", .string(reason)) }
         case .linkShortage(let waiting): add("waiting", .array(waiting.map { .string($0) }))

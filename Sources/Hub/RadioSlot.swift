@@ -1,28 +1,49 @@
 import ButtonModel
-import Radios
+import JSON
+package import Radios
 
-/// The place of one Bluetooth adapter: whether it is open, which faults it had, when it is opened again, and which buttons
-/// it has no room for.
-///
-/// It holds no state of the buttons' sessions, so that there may be several slots.
+/// A radio as the configuration has it.
+package struct ConfiguredRadio: Hashable, Sendable {
+    /// Its name for users, unique among the radios: `hci0`, `attic`.
+    package var name: String
+    /// The notation of the configuration: `hci:0`, `bluez`, `esphome:hall-proxy.local:6053`.
+    package var transport: String
+    package var kind: RadioKind
+
+    /// - Parameter name: `nil`: `hci0` for `hci:0`, and otherwise the first word of the transport.
+    package init(_ transport: String, name: String? = nil, kind: RadioKind = .local()) {
+        let words = transport.split(separator: ":")
+        self.name = name ?? words.prefix(words.count == 2 && words[1].allSatisfy(\.isNumber) ? 2 : 1).joined()
+        self.transport = transport
+        self.kind = kind
+    }
+
+    /// What is shown in place of a radio where there is none.
+    static let none = ConfiguredRadio("none")
+}
+
+/// The place of one radio: whether it is open, which faults it had, and when it is opened again.
 struct RadioSlot: Sendable {
     /// The delays between attempts to open the adapter.
     static let reopenDelays = Duration.seconds(1)...Duration.seconds(30)
     /// After this long in `ready`, the delays start again at the shortest.
     static let lastingReadiness = Duration.seconds(60)
 
-    private(set) var state = AdapterState.closed { didSet { hasChanged = true } }
+    let radio: ConfiguredRadio
+    private(set) var state = AdapterState.closed
     private(set) var history = AdapterHistory()
     /// True if the adapter is shared with other programs through BlueZ.
     private(set) var isShared = false
-    /// The buttons that have no link because the adapter has no room for all.
-    private(set) var buttonsWithoutLink: Set<ButtonID> = []
-    /// True if the adapter has to stay closed, because presses could not be recorded.
-    private(set) var isHeldClosed = false
+    /// What the radio says of itself; empty for an adapter of this machine.
+    private(set) var description = ""
+    /// The number of links that it can have, as far as that is known.
+    var linkLimit: Int?
     private var backOff = BackOff(RadioSlot.reopenDelays)
-    /// Buttons whose links ended with a timeout while the current input is handled.
-    private var timedOutLinks: [ButtonID] = []
-    private var hasChanged = false
+
+    init(_ radio: ConfiguredRadio) {
+        self.radio = radio
+        linkLimit = radio.kind.maximumLinks
+    }
 
     /// The consequences of the loss of an adapter.
     struct Closing: Hashable, Sendable {
@@ -34,7 +55,8 @@ struct RadioSlot: Sendable {
 
     var isReady: Bool { address != nil }
 
-    /// The address of the adapter while it is ready.
+    /// The address of the adapter while it is ready. Swift 6.3.1 fails to compile functions into which it has inlined this.
+    @inline(never)
     var address: BluetoothAddress? { if case .ready(let address) = state { address } else { nil } }
 
     /// True if the adapter is open, ready or not.
@@ -45,26 +67,23 @@ struct RadioSlot: Sendable {
         }
     }
 
-    /// True if something that the metrics show may have changed since the last call.
-    mutating func takeHasChanged() -> Bool {
-        defer { hasChanged = false }
-        return hasChanged
-    }
-
     mutating func opened(isShared: Bool) {
         state = .starting
         self.isShared = isShared
     }
 
-    mutating func becameReady(_ address: BluetoothAddress, at now: Instant) {
+    mutating func becameReady(_ address: BluetoothAddress, _ description: String = "", at now: Instant) {
         state = .ready(address)
+        self.description = description
         history.ready(at: now)
     }
 
     /// The adapter is gone, or could not be opened.
     ///
     /// - Parameter reason: a sentence for users.
-    mutating func closed(_ reason: String, _ fault: AdapterFault, time: UTCTime, at now: Instant) -> Closing {
+    mutating func closed(
+        _ reason: String, _ fault: AdapterFault, isHeldClosed: Bool, time: UTCTime, at now: Instant
+    ) -> Closing {
         if let since = history.readySince, now - since >= Self.lastingReadiness { backOff.reset() }
         let isNews = history.lost(reason, wasOpen: isOpen, time: time, at: now)
         state = .down(fault, reason)
@@ -74,40 +93,11 @@ struct RadioSlot: Sendable {
         return Closing(retryDelay: backOff.next(), isLogged: isLogged)
     }
 
-    /// - Returns: whether this is a change.
-    mutating func holdClosed() -> Bool {
-        defer { isHeldClosed = true }
-        return !isHeldClosed
-    }
-
-    /// - Returns: whether this is a change.
-    mutating func allowOpening() -> Bool {
-        defer { isHeldClosed = false }
-        return isHeldClosed
-    }
-
-    /// - Returns: the buttons that waited before.
-    mutating func linkShortageChanged(_ waiting: Set<ButtonID>) -> Set<ButtonID> {
-        defer { buttonsWithoutLink = waiting }
-        return buttonsWithoutLink
-    }
-
-    mutating func linkTimedOut(_ button: ButtonID) { timedOutLinks.append(button) }
-
-    /// The buttons that were silent for the supervision timeout. The links of an adapter that is gone end with the same
-    /// reason, and so do links that a new link of the same button replaced.
-    mutating func takeTimedOutLinks() -> [ButtonID] {
-        defer { timedOutLinks = [] }
-        return isReady ? timedOutLinks : []
-    }
-
     #if DEBUG
         /// The invariants that the state violates between two inputs; empty unless this type has a bug.
         func problems() -> [String] {
             var problems: [String] = []
             if isReady, history.readySince == nil { problems.append("the adapter is ready without a time") }
-            if isHeldClosed, isOpen { problems.append("the adapter is open, and has to be closed") }
-            if !timedOutLinks.isEmpty { problems.append("links that timed out were not reported") }
             if case .down(_, let reason) = state, history.lastFault?.reason != reason {
                 problems.append("the adapter is down for another reason than its last fault")
             }

@@ -7,6 +7,7 @@ enum RetainedTopic: Hashable, Sendable {
     case bridgeDevices
     case bridgePairing
     case bridgeHealth
+    case bridgeRadios
     case rules
     case status(ButtonID)
     case availability(ButtonID)

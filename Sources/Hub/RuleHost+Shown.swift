@@ -58,7 +58,8 @@ extension RuleHost {
         case .lastRun(let rule): lastRun(of: rule)?.encoded() ?? []
         case .statistics(let rule): statistics(of: rule)?.json.encoded() ?? []
         case .variable(let name): value(of: name).map { Array(redaction($0.text ?? "").utf8) } ?? []
-        case .bridgeInfo, .bridgeDevices, .bridgePairing, .bridgeHealth, .bridgeConfig, .bridgeState, .status,
+        case .bridgeInfo, .bridgeDevices, .bridgePairing, .bridgeHealth, .bridgeRadios, .bridgeConfig, .bridgeState,
+            .status,
             .availability, .config:
             []
         }

@@ -43,6 +43,9 @@ package struct BridgeStatus: Hashable, Sendable {
     package var version: String
     package var commit: String
     package var adapter: Adapter
+    /// The number of radios in the configuration, and of those that are ready.
+    package var radioCount: Int
+    package var readyRadioCount: Int
     package var sources: [Source]
     /// When the search for new buttons ends; `nil` if there is none.
     package var permitJoinEnd: UTCTime?
@@ -56,13 +59,16 @@ package struct BridgeStatus: Hashable, Sendable {
     package var ruleErrorCount: Int
 
     package init(
-        version: String, commit: String, adapter: Adapter, sources: [Source] = [], permitJoinEnd: UTCTime? = nil,
+        version: String, commit: String, adapter: Adapter, radioCount: Int = 1, readyRadioCount: Int = 1,
+        sources: [Source] = [], permitJoinEnd: UTCTime? = nil,
         logLevel: String,
         trustRoots: [String] = [], buttonCount: Int, ruleCount: Int, ruleErrorCount: Int = 0
     ) {
         self.version = version
         self.commit = commit
         self.adapter = adapter
+        self.radioCount = radioCount
+        self.readyRadioCount = readyRadioCount
         self.sources = sources
         self.permitJoinEnd = permitJoinEnd
         self.logLevel = logLevel
@@ -75,6 +81,7 @@ package struct BridgeStatus: Hashable, Sendable {
     package var json: JSONValue {
         [
             "version": .string(version), "commit": .string(commit), "adapter": adapter.json,
+            "radios": .integer(Int64(radioCount)), "radios_ready": .integer(Int64(readyRadioCount)),
             "sources": .array(sources.map(\.json)),
             "permit_join": .bool(permitJoinEnd != nil),
             "permit_join_end": permitJoinEnd.map { .string($0.description) } ?? .null,

@@ -18,6 +18,7 @@ package enum ControlRequestName: String, RequestName, CaseIterable {
     case watch
     case status
     case buttons
+    case radios
     case pressSimulated = "simulator/press"
 }
 

@@ -39,6 +39,7 @@ package struct Topics: Hashable, Sendable {
     package var bridgeDevices: String { base + "/bridge/devices" }
     package var bridgePairing: String { base + "/bridge/pairing" }
     package var bridgeHealth: String { base + "/bridge/health" }
+    package var bridgeRadios: String { base + "/bridge/radios" }
     package var bridgeLogging: String { base + "/bridge/logging" }
 
     package func status(of button: ButtonID) -> String { "\(base)/\(button)" }

@@ -8,4 +8,12 @@ package enum AdapterFault: String, CaseIterable, Hashable, Sendable {
     case unsupported
     /// The process has no permission to open the adapter.
     case unauthorized
+    /// An ESPHome proxy and the configuration have different keys.
+    case wrongKey = "wrong_key"
+    /// Somebody else uses the Bluetooth of an ESPHome proxy.
+    case taken
+    /// The device is no ESPHome proxy that connects to Bluetooth devices.
+    case notAProxy = "not_a_proxy"
+    /// The proxy hears no Bluetooth device any more.
+    case deaf
 }

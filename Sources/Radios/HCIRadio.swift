@@ -45,14 +45,17 @@ package struct HCIRadio: Sendable {
     private var host: LEHost
     /// A controller has room for few links, so a search reads them in turn.
     private var links: [Link] = []
-    private var lastLink = LinkID(rawValue: 0)
+    private var lastLink: LinkID
     private var expected: [ExpectedButton] = []
     /// The attribute handles of buttons on earlier links.
     private var attributes: [BluetoothAddress: FlicAttributes] = [:]
     private var effects: [RadioEffect] = []
 
     /// - Parameter maximumLinks: `nil`: as many as the controller supports.
-    package init(maximumLinks: Int? = nil) { host = LEHost(.init(maximumLinks: maximumLinks)) }
+    package init(_ id: RadioID = .first, maximumLinks: Int? = nil) {
+        lastLink = LinkID(id, 0)
+        host = LEHost(.init(maximumLinks: maximumLinks))
+    }
 
     package mutating func handle(_ input: RadioInput, at now: Instant) -> [RadioEffect] {
         switch input {
@@ -91,7 +94,7 @@ package struct HCIRadio: Sendable {
         case .listen(.off): advance(.perform(.stopScanning), at: now)
         case .listen(.background): advance(.perform(.startBackgroundScanning), at: now)
         case .listen(.active): advance(.perform(.startScanning(active: true)), at: now)
-        case .expect(let buttons, _):
+        case .expect(let buttons, _, _):
             expected = buttons
             advance(.perform(.setAcceptList(buttons.map(\.address))), at: now)
         case .write(let id, let value):
@@ -109,6 +112,8 @@ package struct HCIRadio: Sendable {
             attributes[link.peer] = link.attributes
         case .discardDiscovery(let address), .forget(let address):
             attributes[address] = nil
+        // The controller connects by itself.
+        case .attempt: break
         }
     }
 

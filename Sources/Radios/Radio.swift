@@ -1,10 +1,21 @@
 package import ButtonModel
 
+/// The place of a radio in the configuration, from 0.
+package struct RadioID: RawRepresentable, Hashable, Comparable, Sendable {
+    package var rawValue: UInt8
+    package init(rawValue: UInt8) { self.rawValue = rawValue }
+    package static let first = RadioID(rawValue: 0)
+    package static func < (left: RadioID, right: RadioID) -> Bool { left.rawValue < right.rawValue }
+}
+
 /// The number of a link. It is never used again while the program runs, so that what arrives for a link that is over is
-/// known to be late.
+/// known to be late. The highest octet is the number of the radio.
 package struct LinkID: RawRepresentable, Hashable, Comparable, Sendable {
-    package var rawValue: UInt32
-    package init(rawValue: UInt32) { self.rawValue = rawValue }
+    package var rawValue: UInt64
+    package init(rawValue: UInt64) { self.rawValue = rawValue }
+    init(_ radio: RadioID, _ number: UInt64) { rawValue = UInt64(radio.rawValue) << 56 | number }
+
+    package var radio: RadioID { RadioID(rawValue: UInt8(rawValue >> 56)) }
     package static func < (left: LinkID, right: LinkID) -> Bool { left.rawValue < right.rawValue }
 }
 
@@ -35,7 +46,10 @@ package enum RadioCommand: Hashable, Sendable {
     case listen(RadioListening)
     /// Replaces the list of buttons to connect to whenever they advertise, in the order of their importance, and the
     /// list of known buttons that are to be left alone. A link to a button that is not expected any more stays.
-    case expect([ExpectedButton], unwanted: [BluetoothAddress])
+    /// `elsewhere` are the known buttons that another radio looks for.
+    case expect([ExpectedButton], unwanted: [BluetoothAddress], elsewhere: [BluetoothAddress] = [])
+    /// Connects to an expected button that was just heard. For radios that do not connect by themselves.
+    case attempt(BluetoothAddress)
     /// Sends a value to the button, in order and without response.
     case write(LinkID, [UInt8])
     case disconnect(LinkID)
@@ -51,9 +65,10 @@ package enum RadioCommand: Hashable, Sendable {
 
 /// What a radio is told. An input that belongs to another kind of radio has no effect.
 package enum RadioInput: Hashable, Sendable {
-    /// The transport to a controller is open.
-    case transportOpened
-    /// An HCI packet with its H4 indicator.
+    /// The transport to a controller or a proxy is open. The entropy has 32 random octets for a proxy with a key, and is
+    /// empty otherwise.
+    case transportOpened(entropy: [UInt8] = [])
+    /// An HCI packet with its H4 indicator, or octets of a proxy.
     case received([UInt8])
     /// The connection to the system bus is open, and signals of bluetoothd are reported.
     case busOpened(BlueZAdapterChoice)
@@ -65,7 +80,7 @@ package enum RadioInput: Hashable, Sendable {
 }
 
 package enum RadioEffect: Hashable, Sendable {
-    /// Send this HCI packet, with its H4 indicator, to the controller.
+    /// Send this HCI packet, with its H4 indicator, to the controller, or these octets to the proxy.
     case send([UInt8])
     case bus(BusEffect)
     case setTimer(Instant)
@@ -94,11 +109,17 @@ package enum RadioEvent: Hashable, Sendable {
     /// The signal strength in dBm.
     case signal(LinkID, Int8)
     case disconnected(LinkID, DisconnectReason)
+    /// An attempt has ended without a link.
+    case attemptFailed(BluetoothAddress)
     /// The expected buttons that wait for a turn, because the radio cannot look for all at the same time. Sent on each
     /// change.
     case waitingForTurn([BluetoothAddress])
     /// The radio has this number of links, and room for no other.
     case linkLimitReached(Int)
+    /// The number of links that the radio can have. Sent on each change, by radios that know it.
+    case linkLimit(Int)
+    /// Another radio looks for some of the expected buttons now. Only the fleet reports this.
+    case assignmentChanged
     /// An unexpected event, for the log.
     case anomaly(String)
 }
@@ -109,10 +130,18 @@ package struct RadioInfo: Hashable, Sendable {
     package var address: BluetoothAddress
     /// The number of buttons that it can look for at the same time.
     package var acceptListSize: Int
+    /// True if it connects to the buttons that it expects; else it has to be told whenever one was heard.
+    package var connectsByItself: Bool
+    /// What it is, for users: `ESPHome 2026.6.5`; empty for an adapter of this machine.
+    package var description: String
 
-    package init(address: BluetoothAddress, acceptListSize: Int) {
+    package init(
+        address: BluetoothAddress, acceptListSize: Int, connectsByItself: Bool = true, description: String = ""
+    ) {
         self.address = address
         self.acceptListSize = acceptListSize
+        self.connectsByItself = connectsByItself
+        self.description = description
     }
 }
 
@@ -158,6 +187,10 @@ package enum DisconnectReason: Hashable, Sendable {
     /// The program ended the link.
     case localHostTerminated
     case failedToBeEstablished
+    /// The button has a link through another radio.
+    case superseded
+    /// The radio is gone, and another one is there.
+    case radioLost
     /// The radio does not say why.
     case unknown
     /// Another error code of HCI (Bluetooth Core 5.4, Vol 1, Part F, 1.3).
@@ -170,6 +203,8 @@ package enum DisconnectReason: Hashable, Sendable {
         case .remoteUserTerminated: "remote_user_terminated"
         case .localHostTerminated: "local_host_terminated"
         case .failedToBeEstablished: "failed_to_be_established"
+        case .superseded: "superseded"
+        case .radioLost: "radio_lost"
         case .unknown: "unknown"
         case .other(let code): "status_0x" + (code < 0x10 ? "0" : "") + String(code, radix: 16)
         }

@@ -1,46 +1,93 @@
 package import ButtonModel
+package import ESPHome
 
-/// The radio of the program, of the kind that was opened last: a controller of our own over HCI, or an adapter that BlueZ
-/// shares.
+/// What a radio is.
+package enum RadioKind: Hashable, Sendable {
+    /// An adapter of this machine, or one that is reached over HCI. BlueZ ignores the maximum number of links; `nil`: as many as
+    /// the controller supports.
+    case local(maximumLinks: Int? = nil)
+    /// An ESPHome Bluetooth proxy; without a key it is not encrypted. `nil`: as many links as the proxy has slots.
+    case esphome(key: ESPHomeKey?, maximumLinks: Int? = nil)
+
+    package var maximumLinks: Int? {
+        switch self {
+        case .local(let maximumLinks), .esphome(_, let maximumLinks): maximumLinks
+        }
+    }
+
+    package var isProxy: Bool {
+        switch self {
+        case .local: false
+        case .esphome: true
+        }
+    }
+}
+
+/// One radio: a controller of our own over HCI or an adapter that BlueZ shares, whichever was opened last, or a proxy.
+///
+/// It is a struct with all of them, so that each changes in its place.
 package struct RadioMachine: Sendable {
-    private var hci: HCIRadio
-    private var bluez = BlueZRadio()
-    private var usesBlueZ = false
+    private enum Choice {
+        case hci
+        case bluez
+        case esphome
+    }
 
-    /// - Parameter maximumLinks: `nil`: as many as the controller supports. BlueZ decides by itself.
-    package init(maximumLinks: Int? = nil) { hci = HCIRadio(maximumLinks: maximumLinks) }
+    private var hci: HCIRadio
+    private var bluez: BlueZRadio
+    private var esphome: ESPHomeRadio
+    private var choice: Choice
+
+    package init(_ id: RadioID = .first, _ kind: RadioKind) {
+        hci = HCIRadio(id, maximumLinks: kind.maximumLinks)
+        bluez = BlueZRadio(id)
+        switch kind {
+        case .local:
+            choice = .hci
+            esphome = ESPHomeRadio(id, key: nil)
+        case .esphome(let key, let maximumLinks):
+            choice = .esphome
+            esphome = ESPHomeRadio(id, key: key, maximumLinks: maximumLinks)
+        }
+    }
+
+    /// True if it connects to the buttons that it expects; else it has to be told whenever one was heard.
+    package var connectsByItself: Bool { choice != .esphome }
 
     package mutating func handle(_ input: RadioInput, at now: Instant) -> [RadioEffect] {
+        guard choice != .esphome else { return esphome.handle(input, at: now) }
         switch input {
-        case .transportOpened: usesBlueZ = false
-        case .busOpened: usesBlueZ = true
+        case .transportOpened: choice = .hci
+        case .busOpened: choice = .bluez
         // Each radio remembers what it is to do when it is opened.
         case .perform(.listen), .perform(.expect), .perform(.forget), .perform(.discardDiscovery), .closed:
             return hci.handle(input, at: now) + bluez.handle(input, at: now)
         case .received, .bus, .timerFired, .perform(.write), .perform(.disconnect), .perform(.measureSignal),
-            .perform(.keepDiscovery):
+            .perform(.keepDiscovery), .perform(.attempt):
             break
         }
-        return usesBlueZ ? bluez.handle(input, at: now) : hci.handle(input, at: now)
+        return choice == .bluez ? bluez.handle(input, at: now) : hci.handle(input, at: now)
     }
 
-    /// True while the radio holds back packets to the button of a link. BlueZ does not tell.
-    package func holdsBackData(for id: LinkID) -> Bool { !usesBlueZ && hci.holdsBackData(for: id) }
+    /// True while the radio holds back packets to the button of a link. Only a controller of our own tells.
+    package func holdsBackData(for id: LinkID) -> Bool { choice == .hci && hci.holdsBackData(for: id) }
 
     /// The notification that `handle` will report for an input, without changing the radio; `nil` if only `handle` knows it.
     package func preview(_ input: RadioInput) -> (link: LinkID, value: ArraySlice<UInt8>)? {
         switch input {
-        case .received(let packet): usesBlueZ ? nil : hci.preview(packet)
-        case .bus(.received(let id, let value)): usesBlueZ ? bluez.preview(id, value) : nil
+        case .received(let packet): choice == .hci ? hci.preview(packet) : nil
+        case .bus(.received(let id, let value)): choice == .bluez ? bluez.preview(id, value) : nil
         case .transportOpened, .busOpened, .bus, .closed, .timerFired, .perform: nil
         }
     }
 
     #if DEBUG
         /// The invariants that the state violates between two inputs; empty unless this type has a bug.
-        package func problems() -> [String] { hci.problems() + bluez.problems() }
+        package func problems() -> [String] { hci.problems() + bluez.problems() + esphome.problems() }
 
         /// The links that were reported as connected and not yet as disconnected.
-        package var reportedLinks: Set<LinkID> { hci.reportedLinks.union(bluez.reportedLinks) }
+        package var reportedLinks: Set<LinkID> {
+            hci.reportedLinks.union(bluez.reportedLinks).union(esphome.reportedLinks)
+        }
     #endif
 }

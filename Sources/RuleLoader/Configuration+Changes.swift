@@ -7,6 +7,7 @@ extension Configuration {
         func compare(_ key: String, _ value: (Configuration) -> some Equatable) {
             if value(self) != value(before) { keys.append(key) }
         }
+        compare("radios", \.radios)
         compare("bluetooth.transport", \.transport)
         compare("bluetooth.trust_roots", \.trustRoots)
         compare("bluetooth.max_connections", \.maximumConnections)

@@ -1,4 +1,5 @@
 package import ButtonModel
+package import ESPHome
 package import Rules
 
 /// A password, which descriptions, debug output and reflection do not show.
@@ -28,12 +29,30 @@ package struct Configuration: Hashable, Sendable {
         case h4Unix(path: String)
         /// A program that speaks HCI in H4 framing on its standard input and output. The first word is the program.
         case command([String])
+        /// An ESPHome Bluetooth proxy. Without a key the connection is not encrypted.
+        case esphome(host: String, port: Int, key: ESPHomeKey?)
         /// A simulator file.
         case simulated(path: String)
         case none
     }
 
+    /// An entry of `radios:`.
+    package struct Radio: Hashable, Sendable {
+        package var transport: Transport
+        /// One word, unique among the radios.
+        package var name: String
+        /// The most connections at a time; `nil`: `Configuration.maximumConnections`.
+        package var maximumConnections: Int?
+
+        package init(_ transport: Transport, name: String, maximumConnections: Int? = nil) {
+            self.transport = transport
+            self.name = name
+            self.maximumConnections = maximumConnections
+        }
+    }
+
     package static let maximumSources = 8
+    package static let maximumRadios = 16
 
     /// The MQTT broker to connect to.
     package enum Broker: Hashable, Sendable {
@@ -68,6 +87,8 @@ package struct Configuration: Hashable, Sendable {
     }
 
     package var transport = Transport.auto
+    /// The entries of `radios:`; `nil`: one radio with `transport`.
+    package var radios: [Radio]?
     /// Ed25519 public keys, 32 octets each.
     package var trustRoots: [[UInt8]] = []
     /// The most connections at a time; `nil`: as many as the controller supports.
@@ -105,4 +126,9 @@ package struct Configuration: Hashable, Sendable {
 
     /// The defaults, which apply to a daemon without a configuration.
     package init() {}
+
+    /// The radios to use: those of `radios:`, else the one of `transport:`, and none for `none`.
+    package var usedRadios: [Radio] {
+        (radios ?? [Radio(transport, name: transport.shortName)]).filter { $0.transport != .none }
+    }
 }

@@ -7,6 +7,7 @@ extension MappingTable {
         name: "the configuration",
         keys: [
             Key("bluetooth", .anything, "the Bluetooth adapter"),
+            Key("radios", .anything, "several adapters and proxies, in place of `bluetooth: transport`"),
             Key("mqtt", .anything, "the connection to the broker"),
             Key("homeassistant", .anything, "discovery by Home Assistant"),
             Key("rules", .text(.areText), "the rules file"),
@@ -28,7 +29,7 @@ extension MappingTable {
 
     /// The tables of the keys whose values are mappings.
     static let configurationSections: [String: MappingTable] = [
-        "bluetooth": bluetooth, "mqtt": mqtt, "tls": tls, "homeassistant": homeAssistant,
+        "bluetooth": bluetooth, "radios": radio, "mqtt": mqtt, "tls": tls, "homeassistant": homeAssistant,
         "flicd": flicd,
         "actions": actions, "control": control, "log": logging, "metrics": metrics,
     ]
@@ -45,6 +46,18 @@ extension MappingTable {
             Key("max_connections", .integer(1...255), "the maximum number of simultaneous connections"),
         ],
         foreignHints: ["adapter": "use transport: hci:0", "device": "use transport: hci:0"])
+
+    static let radio = MappingTable(
+        name: "a radio",
+        keys: [
+            Key("adapter", .text(.areText), "the adapter, as in `bluetooth: transport`: `hci:0`, `bluez:ADDRESS`, …"),
+            Key("command", .anything, "a program that speaks HCI on its standard input and output"),
+            Key("esphome", .text(.areText), "the `HOST` or `HOST:PORT` of an ESPHome Bluetooth proxy"),
+            Key("key", .text(.areText), "the key of the proxy (`api: encryption: key:`), preferably `!secret name`"),
+            Key("name", .text(.areText), "what the radio is called: one word"),
+            Key("maximum_connections", .integer(1...255), "the maximum number of simultaneous connections"),
+        ],
+        foreignHints: ["transport": "use adapter:", "max_connections": "use maximum_connections:"])
 
     static let transport = MappingTable(
         name: "\"transport\"",

@@ -15,10 +15,9 @@ package enum FileKind: Hashable, Sendable {
         self = isNamedSo || keys.contains(where: FileKind.configurationKeys.contains) ? .configuration : .rules
     }
 
-    private static let configurationKeys: Set<String> = [
-        "bluetooth", "mqtt", "homeassistant", "state_directory", "control_socket", "flicd", "sources", "actions",
-        "control", "log", "metrics",
-    ]
+    /// The keys of a configuration that rules do not have.
+    private static let configurationKeys = Set(MappingTable.configuration.keys.map(\.name))
+        .subtracting(MappingTable.rulesFile.keys.map(\.name))
 
     private static func topLevelKey(_ line: ArraySlice<UInt8>) -> String? {
         let key = line.prefix { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || $0 == UInt8(ascii: "_") }

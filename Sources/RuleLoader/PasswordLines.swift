@@ -38,7 +38,8 @@ struct PasswordLines {
 
     /// The octets of a line that are searched. Longer lines count as lines with a password.
     private static let maximumLength = 4096
-    private static let marks = ["passw", "pasw", "passp", "pwd", "secret", "token"]
+    /// `key:` is the key of a proxy, or the harmless path of a key.
+    private static let marks = ["passw", "pasw", "passp", "pwd", "secret", "token", "key:"]
 
     /// - Parameter line: in lower case.
     private static func hasPassword(_ line: String) -> Bool {

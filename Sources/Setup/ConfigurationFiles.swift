@@ -121,7 +121,10 @@ package struct ConfigurationFiles: Sendable {
     package func simulator(
         _ configuration: Configuration, in directory: String
     ) throws(Setup.Failure) -> [SimulatedButtonDescription] {
-        guard case .simulated(let path) = configuration.transport else { return [] }
+        let paths = configuration.usedRadios.compactMap {
+            if case .simulated(let path) = $0.transport { path } else { nil }
+        }
+        guard let path = paths.first else { return [] }
         return try simulator(at: resolve(path, in: directory, home: environment["HOME"]))
     }
 

@@ -1,6 +1,8 @@
 import ButtonModel
+import ESPHome
 package import Hub
 package import Platform
+import Radios
 package import RuleLoader
 package import Rules
 package import Simulator
@@ -78,15 +80,16 @@ package struct Setup: Sendable {
         for name in ["HOME", "LANG", "TZ", "USER"] {
             if let value = environment[name] { names.append("\(name)=\(value)") }
         }
-        let isSimulated = if case .simulated = configuration.transport { true } else { false }
+        let isSimulated = configuration.usedRadios.contains {
+            if case .simulated = $0.transport { true } else { false }
+        }
         hub = HubConfiguration(
             version: Version.string, baseTopic: configuration.baseTopic,
             discoveryPrefix: configuration.homeAssistantDiscovery ? configuration.homeAssistantPrefix : nil,
             homeAssistantStatusTopic: configuration.homeAssistantStatusTopic,
             extraTrustRoots: configuration.trustRoots + (isSimulated ? [SimulatorRoot.publicKey] : []),
             trustRootNames: configuration.trustRoots.map(Setup.fingerprint),
-            transport: "\(configuration.transport.configurationText)", hasTransport: configuration.transport != .none,
-            maximumConnections: configuration.maximumConnections,
+            radios: configuration.usedRadios.map { $0.configured(configuration) },
             sources: configuration.sources.map(\.sourceURL),
             broker: configuration.broker.configurationText, hasBroker: configuration.broker != .none,
             control: MQTTControl(configuration.control), logLevel: try Setup.logLevel(options, configuration),
@@ -165,6 +168,20 @@ extension MQTTControl {
     }
 }
 
+extension Configuration.Radio {
+    /// The radio as the hub needs it.
+    fileprivate func configured(_ configuration: Configuration) -> ConfiguredRadio {
+        let maximumLinks = maximumConnections ?? configuration.maximumConnections
+        let kind: RadioKind =
+            if case .esphome(_, _, let key) = transport {
+                .esphome(key: key, maximumLinks: maximumLinks)
+            } else {
+                .local(maximumLinks: maximumLinks)
+            }
+        return ConfiguredRadio(transport.configurationText, name: name, kind: kind)
+    }
+}
+
 extension Configuration.Transport {
     /// The transport in the notation of the configuration.
     package var configurationText: String {
@@ -178,6 +195,7 @@ extension Configuration.Transport {
         case .h4TCP(let host, let port): "h4:tcp:\(host):\(port)"
         case .h4Unix(let path): "h4:unix:\(path)"
         case .command(let words): "command:\(words.first ?? "")"
+        case .esphome(let host, let port, _): "esphome:" + (port == 6053 ? host : "\(host):\(port)")
         case .simulated(let path): "simulated:\(path)"
         case .none: "none"
         }

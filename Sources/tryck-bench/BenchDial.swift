@@ -278,10 +278,10 @@ final class BenchDial {
     private func advance(_ input: SimulatedWorld.Input) {
         for effect in world.handle(input, at: Instant(nanoseconds: loop.nanosecondsSinceBoot)) {
             switch effect {
-            case .send(let packet) where isIntercepting && packet.first == 2:
+            case .send(let packet, _) where isIntercepting && packet.first == 2:
                 intercepted.append(packet)
                 if intercepted.count == turns { turn() }
-            case .send(let packet): radio?.send(packet)
+            case .send(let packet, _): radio?.send(packet)
             case .setTimer(let deadline): worldTimer?.set(at: deadline.nanoseconds)
             case .cancelTimer: worldTimer?.cancel()
             case .pressFinished, .note, .unknownButton: break

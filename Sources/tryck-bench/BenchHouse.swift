@@ -27,7 +27,8 @@ struct BenchHouse {
     private var drawn: UInt64
 
     static let configuration = HubConfiguration(
-        version: "bench", extraTrustRoots: [SimulatorRoot.publicKey], transport: "simulated:bench", hasBroker: false)
+        version: "bench", extraTrustRoots: [SimulatorRoot.publicKey],
+        radios: [ConfiguredRadio("simulated:bench")], hasBroker: false)
 
     /// - Parameter maximumLinks: how many links the host's controller supports.
     init(
@@ -114,7 +115,7 @@ struct BenchHouse {
 
     private mutating func took(_ effect: SimulatedWorld.Effect) {
         switch effect {
-        case .send(let packet):
+        case .send(let packet, _):
             tally.saw(packet, .fromButton, at: now)
             if intercepts, packet.first == 2 {
                 intercepted.append(packet)
@@ -129,13 +130,13 @@ struct BenchHouse {
 
     private mutating func took(_ effect: Hub.Effect) {
         switch effect {
-        case .send(let packet):
+        case .send(let packet, _):
             tally.saw(packet, .toButton, at: now)
             worldInputs.append(.received(packet))
         case .setTimer(let deadline): hubTimer = deadline
         case .cancelTimer: hubTimer = nil
         case .needsEntropy: runner.add(.entropy(entropy()))
-        case .openTransport: runner.add(.transportOpened)
+        case .openTransport: runner.add(.transportOpened())
         case .sync(let token): runner.add(.synced(token, true))
         case .record(_, let changes):
             for case .putButton(let button) in changes { paired.insert(button.id) }

@@ -399,7 +399,7 @@ final class BenchPress {
     private func advance(_ input: SimulatedWorld.Input) {
         for effect in world.handle(input, at: Instant(nanoseconds: loop.nanosecondsSinceBoot)) {
             switch effect {
-            case .send(let packet):
+            case .send(let packet, _):
                 // ACL data: the notification of the press that was just made.
                 if isPressed, packet.first == 2 {
                     began = loop.nanosecondsSinceBoot

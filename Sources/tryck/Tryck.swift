@@ -35,7 +35,7 @@ struct Tryck: ParsableCommand {
                     DaemonCommands.pair, DaemonCommands.buttons, DaemonCommands.button, DaemonCommands.watch,
                     ExportCommands.export, ExportCommands.import,
                 ]),
-            CommandGroup(name: "Radios", subcommands: [RadioCommands.hci]),
+            CommandGroup(name: "Radios", subcommands: [DaemonCommands.radios, RadioCommands.hci]),
             CommandGroup(name: "Health", subcommands: [DaemonCommands.status, DoctorCommands.doctor]),
             CommandGroup(
                 name: "Laboratory", subcommands: [DemoCommands.press, DemoCommands.simulate, ReplayCommands.replay]),

@@ -18,14 +18,15 @@ struct ImportTests {
         "Almanac": ["Bytes", "ButtonModel", "Expressions"],
         "Rules": ["ButtonModel", "JSON", "Gestures", "Expressions", "Almanac"],
         "RuleLoader": [
-            "ButtonModel", "JSON", "Diagnostics", "Gestures", "Expressions", "Almanac", "Rules", "CYAML",
+            "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Gestures", "Expressions", "Almanac", "Rules", "CYAML",
         ],
         "RuleTesting": ["ButtonModel", "JSON", "Gestures", "Expressions", "Almanac", "Rules"],
         "LanguageServer": [
             "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "RuleLoader", "RuleTesting",
         ],
         "MQTTTopics": ["ButtonModel", "JSON"],
-        "Radios": ["BluetoothHost", "ButtonModel"],
+        "ESPHome": ["Bytes", "CCrypto"],
+        "Radios": ["BluetoothHost", "ButtonModel", "ESPHome"],
         "Buttons": ["Radios", "Flic", "ButtonModel"],
         "Hub": [
             "Bytes", "ButtonModel", "JSON", "Diagnostics", "FlicdProtocol", "Radios", "Buttons", "Gestures",
@@ -43,8 +44,8 @@ struct ImportTests {
             "Glibc", "Synchronization",
         ],
         "Setup": [
-            "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "RuleTesting", "MQTTTopics", "Hub",
-            "Simulator", "Platform", "Edges", "CCrypto", "Glibc",
+            "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Radios", "Rules", "RuleLoader", "RuleTesting",
+            "MQTTTopics", "Hub", "Simulator", "Platform", "Edges", "CCrypto", "Glibc",
         ],
         "Daemon": [
             "ButtonModel", "JSON", "BluetoothHost", "Radios", "Rules", "RuleLoader", "MQTTTopics", "Hub", "Simulator",

@@ -16,7 +16,7 @@ struct Conversation {
     private var effects: [ButtonManager.Effect] = []
     private var timer: Instant?
 
-    init(maximumLinks: Int? = nil) { manager = ButtonManager(maximumLinks: maximumLinks) }
+    init(maximumLinks: Int? = nil) { manager = ButtonManager(radios: [.local(maximumLinks: maximumLinks)]) }
 
     mutating func when(_ input: ButtonManager.Input, sourceLocation: SourceLocation = #_sourceLocation) {
         ends(sourceLocation: sourceLocation)
@@ -31,7 +31,7 @@ struct Conversation {
     }
 
     mutating func sends(_ name: String, _ text: String, sourceLocation: SourceLocation = #_sourceLocation) {
-        guard case .send(let packet)? = effects.first else {
+        guard case .send(let packet, _)? = effects.first else {
             Issue.record("\(name) is not sent, but \(effects)", sourceLocation: sourceLocation)
             return
         }
@@ -42,7 +42,7 @@ struct Conversation {
     // MARK: Through BlueZ
 
     mutating func calls(_ call: BlueZCall, sourceLocation: SourceLocation = #_sourceLocation) {
-        guard case .bus(.call(_, let next))? = effects.first else {
+        guard case .bus(.call(_, let next), _)? = effects.first else {
             Issue.record("\(call) is not called, but \(effects)", sourceLocation: sourceLocation)
             return
         }
@@ -109,7 +109,7 @@ struct Conversation {
             default: effects.append(effect)
             }
             // Number Of Completed Packets: one packet of the connection in the ACL packet's header.
-            if case .send(let packet) = effect, packet.first == 0x02 {
+            if case .send(let packet, _) = effect, packet.first == 0x02 {
                 feed(.received([0x04, 0x13, 0x05, 0x01, packet[1], packet[2] & 0x0F, 0x01, 0x00]), sourceLocation)
             }
         }

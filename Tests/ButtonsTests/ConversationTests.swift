@@ -56,7 +56,7 @@ struct ConversationTests {
     /// The adapter is opened, and its accept list has room for two addresses. The manager knows some buttons.
     static func opened(buttonCount: Int = 1, maximumLinks: Int? = nil) throws -> Conversation {
         var talk = try known(buttonCount: buttonCount, maximumLinks: maximumLinks)
-        talk.when(.transportOpened)
+        talk.when(.transportOpened())
         talk.sends("Reset", "01 030c 00")
         talk.receives("Reset: complete", "04 0e 04 01 030c 00")
         talk.sends("Read Local Version Information", "01 0110 00")
@@ -544,7 +544,7 @@ struct SharedConversationTests {
         talk.reports(.state(ConversationTests.hall, .connecting))
         talk.reports(
             .controllerFailed("BlueZ has ended. Start it: `sudo systemctl start bluetooth`.", .absent))
-        talk.when(.transportClosed)
+        talk.when(.transportClosed())
         talk.reports(.state(ConversationTests.hall, .disconnected))
         talk.ends()
     }

@@ -256,9 +256,9 @@ struct KnownButtonTests {
     @Test("the adapter is lost and comes back: the button is connected to again")
     func adapterLost() {
         var room = KnownButtonTests.paired()
-        room.tell(.transportClosed)
+        room.tell(.transportClosed())
         #expect(room.manager.state(of: KnownButtonTests.id) == .disconnected)
-        room.tell(.transportOpened)
+        room.tell(.transportOpened())
         room.wait(.seconds(30))
         room.press("hall", .click)
         room.wait(.seconds(10))

@@ -153,7 +153,7 @@ struct LinkShortageTests {
         var room = Self.house(links: 8)
         room.unplug()
         room.wait(.seconds(1))
-        room.tell(.transportOpened)
+        room.tell(.transportOpened())
         room.wait(.seconds(1))
         room.press("b1", .click)
         room.wait(.seconds(2))

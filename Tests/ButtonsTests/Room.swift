@@ -1,5 +1,6 @@
 import ButtonModel
 import Buttons
+import Radios
 import Simulator
 import TestSupport
 import Testing
@@ -42,7 +43,8 @@ struct Room {
         acceptListSize: UInt8 = 16, links: Int = 8, maximumLinks: Int? = nil,
         faults: VirtualController.Faults = .init()
     ) {
-        manager = ButtonManager(extraTrustRoots: trustRoots, maximumLinks: maximumLinks)
+        manager = ButtonManager(
+            extraTrustRoots: trustRoots, radios: [.local(maximumLinks: maximumLinks)])
         world = SimulatedWorld(
             buttons, seed: seed, at: now,
             controller: VirtualController.Configuration(
@@ -52,7 +54,7 @@ struct Room {
         self.givesEntropy = givesEntropy
         tell(.entropy(random.bytes(entropy)))
         tell(.restored(known))
-        tell(.transportOpened)
+        tell(.transportOpened())
     }
 
     mutating func tell(_ input: ButtonManager.Input) {
@@ -92,8 +94,8 @@ struct Room {
 
     /// The adapter is pulled out, and put in again.
     mutating func unplug() {
-        worldInputs.append(.powerCycled)
-        tell(.transportClosed)
+        worldInputs.append(.powerCycled())
+        tell(.transportClosed())
     }
 
     /// Commands: indicator, opcode, length, parameters.
@@ -150,7 +152,7 @@ struct Room {
             if !worldInputs.isEmpty {
                 for effect in world.handle(worldInputs.removeFirst(), at: now) {
                     switch effect {
-                    case .send(var packet):
+                    case .send(var packet, _):
                         // Indicator, ACL and L2CAP headers, notification, attribute; frame header, opcode 8.
                         if spoiltQuickVerifyResponses > 0, packet.count > 13, packet[0] == 2, packet[9] == 0x1B,
                             packet[13] == 8
@@ -172,7 +174,7 @@ struct Room {
 
     private mutating func took(_ effect: ButtonManager.Effect) {
         switch effect {
-        case .send(var packet):
+        case .send(var packet, _):
             // Indicator, ACL and L2CAP headers, Write Command; frame header, opcode 5; the identifier is at 14.
             if spoilsQuickVerify, packet.count == 30, packet[0] == 2, packet[9] == 0x52, packet[13] == 5 {
                 packet[26] ^= 0xFF

@@ -26,7 +26,7 @@ private struct ReportingHouse {
 
     init(triggerMode: TriggerMode? = nil, rules: RuleSet = RuleSet()) {
         let configuration = HubConfiguration(
-            version: "0", discoveryPrefix: "homeassistant", transport: "hci:0", hasBroker: true, control: .all)
+            version: "0", discoveryPrefix: "homeassistant", hasBroker: true, control: .all)
         let button = StoredButton(
             identity: ButtonIdentity(
                 address: Self.address, uuid: String(repeating: "0f", count: 16), serial: "BA00-H00002", nickname: "",

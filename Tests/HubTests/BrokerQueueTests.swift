@@ -141,7 +141,7 @@ struct BrokerQueueTests {
         let topics = Self.takeRetained(&queue).map(\.topic)
         #expect(
             topics == [
-                .variable("gone"), .bridgeInfo, .bridgeDevices, .bridgePairing, .bridgeHealth, .rules,
+                .variable("gone"), .bridgeInfo, .bridgeDevices, .bridgePairing, .bridgeHealth, .bridgeRadios, .rules,
                 .status(Self.button), .availability(Self.button), .bridgeConfig, .config(Self.button), .bridgeState,
                 .variable("mode"),
                 .ruleEnabled("light"), .lastRun("light"), .statistics("light"),

@@ -20,7 +20,8 @@ private struct ServingHouse {
 
     init(stored: [StoredButton] = [], maximumConnections: Int? = nil, isServing: Bool = true) {
         let configuration = HubConfiguration(
-            version: "0", transport: "hci:0", maximumConnections: maximumConnections, sources: ["flicd://attic:5551"],
+            version: "0", radios: [ConfiguredRadio("hci:0", kind: .local(maximumLinks: maximumConnections))],
+            sources: ["flicd://attic:5551"],
             flicdListen: isServing ? "127.0.0.1:5551" : nil)
         hub = Hub(configuration, stored: StoredState(installationID: "00ff", buttons: stored), rules: RuleSet())
         _ = hub.handleCompletely(.wallClock(UTCTime(milliseconds: 1_795_000_000_000)), at: now)
@@ -123,14 +124,14 @@ struct FlicdServingTests {
     func adapter() {
         var house = ServingHouse()
         #expect(house.info()?.controllerState == .detached)
-        #expect(house.tell(.transportOpened) == [.bluetoothControllerStateChange(.resetting)])
+        #expect(house.tell(.transportOpened()) == [.bluetoothControllerStateChange(.resetting)])
         #expect(house.tell(.transportClosed("x", .absent)) == [.bluetoothControllerStateChange(.detached)])
         #expect(house.tell(.transportClosed("x", .failed)) == [.bluetoothControllerStateChange(.resetting)])
         #expect(house.tell(.transportClosed("x", .unauthorized)) == [.bluetoothControllerStateChange(.detached)])
         #expect(house.tell(.transportClosed("x", .unsupported)).isEmpty)
         let address = BluetoothAddress(rawValue: 0x001A_7DDA_7113)
         let heard = house.hear { hub, now in
-            hub.radio.becameReady(address, at: now)
+            hub.radios.change(.first) { $0.becameReady(address, at: now) }
             hub.reportControllerToFlicd(at: now)
         }
         #expect(heard == [.bluetoothControllerStateChange(.attached)])
@@ -160,7 +161,7 @@ struct FlicdServingTests {
         var house = ServingHouse()
         let attic = ServingHouse.attic
         _ = house.hear { hub, now in
-            hub.radio.becameReady(ServingHouse.hall, at: now)
+            hub.radios.change(.first) { $0.becameReady(ServingHouse.hall, at: now) }
             hub.reportControllerToFlicd(at: now)
         }
         _ = house.ask(.createScanWizard(id: 3), .createConnectionChannel(id: 4, attic, FlicdChannelMode()))
@@ -186,14 +187,14 @@ struct FlicdServingTests {
         var house = ServingHouse()
         let attic = ServingHouse.attic
         _ = house.hear { hub, now in
-            hub.radio.becameReady(ServingHouse.hall, at: now)
+            hub.radios.change(.first) { $0.becameReady(ServingHouse.hall, at: now) }
             hub.reportControllerToFlicd(at: now)
         }
         _ = house.ask(.createScanWizard(id: 3))
         house.now = house.now + .seconds(3)
         let heard = house.hear { hub, now in
             hub.reportPairingToFlicd(.foundPublic(attic), at: now)
-            _ = hub.radio.closed("x", .absent, time: UTCTime(milliseconds: 0), at: now)
+            _ = hub.radios.closed(.first, "x", .absent, time: UTCTime(milliseconds: 0), at: now)
             hub.reportPairingToFlicd(.failed(.connectFailed, attic), at: now)
         }
         #expect(heard.last == .scanWizardCompleted(id: 3, .bluetoothUnavailable))

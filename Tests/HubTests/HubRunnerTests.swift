@@ -11,7 +11,7 @@ struct HubRunnerTests {
     private static func runner() -> HubRunner {
         HubRunner(
             Hub(
-                HubConfiguration(version: "9", hasTransport: false), stored: StoredState(installationID: "5a1f"),
+                HubConfiguration(version: "9", radios: []), stored: StoredState(installationID: "5a1f"),
                 rules: RuleSet()))
     }
 
@@ -58,7 +58,7 @@ struct HubRunnerTests {
             Hub(
                 replaying: RecordingHeader(
                     startedAt: UTCTime(milliseconds: 0),
-                    configuration: HubConfiguration(version: "9", hasTransport: false),
+                    configuration: HubConfiguration(version: "9", radios: []),
                     stored: stored),
                 rules: RuleSet()))
         runner.add(.start)

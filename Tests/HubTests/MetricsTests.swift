@@ -66,7 +66,7 @@ struct MetricsTests {
 
     private static func hub(hasMetrics: Bool = true, buttons: [StoredButton] = []) -> Hub {
         Hub(
-            HubConfiguration(version: "9", hasTransport: false, hasMetrics: hasMetrics),
+            HubConfiguration(version: "9", radios: [], hasMetrics: hasMetrics),
             stored: StoredState(installationID: "5a1f", nextRun: 1, buttons: buttons), rules: RuleSet())
     }
 

@@ -1,6 +1,7 @@
 #if DEBUG
     import ButtonModel
     import MQTTTopics
+    import Radios
     import Rules
     import Testing
 
@@ -12,7 +13,7 @@
 
         private static func hub() -> Hub {
             var hub = Hub(
-                HubConfiguration(version: "0", transport: "hci:0"), stored: StoredState(installationID: "00ff"),
+                HubConfiguration(version: "0"), stored: StoredState(installationID: "00ff"),
                 rules: RuleSet())
             _ = hub.handleCompletely(.start, at: now)
             return hub
@@ -34,14 +35,14 @@
             ({ $0.rules.add(.timerFired) }, "inputs for rules are left"),
             ({ _ = $0.rules.statisticsChanged(of: "light") }, "statistics wait for a timer that is not set"),
             (
-                { $0.radio.linkTimedOut(ButtonID(BluetoothAddress(rawValue: 1))) },
+                { $0.radios.linkTimedOut(ButtonID(BluetoothAddress(rawValue: 1))) },
                 "links that timed out were not reported"
             ),
             (
                 {
-                    $0.radio.opened(isShared: false)
-                    _ = $0.radio.holdClosed()
-                }, "the adapter is open, and has to be closed"
+                    $0.radios.change(.first) { $0.opened(isShared: false) }
+                    _ = $0.radios.holdClosed()
+                }, "an adapter is open, and has to be closed"
             ),
             (
                 { _ = $0.journal.recordFailed(nil, "no space", .memory, at: now) },

@@ -45,7 +45,7 @@ struct RecentTroubleTests {
     @Test("status tells of a fault that is over, and counts what rules did")
     func status() throws {
         var hub = Hub(
-            HubConfiguration(version: "9", hasTransport: false, capture: "/tmp/hci"),
+            HubConfiguration(version: "9", radios: [], capture: "/tmp/hci"),
             stored: StoredState(installationID: "05a1"), rules: RuleSet())
         _ = hub.handleCompletely(.wallClock(Self.noon), at: Instant(nanoseconds: 0))
         _ = hub.handleCompletely(.start, at: Instant(nanoseconds: 0))

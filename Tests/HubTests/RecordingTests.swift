@@ -27,11 +27,12 @@ struct RecordingTests {
         return switch kind {
         case .start: [.start]
         case .wallClock: [.wallClock(UTCTime(milliseconds: -1)), .wallClock(UTCTime(milliseconds: 1_795_000_000_000))]
-        case .transportOpened: [.transportOpened]
+        case .transportOpened: [.transportOpened(), .transportOpened(RadioID(rawValue: 1))]
         case .received: [.received([])]
         // Read and never written.
         case .entropy: []
-        case .transportClosed: [.transportClosed("it is gone.")]
+        case .transportClosed:
+            [.transportClosed("it is gone."), .transportClosed("It is gone.", .failed, RadioID(rawValue: 15))]
         case .sourceConnected: [.source(1, .connected(bootID: .max))]
         case .sourceReceived: [.source(0, .received([])), .source(0, .received([0xFF, 0x00]))]
         case .sourceClosed: [.source(7, .closed("it is gone"))]
@@ -106,7 +107,12 @@ struct RecordingTests {
         switch kind {
         case .known: []
         case .controllerReady:
-            [.controllerReady(address), .controllerReady(BluetoothAddress(rawValue: 1, kind: .random))]
+            [
+                .controllerReady(address),
+                .controllerReady(BluetoothAddress(rawValue: 1, kind: .random), "ESPHome 2026.6", RadioID(rawValue: 3)),
+            ]
+        case .assigned: [.assigned(button, RadioID(rawValue: 2)), .assigned(button, nil)]
+        case .linkLimit: [.linkLimit(RadioID(rawValue: 1), 3)]
         case .controllerFailed:
             [
                 .controllerFailed("The adapter does not answer.", .failed),
@@ -254,7 +260,8 @@ struct RecordingTests {
         startedAt: UTCTime(milliseconds: 1_795_000_000_000),
         configuration: HubConfiguration(
             version: "9", commit: "abcdef0", baseTopic: "house", discoveryPrefix: "ha",
-            homeAssistantStatusTopic: "ha/there", trustRootNames: ["ab…"], transport: "hci:0", maximumConnections: 3,
+            homeAssistantStatusTopic: "ha/there", trustRootNames: ["ab…"],
+            radios: [ConfiguredRadio("hci:0", kind: .local(maximumLinks: 3)), ConfiguredRadio("bluez", name: "attic")],
             broker: "mqtt://b:1883",
             control: .all, logLevel: .debug, stateDirectory: "/s", builtAt: UTCTime(milliseconds: 12), ruleFault: "bad",
             ruleProblems: [["code": "E101", "line": 3]], lostState: "gone", ringWarning: "not in memory",
@@ -339,7 +346,7 @@ struct RecordingTests {
         #expect(
             names(RecordingTests.header.configuration) == [
                 "version", "commit", "baseTopic", "discoveryPrefix", "homeAssistantStatusTopic", "extraTrustRoots",
-                "trustRootNames", "transport", "hasTransport", "maximumConnections", "sources", "broker", "hasBroker",
+                "trustRootNames", "radios", "sources", "broker", "hasBroker",
                 "control", "logLevel", "processEnvironment", "stateDirectory", "builtAt", "ruleFault", "ruleProblems",
                 "lostState", "ringWarning", "capture", "hasMetrics", "simulatedButtons", "flicdListen",
             ])
@@ -393,8 +400,8 @@ struct RecordingTests {
         #expect(hub.recordedLine(.transportClosed("hci:0 is gone"), at: now)?["reason"] == "***:0 is gone")
         _ = hub.handleCompletely(.start, at: now)
         hub.endRecording()
-        _ = hub.handleCompletely(.transportOpened, at: now)
-        #expect(hub.recordedLine(.transportOpened, at: now) == nil)
+        _ = hub.handleCompletely(.transportOpened(), at: now)
+        #expect(hub.recordedLine(.transportOpened(), at: now) == nil)
         #expect(!hub.buttonSource.hasReports)
     }
 

@@ -26,7 +26,7 @@ struct FlicdHouse {
 
     init(stored: [StoredButton] = [], rules: RuleSet = RuleSet(), sources: [String] = [name]) {
         let configuration = HubConfiguration(
-            version: "0", transport: "none", hasTransport: false, sources: sources, hasBroker: true)
+            version: "0", radios: [], sources: sources, hasBroker: true)
         let state = StoredState(installationID: "00ff", buttons: stored)
         hub = Hub(configuration, stored: state, rules: rules)
         let header = RecordingHeader(

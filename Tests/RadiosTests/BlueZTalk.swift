@@ -12,7 +12,7 @@ struct BlueZTalk {
     static let hallPath = path(of: hall)
     static let services = ["00420000-8f59-4420-870d-84f3b617e493"]
 
-    private(set) var radio = RadioMachine()
+    private(set) var radio = RadioMachine(.first, .local())
     private(set) var now = Instant(sinceBoot: .seconds(1000))
     private(set) var effects: [RadioEffect] = []
     private var timer: Instant?

@@ -8,7 +8,8 @@ import Testing
 struct ConfigurationChangesTests {
     private static let values: KeyValuePairs<String, String> = [
         "bluetooth.transport": "hci:3", "bluetooth.trust_roots": String(repeating: "aB", count: 32),
-        "bluetooth.max_connections": "7", "mqtt.broker": "mqtts://b", "mqtt.username": "u", "mqtt.password": "p",
+        "bluetooth.max_connections": "7", "radios": "bluez", "mqtt.broker": "mqtts://b", "mqtt.username": "u",
+        "mqtt.password": "p",
         "mqtt.client_id": "c", "mqtt.keep_alive": "90s", "mqtt.protocol": "3.1.1", "mqtt.tls.ca": "a",
         "mqtt.tls.certificate": "a", "mqtt.tls.key": "a", "mqtt.tls.insecure": "true", "mqtt.base_topic": "t",
         "homeassistant.discovery": "false", "homeassistant.prefix": "p", "homeassistant.status_topic": "s",

@@ -9,6 +9,7 @@ struct FileKindTests {
             ("tryck.yaml", "version: 1\n", FileKind.rules),
             ("/etc/tryck/tryck.yaml", "rules: home.yaml\n", .configuration),
             ("test.yaml", "# a comment\nmqtt: {broker: none}\n", .configuration),
+            ("test.yaml", "radios: [{transport: auto}]\n", .configuration),
             ("home.yaml", "rules:\n  - mqtt: x\n", .rules),
             ("home.yaml", "", .rules),
             ("home.yaml", "mqtt", .rules),

@@ -3,6 +3,7 @@ import Flic
 import Hub
 import JSON
 import MQTTTopics
+import Radios
 import Rules
 import Simulator
 import TestSupport
@@ -65,8 +66,10 @@ struct Household {
     var refuge = RecordRefuge.disk
     /// Programs end immediately after they were started.
     var programsEnd = true
-    /// Every attempt to open the adapter fails.
+    /// Every attempt to open an adapter fails.
     var keepsAdapterAway = false
+    /// Every attempt to open one of these radios fails.
+    var radiosAway: Set<Int> = []
     /// A reload finds errors.
     var rulesAreBad = false
     /// A reload finds rules that do not pass their own tests.
@@ -97,12 +100,20 @@ struct Household {
     var rulesOnDisk: HouseRules?
     private let seam: RecordingSeam?
     private let configuration: HubConfiguration
+    private let controller: VirtualController.Configuration
+    static let radioNames = ["cellar", "attic", "shed", "garage"]
+    /// Their addresses are from the range for documentation.
+    private static let controllers = (1...4).map {
+        VirtualController.Configuration(address: BluetoothAddress(rawValue: 0x0000_5E00_5300 + UInt64($0)))
+    }
     private var random: SeededGenerator
     private var hubTimer: Instant?
     /// When the hub's timer fired, if the hub has not handled that yet because of a pause.
     private var firedAt: Instant?
     private var worldTimer: Instant?
-    private var transportIsOpen = false
+    /// The radios whose transports are open.
+    private var openRadios: Set<Int> = []
+    private let radioCount: Int
     private var worldInputs: [SimulatedWorld.Input] = []
     private var slowSyncs: [(token: RecordToken, disk: Disk, isAllOnDisk: Bool)] = []
     private var slowLoads: [JobID] = []
@@ -134,8 +145,10 @@ struct Household {
         control: MQTTControl = .settings, discoveryPrefix: String? = nil,
         hasBroker: Bool = true, hasMetrics: Bool = false, lostState: String? = nil, ringWarning: String? = nil,
         servesFlicd: Bool = false, controller: VirtualController.Configuration? = nil,
-        recordedAt seam: RecordingSeam? = nil, isWitnessed: Bool = false, pausing pause: Duration? = nil
+        radios radioCount: Int = 1, recordedAt seam: RecordingSeam? = nil, isWitnessed: Bool = false,
+        pausing pause: Duration? = nil
     ) {
+        self.radioCount = radioCount
         self.pause = pause
         self.isWitnessed = isWitnessed
         if isWitnessed, EffectDigestFile.isWanted { digest = EffectDigest(keepsLines: EffectDigestFile.keepsLines) }
@@ -146,17 +159,17 @@ struct Household {
         store = Store()
         configuration = HubConfiguration(
             version: "test", discoveryPrefix: discoveryPrefix, extraTrustRoots: [SimulatorRoot.publicKey],
-            transport: "simulated:test",
+            radios: (0..<radioCount).map {
+                ConfiguredRadio("simulated:test", name: Self.radioNames[$0], kind: .local(maximumLinks: nil))
+            },
             broker: "mqtt://test", hasBroker: hasBroker, control: control, lostState: lostState,
             ringWarning: ringWarning, hasMetrics: hasMetrics,
             simulatedButtons: buttons.map(\.name), flicdListen: servesFlicd ? "127.0.0.1:5551" : nil)
         runner = HubRunner(Hub(configuration, stored: store.state, rules: rules.set), pausing: pause)
-        world =
-            if let controller {
-                SimulatedWorld(buttons, seed: seed, at: now, controller: controller)
-            } else {
-                SimulatedWorld(buttons, seed: seed, at: now)
-            }
+        self.controller = controller ?? Self.controllers[0]
+        world = SimulatedWorld(
+            buttons, seed: seed, at: now, controller: self.controller,
+            others: Array(Self.controllers[1..<max(1, radioCount)]))
         begin(store.state)
     }
 
@@ -222,7 +235,7 @@ struct Household {
         unacknowledged = []
         running = []
         subscriptions = []
-        transportIsOpen = false
+        openRadios = []
     }
 
     private mutating func rise() {
@@ -252,11 +265,13 @@ struct Household {
 
     /// Resets every button: it has no pairing and other keys. The adapter disappears and returns with them.
     mutating func resetButtons(seed: UInt64) {
-        world = SimulatedWorld(descriptions, seed: seed, at: now)
+        world = SimulatedWorld(
+            descriptions, seed: seed, at: now, controller: controller,
+            others: Array(Self.controllers[1..<max(1, radioCount)]))
         worldTimer = nil
         worldInputs = []
-        transportIsOpen = false
-        give(.transportClosed("it is gone."))
+        openRadios = []
+        for radio in 0..<radioCount { give(.transportClosed("it is gone.", .absent, RadioID(rawValue: UInt8(radio)))) }
         settle()
     }
 
@@ -277,11 +292,17 @@ struct Household {
         settle()
     }
 
-    /// Unplugs the adapter; the next attempt to open it succeeds.
-    mutating func unplugAdapter() {
-        worldInputs.append(.powerCycled)
-        transportIsOpen = false
-        give(.transportClosed("hci0 disappeared."))
+    /// Unplugs an adapter; the next attempt to open it succeeds.
+    mutating func unplugAdapter(_ radio: Int = 0) {
+        worldInputs.append(.powerCycled(host: radio))
+        openRadios.remove(radio)
+        give(.transportClosed("hci0 disappeared.", .absent, RadioID(rawValue: UInt8(radio))))
+        settle()
+    }
+
+    /// The strength with which a button and a radio hear each other; `nil`: they do not.
+    mutating func signal(_ button: String, _ radio: Int, _ rssi: Int8?) {
+        worldInputs.append(.setSignal(button: button, host: radio, rssi))
         settle()
     }
 
@@ -463,7 +484,8 @@ struct Household {
 
     private mutating func carryOut(_ effect: SimulatedWorld.Effect) {
         switch effect {
-        case .send(let packet): if transportIsOpen { give(.received(packet)) }
+        case .send(let packet, let radio):
+            if openRadios.contains(radio) { give(.received(packet, RadioID(rawValue: UInt8(radio)))) }
         case .setTimer(let deadline): worldTimer = deadline
         case .cancelTimer: worldTimer = nil
         case .pressFinished, .note, .unknownButton: break
@@ -476,22 +498,22 @@ struct Household {
         case .cancelTimer: hubTimer = nil
         case .needsEntropy: give(.entropy(random.bytes(2048)))
         case .goOn: break
-        case .openTransport where keepsAdapterAway:
-            give(.transportClosed("hci0 disappeared."))
-        case .openTransport:
-            transportIsOpen = true
+        case .openTransport(let radio) where keepsAdapterAway || radiosAway.contains(Int(radio.rawValue)):
+            give(.transportClosed("hci0 disappeared.", .absent, radio))
+        case .openTransport(let radio):
+            openRadios.insert(Int(radio.rawValue))
             // The kernel resets the controller when a user channel is closed and opened.
-            worldInputs.append(.powerCycled)
-            give(.transportOpened)
-        case .closeTransport: transportIsOpen = false
+            worldInputs.append(.powerCycled(host: Int(radio.rawValue)))
+            give(.transportOpened(radio))
+        case .closeTransport(let radio): openRadios.remove(Int(radio.rawValue))
         // These houses have no flicd as a source, and no BlueZ.
         case .source, .bus: break
         case .flicd(let order):
             journal.append("flicd")
             flicdOrders.append(order)
-        case .send(let packet):
+        case .send(let packet, let radio):
             journal.append("send")
-            worldInputs.append(.received(packet))
+            worldInputs.append(.received(packet, host: Int(radio.rawValue)))
         case .record(let token, let changes):
             journal.append("record")
             unrecorded += changes

@@ -140,12 +140,18 @@ struct MetricsScenarioTests {
         # HELP tryck_start_time_seconds When the daemon was started, since 1970 in UTC
         # TYPE tryck_start_time_seconds gauge
         tryck_start_time_seconds 1795000000.0
-        # HELP tryck_adapter_up Whether the Bluetooth adapter is ready
+        # HELP tryck_adapter_up Whether the Bluetooth adapter, or one of several radios, is ready
         # TYPE tryck_adapter_up gauge
         tryck_adapter_up 1
         # HELP tryck_adapter_resets_total How often the adapter was lost after it had been opened
         # TYPE tryck_adapter_resets_total counter
         tryck_adapter_resets_total 0
+        # HELP tryck_radio_up Whether the radio is ready
+        # TYPE tryck_radio_up gauge
+        tryck_radio_up{radio="cellar"} 1
+        # HELP tryck_radio_resets_total How often the radio was lost after it had been opened
+        # TYPE tryck_radio_resets_total counter
+        tryck_radio_resets_total{radio="cellar"} 0
         # HELP tryck_broker_up Whether the broker is connected
         # TYPE tryck_broker_up gauge
         tryck_broker_up 1

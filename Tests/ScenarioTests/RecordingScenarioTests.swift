@@ -162,7 +162,7 @@ struct RecordingScenarioTests {
             guard case .broadcast(_, let line) = effect else { return false }
             return line["step"] == "ended"
         }
-        let opening = house.recordedEffects[before...].firstIndex(of: .openTransport)
+        let opening = house.recordedEffects[before...].firstIndex(of: .openTransport())
         #expect(try #require(end) < #require(opening))
         try RecordingScenarioTests.expectSame(house, rules: PressScenarioTests.rules)
     }

@@ -33,7 +33,7 @@ enum RecordingSeam: Hashable, Sendable {
         guard self == .radio else { return line }
         let at = JSONValue.integer(time.nanoseconds)
         switch input {
-        case .received(let packet): return ["at_ns": at, "input": "received", "packet": octets(packet)]
+        case .received(let packet, _): return ["at_ns": at, "input": "received", "packet": octets(packet)]
         case .entropy(let random): return ["at_ns": at, "input": "entropy", "octets": octets(random)]
         default: return line
         }

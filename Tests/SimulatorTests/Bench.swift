@@ -83,7 +83,7 @@ struct Bench {
 
     private mutating func take(_ effect: SimulatedWorld.Effect) {
         switch effect {
-        case .send(let packet): tell(.received(packet))
+        case .send(let packet, _): tell(.received(packet))
         case .setTimer(let instant): worldTimer = instant
         case .cancelTimer: worldTimer = nil
         case .pressFinished(_, let press): finished.append(press)

@@ -38,7 +38,7 @@ struct SimulatedWorldPropertyTests {
                 case 5 where random.next() % 8 == 0: .received(commands.randomElement(using: &random) ?? [])
                 default: .timerFired
                 }
-            for case .send(let packet) in world.handle(input, at: now) {
+            for case .send(let packet, _) in world.handle(input, at: now) {
                 #expect(packet.first == 0x04 || packet.first == 0x02)
             }
             now = now + .milliseconds(Int64(random.next() % 400))

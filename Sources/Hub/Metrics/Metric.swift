@@ -9,6 +9,8 @@ enum Metric: String, CaseIterable {
     case startTime = "start_time_seconds"
     case adapterUp = "adapter_up"
     case adapterResets = "adapter_resets_total"
+    case radioUp = "radio_up"
+    case radioResets = "radio_resets_total"
     case brokerUp = "broker_up"
     case brokerMalformedPackets = "broker_malformed_packets_total"
     case messagesPublished = "messages_published_total"
@@ -60,8 +62,10 @@ enum Metric: String, CaseIterable {
         case .up: (.gauge, .truth, [], "Whether the daemon runs; 0 after it was stopped properly")
         case .buildInfo: (.gauge, .truth, ["version", "commit"], "Always 1; the labels say what runs")
         case .startTime: (.gauge, .seconds, [], "When the daemon was started, since 1970 in UTC")
-        case .adapterUp: (.gauge, .truth, [], "Whether the Bluetooth adapter is ready")
+        case .adapterUp: (.gauge, .truth, [], "Whether the Bluetooth adapter, or one of several radios, is ready")
         case .adapterResets: (.counter, .count, [], "How often the adapter was lost after it had been opened")
+        case .radioUp: (.gauge, .truth, ["radio"], "Whether the radio is ready")
+        case .radioResets: (.counter, .count, ["radio"], "How often the radio was lost after it had been opened")
         case .brokerUp: (.gauge, .truth, [], "Whether the broker is connected")
         case .brokerMalformedPackets:
             (.counter, .count, [], "Packets of the broker that broke the protocol; MQTT 3.1.1 is used after one")

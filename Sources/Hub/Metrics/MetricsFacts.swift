@@ -10,8 +10,7 @@ struct MetricsFacts: Sendable {
     var commit: String
     /// `nil` as long as the wall clock is unknown.
     var startedAt: UTCTime?
-    /// `nil` without a Bluetooth adapter in the configuration.
-    var radio: RadioSlot?
+    var radios: RadioSlots
     var broker: BrokerQueue
     var rules: RuleHost
     var flicd: FlicdGateway
@@ -31,8 +30,10 @@ struct MetricsFacts: Sendable {
                 let labels = Exposition.Labels.none.adding("version", version)
                 text.add(metric, true, labels.adding("commit", commit))
             case .startTime: if let startedAt { text.add(metric, thousandths: startedAt.milliseconds) }
-            case .adapterUp: if let radio { text.add(metric, radio.isReady) }
-            case .adapterResets: if let radio { text.add(metric, radio.history.resets) }
+            case .adapterUp: if !radios.slots.isEmpty { text.add(metric, radios.isReady) }
+            case .adapterResets: if !radios.slots.isEmpty { text.add(metric, radios.resetCount) }
+            case .radioUp: for slot in radios.slots { text.add(metric, slot.isReady, slot.labels) }
+            case .radioResets: for slot in radios.slots { text.add(metric, slot.history.resets, slot.labels) }
             case .brokerUp: if broker.isConfigured { text.add(metric, broker.isConnected) }
             case .brokerMalformedPackets: if broker.isConfigured { text.add(metric, broker.malformedPacketCount) }
             case .messagesPublished: text.add(metric, broker.publishedCount)
@@ -79,4 +80,8 @@ struct MetricsFacts: Sendable {
         }
         return text
     }
+}
+
+extension RadioSlot {
+    fileprivate var labels: Exposition.Labels { Exposition.Labels.none.adding("radio", radio.name) }
 }

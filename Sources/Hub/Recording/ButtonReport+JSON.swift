@@ -58,6 +58,8 @@ extension ButtonReport {
         case waitingForSpace = "waiting_for_space"
         case abandoned
         case capacity
+        case assigned
+        case linkLimit = "link_limit"
         case advertised
         case allDisconnected = "all_disconnected"
     }
@@ -69,9 +71,22 @@ extension ButtonManager.Effect {
     ) -> (ButtonReport.Kind, KeyValuePairs<String, JSONValue>)? {
         switch self {
         case .send, .bus, .setTimer, .cancelTimer, .needsEntropy: nil
-        case .controllerReady(let address): (.controllerReady, ["address": JSONValue(address)])
-        case .controllerFailed(let reason, let fault):
-            (.controllerFailed, ["reason": .string(redaction(reason)), "fault": .string(fault.rawValue)])
+        case .controllerReady(let address, let description, let radio):
+            (
+                .controllerReady,
+                [
+                    "address": JSONValue(address), "description": .string(redaction(description)),
+                    "radio": JSONValue(radio.rawValue),
+                ]
+            )
+        case .controllerFailed(let reason, let fault, let radio):
+            (
+                .controllerFailed,
+                [
+                    "reason": .string(redaction(reason)), "fault": .string(fault.rawValue),
+                    "radio": JSONValue(radio.rawValue),
+                ]
+            )
         case .pairing(let progress): (.pairing, ["progress": progress.json(hiding: redaction)])
         case .paired(let known, let batteryMillivolts):
             (
@@ -123,6 +138,10 @@ extension ButtonManager.Effect {
                     "link_limit": linkLimit.map { JSONValue($0) } ?? .null,
                 ]
             )
+        case .assigned(let button, let radio):
+            (.assigned, ["button": JSONValue(button), "radio": radio.map { JSONValue($0.rawValue) } ?? .null])
+        case .linkLimit(let radio, let limit):
+            (.linkLimit, ["radio": JSONValue(radio.rawValue), "limit": JSONValue(limit)])
         case .advertised(let advertisement):
             (
                 .advertised,
@@ -142,14 +161,18 @@ extension ButtonManager.Effect {
     ) throws(RecordingFailure) -> Self {
         switch kind {
         case .known: throw .badMember("report")
-        case .controllerReady: .controllerReady(try report.member("address", \.addressValue))
+        case .controllerReady:
+            .controllerReady(
+                try report.member("address", \.addressValue),
+                try report.optional("description", \.stringValue) ?? "", try RadioID(recorded: report))
         case .controllerFailed:
             // Recordings of 0.1 have only `is_unsupported`.
             .controllerFailed(
                 try report.string("reason"),
                 report["fault"] == nil
                     ? try report.bool("is_unsupported") ? .unsupported : .failed
-                    : try report.member("fault") { $0.stringValue.flatMap(AdapterFault.init(rawValue:)) })
+                    : try report.member("fault") { $0.stringValue.flatMap(AdapterFault.init(rawValue:)) },
+                try RadioID(recorded: report))
         case .pairing: .pairing(try PairingProgress(recorded: try report.member("progress") { $0 }))
         case .paired:
             .paired(
@@ -193,6 +216,10 @@ extension ButtonManager.Effect {
                 try report.button("button"), name: try report.string("word"), advice: try report.string("advice"))
         case .allDisconnected: .allDisconnected
         case .abandoned: .abandoned(try report.member("address", \.addressValue))
+        case .assigned:
+            .assigned(
+                try report.button("button"), report["radio"] == .null ? nil : try RadioID(recorded: report))
+        case .linkLimit: .linkLimit(try RadioID(recorded: report), try report.integer("limit"))
         case .capacity:
             .capacity(
                 acceptListSize: try report.integer("accept_list_size"),

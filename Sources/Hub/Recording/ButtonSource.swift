@@ -1,5 +1,6 @@
 import ButtonModel
 import Buttons
+import Radios
 
 /// The source of button reports for the hub: a `ButtonManager` with a radio, or a recording of its reports.
 ///
@@ -91,6 +92,11 @@ struct ButtonSource: Sendable {
     }
 
     var isSearching: Bool { followsRecording ? isSearchRecorded : manager.isSearching }
+
+    /// What the radios have heard of a button within 15 min, in dBm. A recording does not contain it.
+    func signals(of button: ButtonID, at now: Instant) -> [(radio: RadioID, rssi: Int, age: Duration)] {
+        manager.signals(of: button, at: now)
+    }
 
     #if DEBUG
         func problems() -> [String] { manager.problems() }

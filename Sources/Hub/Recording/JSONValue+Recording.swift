@@ -1,5 +1,6 @@
 import ButtonModel
 import JSON
+import Radios
 import Rules
 
 // The encoding of single values in a recording.
@@ -97,5 +98,12 @@ extension JSONValue {
         guard let numbers = value.arrayValue else { return nil }
         let octets = numbers.compactMap { $0.integerValue.flatMap(UInt8.init(exactly:)) }
         return octets.count == numbers.count ? octets : nil
+    }
+}
+
+extension RadioID {
+    /// The member `radio`, which recordings of version 0.2 and before do not have.
+    init(recorded object: JSONValue) throws(RecordingFailure) {
+        self.init(rawValue: try object.optional("radio") { $0.integerValue.flatMap(UInt8.init(exactly:)) } ?? 0)
     }
 }

@@ -68,10 +68,17 @@ extension RecordedInput {
         switch input {
         case .start: (.start, [:])
         case .wallClock(let utc): (.wallClock, ["utc_ms": JSONValue(utc.milliseconds)])
-        case .transportOpened, .busOpened: (.transportOpened, [:])
+        case .transportOpened(let radio), .busOpened(_, let radio):
+            (.transportOpened, ["radio": JSONValue(radio.rawValue)])
         case .entropy, .received, .bus, .goOn: (.received, [:])
-        case .transportClosed(let reason, let fault):
-            (.transportClosed, ["reason": .string(redaction(reason)), "fault": .string(fault.rawValue)])
+        case .transportClosed(let reason, let fault, let radio):
+            (
+                .transportClosed,
+                [
+                    "reason": .string(redaction(reason)), "fault": .string(fault.rawValue),
+                    "radio": JSONValue(radio.rawValue),
+                ]
+            )
         case .source(let index, .connected(let bootID)):
             (.sourceConnected, ["source": JSONValue(index), "boot_id": JSONValue(bootID)])
         case .source(let index, .received(let octets)):
@@ -184,12 +191,13 @@ extension RecordedInput {
         case .entropy: .entropy(try line.octets("octets"))
         case .start: .start
         case .wallClock: .wallClock(UTCTime(milliseconds: try line.integer("utc_ms")))
-        case .transportOpened: .transportOpened
+        case .transportOpened: .transportOpened(try RadioID(recorded: line))
         case .received: .received(line["packet"] == nil ? [] : try line.octets("packet"))
         case .transportClosed:
             .transportClosed(
                 try line.string("reason"),
-                try line.member("fault") { $0.stringValue.flatMap(AdapterFault.init(rawValue:)) })
+                try line.member("fault") { $0.stringValue.flatMap(AdapterFault.init(rawValue:)) },
+                try RadioID(recorded: line))
         case .sourceConnected:
             .source(try line.integer("source"), .connected(bootID: try line.integer("boot_id")))
         case .sourceReceived:

@@ -1,5 +1,6 @@
 import ButtonModel
 import JSON
+import Radios
 import Rules
 
 extension RecordingHeader {
@@ -45,6 +46,37 @@ extension RecordingHeader {
     }
 }
 
+extension ConfiguredRadio {
+    /// The keys of proxies are left out.
+    fileprivate var json: JSONValue {
+        [
+            "name": .string(name), "transport": .string(transport),
+            "is_proxy": .bool(kind.isProxy), "maximum_connections": kind.maximumLinks.map { JSONValue($0) } ?? .null,
+        ]
+    }
+
+    /// The radios of a recording. Earlier recordings have one transport.
+    fileprivate static func list(recorded configuration: JSONValue) throws(RecordingFailure) -> [ConfiguredRadio] {
+        func radio(_ object: JSONValue) throws(RecordingFailure) -> ConfiguredRadio {
+            let maximumLinks = try object.optional("maximum_connections") {
+                $0.integerValue.flatMap(Int.init(exactly:))
+            }
+            return ConfiguredRadio(
+                try object.string("transport"), name: try object.optional("name", \.stringValue),
+                kind: try object.optional("is_proxy", \.boolValue) == true
+                    ? .esphome(key: nil, maximumLinks: maximumLinks) : .local(maximumLinks: maximumLinks))
+        }
+        guard configuration["radios"] != nil else {
+            return try configuration.bool("has_transport") ? [try radio(configuration)] : []
+        }
+        let objects = try configuration.member("radios", \.arrayValue)
+        guard objects.count <= RadioFleet.maximumCount else { throw .badMember("radios") }
+        var radios: [ConfiguredRadio] = []
+        for object in objects { radios.append(try radio(object)) }
+        return radios
+    }
+}
+
 /// The settings that affect decisions or are shown. The keys of other certificates and the environment of programs are left
 /// out.
 extension HubConfiguration {
@@ -53,9 +85,8 @@ extension HubConfiguration {
             "tryck": .string(version), "commit": .string(commit), "base_topic": .string(baseTopic),
             "discovery_prefix": discoveryPrefix.map { .string($0) } ?? .null,
             "status_topic": .string(homeAssistantStatusTopic),
-            "trust_roots": .array(trustRootNames.map(JSONValue.string)), "transport": .string(transport),
-            "has_transport": .bool(hasTransport),
-            "maximum_connections": maximumConnections.map { JSONValue($0) } ?? .null,
+            "trust_roots": .array(trustRootNames.map(JSONValue.string)),
+            "radios": .array(radios.map(\.json)),
             "sources": .array(sources.map(JSONValue.string)),
             "broker": .string(broker), "has_broker": .bool(hasBroker),
             "control": .string(control.rawValue), "log_level": .string(logLevel.rawValue),
@@ -85,11 +116,7 @@ extension HubConfiguration {
             discoveryPrefix: try configuration.optional("discovery_prefix", \.stringValue),
             homeAssistantStatusTopic: try configuration.optional("status_topic", \.stringValue)
                 ?? "homeassistant/status",
-            trustRootNames: try strings("trust_roots"), transport: try configuration.string("transport"),
-            hasTransport: try configuration.bool("has_transport"),
-            maximumConnections: try configuration.optional("maximum_connections") {
-                $0.integerValue.flatMap(Int.init(exactly:))
-            },
+            trustRootNames: try strings("trust_roots"), radios: try ConfiguredRadio.list(recorded: configuration),
             sources: configuration["sources"] == nil ? [] : try strings("sources"),
             broker: try configuration.string("broker"),
             hasBroker: try configuration.bool("has_broker"),

@@ -32,7 +32,7 @@ extension BlueZRadio {
 
     /// True if the device is a button that is expected or unwanted, or may be another button.
     private func isRelevant(_ device: BlueZDevice) -> Bool {
-        isExpected(device.address) || unwanted.contains(device.address)
+        isExpected(device.address) || unwanted.contains(device.address) || elsewhere.contains(device.address)
             || (device.service != nil || device.address.hasFlicPrefix) && devices.count < Self.maximumDevices
     }
 
@@ -74,6 +74,13 @@ extension BlueZRadio {
             guard let device = device(address), !device.isBlocked, !links.contains(where: { $0.address == address })
             else { continue }
             callOnce(.setBlocked(device: device.path, true), about: address)
+        }
+        for address in elsewhere {
+            guard let device = device(address), !links.contains(where: { $0.address == address }) else { continue }
+            if device.isTrusted { callOnce(.setTrusted(device: device.path, false), about: address) }
+            if device.isConnected, !isCalling(.disconnect(device: device.path)) {
+                call(.disconnect(device: device.path))
+            }
         }
         var toConnect: BlueZDevice?
         for button in expected {

@@ -96,10 +96,12 @@ package struct BlueZRadio: Sendable {
     var adapter: BlueZAdapter?
     var devices: [String: BlueZDevice] = [:]
     var links: [Link] = []
-    /// The numbers differ from those of `HCIRadio`.
-    var lastLink = LinkID(rawValue: 1 << 31)
+    /// The numbers differ from those of an `HCIRadio` with the same `RadioID`.
+    var lastLink: LinkID
     var expected: [ExpectedButton] = []
     var unwanted: [BluetoothAddress] = []
+    /// The buttons that another radio looks for. BlueZ must not connect to them by itself.
+    var elsewhere: [BluetoothAddress] = []
     var listening = RadioListening.off
     /// The discovery that bluetoothd performs for us.
     var discovery: DiscoveryFilter?
@@ -110,7 +112,7 @@ package struct BlueZRadio: Sendable {
     var deadlines = Deadlines<TimerKey>()
     var effects: [RadioEffect] = []
 
-    package init() {}
+    package init(_ id: RadioID = .first) { lastLink = LinkID(id, 1 << 31) }
 
     package mutating func handle(_ input: RadioInput, at now: Instant) -> [RadioEffect] {
         switch input {
@@ -157,10 +159,11 @@ package struct BlueZRadio: Sendable {
     private mutating func perform(_ command: RadioCommand, at now: Instant) {
         switch command {
         case .listen(let listening): self.listening = listening
-        case .expect(let buttons, let unwanted):
+        case .expect(let buttons, let unwanted, let elsewhere):
             let before = Set(expected.map(\.address))
             expected = buttons
             self.unwanted = unwanted
+            self.elsewhere = elsewhere
             let isNewAbsent = buttons.contains { !before.contains($0.address) && device($0.address) == nil }
             guard state == .ready, isNewAbsent else { break }
             // BlueZ may know it, as a device that was not remembered because it might not have been a button.
@@ -175,7 +178,7 @@ package struct BlueZRadio: Sendable {
             guard state == .ready, let adapter, let device = device(address) else { break }
             call(.removeDevice(adapter: adapter.path, device: device.path))
         // BlueZ measures no signal of a link, and keeps by itself what it found out about services.
-        case .measureSignal, .keepDiscovery, .discardDiscovery: break
+        case .measureSignal, .keepDiscovery, .discardDiscovery, .attempt: break
         }
     }
 
@@ -273,7 +276,7 @@ package struct BlueZRadio: Sendable {
             discovery = nextDiscovery
             nextDiscovery = nil
         case .stopDiscovery: discovery = nil
-        case .setTrusted(let path): devices[path]?.isTrusted = true
+        case .setTrusted(let path, let isTrusted): devices[path]?.isTrusted = isTrusted
         case .setBlocked(let path, let isBlocked): devices[path]?.isBlocked = isBlocked
         // The device's properties tell what has become of it.
         case .connect, .disconnect, .removeDevice, .getManagedObjects, .acquireNotify, .acquireWrite: break
@@ -298,7 +301,7 @@ package struct BlueZRadio: Sendable {
             report(.anomaly("\(address): BlueZ could not connect: \(error)"))
         case .acquireNotify(_, let id), .acquireWrite(_, let id):
             acquiringFailed(id, error, at: now)
-        case .setTrusted(let path), .setBlocked(let path, _):
+        case .setTrusted(let path, _), .setBlocked(let path, _):
             guard let address = devices[path]?.address else { break }
             deadlines.set(.connectAgain(address), at: now + Self.retryDelay)
             report(.anomaly("\(address): BlueZ refused a setting: \(error)"))

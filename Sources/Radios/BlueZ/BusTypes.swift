@@ -79,7 +79,7 @@ package enum BlueZCall: Hashable, Sendable {
     case stopDiscovery(adapter: String)
     case connect(device: String)
     case disconnect(device: String)
-    case setTrusted(device: String)
+    case setTrusted(device: String, Bool = true)
     case setBlocked(device: String, Bool)
     case removeDevice(adapter: String, device: String)
     case acquireNotify(characteristic: String, LinkID)

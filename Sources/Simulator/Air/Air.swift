@@ -39,6 +39,9 @@ public struct Air: Sendable {
         /// An HCI packet from the host of this controller.
         case received([UInt8], from: Station)
         case setReachable(Station, Bool)
+        /// The strength in dBm with which two stations hear each other; `nil`: they do not. At first it is
+        /// `Configuration.rssi`.
+        case setSignal(Station, Station, Int8?)
         case fault(Station, ControllerFault)
         /// The controller lost power, which is back.
         case powerCycled(Station)
@@ -59,6 +62,8 @@ public struct Air: Sendable {
     /// The stations that scan or initiate, in ascending order: usually few among many advertisers.
     private var listeners: [Station] = []
     private var unreachable: Set<Station> = []
+    /// The signals that were set, by the lower and the higher station.
+    private var signals: [[Station]: Int8?] = [:]
     private var links: [AirLink] = []
     private var nextLink = 0
     /// Data and control messages in transit, in the order of their arrival.
@@ -89,6 +94,8 @@ public struct Air: Sendable {
             pass(.received(packet), to: station, at: now, &effects)
         case .setReachable(let station, let isReachable):
             setReachable(station, isReachable, at: now, &effects)
+        case .setSignal(let one, let other, let rssi):
+            setSignal(one, other, rssi, at: now, &effects)
         case .fault(let station, let fault):
             pass(.fault(fault), to: station, at: now, &effects)
         case .powerCycled(let station):
@@ -106,6 +113,12 @@ public struct Air: Sendable {
     }
 
     private func isReachable(_ station: Station) -> Bool { !unreachable.contains(station) }
+
+    /// The strength in dBm with which two stations hear each other; `nil` if they do not.
+    private func signal(_ one: Station, _ other: Station) -> Int8? {
+        guard isReachable(one), isReachable(other) else { return nil }
+        return signals[[min(one, other), max(one, other)], default: configuration.rssi]
+    }
 }
 
 // MARK: - Links
@@ -137,7 +150,10 @@ extension Air {
                 if let index = indexOfLink(station, handle) { links[index].terminatedBy = station }
                 transmit(.termination(reason: reason), from: station, handle, at: now)
             case .measure(let handle):
-                pass(.measured(handle, rssi: configuration.rssi), to: station, at: now, &effects)
+                let peer = indexOfLink(station, handle).map { links[$0].peer(of: station).station }
+                pass(
+                    .measured(handle, rssi: peer.flatMap { signal(station, $0) } ?? configuration.rssi), to: station,
+                    at: now, &effects)
             case .updateParameters(let handle, let parameters):
                 transmit(.parameters(.success, parameters), from: station, handle, at: now)
             case .requestParameters(let handle, let parameters):
@@ -227,10 +243,25 @@ extension Air {
             return
         }
         unreachable.remove(station)
+        restoreLinks(of: station, at: now, &effects)
+    }
+
+    private mutating func setSignal(
+        _ one: Station, _ other: Station, _ rssi: Int8?, at now: Instant, _ effects: inout [Effect]
+    ) {
+        signals[[min(one, other), max(one, other)]] = .some(rssi)
+        guard rssi == nil else { return restoreLinks(of: one, at: now, &effects) }
+        for index in links.indices where links[index].ends(at: one) && links[index].ends(at: other) {
+            startSupervisionTimeout(index, at: now)
+        }
+    }
+
+    /// The links of a station whose ends hear each other again go on.
+    private mutating func restoreLinks(of station: Station, at now: Instant, _ effects: inout [Effect]) {
         var returned: [AirFlight] = []
         for index in links.indices where links[index].ends(at: station) {
             let link = links[index]
-            guard !link.staysBroken, self.isReachable(link.peer(of: station).station) else { continue }
+            guard !link.staysBroken, signal(station, link.peer(of: station).station) != nil else { continue }
             links[index].breaksAt = nil
             links[index].held.removeAll()
             returned += link.held
@@ -288,23 +319,27 @@ extension Air {
     private func forEachMeeting(_ body: (Reception) -> Void) {
         for listener in listeners where isReachable(listener) {
             for station in controllers.indices where station != listener && isReachable(station) {
-                guard let advertiser = controllers[station].advertiser, isWanted(advertiser, by: listener) else {
-                    continue
-                }
+                guard let advertiser = controllers[station].advertiser, let rssi = signal(listener, station),
+                    isWanted(advertiser, by: listener, rssi)
+                else { continue }
                 let time = advertiser.firstTransmission(after: clock)
                 body(Reception(time: time, listener: listener, advertiser: station))
             }
         }
     }
 
-    private func isWanted(_ advertiser: VirtualController.Advertiser, by listener: Station) -> Bool {
+    private func isWanted(
+        _ advertiser: VirtualController.Advertiser, by listener: Station, _ rssi: Int8
+    ) -> Bool {
         controllers[listener].initiates(to: advertiser)
-            || !controllers[listener].reports(of: advertiser, rssi: configuration.rssi).isEmpty
+            || !controllers[listener].reports(of: advertiser, rssi: rssi).isEmpty
     }
 
     private mutating func handleReception(_ meeting: Reception, at now: Instant, _ effects: inout [Effect]) {
-        guard let advertiser = controllers[meeting.advertiser].advertiser else { return }
-        for report in controllers[meeting.listener].reports(of: advertiser, rssi: configuration.rssi) {
+        guard let advertiser = controllers[meeting.advertiser].advertiser,
+            let rssi = signal(meeting.listener, meeting.advertiser)
+        else { return }
+        for report in controllers[meeting.listener].reports(of: advertiser, rssi: rssi) {
             pass(.advertisementReceived(report), to: meeting.listener, at: now, &effects)
         }
         guard controllers[meeting.listener].initiates(to: advertiser),

@@ -2,10 +2,10 @@ import BluetoothHost
 public import ButtonModel
 public import Flic
 
-/// The host's virtual controller and simulated buttons within its range, each with its own virtual controller.
+/// The virtual controllers of hosts, usually one, and simulated buttons within their range, each with its own virtual controller.
 ///
 /// It is one value with one timer. It contains the `Air` with its controllers, and a `SimulatedButton` behind each
-/// controller except the first. HCI packets between a button and its controller take no time; everything that takes
+/// controller except those of the hosts. HCI packets between a button and its controller take no time; everything that takes
 /// time (air, fingers, advertising) is a deadline, and the timer is the earliest of them.
 ///
 /// | on                    | we                                                                          |
@@ -20,8 +20,8 @@ public import Flic
 /// The same buttons, seed and inputs give the same effects.
 public struct SimulatedWorld: Sendable {
     public enum Input: Hashable, Sendable {
-        /// An HCI packet from the host, with its H4 indicator.
-        case received([UInt8])
+        /// An HCI packet from the host with that number, with its H4 indicator.
+        case received([UInt8], host: Int = 0)
         /// The small button exists only on a Duo.
         case press(button: String, SimulatedPress, part: ButtonPart = .big)
         /// A press with a swipe, which only a Duo recognises.
@@ -33,19 +33,21 @@ public struct SimulatedWorld: Sendable {
         case pushTurn(button: String, hundredths: Int, part: ButtonPart = .big)
         /// The button leaves the range of the radio (its links end by supervision timeout), or comes back.
         case setReachable(button: String, Bool)
+        /// The strength in dBm with which a host and a button hear each other; `nil`: they do not.
+        case setSignal(button: String, host: Int, Int8?)
         /// The new voltage of the button's battery.
         case setBattery(button: String, millivolts: Int)
         case fault(button: String, SimulatedFault)
         /// A fault of the host's controller.
-        case controllerFault(ControllerFault)
+        case controllerFault(ControllerFault, host: Int = 0)
         /// The host's controller lost power, as when its adapter is unplugged or reset.
-        case powerCycled
+        case powerCycled(host: Int = 0)
         case timerFired
     }
 
     public enum Effect: Hashable, Sendable {
-        /// An HCI packet to the host.
-        case send([UInt8])
+        /// An HCI packet to the host with that number.
+        case send([UInt8], host: Int = 0)
         case setTimer(Instant)
         case cancelTimer
         /// The last movement of a press script was performed.
@@ -74,18 +76,21 @@ public struct SimulatedWorld: Sendable {
     private var buttons: [SimulatedButton]
     private var buttonDeadlines: [Instant?]
     private let indices: [String: Int]
+    private let hostCount: Int
     private var steps: [Step] = []
     private var timer = LogicalTimer()
 
     /// The first of several buttons with the same name receives the inputs. All randomness is derived from the seed.
-    /// `controller` is the host's controller; its default address is from the range for documentation.
+    /// `controller` is the controller of host 0; its default address is from the range for documentation. `others` are the
+    /// controllers of further hosts.
     public init(
         _ buttons: [SimulatedButtonDescription], seed: UInt64, at now: Instant,
         controller: VirtualController.Configuration = .init(address: BluetoothAddress(rawValue: 0x0000_5E00_5301)),
-        air configuration: Air.Configuration = .init()
+        others: [VirtualController.Configuration] = [], air configuration: Air.Configuration = .init()
     ) {
+        hostCount = 1 + others.count
         let controllers = buttons.map { VirtualController.Configuration(address: $0.wantedAddress) }
-        air = Air([controller] + controllers, configuration, seed: seed, at: now)
+        air = Air([controller] + others + controllers, configuration, seed: seed, at: now)
         self.buttons = buttons.map { SimulatedButton($0, seed: seed, at: now) }
         buttonDeadlines = buttons.map { _ in nil }
         indices = Dictionary(buttons.enumerated().map { ($1.name, $0) }) { first, _ in first }
@@ -112,8 +117,8 @@ public struct SimulatedWorld: Sendable {
         if case .timerFired = input { timer.fired() }
         fireTimers(at: now)
         switch input {
-        case .received(let packet):
-            steps.append(.air(.received(packet, from: Self.host)))
+        case .received(let packet, let host):
+            if isHost(host) { steps.append(.air(.received(packet, from: host))) }
         case .press(let name, let press, let part): forward(name, .press(press, part: part), &effects)
         case .swipe(let name, let direction, let part): forward(name, .swipe(direction, part: part), &effects)
         case .turn(let name, let hundredths): forward(name, .turn(hundredths: hundredths), &effects)
@@ -123,15 +128,21 @@ public struct SimulatedWorld: Sendable {
         case .fault(let name, let fault): forward(name, .fault(fault), &effects)
         case .setReachable(let name, let isReachable):
             if let index = indices[name] {
-                steps.append(.air(.setReachable(Self.station(of: index), isReachable)))
+                steps.append(.air(.setReachable(station(of: index), isReachable)))
                 effects.append(.note(button: name, isReachable ? "in reach" : "out of reach"))
             } else {
                 effects.append(.unknownButton(name))
             }
-        case .controllerFault(let fault):
-            steps.append(.air(.fault(Self.host, fault)))
-        case .powerCycled:
-            steps.append(.air(.powerCycled(Self.host)))
+        case .setSignal(let name, let host, let rssi):
+            if let index = indices[name] {
+                if isHost(host) { steps.append(.air(.setSignal(host, station(of: index), rssi))) }
+            } else {
+                effects.append(.unknownButton(name))
+            }
+        case .controllerFault(let fault, let host):
+            if isHost(host) { steps.append(.air(.fault(host, fault))) }
+        case .powerCycled(let host):
+            if isHost(host) { steps.append(.air(.powerCycled(host))) }
         case .timerFired:
             break
         }
@@ -162,8 +173,9 @@ public struct SimulatedWorld: Sendable {
         }
     }
 
-    private static let host: Air.Station = 0
-    private static func station(of button: Int) -> Air.Station { button + 1 }
+    /// The stations of the hosts come first.
+    private func isHost(_ station: Air.Station) -> Bool { (0..<hostCount).contains(station) }
+    private func station(of button: Int) -> Air.Station { button + hostCount }
 
     private func deadline(at now: Instant) -> Instant? {
         guard steps.isEmpty else { return now }
@@ -200,8 +212,9 @@ public struct SimulatedWorld: Sendable {
     private mutating func runAir(_ input: Air.Input, at now: Instant, _ effects: inout [Effect]) {
         for effect in air.handle(input, at: now) {
             switch effect {
-            case .send(let packet, Self.host): effects.append(.send(packet))
-            case .send(let packet, let station): steps.append(.button(station - 1, .received(packet)))
+            case .send(let packet, let station) where isHost(station):
+                effects.append(.send(packet, host: station))
+            case .send(let packet, let station): steps.append(.button(station - hostCount, .received(packet)))
             case .setTimer(let instant): airDeadline = instant
             case .cancelTimer: airDeadline = nil
             case .violation(let station, let text): recordViolation(by: station, text, &effects)
@@ -216,7 +229,7 @@ public struct SimulatedWorld: Sendable {
         let name = buttons[index].description.name
         for effect in buttons[index].handle(input, at: now) {
             switch effect {
-            case .send(let packet): steps.append(.air(.received(packet, from: Self.station(of: index))))
+            case .send(let packet): steps.append(.air(.received(packet, from: station(of: index))))
             case .setTimer(let instant): buttonDeadlines[index] = instant
             case .cancelTimer: buttonDeadlines[index] = nil
             case .pressFinished(let press): effects.append(.pressFinished(button: name, press))
@@ -227,8 +240,8 @@ public struct SimulatedWorld: Sendable {
     }
 
     private mutating func recordViolation(by station: Air.Station, _ text: String, _ effects: inout [Effect]) {
-        guard station == Self.host else {
-            effects.append(.note(button: buttons[station - 1].description.name, "its host: \(text)"))
+        guard isHost(station) else {
+            effects.append(.note(button: buttons[station - hostCount].description.name, "its host: \(text)"))
             return
         }
         if violations.count < Self.maximumViolations { violations.append(text) }

@@ -41,7 +41,7 @@ private struct BlueZBench {
 
     mutating func take(_ step: UInt8, _ input: inout FuzzInput) throws(BrokenPromise) {
         let button = ExpectedButton(Self.addresses[Int(step >> 7)], step & 0x40 == 0 ? .flic2 : .twist)
-        let link = LinkID(rawValue: 1 << 31 + UInt32(input.octet() & 7))
+        let link = LinkID(rawValue: 1 << 31 + UInt64(input.octet() & 7))
         switch step & 0x1F {
         case 0: try give(.busOpened(.any))
         case 1: try give(.closed)
@@ -162,7 +162,8 @@ private struct BlueZBench {
             case .event(.disconnected(let link, _)):
                 try promise("a link that is over was connected", connected.remove(link) != nil)
                 attached.remove(link)
-            case .event(.ready), .event(.failed), .event(.heard), .event(.signal), .event(.waitingForTurn),
+            case .event(.ready), .event(.failed), .event(.heard), .event(.signal), .event(.attemptFailed),
+                .event(.assignmentChanged), .event(.linkLimit), .event(.waitingForTurn),
                 .event(.linkLimitReached), .event(.anomaly):
                 break
             case .send: try promise("BlueZ gets no HCI packets", false)

@@ -61,7 +61,8 @@ extension FuzzTarget {
     private static let hub = {
         var hub = Hub(
             HubConfiguration(
-                version: "fuzz", discoveryPrefix: "homeassistant", transport: "simulated:fuzz", broker: "mqtt://fuzz",
+                version: "fuzz", discoveryPrefix: "homeassistant", radios: [ConfiguredRadio("simulated:fuzz")],
+                broker: "mqtt://fuzz",
                 simulatedButtons: ["kitchen"]),
             stored: StoredState(installationID: "5a1f", nextRun: 1, buttons: button.map { [$0] } ?? []),
             rules: RuleSet())

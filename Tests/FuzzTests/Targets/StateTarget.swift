@@ -33,7 +33,8 @@ extension FuzzTarget {
 
         var hub = Hub(
             HubConfiguration(
-                version: "fuzz", discoveryPrefix: "homeassistant", transport: "simulated:fuzz", broker: "mqtt://fuzz",
+                version: "fuzz", discoveryPrefix: "homeassistant", radios: [ConfiguredRadio("simulated:fuzz")],
+                broker: "mqtt://fuzz",
                 hasMetrics: true),
             stored: state, rules: stateRules)
         var now = Instant(sinceBoot: .seconds(100))

@@ -133,7 +133,8 @@ struct ReferenceText {
     private static func codes() throws -> [String] {
         var messages: [String: String] = [:]
         let names = try FileManager.default.subpathsOfDirectory(atPath: Project.golden.path)
-        for name in names.sorted() where name.hasSuffix(".txt") && ["rules/", "sets/"].contains(where: name.hasPrefix) {
+        for name in names.sorted()
+        where name.hasSuffix(".txt") && ["rules/", "sets/", "configuration/W"].contains(where: name.hasPrefix) {
             let text = try String(contentsOf: Project.golden.appending(path: name), encoding: .utf8)
             for match in text.matches(of: /(?m)^\S+: (?:error|warning)\[([EW][0-9]{3})\]: (.+)$/) {
                 let code = String(match.1)

@@ -35,8 +35,8 @@ struct EffectDigest: Sendable {
         case .goOn: "go on"
         case .openTransport: "open"
         case .closeTransport: "close"
-        case .send(let packet): line("send", hex(packet))
-        case .bus(let effect): line("bus", effect)
+        case .send(let packet, _): line("send", hex(packet))
+        case .bus(let effect, _): line("bus", effect)
         case .source(let index, .connect): line("source", index, "connect")
         case .source(let index, .send(let octets)): line("source", index, "send", hex(octets))
         case .source(let index, .close): line("source", index, "close")

@@ -101,7 +101,7 @@ struct PairAButton {
 
     mutating func took(_ effect: SimulatedWorld.Effect) {
         switch effect {
-        case .send(let packet): toHost.append(.received(packet))
+        case .send(let packet, _): toHost.append(.received(packet))
         case .setTimer(let deadline): timers[2] = deadline
         case .cancelTimer: timers[2] = nil
         case .pressFinished, .note, .unknownButton: break

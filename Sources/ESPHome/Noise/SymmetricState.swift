@@ -1,0 +1,58 @@
+/// What both sides of a Noise handshake compute from everything that was said so far. Its descriptions do not show it.
+///
+/// - Source: Noise Protocol Framework, revision 34, 5.2.
+struct SymmetricState: Sendable {
+    /// The hash of everything said so far. It is the additional data of the encrypted parts, so both sides notice when
+    /// they have not heard the same.
+    private(set) var hash: [UInt8]
+    private(set) var chainingKey: [UInt8]
+    /// The key of the next encrypted part; `nil` before the first key was mixed in.
+    private(set) var cipher: NoiseCipher?
+
+    init(protocolName: String) {
+        let name = Array(protocolName.utf8)
+        hash =
+            name.count > Hash.length
+            ? Hash.sha256(name) : name + [UInt8](repeating: 0, count: Hash.length - name.count)
+        chainingKey = hash
+    }
+
+    mutating func mixHash(_ data: [UInt8]) { hash = Hash.sha256(hash + data) }
+
+    mutating func mixKey(_ material: [UInt8]) throws(ESPHomeFault) {
+        let keys = try Hash.derive(chainingKey: chainingKey, from: material)
+        chainingKey = keys.first
+        cipher = NoiseCipher(key: keys.second)
+    }
+
+    mutating func mixKeyAndHash(_ material: [UInt8]) throws(ESPHomeFault) {
+        let keys = try Hash.derive(chainingKey: chainingKey, from: material)
+        chainingKey = keys.first
+        mixHash(keys.second)
+        cipher = NoiseCipher(key: keys.third)
+    }
+
+    mutating func encryptAndHash(_ plaintext: [UInt8]) throws(ESPHomeFault) -> [UInt8] {
+        let ciphertext = try cipher?.encrypt(plaintext, additionalData: hash) ?? plaintext
+        mixHash(ciphertext)
+        return ciphertext
+    }
+
+    mutating func decryptAndHash(_ ciphertext: [UInt8]) throws(ESPHomeFault) -> [UInt8] {
+        let plaintext = try cipher?.decrypt(ciphertext, additionalData: hash) ?? ciphertext
+        mixHash(ciphertext)
+        return plaintext
+    }
+
+    /// The ciphers of the session: first from the initiator to the responder, then back.
+    func split() throws(ESPHomeFault) -> (fromInitiator: NoiseCipher, fromResponder: NoiseCipher) {
+        let keys = try Hash.derive(chainingKey: chainingKey, from: [])
+        return (NoiseCipher(key: keys.first), NoiseCipher(key: keys.second))
+    }
+}
+
+extension SymmetricState: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    var description: String { "***" }
+    var debugDescription: String { "***" }
+    var customMirror: Mirror { Mirror(self, children: []) }
+}

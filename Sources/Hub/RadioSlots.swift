@@ -1,0 +1,108 @@
+import ButtonModel
+import JSON
+import Radios
+
+/// The places of all radios of the configuration, and what concerns them together.
+struct RadioSlots: Sendable {
+    private(set) var slots: [RadioSlot]
+    /// The buttons that have no link because their radio has no room for all.
+    private(set) var buttonsWithoutLink: Set<ButtonID> = []
+    /// The radio that looks for a button or has it. With one radio it is that.
+    private var assigned: [ButtonID: RadioID] = [:]
+    /// True if the radios have to stay closed, because presses could not be recorded.
+    private(set) var isHeldClosed = false
+    /// Buttons whose links ended with a timeout while the current input is handled.
+    private var timedOutLinks: [ButtonID] = []
+    private var hasChanged = false
+
+    init(_ radios: [ConfiguredRadio]) { slots = radios.map { RadioSlot($0) } }
+
+    var ids: [RadioID] { slots.indices.map { RadioID(rawValue: UInt8($0)) } }
+    subscript(id: RadioID) -> RadioSlot { slots[Int(id.rawValue)] }
+
+    /// True if a radio is ready.
+    var isReady: Bool { slots.contains(where: \.isReady) }
+    var readyCount: Int { slots.count(where: \.isReady) }
+    var resetCount: Int { slots.reduce(0) { $0 + $1.history.resets } }
+
+    /// The radio that stands for all where only one is shown: the first that is ready, else the first that is open, else the
+    /// first.
+    var best: RadioSlot {
+        slots.first(where: \.isReady) ?? slots.first(where: \.isOpen) ?? slots.first ?? RadioSlot(.none)
+    }
+
+    /// The sentences of the radios that are down, with the name of the radio if there are several.
+    var faults: [String] {
+        slots.compactMap { slot in
+            guard case .down(_, let reason) = slot.state else { return nil }
+            return slots.count == 1 ? reason : "\(slot.radio.name): \(reason)"
+        }
+    }
+
+    mutating func assign(_ button: ButtonID, to radio: RadioID?) { assigned[button] = radio }
+
+    /// The radio that looks for a button of ours or has it; `nil` if none is ready.
+    func radio(of button: ButtonID) -> RadioID? {
+        let radio = slots.count == 1 && !slots[0].radio.kind.isProxy ? RadioID.first : assigned[button]
+        return radio.flatMap { $0.rawValue < slots.count && self[$0].isReady ? $0 : nil }
+    }
+
+    /// True if something that the metrics show may have changed since the last call.
+    mutating func takeHasChanged() -> Bool {
+        defer { hasChanged = false }
+        return hasChanged
+    }
+
+    mutating func change<Result>(_ id: RadioID, _ body: (inout RadioSlot) -> Result) -> Result {
+        hasChanged = true
+        return body(&slots[Int(id.rawValue)])
+    }
+
+    /// - Returns: the consequences; there is no delay while the radios are held closed.
+    mutating func closed(
+        _ id: RadioID, _ reason: String, _ fault: AdapterFault, time: UTCTime, at now: Instant
+    ) -> RadioSlot.Closing {
+        let isHeldClosed = isHeldClosed
+        return change(id) { $0.closed(reason, fault, isHeldClosed: isHeldClosed, time: time, at: now) }
+    }
+
+    /// - Returns: whether this is a change.
+    mutating func holdClosed() -> Bool {
+        defer { isHeldClosed = true }
+        return !isHeldClosed
+    }
+
+    /// - Returns: whether this is a change.
+    mutating func allowOpening() -> Bool {
+        defer { isHeldClosed = false }
+        return isHeldClosed
+    }
+
+    /// - Returns: the buttons that waited before.
+    mutating func linkShortageChanged(_ waiting: Set<ButtonID>) -> Set<ButtonID> {
+        defer { buttonsWithoutLink = waiting }
+        return buttonsWithoutLink
+    }
+
+    mutating func linkTimedOut(_ button: ButtonID) { timedOutLinks.append(button) }
+
+    /// The buttons that were silent for the supervision timeout. The links of an adapter that is gone end with the same
+    /// reason, and so do links that a new link of the same button replaced.
+    mutating func takeTimedOutLinks() -> [ButtonID] {
+        guard !timedOutLinks.isEmpty else { return [] }
+        defer { timedOutLinks = [] }
+        return isReady ? timedOutLinks : []
+    }
+
+    #if DEBUG
+        /// The invariants that the state violates between two inputs; empty unless this type has a bug.
+        func problems() -> [String] {
+            var problems = slots.flatMap { $0.problems() }
+            if isHeldClosed, slots.contains(where: \.isOpen) {
+                problems.append("an adapter is open, and has to be closed")
+            }
+            if !timedOutLinks.isEmpty { problems.append("links that timed out were not reported") }
+            return problems
+        }
+    #endif
+}

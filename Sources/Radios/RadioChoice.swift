@@ -1,0 +1,358 @@
+import ButtonModel
+
+/// Decides which of several radios looks for which button.
+///
+/// Two adapters that look for the same button answer the same advertisement at the same moment, and collide. So one radio
+/// at a time looks for a button: its *home*, which is the radio that had it lately. The other radios listen, and one of
+/// them takes over when it hears a button that its home does not connect.
+///
+/// | button     | on                                                   | becomes    | and we                              |
+/// |------------|------------------------------------------------------|------------|-------------------------------------|
+/// | away       | heard by the radio that looks for it by itself       | away       | wait, because that radio connects   |
+/// | away       | heard by another radio                               | considered | wait 150 ms for home, if it has room |
+/// | considered | the time is over                                     | trying     | let the best radio look for it      |
+/// | considered | the time is over, and only full radios hear it       | waiting    | let the best of those make room     |
+/// | considered | the time is over, and no radio hears it well         | away       |                                     |
+/// | trying     | no link for 1.5 s, or the radio has failed           | considered | leave that radio out for 20 s       |
+/// | waiting    | heard, and a radio has room                          | trying     | let it look for the button          |
+/// | waiting    | 5 s                                                  | away       |                                     |
+/// | any        | a link                                               | linked     |                                     |
+/// | linked     | the link ends                                        | away       | choose its home anew                |
+/// | any        | its radio is lost                                    | away       |                                     |
+///
+/// While the home of a button is not ready, the best other radio looks for it. A radio that was lost is trusted again when
+/// it has been ready for 60 s.
+struct RadioChoice: Sendable {
+    enum Effect: Hashable, Sendable {
+        /// The result of `radio(for:)` may have changed for some buttons.
+        case assignmentChanged
+        /// A radio that does not connect by itself is to connect to the button now.
+        case attempt(RadioID, BluetoothAddress)
+    }
+
+    enum TimerKey: Hashable, Sendable {
+        case button(BluetoothAddress)
+        /// A radio that was lost is trusted again.
+        case trust(RadioID)
+    }
+
+    /// How long the home of a button may take to connect it after another radio has heard it. An adapter takes some 20 ms.
+    static let patience = Duration.milliseconds(150)
+    static let attemptLimit = Duration.milliseconds(1500)
+    static let waitingLimit = Duration.seconds(5)
+    /// How long a radio that did not connect a button is left out for it.
+    static let failureTime = Duration.seconds(20)
+    static let trustDelay = Duration.seconds(60)
+    /// Signals that are older say nothing about where the button is.
+    static let signalAge = Duration.seconds(15 * 60)
+    /// A button that was heard longer ago may have stopped advertising. An ESPHome proxy then would hear nothing for 20 s.
+    static let attemptAge = Duration.seconds(1)
+    /// In dBm. A link with a weaker signal does not last.
+    static let weakestSignal = -92.0
+    /// In dB: a home is left for a radio that hears the button better by this much.
+    static let clearlyBetter = 10.0
+    /// The maximum number of buttons that are remembered only because they were heard.
+    static let maximumStrangers = 64
+    /// The weight of a new signal strength in the smoothed one.
+    static let smoothing = 0.3
+
+    private enum State: Hashable, Sendable {
+        case away
+        case considered
+        case trying(RadioID)
+        case waiting(RadioID)
+        case linked(RadioID)
+    }
+
+    private struct Signal: Sendable {
+        /// Smoothed, in dBm.
+        var strength: Double
+        var heardAt: Instant
+    }
+
+    private struct Button: Sendable {
+        var state = State.away
+        /// True if it is to be connected to. Otherwise only what is known of it is kept.
+        var isExpected = false
+        var home: RadioID?
+        /// The radio of the last link.
+        var previous: RadioID?
+        var signals: [RadioID: Signal] = [:]
+        var failures: [RadioID: (count: Int, until: Instant)] = [:]
+    }
+
+    private struct Radio: Sendable {
+        var info: RadioInfo?
+        /// False for a while after the radio was lost.
+        var isTrusted = true
+        var wasLost = false
+        var isFull = false
+
+        var isReady: Bool { info != nil }
+        var connectsByItself: Bool { info?.connectsByItself ?? false }
+    }
+
+    private var radios: [Radio]
+    private var buttons: [BluetoothAddress: Button] = [:]
+    private(set) var deadlines = Deadlines<TimerKey>()
+    private var effects: [Effect] = []
+
+    /// - Parameter count: the number of radios.
+    init(count: Int) { radios = Array(repeating: Radio(), count: count) }
+
+    private var ids: some Sequence<RadioID> { radios.indices.lazy.map { RadioID(rawValue: UInt8($0)) } }
+    private subscript(id: RadioID) -> Radio {
+        get { radios[Int(id.rawValue)] }
+        set { radios[Int(id.rawValue)] = newValue }
+    }
+
+    // MARK: Inputs
+
+    /// Replaces the buttons to connect to. What is known of a button that is not among them any more is kept, until
+    /// `forget`, because it may be expected again after a delay.
+    mutating func expect(_ addresses: Set<BluetoothAddress>) {
+        for address in addresses { buttons[address, default: Button()].isExpected = true }
+        for (address, button) in buttons where button.isExpected && !addresses.contains(address) {
+            buttons[address]?.isExpected = false
+            switch button.state {
+            case .considered, .trying, .waiting: rest(address)
+            case .away, .linked: break
+            }
+        }
+    }
+
+    /// Remembers a button that was heard and may be paired. Others that were only heard make room for it after a minute.
+    private mutating func add(_ address: BluetoothAddress, at now: Instant) {
+        var strangers = buttons.filter { !$0.value.isExpected && $0.value.state == .away && $0.value.home == nil }
+        if strangers.count >= Self.maximumStrangers {
+            strangers = strangers.filter { $0.value.signals.values.allSatisfy { now - $0.heardAt > .seconds(60) } }
+            for address in strangers.keys { buttons[address] = nil }
+            guard !strangers.isEmpty else { return }
+        }
+        buttons[address] = Button()
+    }
+
+    mutating func forget(_ address: BluetoothAddress) {
+        guard let button = buttons[address] else { return }
+        deadlines.cancel(.button(address))
+        if case .linked = button.state { buttons[address]?.home = nil } else { buttons[address] = nil }
+    }
+
+    mutating func ready(_ id: RadioID, _ info: RadioInfo, at now: Instant) {
+        self[id].info = info
+        self[id].isFull = false
+        if self[id].wasLost {
+            self[id].isTrusted = false
+            deadlines.set(.trust(id), at: now + Self.trustDelay)
+        }
+        effects.append(.assignmentChanged)
+    }
+
+    /// The links of the radio must have been reported as ended before.
+    mutating func lost(_ id: RadioID) {
+        self[id].wasLost = self[id].wasLost || self[id].isReady
+        self[id].info = nil
+        deadlines.cancel(.trust(id))
+        for (address, button) in buttons {
+            switch button.state {
+            case .trying(id), .waiting(id): rest(address)
+            case .away, .considered, .trying, .waiting, .linked: break
+            }
+        }
+        effects.append(.assignmentChanged)
+    }
+
+    mutating func roomChanged(_ id: RadioID, isFull: Bool) { self[id].isFull = isFull }
+
+    /// - Parameter isNew: whether the button can be paired, so that it may be expected in a moment.
+    mutating func heard(
+        _ address: BluetoothAddress, by id: RadioID, _ strength: Int8?, isNew: Bool, at now: Instant
+    ) {
+        if isNew, buttons[address] == nil { add(address, at: now) }
+        guard let button = buttons[address] else { return }
+        let value = Double(strength ?? -80)
+        let before = button.signals[id].flatMap { now - $0.heardAt < Self.signalAge ? $0.strength : nil }
+        buttons[address]?.signals[id] = Signal(
+            strength: before.map { $0 + (value - $0) * Self.smoothing } ?? value, heardAt: now)
+        guard button.isExpected else { return }
+        switch button.state {
+        case .linked, .considered, .trying: break
+        case .waiting: decide(address, at: now)
+        case .away:
+            let searching = radio(for: address, at: now)
+            let searches = searching.map { self[$0].connectsByItself && !self[$0].isFull } ?? false
+            if searches, searching == id { break }
+            buttons[address]?.state = .considered
+            if searches {
+                deadlines.set(.button(address), at: now + Self.patience)
+            } else {
+                decide(address, at: now)
+            }
+        }
+    }
+
+    mutating func connected(_ address: BluetoothAddress, by id: RadioID) {
+        guard let button = buttons[address] else { return }
+        deadlines.cancel(.button(address))
+        buttons[address]?.failures[id] = nil
+        buttons[address]?.state = .linked(id)
+        if button.state != .linked(id) { effects.append(.assignmentChanged) }
+    }
+
+    /// - Parameter wasAttached: whether the button's service was found on the link.
+    mutating func disconnected(_ address: BluetoothAddress, from id: RadioID, wasAttached: Bool, at now: Instant) {
+        guard let button = buttons[address], button.state == .linked(id) else { return }
+        if !wasAttached { noteFailure(address, of: id, at: now) }
+        let isBetter: Bool
+        if let home = button.home, let old = button.signals[home], let new = button.signals[id] {
+            isBetter = new.strength - old.strength >= Self.clearlyBetter
+        } else {
+            isBetter = false
+        }
+        if wasAttached, button.home.map({ button.previous == id || !self[$0].isReady || isBetter }) ?? true {
+            buttons[address]?.home = id
+        }
+        buttons[address]?.previous = id
+        rest(address)
+        effects.append(.assignmentChanged)
+    }
+
+    mutating func attemptFailed(_ address: BluetoothAddress, by id: RadioID, at now: Instant) {
+        guard buttons[address]?.state == .trying(id) else { return }
+        noteFailure(address, of: id, at: now)
+        decide(address, at: now)
+    }
+
+    mutating func timerFired(at now: Instant) {
+        for key in deadlines.takeDue(at: now) {
+            switch key {
+            case .trust(let id):
+                self[id].isTrusted = true
+                effects.append(.assignmentChanged)
+            case .button(let address):
+                switch buttons[address]?.state {
+                case .considered: decide(address, at: now)
+                case .trying(let id):
+                    noteFailure(address, of: id, at: now)
+                    decide(address, at: now)
+                case .waiting:
+                    rest(address)
+                    effects.append(.assignmentChanged)
+                case .away, .linked, nil: break
+                }
+            }
+        }
+    }
+
+    /// The effects of the inputs since the last call.
+    mutating func takeEffects() -> [Effect] {
+        defer { effects = [] }
+        return effects
+    }
+
+    // MARK: Choice
+
+    /// The radio that looks for a button, or has it; `nil` while none is ready.
+    func radio(for address: BluetoothAddress, at now: Instant) -> RadioID? {
+        let button = buttons[address]
+        switch button?.state {
+        case .linked(let id), .trying(let id), .waiting(let id): return id
+        case .away, .considered, nil: break
+        }
+        if let home = button?.home, self[home].isReady, self[home].isTrusted { return home }
+        let ready = ids.filter { self[$0].isReady }
+        let trusted = ready.filter { self[$0].isTrusted }
+        func strength(_ id: RadioID) -> Double {
+            button?.signals[id].flatMap { now - $0.heardAt < Self.signalAge ? $0.strength : nil } ?? -200
+        }
+        // `max` returns the first of equal elements: the first in the configuration.
+        return (trusted.isEmpty ? ready : trusted).max {
+            (strength($0), self[$0].connectsByItself ? 1 : 0) < (strength($1), self[$1].connectsByItself ? 1 : 0)
+        }
+    }
+
+    /// The strengths that the radios have heard of a button lately, the radio's number, strength and age.
+    func signals(of address: BluetoothAddress, at now: Instant) -> [(radio: RadioID, rssi: Int, age: Duration)] {
+        (buttons[address]?.signals ?? [:]).filter { now - $0.value.heardAt < Self.signalAge }
+            .sorted { $0.key < $1.key }
+            .map { ($0.key, Int($0.value.strength.rounded()), now - $0.value.heardAt) }
+    }
+
+    private mutating func decide(_ address: BluetoothAddress, at now: Instant) {
+        guard let button = buttons[address] else { return }
+        let hearing = button.signals.filter {
+            now - $0.value.heardAt <= Self.attemptAge && $0.value.strength >= Self.weakestSignal && self[$0.key].isReady
+                && (button.failures[$0.key].map { $0.until <= now } ?? true)
+        }
+        guard !hearing.isEmpty else {
+            if button.state != .away {
+                rest(address)
+                effects.append(.assignmentChanged)
+            }
+            return
+        }
+        let strengths = hearing.values.map(\.strength).sorted(by: >)
+        let distance = max(1, strengths.count > 1 ? strengths[0] - strengths[1] : 1)
+        func score(_ id: RadioID) -> Double {
+            var score = (hearing[id]?.strength ?? 0)
+            score -= 0.51 * distance * Double(button.failures[id]?.count ?? 0)
+            // An adapter has a link in 20 ms, and a proxy in 200 ms.
+            if self[id].connectsByItself { score += 10 }
+            // A proxy does not hear while it connects.
+            if !self[id].connectsByItself { score -= 1.01 * distance * Double(attempts(of: id, besides: address)) }
+            return score
+        }
+        // `max` returns the first of equal elements: the first in the configuration.
+        func best(_ ids: [RadioID]) -> RadioID? { ids.sorted().max { score($0) < score($1) } }
+        let before = radio(for: address, at: now)
+        if let id = best(hearing.keys.filter { !self[$0].isFull }) {
+            buttons[address]?.state = .trying(id)
+            deadlines.set(.button(address), at: now + Self.attemptLimit)
+            if before != id { effects.append(.assignmentChanged) }
+            if !self[id].connectsByItself { effects.append(.attempt(id, address)) }
+        } else if let id = best(Array(hearing.keys)), button.state != .waiting(id) {
+            buttons[address]?.state = .waiting(id)
+            deadlines.set(.button(address), at: now + Self.waitingLimit)
+            effects.append(.assignmentChanged)
+        }
+    }
+
+    private func attempts(of id: RadioID, besides address: BluetoothAddress) -> Int {
+        buttons.count { $0.key != address && $0.value.state == .trying(id) }
+    }
+
+    private mutating func rest(_ address: BluetoothAddress) {
+        buttons[address]?.state = .away
+        deadlines.cancel(.button(address))
+    }
+
+    private mutating func noteFailure(_ address: BluetoothAddress, of id: RadioID, at now: Instant) {
+        let count = (buttons[address]?.failures[id]?.count ?? 0) + 1
+        buttons[address]?.failures[id] = (count, now + Self.failureTime)
+    }
+
+    #if DEBUG
+        /// The invariants that the state violates between two inputs; empty unless this type has a bug.
+        func problems(linked: [BluetoothAddress: RadioID]) -> [String] {
+            var problems = deadlines.problems()
+            func expect(_ holds: Bool, _ problem: @autoclosure () -> String) {
+                if !holds { problems.append("choice of a radio: " + problem()) }
+            }
+            expect(effects.isEmpty, "an effect was not returned")
+            for (address, button) in buttons {
+                let hasDeadline = deadlines.deadline(of: .button(address)) != nil
+                switch button.state {
+                case .away: expect(!hasDeadline, "\(address) is away and has a deadline")
+                case .considered: expect(hasDeadline, "\(address) is considered without a deadline")
+                case .trying(let id), .waiting(let id):
+                    expect(hasDeadline, "\(address) waits for a radio without a deadline")
+                    expect(self[id].isReady, "\(address) waits for a radio that is lost")
+                case .linked(let id):
+                    expect(!hasDeadline, "\(address) has a link and a deadline")
+                    expect(linked[address] == id, "\(address) has no link to its radio")
+                }
+            }
+            return problems
+        }
+    #endif
+}

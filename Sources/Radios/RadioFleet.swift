@@ -1,0 +1,288 @@
+package import ButtonModel
+
+/// All radios of the program, which look to their owner like one.
+///
+/// The owner says which buttons it expects, and `RadioChoice` decides which radio looks for each of them. A button has one
+/// link: when a second radio connects to it, the first link is dead or about to be, and ends. With one adapter there is
+/// nothing to choose, and everything is passed on.
+package struct RadioFleet: Sendable {
+    /// An effect of one radio. Timers are those of the fleet.
+    package struct Output: Hashable, Sendable {
+        package var radio: RadioID
+        package var effect: RadioEffect
+    }
+
+    private enum TimerKey: Hashable, Sendable {
+        case radio(RadioID)
+        case choice
+    }
+
+    private struct Link: Sendable {
+        var id: LinkID
+        var address: BluetoothAddress
+        var isAttached = false
+        /// True if its end was reported when another link took its place.
+        var isSuperseded = false
+    }
+
+    private struct Told: Hashable, Sendable {
+        var expected: [ExpectedButton] = []
+        var unwanted: [BluetoothAddress] = []
+        var elsewhere: [BluetoothAddress] = []
+        var listening = RadioListening.off
+    }
+
+    /// The first radio is not in an array, because a press would copy all of it there, which takes 1,500 instructions.
+    private var first: RadioMachine
+    private var others: [RadioMachine]
+    private var choice: RadioChoice
+    private var links: [Link] = []
+    private var expected: [ExpectedButton] = []
+    private var unwanted: [BluetoothAddress] = []
+    private var listening = RadioListening.off
+    /// What each radio was told last.
+    private var told: [Told]
+    private var isReady: [Bool]
+    private var waitingForTurn: [[BluetoothAddress]]
+    private var deadlines = Deadlines<TimerKey>()
+    private var outputs: [Output] = []
+
+    package static let maximumCount = 16
+
+    /// - Parameter kinds: of each radio; at least one, and at most `maximumCount`.
+    package init(_ kinds: [RadioKind]) {
+        let radios = kinds.enumerated().map { RadioMachine(RadioID(rawValue: UInt8($0)), $1) }
+        first = radios[0]
+        others = Array(radios.dropFirst())
+        choice = RadioChoice(count: radios.count)
+        told = Array(repeating: Told(), count: radios.count)
+        isReady = Array(repeating: false, count: radios.count)
+        waitingForTurn = Array(repeating: [], count: radios.count)
+    }
+
+    /// True if no choice is to be made.
+    package var isAlone: Bool { others.isEmpty && first.connectsByItself }
+
+    /// True if the radio needs random octets when it is opened.
+    package func needsEntropy(_ id: RadioID) -> Bool { !self[id].connectsByItself }
+
+    /// True if a radio is ready.
+    package var isAnyReady: Bool { isReady.contains(true) }
+
+    /// The radio that looks for a button, or has it; `nil` while none is ready.
+    package func radio(for address: BluetoothAddress, at now: Instant) -> RadioID? {
+        isAlone ? .first : choice.radio(for: address, at: now)
+    }
+
+    /// The strengths that the radios have heard of a button within 15 min, in dBm.
+    package func signals(of address: BluetoothAddress, at now: Instant) -> [(radio: RadioID, rssi: Int, age: Duration)]
+    {
+        choice.signals(of: address, at: now)
+    }
+
+    package func holdsBackData(for id: LinkID) -> Bool { self[id.radio].holdsBackData(for: id) }
+
+    /// The notification that `handle` will report for an input, without changing the radio; `nil` if only `handle` knows it.
+    package func preview(_ input: RadioInput, of id: RadioID) -> (link: LinkID, value: ArraySlice<UInt8>)? {
+        id == .first ? first.preview(input) : others[Int(id.rawValue) - 1].preview(input)
+    }
+
+    /// - Parameter id: the radio that reports the input. A command is for all; the timer is that of the fleet.
+    package mutating func handle(_ input: RadioInput, of id: RadioID, at now: Instant) -> [Output] {
+        if isAlone {
+            if input == .closed { isReady[0] = false }
+            let effects = first.handle(input, at: now)
+            for case .event(.ready) in effects { isReady[0] = true }
+            return effects.map { Output(radio: .first, effect: $0) }
+        }
+        switch input {
+        case .transportOpened, .received, .busOpened, .bus: advance(id, input, at: now)
+        case .closed:
+            advance(id, .closed, at: now)
+            lost(id, at: now)
+        case .timerFired:
+            for key in deadlines.takeDue(at: now) {
+                switch key {
+                case .radio(let id): advance(id, .timerFired, at: now)
+                case .choice: choice.timerFired(at: now)
+                }
+            }
+        case .perform(let command): perform(command, at: now)
+        }
+        settle(at: now)
+        switch deadlines.rearm() {
+        case .set(let deadline): outputs.append(Output(radio: .first, effect: .setTimer(deadline)))
+        case .cancel: outputs.append(Output(radio: .first, effect: .cancelTimer))
+        case nil: break
+        }
+        defer { outputs = [] }
+        return outputs
+    }
+
+    private mutating func perform(_ command: RadioCommand, at now: Instant) {
+        switch command {
+        case .listen(let listening): self.listening = listening
+        case .expect(let expected, let unwanted, _):
+            self.expected = expected
+            self.unwanted = unwanted
+            choice.expect(Set(expected.map(\.address)))
+            tell(at: now)
+        case .write(let id, _), .disconnect(let id), .measureSignal(let id), .keepDiscovery(let id):
+            advance(id.radio, .perform(command), at: now)
+        case .discardDiscovery: for id in ids { advance(id, .perform(command), at: now) }
+        case .forget(let address):
+            choice.forget(address)
+            for id in ids { advance(id, .perform(command), at: now) }
+        case .attempt: break
+        }
+    }
+
+    /// Carries out what the choice has decided, until it decides nothing more.
+    private mutating func settle(at now: Instant) {
+        while true {
+            let effects = choice.takeEffects()
+            guard !effects.isEmpty else { break }
+            if effects.contains(.assignmentChanged) {
+                tell(at: now)
+                outputs.append(Output(radio: .first, effect: .event(.assignmentChanged)))
+            }
+            for case .attempt(let id, let address) in effects { advance(id, .perform(.attempt(address)), at: now) }
+        }
+        tellListening(at: now)
+        deadlines.set(.choice, at: choice.deadlines.earliest)
+    }
+
+    /// Tells each radio which buttons it is to look for, if that has changed.
+    private mutating func tell(at now: Instant) {
+        let assigned = expected.map { choice.radio(for: $0.address, at: now) }
+        for id in ids {
+            let place = Int(id.rawValue)
+            var next = told[place]
+            next.expected = zip(expected, assigned).filter { $0.1 == id }.map(\.0)
+            next.unwanted = unwanted
+            next.elsewhere = zip(expected, assigned).filter { $0.1 != id && $0.1 != nil }.map(\.0.address)
+            guard next != told[place] else { continue }
+            told[place] = next
+            advance(
+                id, .perform(.expect(next.expected, unwanted: unwanted, elsewhere: next.elsewhere)), at: now)
+        }
+    }
+
+    /// Radios listen in the background while a button is missing, so that another one than its home can take it over.
+    private mutating func tellListening(at now: Instant) {
+        let isMissing = expected.contains { button in !links.contains { $0.address == button.address } }
+        let wanted = listening == .off && isMissing ? RadioListening.background : listening
+        for id in ids where told[Int(id.rawValue)].listening != wanted {
+            told[Int(id.rawValue)].listening = wanted
+            advance(id, .perform(.listen(wanted)), at: now)
+        }
+    }
+
+    private var ids: [RadioID] { (0...others.count).map { RadioID(rawValue: UInt8($0)) } }
+
+    private subscript(id: RadioID) -> RadioMachine {
+        _read { if id == .first { yield first } else { yield others[Int(id.rawValue) - 1] } }
+        _modify { if id == .first { yield &first } else { yield &others[Int(id.rawValue) - 1] } }
+    }
+
+    // MARK: The events of a radio
+
+    private mutating func advance(_ id: RadioID, _ input: RadioInput, at now: Instant) {
+        for effect in self[id].handle(input, at: now) {
+            switch effect {
+            case .send, .bus: outputs.append(Output(radio: id, effect: effect))
+            case .setTimer(let deadline): deadlines.set(.radio(id), at: deadline)
+            case .cancelTimer: deadlines.cancel(.radio(id))
+            case .event(let event): happened(event, id, at: now)
+            }
+        }
+    }
+
+    private mutating func happened(_ event: RadioEvent, _ id: RadioID, at now: Instant) {
+        switch event {
+        case .ready(let info):
+            isReady[Int(id.rawValue)] = true
+            choice.ready(id, info, at: now)
+        case .heard(let heard):
+            guard heard.kind != .other else { break }
+            choice.heard(heard.address, by: id, heard.rssi, isNew: heard.service != nil, at: now)
+        case .connected(let link, let address):
+            supersede(address, at: now)
+            links.append(Link(id: link, address: address))
+            choice.connected(address, by: id)
+        case .attached(let link, _, _):
+            guard let place = place(of: link), !links[place].isSuperseded else { return }
+            links[place].isAttached = true
+        case .notified(let link, _), .attachFailed(let link), .signal(let link, _):
+            guard let place = place(of: link), !links[place].isSuperseded else { return }
+        case .disconnected(let link, _):
+            guard let place = place(of: link) else { return }
+            let ended = links.remove(at: place)
+            choice.roomChanged(id, isFull: false)
+            guard !ended.isSuperseded else { return }
+            choice.disconnected(ended.address, from: id, wasAttached: ended.isAttached, at: now)
+        case .attemptFailed(let address): choice.attemptFailed(address, by: id, at: now)
+        case .linkLimitReached: choice.roomChanged(id, isFull: true)
+        case .linkLimit: break
+        case .waitingForTurn(let addresses):
+            waitingForTurn[Int(id.rawValue)] = addresses
+            return report(.waitingForTurn(waitingForTurn.flatMap(\.self)), id)
+        // The owner closes a radio that has failed.
+        case .failed, .assignmentChanged, .anomaly: break
+        }
+        report(event, id)
+    }
+
+    private mutating func report(_ event: RadioEvent, _ id: RadioID) {
+        outputs.append(Output(radio: id, effect: .event(event)))
+    }
+
+    /// Ends the link that a button has through another radio: the button has only one, so that one is dead.
+    private mutating func supersede(_ address: BluetoothAddress, at now: Instant) {
+        guard let place = links.firstIndex(where: { $0.address == address && !$0.isSuperseded }) else { return }
+        links[place].isSuperseded = true
+        let link = links[place]
+        report(.disconnected(link.id, .superseded), link.id.radio)
+        advance(link.id.radio, .perform(.disconnect(link.id)), at: now)
+    }
+
+    /// The owner ends the links of a radio that is lost; the radio does not report their ends.
+    private mutating func lost(_ id: RadioID, at now: Instant) {
+        isReady[Int(id.rawValue)] = false
+        for link in links where link.id.radio == id && !link.isSuperseded {
+            choice.disconnected(link.address, from: id, wasAttached: link.isAttached, at: now)
+        }
+        links.removeAll { $0.id.radio == id }
+        waitingForTurn[Int(id.rawValue)] = []
+        choice.lost(id)
+    }
+
+    private func place(of id: LinkID) -> Int? { links.firstIndex { $0.id == id } }
+
+    #if DEBUG
+        /// The invariants that the state violates between two inputs; empty unless this type has a bug.
+        package func problems() -> [String] {
+            let radios = [first] + others
+            var problems = radios.flatMap { $0.problems() } + deadlines.problems()
+            guard !isAlone else { return problems }
+            func expect(_ holds: Bool, _ problem: @autoclosure () -> String) {
+                if !holds { problems.append("radios: " + problem()) }
+            }
+            expect(outputs.isEmpty, "an output was not returned")
+            let current = links.filter { !$0.isSuperseded }
+            expect(Set(current.map(\.address)).count == current.count, "a button has two links")
+            expect(
+                Set(links.map(\.id)) == Set(radios.flatMap(\.reportedLinks)), "the links are not those of the radios")
+            expect(links.allSatisfy { isReady[Int($0.id.radio.rawValue)] }, "a link of a radio that is not ready")
+            var linked: [BluetoothAddress: RadioID] = [:]
+            for link in current { linked[link.address] = link.id.radio }
+            problems += choice.problems(linked: linked)
+            return problems
+        }
+
+        /// The links that were reported as connected and not yet as disconnected.
+        package var reportedLinks: Set<LinkID> {
+            isAlone ? first.reportedLinks : Set(links.filter { !$0.isSuperseded }.map(\.id))
+        }
+    #endif
+}

@@ -1,0 +1,307 @@
+import ButtonModel
+import ESPHome
+import Radios
+import Testing
+
+@Suite("A radio behind an ESPHome proxy")
+struct ESPHomeRadioTests {
+    private static let link = LinkID(rawValue: 1)
+    private static let hall = ProxyTalk.hall
+
+    @Test("It greets the proxy, asks what it can do, subscribes, and is ready when the scanner's state comes")
+    func start() {
+        var talk = ProxyTalk()
+        talk.open()
+        talk.says(.hello(HelloRequest(clientInfo: "Tryck")))
+        talk.say(.helloResponse(HelloResponse(major: 1, minor: 10, serverInfo: "2026.6.5", name: "hall")))
+        talk.says(.deviceInfoRequest)
+        talk.say(.deviceInfo(ProxyTalk.device))
+        talk.says(.subscribeAdvertisements(flags: 1))
+        talk.says(.subscribeConnectionsFree)
+        talk.say(.connectionsFree(free: 3, limit: 3, allocated: []))
+        talk.reports(.linkLimit(3))
+        talk.say(.scannerState(.running, mode: .active, configuredMode: .active))
+        talk.reports(
+            .ready(
+                RadioInfo(
+                    address: ProxyTalk.own, acceptListSize: 255, connectsByItself: false,
+                    description: "ESPHome 2026.6.5")))
+        talk.says(.setScannerMode(isActive: false))
+        talk.ends()
+    }
+
+    @Test("With a key, the same is said encrypted")
+    func encrypted() throws {
+        let key = try #require(ESPHomeKey(Array(0..<32)))
+        var talk = ProxyTalk(key: key, proxyKey: key)
+        talk.open()
+        talk.says(.hello(HelloRequest(clientInfo: "Tryck")))
+        talk.ends()
+    }
+
+    @Test("A wrong key, a missing key and a needless key are faults with advice")
+    func keys() throws {
+        let (one, other) = (try #require(ESPHomeKey(Array(0..<32))), try #require(ESPHomeKey(Array(1...32))))
+        for (key, proxyKey) in [(one, other), (nil, one), (one, nil)] as [(ESPHomeKey?, ESPHomeKey?)] {
+            var talk = ProxyTalk(key: key, proxyKey: proxyKey)
+            talk.open()
+            guard case .reports(.failed(let advice, .wrongKey))? = talk.acts.first else {
+                Issue.record("\(talk.acts)")
+                continue
+            }
+            #expect(advice.contains("key"))
+        }
+    }
+
+    @Test("A proxy that somebody else has is taken; after a lost connection that is believed only after 160 s")
+    func taken() {
+        var talk = ProxyTalk()
+        talk.open()
+        talk.passOver()
+        talk.say(.helloResponse(HelloResponse(major: 1, minor: 10, serverInfo: "", name: "")))
+        talk.passOver()
+        talk.say(.deviceInfo(ProxyTalk.device))
+        talk.passOver()
+        talk.wait(.seconds(3))
+        guard case .reports(.failed(_, .taken))? = talk.acts.first else { return #expect(talk.acts.isEmpty) }
+
+        talk = ProxyTalk.ready()
+        talk.when(.closed)
+        talk.open()
+        talk.passOver()
+        talk.say(.helloResponse(HelloResponse(major: 1, minor: 10, serverInfo: "", name: "")))
+        talk.passOver()
+        talk.say(.deviceInfo(ProxyTalk.device))
+        talk.passOver()
+        talk.wait(.seconds(3))
+        talk.says(.subscribeAdvertisements(flags: 1))
+        talk.says(.subscribeConnectionsFree)
+        talk.say(.scannerState(.running, mode: .passive, configuredMode: .passive))
+        guard case .reports(.ready)? = talk.acts.first else { return #expect(talk.acts.isEmpty) }
+    }
+
+    @Test("A device without an active proxy, and one with another version of the protocol, are faults")
+    func unsuitable() {
+        var talk = ProxyTalk()
+        talk.open()
+        talk.passOver()
+        talk.say(.helloResponse(HelloResponse(major: 1, minor: 10, serverInfo: "", name: "")))
+        talk.passOver()
+        var device = ProxyTalk.device
+        device.features = [.passiveScan, .rawAdvertisements]
+        talk.say(.deviceInfo(device))
+        guard case .reports(.failed(_, .notAProxy))? = talk.acts.first else { return #expect(talk.acts.isEmpty) }
+
+        talk = ProxyTalk()
+        talk.open()
+        talk.passOver()
+        talk.say(.helloResponse(HelloResponse(major: 2, minor: 0, serverInfo: "", name: "")))
+        guard case .reports(.failed(_, .unsupported))? = talk.acts.first else { return #expect(talk.acts.isEmpty) }
+    }
+
+    @Test("A silent proxy is pinged after 10 s, and given up after another 10 s")
+    func silence() {
+        var talk = ProxyTalk.ready()
+        talk.wait(.seconds(10))
+        talk.says(.pingRequest)
+        talk.say(.pingResponse)
+        talk.wait(.seconds(10))
+        talk.says(.pingRequest)
+        talk.wait(.seconds(10))
+        guard case .reports(.failed(_, .absent))? = talk.acts.first else { return #expect(talk.acts.isEmpty) }
+        talk.passOver()
+        talk.say(.pingRequest)
+        talk.ends()
+    }
+
+    @Test("A proxy that hears nobody for 90 s is deaf")
+    func deaf() {
+        var talk = ProxyTalk.ready()
+        for _ in 0..<8 {
+            talk.wait(.seconds(10))
+            talk.says(.pingRequest)
+            talk.say(.pingResponse)
+        }
+        talk.wait(.seconds(9))
+        talk.say(.pingRequest)
+        talk.says(.pingResponse)
+        talk.wait(.seconds(2))
+        guard case .reports(.failed(_, .deaf))? = talk.acts.first else { return #expect(talk.acts.isEmpty) }
+    }
+
+    private static func heard(_ rssi: Int32 = -61) -> RawAdvertisement {
+        RawAdvertisement(address: hall.rawValue, rssi: rssi, data: [2, 1, 6])
+    }
+
+    @Test(
+        "The first link to a button is made without cache: services, notifications, packets, and the end with two messages"
+    )
+    func firstLink() {
+        var talk = ProxyTalk.ready()
+        talk.say(.rawAdvertisements([Self.heard()]))
+        talk.reports(.heard(HeardAdvertisement(kind: .connectable, address: Self.hall, rssi: -61)))
+        talk.when(.perform(.attempt(Self.hall)))
+        talk.says(.deviceRequest(address: ProxyTalk.address, .connectWithoutCache, addressType: 0))
+        talk.say(.deviceConnection(address: ProxyTalk.address, isConnected: true, mtu: 131, error: 0))
+        talk.reports(.connected(Self.link, Self.hall))
+        talk.says(.getServices(address: ProxyTalk.address))
+        talk.say(.services(address: ProxyTalk.address, ProxyTalk.services), .servicesDone(address: ProxyTalk.address))
+        talk.says(.notify(address: ProxyTalk.address, handle: 14, isEnabled: true))
+        talk.says(.writeDescriptor(address: ProxyTalk.address, handle: 15, value: [1, 0]))
+        talk.say(.notifyResponse(address: ProxyTalk.address, handle: 14))
+        talk.say(.writeResponse(address: ProxyTalk.address, handle: 15))
+        talk.reports(.attached(Self.link, .flic2, attMTU: 131))
+        talk.when(.perform(.write(Self.link, [1, 2, 3])))
+        talk.says(.write(address: ProxyTalk.address, handle: 12, withResponse: false, value: [1, 2, 3]))
+        talk.say(.writeResponse(address: ProxyTalk.address, handle: 12))
+        talk.say(.notified(address: ProxyTalk.address, handle: 14, value: [9]))
+        talk.reports(.notified(Self.link, [9]))
+        talk.when(.perform(.keepDiscovery(Self.link)))
+        talk.when(.perform(.disconnect(Self.link)))
+        talk.says(.deviceRequest(address: ProxyTalk.address, .disconnect, addressType: nil))
+        talk.say(.deviceConnection(address: ProxyTalk.address, isConnected: false, mtu: 0, error: 0x16))
+        talk.reports(.disconnected(Self.link, .localHostTerminated))
+        // The slot is not free yet, so an attempt waits.
+        talk.when(.perform(.attempt(Self.hall)))
+        talk.say(.deviceConnection(address: ProxyTalk.address, isConnected: false, mtu: 0, error: 0x16))
+        talk.says(.deviceRequest(address: ProxyTalk.address, .connectWithCache, addressType: 0))
+        // The ATT_MTU that is said with cache is not believed.
+        talk.say(.deviceConnection(address: ProxyTalk.address, isConnected: true, mtu: 23, error: 0))
+        talk.reports(.connected(LinkID(rawValue: 2), Self.hall))
+        talk.says(.notify(address: ProxyTalk.address, handle: 14, isEnabled: true))
+        talk.says(.writeDescriptor(address: ProxyTalk.address, handle: 15, value: [1, 0]))
+        talk.say(.writeResponse(address: ProxyTalk.address, handle: 15))
+        talk.reports(.attached(LinkID(rawValue: 2), .flic2, attMTU: 131))
+        talk.ends()
+    }
+
+    @Test("Handles that are not so any more are forgotten, and the next link is made without cache")
+    func outdated() {
+        var talk = ProxyTalk.ready()
+        talk.attach()
+        talk.when(.perform(.keepDiscovery(Self.link)))
+        talk.say(.deviceConnection(address: ProxyTalk.address, isConnected: false, mtu: 0, error: 8))
+        talk.reports(.disconnected(Self.link, .connectionTimeout))
+        talk.say(.deviceConnection(address: ProxyTalk.address, isConnected: false, mtu: 0, error: 8))
+        talk.when(.perform(.attempt(Self.hall)))
+        talk.says(.deviceRequest(address: ProxyTalk.address, .connectWithCache, addressType: 0))
+        talk.say(.deviceConnection(address: ProxyTalk.address, isConnected: true, mtu: 23, error: 0))
+        talk.passOver()
+        talk.say(.gattError(address: ProxyTalk.address, handle: 15, error: 1))
+        guard case .reports(.anomaly)? = talk.acts.first else { return #expect(talk.acts.isEmpty) }
+        #expect(
+            talk.acts.dropFirst() == [
+                .reports(.attachFailed(LinkID(rawValue: 2))),
+                .says(.deviceRequest(address: ProxyTalk.address, .clearCache, addressType: nil)),
+                .says(.deviceRequest(address: ProxyTalk.address, .disconnect, addressType: nil)),
+            ])
+    }
+
+    @Test("An attempt that fails is reported; one that the proxy never answers is, too")
+    func attemptFails() {
+        var talk = ProxyTalk.ready()
+        talk.when(.perform(.attempt(Self.hall)))
+        talk.passOver()
+        talk.say(.deviceConnection(address: ProxyTalk.address, isConnected: false, mtu: 0, error: 0x3E))
+        talk.reports(.attemptFailed(Self.hall))
+        talk.when(.perform(.attempt(Self.hall)))
+        talk.passOver()
+        for _ in 0..<2 {
+            talk.wait(.seconds(10))
+            talk.passOver()
+            talk.say(.pingResponse)
+        }
+        talk.wait(.seconds(5))
+        #expect(
+            talk.acts == [
+                .reports(.attemptFailed(Self.hall)),
+                .says(.deviceRequest(address: ProxyTalk.address, .disconnect, addressType: nil)),
+            ])
+    }
+
+    @Test("A link that comes up when the button is not expected any more is ended, and a foreign one is, too")
+    func unwanted() {
+        var talk = ProxyTalk.ready()
+        talk.when(.perform(.attempt(Self.hall)))
+        talk.passOver()
+        talk.when(.perform(.expect([], unwanted: [])))
+        talk.say(.deviceConnection(address: ProxyTalk.address, isConnected: true, mtu: 23, error: 0))
+        talk.says(.deviceRequest(address: ProxyTalk.address, .disconnect, addressType: nil))
+        talk.say(.connectionsFree(free: 1, limit: 3, allocated: [ProxyTalk.address, 0x1122]))
+        talk.says(.deviceRequest(address: 0x1122, .disconnect, addressType: nil))
+        talk.say(.connectionsFree(free: 1, limit: 3, allocated: [ProxyTalk.address, 0x1122]))
+        talk.ends()
+    }
+
+    @Test("The proxy's slots and the configuration limit the links; the last one is reported once")
+    func room() {
+        var talk = ProxyTalk.ready(slots: 1)
+        talk.attach()
+        talk.say(.connectionsFree(free: 0, limit: 1, allocated: [ProxyTalk.address]))
+        talk.reports(.linkLimitReached(1))
+        talk.say(.connectionsFree(free: 0, limit: 1, allocated: [ProxyTalk.address]))
+        let bath = BluetoothAddress(rawValue: 0x80E4_DA7B_0002)
+        talk.when(
+            .perform(.expect([ExpectedButton(Self.hall, .flic2), ExpectedButton(bath, .flic2)], unwanted: [])))
+        talk.when(.perform(.attempt(bath)))
+        talk.say(.deviceConnection(address: ProxyTalk.address, isConnected: false, mtu: 0, error: 0x13))
+        talk.reports(.disconnected(Self.link, .remoteUserTerminated))
+        talk.say(.connectionsFree(free: 1, limit: 1, allocated: []))
+        talk.says(.deviceRequest(address: bath.rawValue, .connectWithoutCache, addressType: 0))
+        talk.ends()
+    }
+
+    @Test("A search makes the scanner active, and advertisements of new buttons are reported with their scan responses")
+    func search() {
+        var talk = ProxyTalk.ready()
+        let uuid: [UInt8] = [
+            0x93, 0xE4, 0x17, 0xB6, 0xF3, 0x84, 0x0D, 0x87, 0x20, 0x44, 0x59, 0x8F, 0x00, 0x00, 0x42, 0x00,
+        ]
+        let new = RawAdvertisement(
+            address: 0x80E4_DA7B_0009, rssi: -50, data: [17, 7] + uuid + [8, 0xFF, 0x0F, 0x03, 1, 2, 3, 4, 2])
+        talk.say(.rawAdvertisements([new]))
+        talk.when(.perform(.listen(.active)))
+        talk.says(.setScannerMode(isActive: true))
+        talk.say(.rawAdvertisements([new, RawAdvertisement(address: 0x1234, rssi: -40, data: [2, 1, 6])]))
+        let address = BluetoothAddress(rawValue: 0x80E4_DA7B_0009)
+        talk.reports(
+            .heard(
+                HeardAdvertisement(
+                    kind: .connectable, address: address, rssi: -50, service: .flic2, isConnectedElsewhere: true)))
+        talk.reports(
+            .heard(
+                HeardAdvertisement(
+                    kind: .scanResponse, address: address, rssi: -50, service: .flic2, isConnectedElsewhere: true)))
+        talk.when(.perform(.listen(.off)))
+        talk.says(.setScannerMode(isActive: false))
+        talk.ends()
+    }
+
+    @Test("A link of an earlier connection is not written to, and a proxy that says goodbye is gone")
+    func goodbye() {
+        var talk = ProxyTalk.ready()
+        talk.attach()
+        talk.say(.disconnectRequest)
+        talk.says(.disconnectResponse)
+        guard case .reports(.failed(_, .absent))? = talk.acts.first else { return #expect(talk.acts.isEmpty) }
+        talk.passOver()
+        talk.when(.closed)
+        talk.when(.perform(.write(Self.link, [1])))
+        talk.when(.perform(.disconnect(Self.link)))
+        talk.ends()
+    }
+}
+
+extension ProxyTalk {
+    /// Makes the first link to the button of the hall.
+    mutating func attach() {
+        when(.perform(.attempt(Self.hall)))
+        passOver()
+        say(.deviceConnection(address: Self.address, isConnected: true, mtu: 131, error: 0))
+        passOver()
+        say(.services(address: Self.address, Self.services), .servicesDone(address: Self.address))
+        passOver()
+        say(.writeResponse(address: Self.address, handle: 15))
+        passOver()
+    }
+}

@@ -1,0 +1,144 @@
+import ButtonModel
+import Hub
+import JSON
+import Simulator
+import Testing
+
+/// Houses with several adapters: which of them has a button, and what happens when one fails or a button walks.
+@Suite
+struct SeveralRadiosTests {
+    private static let rules: HouseRules = """
+        version: 1
+        buttons: {kitchen: {address: "80:E4:DA:00:00:01"}, hall: {address: "80:E4:DA:00:00:02"}}
+        rules:
+          - {id: kitchen, triggers: {button: kitchen, event: click}, actions: [{run: [/bin/true]}]}
+        """
+
+    /// - Parameter signals: the strength with which the kitchen's button and each radio hear each other.
+    private static func house(_ signals: [Int8?], pairs: Bool = true) -> Household {
+        var house = Household([Household.kitchen], rules: Self.rules, radios: signals.count)
+        for (radio, rssi) in signals.enumerated() { house.signal("kitchen", radio, rssi) }
+        if pairs { house.pairAll() }
+        return house
+    }
+
+    private static func radio(_ house: inout Household) -> String? {
+        answer(&house, "buttons")?.arrayValue?[0]["radio"]?.stringValue
+    }
+
+    private static func answer(_ house: inout Household, _ request: String) -> JSONValue? {
+        house.ask(#"{"request":"\#(request)"}"#)
+        return house.responses.last?["data"]
+    }
+
+    private static func presses(_ house: inout Household) -> Int64? {
+        answer(&house, "buttons")?.arrayValue?[0]["press_count"]?.integerValue
+    }
+
+    @Test("A button is paired by the radio that hears it best, and that is its home")
+    func pairing() {
+        var house = Self.house([-80, -50, -65])
+        #expect(Self.radio(&house) == "attic")
+        house.press("kitchen", .click)
+        house.wait(.seconds(2))
+        #expect(Self.presses(&house) == 1)
+        #expect(house.violations.isEmpty)
+    }
+
+    @Test("A radio that does not hear a button leaves it to the one that does, within the time of a live press")
+    func walk() {
+        var house = Self.house([-50, nil])
+        #expect(Self.radio(&house) == "cellar")
+        house.signal("kitchen", 0, nil)
+        house.signal("kitchen", 1, -60)
+        // The supervision timeout.
+        house.wait(.seconds(15))
+        let before = house.started.count
+        house.press("kitchen", .click)
+        house.wait(.seconds(3))
+        #expect(Self.radio(&house) == "attic")
+        #expect(house.started.count == before + 1)
+        #expect(Self.presses(&house) == 1)
+        #expect(house.violations.isEmpty)
+    }
+
+    @Test(
+        "The buttons of a radio that is unplugged are connected by another one at once, and their presses arrive once")
+    func unplugged() {
+        var house = Self.house([-50, -60])
+        #expect(Self.radio(&house) == "cellar")
+        house.radiosAway = [0]
+        house.unplugAdapter(0)
+        house.press("kitchen", .click)
+        house.wait(.seconds(12))
+        #expect(Self.radio(&house) == "attic")
+        #expect(Self.presses(&house) == 1)
+        let radios = Self.answer(&house, "radios")
+        #expect(radios?.arrayValue?[0]["state"] == "failed")
+        #expect(radios?.arrayValue?[0]["fault"] == "absent")
+        #expect(radios?.arrayValue?[1]["state"] == "ready")
+        #expect(radios?.arrayValue?[1]["links"] == 1)
+        // The daemon has a fault, and works.
+        #expect(Self.answer(&house, "status")?["adapter"]?["state"] == "powered_on")
+        #expect(Self.answer(&house, "status")?["faults"]?.arrayValue?.count == 1)
+        #expect(house.retained["tryck/bridge/info"]?.contains(#""radios":2,"radios_ready":1"#) == true)
+        #expect(house.violations.isEmpty)
+    }
+
+    @Test(
+        "A radio that was lost gets its buttons back only when it has lasted for a minute, and no connected button moves"
+    )
+    func trust() {
+        var house = Self.house([-50, -60])
+        house.radiosAway = [0]
+        house.unplugAdapter(0)
+        house.press("kitchen", .click)
+        house.wait(.seconds(12))
+        house.radiosAway = []
+        house.wait(.seconds(120))
+        #expect(Self.answer(&house, "radios")?.arrayValue?[0]["state"] == "ready")
+        #expect(Self.radio(&house) == "attic")
+        house.press("kitchen", .click)
+        house.wait(.seconds(2))
+        #expect(Self.presses(&house) == 2)
+        #expect(house.violations.isEmpty)
+    }
+
+    @Test("Without any radio there is no link, and the first one that returns is used")
+    func none() {
+        var house = Self.house([-50, -60])
+        house.keepsAdapterAway = true
+        house.unplugAdapter(0)
+        house.unplugAdapter(1)
+        house.press("kitchen", .click)
+        house.wait(.seconds(5))
+        #expect(Self.answer(&house, "buttons")?.arrayValue?[0]["state"] == "disconnected")
+        house.keepsAdapterAway = false
+        house.wait(.seconds(60))
+        #expect(Self.presses(&house) == 1)
+        #expect(house.violations.isEmpty)
+    }
+
+    @Test("A button that both radios hear is connected once", arguments: UInt64(1)...20)
+    func one(seed: UInt64) {
+        var house = Household(
+            [Household.kitchen, Household.hall], rules: Self.rules, seed: seed, radios: 3)
+        house.pairAll()
+        for round in 0..<6 {
+            house.reach("kitchen", false)
+            house.wait(.seconds(12))
+            house.signal("kitchen", round % 3, nil)
+            house.reach("kitchen", true)
+            house.press("kitchen", .click)
+            house.press("hall", .click)
+            house.wait(.seconds(4))
+            house.signal("kitchen", round % 3, -60)
+            if round % 2 == 1 { house.unplugAdapter(round % 3) }
+            house.wait(.seconds(8))
+        }
+        house.wait(.seconds(40))
+        let buttons = Self.answer(&house, "buttons")?.arrayValue ?? []
+        #expect(buttons.map { $0["press_count"]?.integerValue } == [6, 6])
+        #expect(house.violations.isEmpty)
+    }
+}
