@@ -35,7 +35,7 @@ func tests(
 /// they are the program that extends the corpus.
 let fuzzImports: [Target.Dependency] = [
     "BluetoothHost", "ButtonModel", "Bytes", "Diagnostics", "ESPHome", "Edges", "Expressions", "Flic", "FlicdProtocol",
-    "Gestures", "MQTTTopics", "Hub", "JSON", "Platform", "Radios", "RuleLoader", "Rules", "Setup",
+    "Gestures", "MQTTTopics", "Hub", "JSON", "LanguageServer", "Platform", "Radios", "RuleLoader", "Rules", "Setup",
 ]
 let fuzzing: Target =
     Context.environment["TRYCK_FUZZ"] == nil
@@ -85,6 +85,8 @@ let package = Package(
         module(
             "RuleLoader", "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Gestures", "Expressions", "Almanac",
             "Rules", "CYAML"),
+        module(
+            "LanguageServer", "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "RuleLoader", "RuleTesting"),
         module("MQTTTopics", "ButtonModel", "JSON"),
         module("ESPHome", "Bytes", "CCrypto"),
         module("Radios", "BluetoothHost", "ButtonModel", "ESPHome"),
@@ -157,12 +159,16 @@ let package = Package(
         module(
             "RadioCommands", "Reactor", "Platform", "Edges", "CommandSupport",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
+        module(
+            "LanguageServerCommands", "ButtonModel", "RuleLoader", "LanguageServer", "Platform", "Setup",
+            "CommandSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")),
         .executableTarget(
             name: "tryck",
             dependencies: [
                 "Platform", "CommandSupport", "RadioCommands", "DaemonCommands", "RuleCommands", "ReplayCommands",
                 "DemoCommands",
-                "DoctorCommands", "ExportCommands", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "DoctorCommands", "ExportCommands", "LanguageServerCommands",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
         // Benchmarks. The Debian package does not contain them.
@@ -206,6 +212,7 @@ let package = Package(
             "RuleLoaderTests", "RuleLoader", "Rules", "Gestures", "Expressions", "Almanac", "Diagnostics",
             "ButtonModel", "JSON", resources: [.copy("Golden"), .copy("Examples"), .copy("Schema")]),
         tests("RuleTestingTests", "RuleTesting", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON"),
+        tests("LanguageServerTests", "LanguageServer", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON"),
         tests("MQTTTopicsTests", "MQTTTopics", "ButtonModel", "JSON", resources: [.copy("Golden")]),
         tests("ESPHomeTests", "ESPHome", "Bytes", "JSON", resources: [.copy("Vectors")]),
         tests("RadiosTests", "Radios", "BluetoothHost", "ButtonModel", "ESPHome"),

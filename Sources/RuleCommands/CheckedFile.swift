@@ -8,12 +8,6 @@ package import Setup
 
 /// A configuration or a rule set that was checked, with the diagnostics about it.
 package struct CheckedFile: Sendable {
-    /// The kind of a file that was named on the command line.
-    enum Kind: Hashable, Sendable {
-        case configuration
-        case rules
-    }
-
     /// The path of the configuration, or of the entry file of a rule set.
     var name: String
     /// The texts of all files, by the names that the diagnostics use.
@@ -25,15 +19,6 @@ package struct CheckedFile: Sendable {
     var set: RuleSet?
     /// What could be read of a rule set, even if there are errors.
     var readable: RuleSet?
-
-    /// Tells rules from a configuration. Only rules have a `version`. Without it, a file that is called `tryck.yaml` or
-    /// has a key of the configuration is a configuration.
-    static func kind(name: String, text: [UInt8]) -> Kind {
-        let keys = text.split(separator: UInt8(ascii: "\n")).compactMap(topLevelKey)
-        if keys.contains("version") { return .rules }
-        let isNamedSo = name.split(separator: "/").last == "tryck.yaml"
-        return isNamedSo || keys.contains(where: configurationKeys.contains) ? .configuration : .rules
-    }
 
     init(configuration file: FileText, named name: String, _ loaded: LoadResult<Configuration>) {
         self.name = name
@@ -61,16 +46,5 @@ package struct CheckedFile: Sendable {
     package static func report(_ files: [CheckedFile], style: Style) -> String {
         let sources = files.map(\.sources).reduce(into: [:]) { $0.merge($1) { first, _ in first } }
         return DiagnosticReport(files.flatMap(\.diagnostics), sources: sources).text(colour: style.usesColour)
-    }
-
-    private static let configurationKeys: Set<String> = [
-        "bluetooth", "mqtt", "homeassistant", "state_directory", "control_socket", "flicd", "sources", "actions",
-        "control", "log", "metrics",
-    ]
-
-    private static func topLevelKey(_ line: ArraySlice<UInt8>) -> String? {
-        let key = line.prefix { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || $0 == UInt8(ascii: "_") }
-        guard !key.isEmpty, line.dropFirst(key.count).first == UInt8(ascii: ":") else { return nil }
-        return String(decoding: key, as: UTF8.self)
     }
 }

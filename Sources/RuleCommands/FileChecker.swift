@@ -30,7 +30,7 @@ package struct FileChecker {
     }
 
     private func check(_ text: FileText, isOnDisk: Bool) throws(Failure) -> [CheckedFile] {
-        switch CheckedFile.kind(name: text.path, text: text.octets) {
+        switch FileKind(name: text.path, text: text.octets) {
         case .rules:
             var rules = RulesOnDisk(path: text.path, files: files)
             if !isOnDisk { rules.text = text.octets }

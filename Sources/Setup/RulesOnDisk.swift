@@ -121,7 +121,7 @@ extension SourceFile {
 }
 
 extension RuleSetLoader.Answer {
-    fileprivate init(_ answer: RuleFiles.FileResult) {
+    package init(_ answer: RuleFiles.FileResult) {
         self =
             switch answer {
             case .files(let files): .files(files.map { SourceFile($0) })

@@ -3,6 +3,7 @@ import DaemonCommands
 import DemoCommands
 import DoctorCommands
 import ExportCommands
+import LanguageServerCommands
 import Platform
 import RadioCommands
 import ReplayCommands
@@ -26,7 +27,7 @@ struct Tryck: ParsableCommand {
                 subcommands: [
                     RuleCommands.check, RuleCommands.test, RuleCommands.explain, DaemonCommands.rules,
                     DaemonCommands.rule, DaemonCommands.variables, DaemonCommands.variable, DaemonCommands.states,
-                    RuleCommands.schema, DaemonCommands.reload,
+                    RuleCommands.schema, LanguageServerCommands.languageServer, DaemonCommands.reload,
                 ]),
             CommandGroup(
                 name: "Buttons",

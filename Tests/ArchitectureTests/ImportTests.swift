@@ -21,6 +21,9 @@ struct ImportTests {
             "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Gestures", "Expressions", "Almanac", "Rules", "CYAML",
         ],
         "RuleTesting": ["ButtonModel", "JSON", "Gestures", "Expressions", "Almanac", "Rules"],
+        "LanguageServer": [
+            "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "RuleLoader", "RuleTesting",
+        ],
         "MQTTTopics": ["ButtonModel", "JSON"],
         "ESPHome": ["Bytes", "CCrypto"],
         "Radios": ["BluetoothHost", "ButtonModel", "ESPHome"],
@@ -85,9 +88,13 @@ struct ImportTests {
             "CommandText",
             "ArgumentParser", "Glibc",
         ],
+        "LanguageServerCommands": [
+            "ButtonModel", "RuleLoader", "LanguageServer", "Platform", "Setup", "CommandSupport", "ArgumentParser",
+            "Glibc",
+        ],
         "tryck": [
             "Platform", "CommandSupport", "DaemonCommands", "RuleCommands", "ReplayCommands", "DemoCommands",
-            "DoctorCommands", "RadioCommands", "ExportCommands", "ArgumentParser", "Glibc",
+            "DoctorCommands", "RadioCommands", "ExportCommands", "LanguageServerCommands", "ArgumentParser", "Glibc",
         ],
         "tryck-bench": [
             "Bytes", "ButtonModel", "JSON", "Diagnostics", "FlicdProtocol", "Expressions", "Rules", "Hub", "RuleLoader",
@@ -104,7 +111,7 @@ struct ImportTests {
     static let edges: Set<String> = [
         "Reactor", "Platform", "Edges", "Setup", "Daemon", "tryckd", "ControlClient", "CommandSupport", "CommandText",
         "DaemonCommands", "RuleCommands", "ReplayCommands", "DemoCommands", "DoctorCommands", "ExportCommands",
-        "RadioCommands", "tryck", "tryck-bench",
+        "RadioCommands", "LanguageServerCommands", "tryck", "tryck-bench",
     ]
 
     @Test("every import line is in the table")

@@ -8,20 +8,6 @@ import Testing
 
 @Suite("Checking files")
 struct CheckTests {
-    @Test(
-        "rules have a version; a configuration has its name or its keys",
-        arguments: [
-            ("tryck.yaml", "version: 1\n", CheckedFile.Kind.rules),
-            ("/etc/tryck/tryck.yaml", "rules: home.yaml\n", .configuration),
-            ("test.yaml", "# a comment\nmqtt: {broker: none}\n", .configuration),
-            ("home.yaml", "rules:\n  - mqtt: x\n", .rules),
-            ("home.yaml", "", .rules),
-            ("home.yaml", "mqtt", .rules),
-        ])
-    func kind(name: String, text: String, kind: CheckedFile.Kind) {
-        #expect(CheckedFile.kind(name: name, text: Array(text.utf8)) == kind)
-    }
-
     @Test("for editors, a diagnostic comes in parts")
     func json() {
         let diagnostic = Diagnostic(

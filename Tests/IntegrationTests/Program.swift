@@ -87,8 +87,10 @@ final class Program: @unchecked Sendable {
                 openStreams -= 1
                 if let rest = partial[stream], !rest.isEmpty { collected.append(rest) }
             } else {
+                // A carriage return and a line feed are one character of a string.
                 var lines = ((partial[stream] ?? "") + String(decoding: data, as: UTF8.self))
-                    .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+                    .replacing("\r\n", with: "\n").split(separator: "\n", omittingEmptySubsequences: false).map(
+                        String.init)
                 partial[stream] = lines.removeLast()
                 collected += lines
             }

@@ -40,7 +40,9 @@ final class Workshop {
 
     func tryck(_ arguments: [String]) throws -> Program {
         var arguments = arguments
-        let alone: Set = ["check", "demo", "explain", "replay", "schema", "simulate", "test", "--help"]
+        let alone: Set = [
+            "check", "demo", "explain", "language-server", "replay", "schema", "simulate", "test", "--help",
+        ]
         if let first = arguments.first, !alone.contains(first) {
             arguments += ["--control-socket", path("control.sock")]
         }

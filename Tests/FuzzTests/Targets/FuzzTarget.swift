@@ -10,7 +10,7 @@ struct FuzzTarget: Sendable {
     static let all = [
         hci, advertising, l2cap, att, host, bluez, proxies,
         flicFrames, flicPackets, duoEvents, session, twist, peripheral, twoEnds,
-        json, rules, configuration, simulator,
+        json, rules, configuration, simulator, languageServer,
         control, mqtt, flicdServer, flicdSource, h4, lines, recording, export, state, expressions, engine,
     ]
 }

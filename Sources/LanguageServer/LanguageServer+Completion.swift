@@ -1,0 +1,199 @@
+import ButtonModel
+import Expressions
+import JSON
+import RuleLoader
+import Rules
+
+/// A completion before it becomes JSON.
+private struct Completion {
+    /// The raw values are those of `CompletionItemKind`.
+    enum Kind: Int64 {
+        case function = 3
+        case field = 5
+        case variable = 6
+        case property = 10
+        case value = 12
+        case keyword = 14
+        case snippet = 15
+        case reference = 18
+    }
+
+    var label: String
+    var kind: Kind
+    var detail: String?
+    var documentation: String?
+    /// The text to insert; `nil`: the label.
+    var text: String?
+    var isSnippet = false
+    /// Items are shown in this order, and those with equal numbers in the order of their labels.
+    var order = 1
+}
+
+extension LanguageServer {
+    /// The most items of one answer. With more, the editor asks again when the user has typed another character.
+    private static let maximumItems = 1_000
+
+    mutating func completion(_ parameters: JSONValue) throws(ResponseError) -> JSONValue {
+        let (path, document) = try document(parameters)
+        let position = try position(parameters)
+        let lines = document.lines
+        guard position.line < lines.count, document.kind == .rules else { return [] }
+        let offset = lines.offset(of: position, client.encoding)
+        guard let place = EditPlace(document.octets, lineStart: lines.start(of: position.line), offset: offset) else {
+            return []
+        }
+        let start = offset - place.prefix.utf8.count
+        let range: JSONValue = [
+            "start": lines.position(ofOffset: start, client.encoding).json,
+            "end": lines.position(ofOffset: offset, client.encoding).json,
+        ]
+        let all = completions(at: place, path).filter { $0.label.hasPrefixIgnoringCase(place.prefix) }
+        return [
+            "isIncomplete": .bool(all.count > Self.maximumItems),
+            "items": .array(all.prefix(Self.maximumItems).map { item($0, range) }),
+        ]
+    }
+
+    private func item(_ completion: Completion, _ range: JSONValue) -> JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("label", .string(completion.label)), .init("kind", .integer(completion.kind.rawValue)),
+            .init("sortText", .string("\(completion.order)\(completion.label)")),
+            .init("textEdit", ["range": range, "newText": .string(completion.text ?? completion.label)]),
+        ]
+        if let detail = completion.detail { members.append(.init("detail", .string(detail))) }
+        if let text = completion.documentation {
+            members.append(.init("documentation", ["kind": "markdown", "value": .string(text)]))
+        }
+        if completion.isSnippet { members.append(.init("insertTextFormat", 2)) }
+        return .object(members)
+    }
+
+    private mutating func completions(at place: EditPlace, _ path: String) -> [Completion] {
+        let set = set(of: path)?.readable
+        var items: [Completion] = []
+        if let names = place.path { items += expression(names, place, path, set) }
+        // After a dot, only names of the expression are possible.
+        guard (place.path?.count ?? 1) == 1 else { return items }
+        let dash = place.needsDash ? "- " : ""
+        for key in place.keys {
+            items.append(
+                Completion(
+                    label: key.name, kind: .property, detail: key.type, documentation: key.markdown,
+                    text: dash + key.name + (key.form == .text ? ": " : ":"), order: key.isRequired ? 0 : 1))
+        }
+        if place.key?.name == "event", let set, !place.buttons.isEmpty {
+            let events = ModelEvents.names(of: place.buttons, in: set)
+            items += place.words.filter(events.contains).map { Completion(label: $0, kind: .value) }
+        } else {
+            items += place.words.map { Completion(label: $0, kind: .value) }
+        }
+        for kind in place.names {
+            items += declared(kind, place, path, set).map { name in
+                Completion(
+                    label: name.name, kind: .reference, detail: name.detail,
+                    text: place.namesAreKeys ? name.name + ": " : nil, order: 0)
+            }
+        }
+        if place.isTopic {
+            items += topics(path).map { Completion(label: $0, kind: .value, detail: "a topic of these rules") }
+        }
+        if let entry = place.entry, client.hasSnippets {
+            let button = set?.buttons.first?.name ?? "button"
+            items += Snippets.snippets(for: entry, button: button).map { snippet in
+                Completion(
+                    label: snippet.label, kind: .snippet, detail: snippet.detail, text: dash + snippet.body,
+                    isSnippet: true, order: 2)
+            }
+        }
+        return items
+    }
+
+    /// The topics in the files of a set. Only files whose outline is known are searched, so that no file is parsed while a
+    /// user types.
+    private func topics(_ path: String) -> [String] {
+        var topics: Set<String> = []
+        for file in set(of: path)?.files ?? [] {
+            topics.formUnion(outlines.lastValidOutline(of: file.name)?.topics ?? [])
+        }
+        if let set = set(of: path)?.readable { topics.formUnion(set.states.map(\.topicName)) }
+        return topics.sorted()
+    }
+
+    // MARK: Names
+
+    /// The names of a kind that may be used at a place, with what they are.
+    private func declared(
+        _ kind: NameKind, _ place: EditPlace, _ path: String, _ set: RuleSet?
+    ) -> [(name: String, detail: String?)] {
+        guard let set else { return [] }
+        switch kind {
+        case .button:
+            let includesGroups = place.path == nil && place.includesGroups
+            return set.buttons.map { ($0.name, $0.model.rawValue) }
+                + (includesGroups ? set.groups.keys.sorted().map { ($0, "group") } : [])
+        case .state: return set.states.map { ($0.name, $0.topicName) }
+        case .variable: return set.variables.map { ($0.name, $0.type.rawValue) }
+        case .script: return set.scripts.map { ($0.name, "script") }
+        case .rule: return set.rules.map { ($0.id, $0.alias) }
+        case .input:
+            let scripts = set.scripts.filter { place.script == nil || $0.name == place.script }
+            return Set(scripts.flatMap { $0.inputs.map(\.name) }).sorted().map { ($0, "input") }
+        case .secret:
+            let names = self.set(of: path)?.secrets.map { FileOutline.secrets(in: $0).map(\.name) } ?? []
+            return names.map { ($0, "secret") }
+        case .result:
+            let names = outlines.lastValidOutline(of: path)?.names.filter { $0.kind == .result && $0.isDeclaration }
+            return Set((names ?? []).map(\.name)).sorted().map { ($0, "result") }
+        }
+    }
+
+    // MARK: Expressions
+
+    /// What may follow a path of names in an expression.
+    private func expression(
+        _ names: [String], _ place: EditPlace, _ path: String, _ set: RuleSet?
+    ) -> [Completion] {
+        guard let first = names.first, names.count > 1 else {
+            return Root.allCases.map {
+                Completion(label: $0.rawValue, kind: .variable, detail: $0.summary)
+            }
+                + Function.allCases.map {
+                    Completion(
+                        label: $0.rawValue, kind: .function, detail: $0.usage, documentation: $0.description.summary,
+                        text: $0.rawValue + "(")
+                } + ExpressionText.keywords.map { Completion(label: $0, kind: .keyword, order: 2) }
+        }
+        guard let root = Root(rawValue: first) else { return [] }
+        func fields(_ fields: [FieldDescription]) -> [Completion] {
+            fields.map {
+                Completion(label: $0.name, kind: .field, detail: $0.type.description, documentation: $0.summary)
+            }
+        }
+        switch (root.shape, names.count) {
+        case (.fields(let own), 2): return fields(own)
+        case (.declaredWithFields(let own), 3): return fields(own)
+        case (.declared, 2), (.declaredWithFields, 2):
+            guard let kind = NameKind(root: root) else { return [] }
+            return declared(kind, place, path, set).map {
+                Completion(label: $0.name, kind: .reference, detail: $0.detail, order: 0)
+            }
+        case (_, _): return []
+        }
+    }
+}
+
+extension String {
+    fileprivate func hasPrefixIgnoringCase(_ prefix: String) -> Bool {
+        prefix.isEmpty || lowercased().hasPrefix(prefix.lowercased())
+    }
+}
+
+extension KeyDescription {
+    /// The description as Markdown, for completion and hovering.
+    var markdown: String {
+        var text = "**\(name)**\(isRequired ? " (required)" : "") in \(table): \(summary)\n\n*Type:* \(type)"
+        if let defaultValue { text += "\n\n*Default:* \(defaultValue)" }
+        if let example { text += "\n\n*Example:* `\(name): \(example)`" }
+        return text
+    }
+}

@@ -1,0 +1,101 @@
+import ButtonModel
+import Diagnostics
+import Expressions
+import JSON
+import RuleLoader
+import Rules
+
+extension LanguageServer {
+    mutating func hover(_ parameters: JSONValue) throws(ResponseError) -> JSONValue {
+        let (path, document) = try document(parameters)
+        let position = document.lines.sourcePosition(of: try position(parameters), client.encoding)
+        let file = SourceFile(name: path, text: document.octets)
+        guard document.kind == .rules,
+            let outline = outlines.outline(of: file).outline
+        else { return .null }
+        if let name = outline.name(at: position) {
+            return hover(description(of: name, path), name.start, name.end, document.lines)
+        }
+        guard let (element, start, end) = outline.element(at: position) else { return .null }
+        switch element {
+        case .key(let key): return hover(key.markdown, start, end, document.lines)
+        case .value(let key): return hover(key.markdown, start, end, document.lines)
+        case .word(let word):
+            return description(of: word).map { hover($0, start, end, document.lines) } ?? .null
+        }
+    }
+
+    private func hover(
+        _ text: String, _ start: SourcePosition, _ end: SourcePosition, _ lines: TextLines
+    ) -> JSONValue {
+        let text = client.hasMarkdown ? text : text.filter { $0 != "*" && $0 != "`" }
+        return [
+            "contents": ["kind": client.hasMarkdown ? "markdown" : "plaintext", "value": .string(text)],
+            "range": range(start, end, lines),
+        ]
+    }
+
+    private func description(of word: ExpressionWord) -> String? {
+        switch word.kind {
+        case .root(let root): "**\(root.rawValue)**: \(root.summary)"
+        case .field(let field, let root):
+            "**\(root.rawValue)…\(field.name)**: \(field.summary)\n\n*Type:* \(field.type)"
+        case .function(let function): "**\(function.usage)**: \(function.description.summary)"
+        case .declared: nil
+        }
+    }
+
+    /// What a name is, from the last check of its set.
+    private mutating func description(of name: NameInFile, _ path: String) -> String {
+        let checked = set(of: path)
+        let title = "**\(name.name)**: "
+        switch name.kind {
+        case .secret: return title + "a secret of secrets.yaml"
+        case .result: return title + "the result of a step, saved with `save_as`"
+        case .button: return title + (button(name.name, path) ?? "a button or a group")
+        case .state:
+            guard let state = checked?.readable?.states.first(where: { $0.name == name.name }) else {
+                return title + "a state"
+            }
+            var text = "a state of type \(state.type.rawValue), from the topic `\(state.topicName)`"
+            if !state.pointer.isEmpty { text += " at `\(state.pointer)`" }
+            return title + text
+        case .variable:
+            guard let variable = checked?.readable?.variables.first(where: { $0.name == name.name }) else {
+                return title + "a variable"
+            }
+            let values = variable.values.compactMap(\.text)
+            return title + "a variable of type \(variable.type.rawValue), at first `\(variable.initial.text ?? "")`"
+                + (values.isEmpty ? "" : "\n\n*Values:* " + values.map { "`\($0)`" }.joined(separator: ", "))
+        case .script:
+            guard let script = checked?.readable?.scripts.first(where: { $0.name == name.name }) else {
+                return title + "a script"
+            }
+            let inputs = script.inputs.map { "`\($0.name)` (\($0.type.rawValue))" }
+            return title + "a script" + (inputs.isEmpty ? "" : " with the inputs " + inputs.joined(separator: ", "))
+        case .input:
+            let script = checked?.readable?.scripts.first { $0.name == name.owner }
+            guard let input = script?.inputs.first(where: { $0.name == name.name }) else {
+                return title + "an input of a script"
+            }
+            return title + "an input of type \(input.type.rawValue) of the script `\(name.owner ?? "")`"
+        case .rule:
+            guard let rule = checked?.readable?.rules.first(where: { $0.id == name.name }) else {
+                return title + "a rule"
+            }
+            return title + "a rule" + (rule.alias.map { ": \($0)" } ?? "")
+        }
+    }
+
+    private mutating func button(_ name: String, _ path: String) -> String? {
+        guard let set = set(of: path)?.readable else { return nil }
+        if let members = set.groups[name] {
+            return "a group of " + members.map { "`\(set.buttons[$0].name)`" }.joined(separator: ", ")
+        }
+        guard let button = set.buttons.first(where: { $0.name == name }) else { return nil }
+        var text = "a button of model \(button.model.rawValue)"
+        guard let timing = timing(of: name, path) else { return text }
+        text += "\n\nA click " + LanguageServer.wait(timing) + "."
+        return text
+    }
+}

@@ -1,0 +1,399 @@
+package import ButtonModel
+import Diagnostics
+import JSON
+import RuleLoader
+import Rules
+
+/// The language server for rules files: a state machine between an editor and the loader of rules.
+///
+/// It reads no files and no clock. The caller performs the effects in their order, and answers each `find` before it gives
+/// other input. An input, however malformed, never ends the server.
+///
+/// - Source: Language Server Protocol 3.17.
+package struct LanguageServer: Sendable {
+    package enum Input: Sendable {
+        /// Octets that the editor has sent.
+        case received([UInt8])
+        /// The editor has closed its end.
+        case inputEnded
+        /// The answer to the last `find`.
+        case found(DiskAnswer)
+        case timerFired
+    }
+
+    package enum Effect: Sendable {
+        /// Octets for the editor.
+        case send([UInt8])
+        /// A file or another fact is needed.
+        case find(DiskRequest)
+        /// When `timerFired` is wanted; `nil`: not at all.
+        case setTimer(Instant?)
+        /// The server has ended, with this exit status.
+        case exit(Int32)
+    }
+
+    /// How long after the last change a text is checked.
+    package static let delay = Duration.milliseconds(100)
+
+    enum Phase: Hashable, Sendable {
+        case new, initialized, shutDown, ended
+    }
+
+    /// What the editor can do, from `initialize`.
+    struct Client: Sendable {
+        var encoding = PositionEncoding.utf16
+        var hasSnippets = false
+        /// True if the editor shows notes of diagnostics.
+        var hasRelatedInformation = false
+        var hasMarkdown = true
+        var hasDocumentChanges = false
+        /// True if the editor can tell when other programs change files.
+        var watchesFiles = false
+    }
+
+    private let variables: [String: String]
+    private let version: String
+    private var framer = MessageFramer()
+    var phase = Phase.new
+    var client = Client()
+    /// The open documents by path.
+    var documents: [String: OpenDocument] = [:]
+    /// The key in `sets` of the set that each open document belongs to.
+    var entries: [String: String] = [:]
+    /// The sets that were checked, by their keys.
+    var sets: [String: CheckedSet] = [:]
+    /// When documents are to be checked.
+    private var due: [String: Instant] = [:]
+    private var check: SetCheck?
+    /// When `check` began.
+    private var checkStart = Instant(nanoseconds: 0)
+    /// The diagnostics that the editor has, by path.
+    var published: [String: JSONValue] = [:]
+    /// How long the clicks of buttons wait, by the key of the set and the name of the button. A set is analysed when the first
+    /// of its times is needed.
+    var clickTimings: [String: [String: ClickTiming]] = [:]
+    /// The outlines of files, for their current text.
+    var outlines = OutlineCache()
+    private var timer: Instant?
+    var effects: [Effect] = []
+
+    /// - Parameters:
+    ///   - variables: environment variables, for `!env_var`.
+    ///   - version: the version of the program.
+    package init(variables: [String: String], version: String) {
+        self.variables = variables
+        self.version = version
+    }
+
+    package mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
+        guard phase != .ended else { return [] }
+        switch input {
+        case .received(let octets): framer.append(octets)
+        case .inputEnded: end(status: phase == .shutDown ? 0 : 1)
+        case .found(let answer):
+            check?.answer(answer)
+            proceed()
+        case .timerFired: timer = nil
+        }
+        beginCheck(at: now)
+        // A check that has begun ends before the next message is read, so that a request finds the names of a file that was
+        // opened just before.
+        while phase != .ended, check == nil, let frame = framer.next() {
+            handle(frame, at: now)
+            beginCheck(at: now)
+        }
+        defer { effects = [] }
+        return effects
+    }
+
+    // MARK: Messages
+
+    private mutating func handle(_ frame: MessageFramer.Frame, at now: Instant) {
+        switch frame {
+        case .malformed(let reason): respond(to: .null, with: ResponseError(.parseError, reason))
+        case .message(let octets):
+            do throws(JSONError) {
+                handle(try JSONValue(parsing: octets), at: now)
+            } catch {
+                respond(to: .null, with: ResponseError(.parseError, "The message is not JSON: \(error)."))
+            }
+        }
+    }
+
+    private mutating func handle(_ message: JSONValue, at now: Instant) {
+        let id = message["id"]
+        guard message.objectValue != nil, let method = message["method"]?.stringValue else {
+            guard message["result"] == nil, message["error"] == nil || id == nil else { return }
+            return respond(to: id ?? .null, with: ResponseError(.invalidRequest, "The message has no method."))
+        }
+        let parameters = message["params"] ?? .null
+        guard let id else { return notify(method, parameters, at: now) }
+        do throws(ResponseError) {
+            send(["jsonrpc": "2.0", "id": id, "result": try answer(method, parameters)])
+        } catch {
+            respond(to: id, with: error)
+        }
+    }
+
+    private mutating func respond(to id: JSONValue, with error: ResponseError) {
+        send([
+            "jsonrpc": "2.0", "id": id,
+            "error": ["code": .integer(error.code.rawValue), "message": .string(error.message)],
+        ])
+    }
+
+    mutating func send(_ message: JSONValue) { effects.append(.send(MessageFramer.frame(message.encoded()))) }
+
+    private mutating func answer(_ method: String, _ parameters: JSONValue) throws(ResponseError) -> JSONValue {
+        switch phase {
+        case .new where method != "initialize":
+            throw ResponseError(.serverNotInitialized, "The first request has to be initialize.")
+        case .shutDown, .ended: throw ResponseError(.invalidRequest, "The server was shut down.")
+        case .initialized where method == "initialize":
+            throw ResponseError(.invalidRequest, "The server is initialized already.")
+        case .new, .initialized: break
+        }
+        switch method {
+        case "initialize": return initialize(parameters)
+        case "shutdown":
+            phase = .shutDown
+            return .null
+        case "textDocument/completion": return try completion(parameters)
+        case "textDocument/hover": return try hover(parameters)
+        case "textDocument/definition": return try definition(parameters)
+        case "textDocument/references": return try references(parameters)
+        case "textDocument/documentSymbol": return try documentSymbols(parameters)
+        case "workspace/symbol": return workspaceSymbols(parameters)
+        case "textDocument/prepareRename": return try prepareRename(parameters)
+        case "textDocument/rename": return try rename(parameters)
+        case "textDocument/codeAction": return try codeActions(parameters)
+        case "textDocument/inlayHint": return try inlayHints(parameters)
+        case "textDocument/semanticTokens/full": return try semanticTokens(parameters)
+        default: throw ResponseError(.methodNotFound, "There is no method \(method.prefix(100)).")
+        }
+    }
+
+    private mutating func notify(_ method: String, _ parameters: JSONValue, at now: Instant) {
+        switch method {
+        case "exit": return end(status: phase == .shutDown ? 0 : 1)
+        case "initialized" where phase == .initialized: watchFiles()
+        case "textDocument/didOpen" where phase == .initialized: didOpen(parameters, at: now)
+        case "textDocument/didChange" where phase == .initialized: didChange(parameters, at: now)
+        case "textDocument/didClose" where phase == .initialized: didClose(parameters, at: now)
+        case "textDocument/didSave" where phase == .initialized,
+            "workspace/didChangeWatchedFiles" where phase == .initialized:
+            // Another program may have changed other files.
+            for path in documents.keys { checkSoon(path, at: now) }
+        // Requests are answered at once, so there is nothing to cancel.
+        default: break
+        }
+    }
+
+    // MARK: Life cycle
+
+    private mutating func initialize(_ parameters: JSONValue) -> JSONValue {
+        phase = .initialized
+        let capabilities = parameters["capabilities"]
+        let text = capabilities?["textDocument"]
+        if capabilities?["general"]?["positionEncodings"]?.arrayValue?.contains("utf-8") ?? false {
+            client.encoding = .utf8
+        }
+        client.hasSnippets = text?["completion"]?["completionItem"]?["snippetSupport"]?.boolValue ?? false
+        client.hasRelatedInformation = text?["publishDiagnostics"]?["relatedInformation"]?.boolValue ?? false
+        if let formats = text?["hover"]?["contentFormat"]?.arrayValue {
+            client.hasMarkdown = formats.contains("markdown")
+        }
+        client.watchesFiles =
+            capabilities?["workspace"]?["didChangeWatchedFiles"]?["dynamicRegistration"]?.boolValue ?? false
+        client.hasDocumentChanges = capabilities?["workspace"]?["workspaceEdit"]?["documentChanges"]?.boolValue ?? false
+        return [
+            "capabilities": [
+                "positionEncoding": .string(client.encoding.rawValue),
+                "textDocumentSync": ["openClose": true, "change": 2, "save": ["includeText": false]],
+                "completionProvider": ["triggerCharacters": [" ", ":", ".", "-", "!"]],
+                "hoverProvider": true, "definitionProvider": true, "referencesProvider": true,
+                "documentSymbolProvider": true, "workspaceSymbolProvider": true,
+                "renameProvider": ["prepareProvider": true],
+                "codeActionProvider": ["codeActionKinds": ["quickfix", "refactor"]], "inlayHintProvider": true,
+                "semanticTokensProvider": [
+                    "legend": ["tokenTypes": .array(Self.tokenTypes), "tokenModifiers": []], "full": true,
+                ],
+            ],
+            "serverInfo": ["name": "tryck", "version": .string(version)],
+        ]
+    }
+
+    /// Asks the editor to tell when another program changes a YAML file.
+    private mutating func watchFiles() {
+        guard client.watchesFiles else { return }
+        send([
+            "jsonrpc": "2.0", "id": "watch", "method": "client/registerCapability",
+            "params": [
+                "registrations": [
+                    [
+                        "id": "watch", "method": "workspace/didChangeWatchedFiles",
+                        "registerOptions": ["watchers": [["globPattern": "**/*.yaml"]]],
+                    ]
+                ]
+            ],
+        ])
+    }
+
+    private mutating func end(status: Int32) {
+        phase = .ended
+        effects.append(.exit(status))
+    }
+
+    // MARK: Documents
+
+    private mutating func didOpen(_ parameters: JSONValue, at now: Instant) {
+        guard let document = parameters["textDocument"], let uri = document["uri"]?.stringValue,
+            let text = document["text"]?.stringValue
+        else { return }
+        let path = FileURI.documentPath(of: uri)
+        documents[path] = OpenDocument(
+            uri: uri, version: document["version"]?.integerValue,
+            kind: FileKind(name: path, text: Array(text.utf8)), text: text)
+        outlines.remove(path)
+        due[path] = now
+        checkOthers(thatContain: path, at: now)
+    }
+
+    private mutating func didChange(_ parameters: JSONValue, at now: Instant) {
+        guard let identifier = parameters["textDocument"],
+            let path = identifier["uri"]?.stringValue.map(FileURI.documentPath),
+            let changes = parameters["contentChanges"]?.arrayValue, var document = documents[path]
+        else { return }
+        let version = identifier["version"]?.integerValue
+        if let version, let current = document.version, version <= current { return }
+        // The copy in the dictionary is released, so that the text is not copied twice.
+        documents[path] = nil
+        _ = document.apply(changes, client.encoding)
+        document.version = version
+        documents[path] = document
+        outlines.remove(path)
+        checkSoon(path, at: now)
+        checkOthers(thatContain: path, at: now)
+    }
+
+    private mutating func didClose(_ parameters: JSONValue, at now: Instant) {
+        guard let path = parameters["textDocument"]?["uri"]?.stringValue.map(FileURI.documentPath),
+            documents.removeValue(forKey: path) != nil
+        else { return }
+        outlines.remove(path)
+        entries[path] = nil
+        due[path] = nil
+        removeUnusedSets()
+        publish(versions: [:])
+        // The sets of other documents have the file's text from the disk now.
+        checkOthers(thatContain: path, at: now)
+    }
+
+    private mutating func checkSoon(_ path: String, at now: Instant) { due[path] = now + LanguageServer.delay }
+
+    /// Checks one document of each other set that contains a file.
+    private mutating func checkOthers(thatContain path: String, at now: Instant) {
+        for (entry, set) in sets where entry != entries[path] && set.contains(path) {
+            if let document = entries.first(where: { $0.value == entry && $0.key != path })?.key {
+                checkSoon(document, at: now)
+            }
+        }
+    }
+
+    // MARK: Checks
+
+    /// Begins the check that is due, or sets the timer for the next one.
+    private mutating func beginCheck(at now: Instant) {
+        guard phase != .ended, check == nil else { return }
+        while let (path, time) = due.min(by: { ($0.value, $0.key) < ($1.value, $1.key) }) {
+            guard time <= now else { return setTimer(time) }
+            due[path] = nil
+            guard let document = documents[path] else { continue }
+            documents[path]?.kind = FileKind(name: path, text: document.octets)
+            checkStart = now
+            check = SetCheck(
+                of: path, open: documents.mapValues(\.octets), versions: documents.compactMapValues(\.version),
+                variables: variables)
+            proceed()
+            if check != nil { return }
+        }
+        setTimer(nil)
+    }
+
+    private mutating func setTimer(_ time: Instant?) {
+        guard timer != time else { return }
+        timer = time
+        effects.append(.setTimer(time))
+    }
+
+    private mutating func proceed() {
+        guard let check else { return }
+        if let request = check.nextRequest {
+            effects.append(.find(request))
+            return
+        }
+        self.check = nil
+        guard documents[check.path] != nil else { return }
+        if let set = check.result {
+            sets[set.key] = set
+            clickTimings[set.key] = nil
+            entries[check.path] = set.key
+            // Other documents of this set need no check of their own.
+            for path in documents.keys where set.key == set.entry.name && set.file(path) != nil {
+                entries[path] = set.key
+                if let time = due[path], time <= checkStart { due[path] = nil }
+            }
+        } else {
+            entries[check.path] = nil
+        }
+        removeUnusedSets()
+        outlines.keepOnly(sets.values.flatMap { $0.files.map(\.name) } + Array(documents.keys))
+        publish(versions: check.versions)
+    }
+
+    private mutating func removeUnusedSets() {
+        let used = Set(entries.values)
+        sets = sets.filter { used.contains($0.key) }
+        clickTimings = clickTimings.filter { used.contains($0.key) }
+    }
+
+    // MARK: Access for requests
+
+    /// The open document that a request is about.
+    func document(_ parameters: JSONValue) throws(ResponseError) -> (path: String, document: OpenDocument) {
+        guard let uri = parameters["textDocument"]?["uri"]?.stringValue else {
+            throw ResponseError(.invalidParams, "textDocument.uri is missing.")
+        }
+        let path = FileURI.documentPath(of: uri)
+        guard let document = documents[path] else {
+            throw ResponseError(.invalidParams, "The document is not open.")
+        }
+        return (path, document)
+    }
+
+    func position(_ parameters: JSONValue) throws(ResponseError) -> TextLines.Position {
+        guard let position = TextLines.Position(parameters["position"]) else {
+            throw ResponseError(.invalidParams, "position is missing or not a position.")
+        }
+        return position
+    }
+
+    func set(of path: String) -> CheckedSet? { entries[path].flatMap { sets[$0] } }
+
+    /// The files of the set of a document with the texts in the editor. Without a set it is the document alone.
+    func files(of path: String) -> [SourceFile] {
+        var files = set(of: path)?.files ?? []
+        if !files.contains(where: { $0.name == path || $0.identity == path }) {
+            files.append(SourceFile(name: path, text: []))
+        }
+        return files.map { file in
+            var file = file
+            if let document = documents[file.name] ?? file.identity.flatMap({ documents[$0] }) {
+                file.text = document.octets
+            }
+            return file
+        }
+    }
+
+    func uri(of path: String) -> String { documents[path]?.uri ?? FileURI.uri(of: path) }
+}

@@ -1,0 +1,6 @@
+package import ArgumentParser
+
+/// The commands that editors start.
+package enum LanguageServerCommands {
+    package static let languageServer: any ParsableCommand.Type = LanguageServerCommand.self
+}

@@ -1,0 +1,27 @@
+/// The kind of a file that is named on the command line or opened in an editor.
+package enum FileKind: Hashable, Sendable {
+    case configuration
+    case rules
+
+    /// Tells rules from a configuration. Only rules have a `version`. Without it, a file that is called `tryck.yaml` or
+    /// has a key of the configuration is a configuration.
+    package init(name: String, text: [UInt8]) {
+        let keys = text.split(separator: UInt8(ascii: "\n")).compactMap(FileKind.topLevelKey)
+        if keys.contains("version") {
+            self = .rules
+            return
+        }
+        let isNamedSo = name.split(separator: "/").last == "tryck.yaml"
+        self = isNamedSo || keys.contains(where: FileKind.configurationKeys.contains) ? .configuration : .rules
+    }
+
+    /// The keys of a configuration that rules do not have.
+    private static let configurationKeys = Set(MappingTable.configuration.keys.map(\.name))
+        .subtracting(MappingTable.rulesFile.keys.map(\.name))
+
+    private static func topLevelKey(_ line: ArraySlice<UInt8>) -> String? {
+        let key = line.prefix { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || $0 == UInt8(ascii: "_") }
+        guard !key.isEmpty, line.dropFirst(key.count).first == UInt8(ascii: ":") else { return nil }
+        return String(decoding: key, as: UTF8.self)
+    }
+}

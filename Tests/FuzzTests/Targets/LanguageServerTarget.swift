@@ -1,0 +1,90 @@
+import ButtonModel
+import JSON
+import LanguageServer
+import RuleLoader
+
+extension FuzzTarget {
+    /// Whatever an editor sends: each request is answered, and the server ends only when it is told to.
+    ///
+    /// The first octet chooses a request, or raw octets in place of messages. Two octets are the position of the request,
+    /// and the rest is the text of a document.
+    static let languageServer = FuzzTarget(name: "language-server") { octets throws(BrokenPromise) in
+        var input = FuzzInput(octets)
+        var editor = FuzzEditor()
+        let choice = input.octet()
+        guard choice & 0x80 == 0 else {
+            editor.give(.received(input.remainder()))
+            editor.send(["id": 0, "method": "initialize", "params": [:]])
+            return
+        }
+        let position: JSONValue = [
+            "line": .integer(Int64(input.octet())), "character": .integer(Int64(input.octet())),
+        ]
+        let text = String(decoding: input.remainder(), as: UTF8.self)
+        editor.send(["id": 0, "method": "initialize", "params": [:]])
+        editor.send([
+            "method": "textDocument/didOpen",
+            "params": ["textDocument": ["uri": "file:///r/home.yaml", "version": 1, "text": .string(text)]],
+        ])
+        editor.send([
+            "method": "textDocument/didChange",
+            "params": [
+                "textDocument": ["uri": "file:///r/home.yaml", "version": 2],
+                "contentChanges": [["range": ["start": position, "end": position], "text": "x"]],
+            ],
+        ])
+        editor.send([
+            "id": 1, "method": .string("textDocument/" + FuzzEditor.methods[Int(choice) % FuzzEditor.methods.count]),
+            "params": [
+                "textDocument": ["uri": "file:///r/home.yaml"], "position": position, "newName": "other",
+                "range": ["start": position, "end": position],
+            ],
+        ])
+        editor.give(.timerFired)
+        editor.send(["id": 2, "method": "shutdown"])
+        try promise("each request is answered", editor.answerCount == 3)
+        try promise("the server goes on", !editor.hasEnded)
+        editor.send(["method": "exit"])
+        try promise("the server ends when it is told to", editor.hasEnded)
+    }
+}
+
+/// An editor without files, which counts answers.
+private struct FuzzEditor {
+    static let methods = [
+        "completion", "hover", "definition", "references", "documentSymbol", "prepareRename", "rename", "codeAction",
+    ]
+
+    private var server = LanguageServer(variables: [:], version: "1")
+    private let now = Instant(sinceBoot: .seconds(100))
+    private(set) var answerCount = 0
+    private(set) var hasEnded = false
+
+    mutating func send(_ message: JSONValue) {
+        let text = message.encoded()
+        give(.received(Array("Content-Length: \(text.count)\r\n\r\n".utf8) + text))
+    }
+
+    mutating func give(_ input: LanguageServer.Input) {
+        var effects = server.handle(input, at: now)[...]
+        while let effect = effects.popFirst() {
+            switch effect {
+            case .send(let octets):
+                // A message of the server's own has no id.
+                if String(decoding: octets, as: UTF8.self).contains("\"id\":") { answerCount += 1 }
+            case .find(let request): effects += server.handle(.found(Self.answer(to: request)), at: now)
+            case .setTimer: break
+            case .exit: hasEnded = true
+            }
+        }
+    }
+
+    private static func answer(to request: DiskRequest) -> DiskAnswer {
+        switch request {
+        case .file, .ofSet(.files, _): .set(.noSuchFile)
+        case .ofSet(.timeZone, _): .set(.timeZone(nil))
+        case .systemTimeZone: .systemTimeZone(nil)
+        case .missingPrograms: .missingPrograms([])
+        }
+    }
+}

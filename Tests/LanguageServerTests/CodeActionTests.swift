@@ -1,0 +1,190 @@
+import JSON
+import LanguageServer
+import RuleLoader
+import Testing
+
+@Suite("Quick fixes")
+struct CodeActionTests {
+    /// The text after the first quick fix of a line, and the title of the fix.
+    private static func fix(_ text: String, line: Int) -> (title: String, text: String)? {
+        var editor = Editor.ready()
+        editor.open("/home.yaml", text)
+        let place: JSONValue = ["line": .integer(Int64(line)), "character": 0]
+        let answer = editor.request(
+            "textDocument/codeAction",
+            [
+                "textDocument": ["uri": "file:///home.yaml"], "range": ["start": place, "end": place],
+                "context": ["diagnostics": []],
+            ])
+        guard let action = answer["result"]?.arrayValue?.first, let title = action["title"]?.stringValue,
+            action["kind"] == "quickfix",
+            let edit = action["edit"]?["changes"]?["file:///home.yaml"]?.arrayValue?.first,
+            let start = edit["range"]?["start"]?["character"]?.integerValue,
+            let end = edit["range"]?["end"]?["character"]?.integerValue
+        else { return nil }
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let changed = lines[line]
+        let fixed = changed.prefix(Int(start)) + (edit["newText"]?.stringValue ?? "") + changed.dropFirst(Int(end))
+        return (title, String(fixed))
+    }
+
+    private static func rule(_ line: String) -> String {
+        """
+        version: 1
+        buttons: {kitchen: BF12-C34567}
+        variables: {guest: false}
+        states: {lux: {topic: lux, type: integer, default: 0}}
+        rules:
+          - id: lamp
+            triggers: {button: kitchen, event: click}
+            actions: {log: clicked}
+        \(line)
+
+        """
+    }
+
+    @Test(
+        "hints that are a replacement are offered as a change",
+        arguments: [
+            ("    mod: single", "    mode: single"),
+            ("    throttle: 5s", "    cooldown: 5s"),
+            ("    mode: singel", "    mode: single"),
+            ("    mode: Single", "    mode: single"),
+            ("    enabled: yes", "    enabled: true"),
+            ("    enabled: \"true\"", "    enabled: true"),
+            ("    cooldown: 00:00:10", "    cooldown: 10s"),
+            ("    conditions: variables.gest", "    conditions: variables.guest"),
+            ("    conditions: variables.guest && true", "    conditions: variables.guest and true"),
+            ("    conditions: states.lux = 5", "    conditions: states.lux == 5"),
+            ("    conditions: {time: {after: 7:00}}", "    conditions: {time: {after: 07:00}}"),
+            ("    description: {{ x }}", "    description: \"{{ x }}\""),
+            ("    alias: # the lamp", "    alias: \"# the lamp\""),
+        ])
+    func replacements(line: String, expected: String) throws {
+        let fix = try #require(Self.fix(Self.rule(line), line: 8))
+        #expect(fix.text == expected, "\(fix.title)")
+    }
+
+    @Test(
+        "hints that describe more than a replacement are not offered",
+        arguments: [
+            "    unknown_key: 5", "    queued: 10", "    conditions: 1 < states.lux < 3", "    max: 3",
+            "    mode: single",
+        ])
+    func others(line: String) {
+        #expect(Self.fix(Self.rule(line), line: 8) == nil)
+    }
+
+    @Test("the name of a secret is replaced, not its tag")
+    func secret() throws {
+        var editor = Editor.ready(["/secrets.yaml": "token: x\n"])
+        editor.open("/home.yaml", "version: 1\nstates: {a: {topic: !secret tokn}}\n")
+        let place: JSONValue = ["line": 1, "character": 0]
+        let answer = editor.request(
+            "textDocument/codeAction",
+            ["textDocument": ["uri": "file:///home.yaml"], "range": ["start": place, "end": place]])
+        #expect(answer["result"]?.arrayValue?.map { $0["title"] } == ["Replace tokn by token"])
+    }
+
+    @Test("only actions of the wanted kind")
+    func kinds() {
+        var editor = Editor.ready()
+        editor.open("/home.yaml", Self.rule("    mod: single"))
+        let place: JSONValue = ["line": 8, "character": 5]
+        func answer(_ kind: JSONValue) -> JSONValue {
+            editor.request(
+                "textDocument/codeAction",
+                [
+                    "textDocument": ["uri": "file:///home.yaml"], "range": ["start": place, "end": place],
+                    "context": ["only": [kind]],
+                ])["result"] ?? .null
+        }
+        #expect(answer("source") == [])
+        #expect(answer("quickfix").arrayValue?.count == 1)
+    }
+
+    // MARK: Changes of a rule
+
+    /// The titles of the changes that are offered for a rule, and the text after each.
+    private static func changes(_ text: String, line: Int) -> [String: String] {
+        var editor = Editor.ready()
+        editor.open("/home.yaml", text)
+        let place: JSONValue = ["line": .integer(Int64(line)), "character": 8]
+        let answer = editor.request(
+            "textDocument/codeAction",
+            [
+                "textDocument": ["uri": "file:///home.yaml"], "range": ["start": place, "end": place],
+                "context": ["only": ["refactor"]],
+            ])
+        var changes: [String: String] = [:]
+        for action in answer["result"]?.arrayValue ?? [] {
+            var other = editor
+            let edit = action["edit"]?["changes"]?["file:///home.yaml"]?.arrayValue?.first
+            let start = edit?["range"]?["start"]?["line"]?.integerValue ?? 0
+            other.change(
+                "/home.yaml", version: 2, ["range": edit?["range"] ?? .null, "text": edit?["newText"] ?? .null])
+            other.wait(.seconds(1))
+            #expect(!other.problems("/home.yaml").contains { $0.hasPrefix("E") })
+            changes[action["title"]?.stringValue ?? ""] = "\(start): \(edit?["newText"]?.stringValue ?? "")"
+        }
+        return changes
+    }
+
+    @Test("late presses are ignored with one more key, and a test that passes is written")
+    func rule() {
+        let text = rule(conditions: "true", actions: "{log: clicked}")
+        #expect(
+            Self.changes(text, line: 5) == [
+                "Ignore late presses here": "5:     queued: drop\n",
+                "Write a test for this rule": """
+                8: tests:
+                  - name: lamp
+                    steps:
+                      - event: {button: kitchen, event: click}
+                      - expect_rules: {lamp: completed}
+
+                """,
+            ])
+        let tested = text + "tests:\n- name: lamp\n  steps:\n  - expect: []\n"
+        #expect(
+            Self.changes(tested, line: 5)["Write a test for this rule"] == """
+                12: - name: lamp 2
+                  steps:
+                    - event: {button: kitchen, event: click}
+                    - expect_rules: {lamp: completed}
+
+                """)
+    }
+
+    @Test(
+        "the test expects what the rule does",
+        arguments: [
+            ("true", "{delay: 5m}", "started"), ("states.lux > 5", "{log: a}", "dropped_conditions"),
+            ("true", "{log: \"{{ 1 / states.lux }}\"}", "failed"),
+        ])
+    func outcome(conditions: String, actions: String, outcome: String) {
+        let changes = Self.changes(rule(conditions: conditions, actions: actions), line: 5)
+        #expect(changes["Write a test for this rule"]?.contains("{lamp: \(outcome)}") ?? false, "\(changes)")
+    }
+
+    @Test("nothing is offered for a rule in braces, in a file with errors, and outside of rules")
+    func noChanges() {
+        #expect(Self.changes("version: 1\nrules: [{id: a, actions: {log: a}}]\n", line: 1) == [:])
+        #expect(Self.changes(rule(conditions: "tru", actions: "{log: a}"), line: 5) == [:])
+        #expect(Self.changes(rule(conditions: "true", actions: "{log: a}"), line: 1) == [:])
+    }
+
+    private func rule(conditions: String, actions: String) -> String {
+        """
+        version: 1
+        buttons: {kitchen: BF12-C34567}
+        states: {lux: {topic: lux, type: integer, default: 0}}
+        rules:
+          - id: lamp
+            triggers: {button: kitchen, event: click}
+            conditions: \(conditions)
+            actions: \(actions)
+
+        """
+    }
+}

@@ -1,0 +1,105 @@
+import Diagnostics
+import Foundation
+import JSON
+import LanguageServer
+import RuleLoader
+import Rules
+import Testing
+
+/// The files with mistakes from the tests of the loader, each opened in an editor: the editor gets the same codes at the
+/// same places as the command line.
+@Suite("The loader's files with mistakes in an editor")
+struct GoldenTests {
+    private static let golden = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "RuleLoaderTests/Golden")
+
+    static let files: [String] = {
+        let names = try? FileManager.default.subpathsOfDirectory(atPath: golden.path)
+        return (names ?? []).filter { name in
+            name.hasSuffix(".yaml") && (name.hasPrefix("rules/") || name.hasPrefix("configuration/"))
+        }.sorted()
+    }()
+
+    static let sets: [String] = {
+        let names = try? FileManager.default.contentsOfDirectory(atPath: golden.appending(path: "sets").path)
+        return (names ?? []).filter { !$0.hasSuffix(".txt") }.sorted()
+    }()
+
+    @Test("there are files")
+    func count() {
+        #expect(Self.files.count > 50)
+        #expect(Self.sets.count > 3)
+    }
+
+    @Test("a file has the same codes at the same places", arguments: files)
+    func file(name: String) throws {
+        let text = try Data(contentsOf: Self.golden.appending(path: name))
+        // An editor sends only text that is UTF-8.
+        guard let string = String(validating: text, as: UTF8.self) else { return }
+        let isConfiguration = name.hasPrefix("configuration/")
+        let path = isConfiguration ? "/etc/tryck.yaml" : "/etc/rules/\(name.split(separator: "/").last ?? "")"
+        let secrets = SourceFile(
+            name: isConfiguration ? "/etc/secrets.yaml" : "/etc/rules/secrets.yaml",
+            text: Array("token: hunter2\n".utf8), isReadableByOthers: name.contains("W703"))
+        let zones = [
+            "Europe/Amsterdam": Array(
+                try Data(
+                    contentsOf: Self.golden.deletingLastPathComponent().deletingLastPathComponent()
+                        .appending(path: "AlmanacTests/Zones/Europe-Amsterdam")))
+        ]
+        var editor = Editor.ready()
+        editor.zones = zones
+        editor.disk[secrets.name] = secrets
+        editor.disk[path] = SourceFile(name: path, text: Array(text))
+        if name.contains("forbidden") || name.contains("W710") {
+            let configuration =
+                name.contains("W710") ? "mqtt: {broker: none}\n" : "actions: {shell: false, http: false}\n"
+            editor.disk["/etc/tryck.yaml"] = SourceFile(
+                name: "/etc/tryck.yaml", text: Array((configuration + "rules: \(path)\n").utf8))
+        }
+        editor.open(path, string)
+
+        let source = SourceFile(name: path, text: Array(text))
+        let inputs = LoadInputs(
+            secrets: isConfiguration ? nil : secrets, variables: ["HOME": "/root"],
+            forbiddenSteps: name.contains("forbidden") ? [.shell, .http] : [], timeZones: zones,
+            hasNoBroker: name.contains("W710"))
+        var expected: [Diagnostic]
+        if isConfiguration {
+            expected = FileLoader.configuration(source, in: inputs).diagnostics
+        } else {
+            var loaded = FileLoader.rules(source, in: inputs)
+            loaded.report(missing: loaded.programs.subtracting(["mpc"]))
+            expected = loaded.diagnostics
+        }
+        expected = expected.filter { $0.file == path }
+        #expect(editor.problems(path) == expected.map { "\($0.code):\($0.start.line)" })
+        let code = String(name.split(separator: "/").last?.prefix(4) ?? "")
+        let all = editor.diagnostics.values.description
+        #expect(all.contains(code))
+        #expect(!all.contains("hunter2"))
+    }
+
+    @Test("a set has the same codes in the same files", arguments: sets)
+    func set(name: String) throws {
+        let folder = Self.golden.appending(path: "sets/\(name)")
+        var editor = Editor.ready()
+        var files: [String: SourceFile] = [:]
+        for file in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where file.hasSuffix(".yaml") {
+            let path = "/set/\(file)"
+            let text = Array(try Data(contentsOf: folder.appending(path: file)))
+            files[path] = SourceFile(name: path, text: text, isReadableByOthers: true)
+        }
+        let entry = try #require(
+            files.values.filter { $0.name.hasSuffix("home.yaml") }.min { $0.name.utf8.count < $1.name.utf8.count })
+        editor.disk = files
+        editor.open(entry.name)
+        let secrets = files.values.first { $0.name.hasSuffix("secrets.yaml") }
+        let beside = secrets?.name == PathPattern.path("secrets.yaml", relativeTo: entry.name) ? secrets : nil
+        let expected = FileLoader.rules(entry, in: LoadInputs(secrets: beside, files: files)).diagnostics
+        for path in files.keys {
+            let own = expected.filter { $0.file == path }
+            #expect(editor.problems(path) == own.map { "\($0.code):\($0.start.line)" }, "\(path)")
+        }
+    }
+}
