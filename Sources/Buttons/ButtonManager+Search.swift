@@ -4,12 +4,13 @@ import Radios
 
 // The search for new buttons, and the pairing of the candidate.
 extension ButtonManager {
-    mutating func startSearch(until end: Instant, at now: Instant) {
+    mutating func startSearch(until end: Instant, through radio: RadioID?, at now: Instant) {
         guard end > now else { return endSearch(byUser: true, at: now) }
         deadlines.set(.searchEnds, at: end)
         let isNew = !isSearching
         if search == nil { search = ButtonSearch() }
         search?.isUserRequested = true
+        search?.radio = radio
         search?.failed = []
         search?.reported = []
         search?.measured = []
@@ -54,13 +55,13 @@ extension ButtonManager {
 
     /// Handles an advertisement: reports its signal to listeners, and makes an unknown button in public mode the
     /// candidate.
-    mutating func noticed(_ heard: HeardAdvertisement, at now: Instant) {
+    mutating func noticed(_ heard: HeardAdvertisement, by radio: RadioID, at now: Instant) {
         let button = ButtonID(heard.address)
         if let rssi = heard.rssi, known[button] != nil, search?.measured.insert(button).inserted == true {
             effects.append(.signal(button, rssi: rssi))
         }
         reportAdvertisement(heard)
-        guard let search else { return }
+        guard let search, search.radio.map({ $0 == radio }) ?? true else { return }
         if case .found(let address) = search.candidate, address == heard.address, heard.kind == .scanResponse {
             // Other radios may hear it better, and say so until the time limit for scan responses.
             guard radios.isAlone || heard.isConnectedElsewhere else { return }
@@ -96,6 +97,7 @@ extension ButtonManager {
     private mutating func tryCandidate(_ address: BluetoothAddress, isConnectedElsewhere: Bool, at now: Instant) {
         guard !isConnectedElsewhere else { return candidateFailed(.alreadyConnectedToOtherDevice, at: now) }
         search?.candidate = .connecting(address)
+        if let radio = search?.radio { perform(.pin(address, radio), at: now) }
         updateListening(at: now)
         updateExpected(at: now)
         deadlines.set(.candidate, at: now + ButtonManager.connectLimit)

@@ -37,7 +37,9 @@ package struct ButtonManager: Sendable {
         /// Random octets, requested by `needsEntropy`.
         case entropy([UInt8])
         /// Searches for new buttons for this time, or makes a search in progress end after this time.
-        case permitJoin(Duration)
+        ///
+        /// The radio is the one that pairs; `nil`: the one that hears a button best.
+        case permitJoin(Duration, RadioID? = nil)
         case stopJoin
         /// Replaces the `ButtonListening`. Buttons whose pairing failed may be tried again.
         case listen(ButtonListening)
@@ -197,8 +199,8 @@ package struct ButtonManager: Sendable {
             lose(radio, at: now)
         case .entropy(let octets):
             entropy = Array((entropy + octets).prefix(ButtonManager.maximumEntropy))
-        case .permitJoin(let duration):
-            startSearch(until: now + duration, at: now)
+        case .permitJoin(let duration, let radio):
+            startSearch(until: now + duration, through: radio, at: now)
         case .stopJoin:
             if isSearching { endSearch(byUser: true, at: now) }
         case .listen(let wanted): listen(wanted, at: now)
@@ -295,7 +297,7 @@ package struct ButtonManager: Sendable {
             for button in known.keys.sorted() { updateState(of: button) }
             updateListening(at: now)
         case .failed(let advice, let fault): effects.append(.controllerFailed(advice, fault, radio))
-        case .heard(let advertisement): noticed(advertisement, at: now)
+        case .heard(let advertisement): noticed(advertisement, by: radio, at: now)
         case .connected(let id, let peer): linkUp(id, to: peer, at: now)
         case .attached(let id, let service, let attMTU): attached(id, to: service, attMTU: attMTU, at: now)
         case .attachFailed(let id): attachFailed(id, at: now)

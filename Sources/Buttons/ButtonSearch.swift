@@ -22,6 +22,8 @@ struct ButtonSearch: Hashable, Sendable {
     /// True if a user started the search, which then has an end. Otherwise it goes on for as long as `ButtonListening`
     /// requires.
     var isUserRequested = true
+    /// The radio that pairs; `nil`: the one that hears the candidate best.
+    var radio: RadioID?
     /// The buttons that were reported as private or as already paired, each of which is reported once.
     var reported: Set<BluetoothAddress> = []
     /// The known buttons whose signal was reported. Each is reported once, because a button that is not connected may

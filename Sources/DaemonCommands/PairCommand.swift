@@ -22,6 +22,9 @@ struct PairCommand: ParsableCommand {
     @Flag(help: "Continue the search after the first button.")
     var all = false
 
+    @Option(help: ArgumentHelp("The radio that pairs the button; tryck radios lists them.", valueName: "name"))
+    var radio: String?
+
     @OptionGroup var control: ControlOptions
     @OptionGroup var output: OutputOptions
 
@@ -31,7 +34,7 @@ struct PairCommand: ParsableCommand {
 
     func run() throws {
         let isJSON = output.json
-        try PairingGuide(seconds: time, pairsAll: all).run(control.candidates) { step in
+        try PairingGuide(seconds: time, pairsAll: all, radio: radio).run(control.candidates) { step in
             let output = Output.standardOutput
             if isJSON {
                 output.write(line: step.description)

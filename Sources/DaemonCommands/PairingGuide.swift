@@ -27,15 +27,19 @@ struct PairingGuide: Guide {
 
     private let seconds: Int
     private let pairsAll: Bool
+    private let radio: String?
     private var state = State.watching
     private var pairedCount = 0
     private var wasInterrupted = false
     private var lastAdvice: String?
 
-    /// - Parameter pairsAll: whether to go on after the first button, until the time is over.
-    init(seconds: Int, pairsAll: Bool) {
+    /// - Parameters:
+    ///   - pairsAll: whether to go on after the first button, until the time is over.
+    ///   - radio: the name of the radio that pairs; `nil`: the one that hears a button best.
+    init(seconds: Int, pairsAll: Bool, radio: String? = nil) {
         self.seconds = seconds
         self.pairsAll = pairsAll
+        self.radio = radio
     }
 
     mutating func handle(_ input: Input) -> [Effect] {
@@ -60,7 +64,9 @@ struct PairingGuide: Guide {
         switch state {
         case .watching:
             state = .joining
-            return [.send(.request(BridgeRequestName.permitJoin, ["time": .integer(Int64(seconds))]))]
+            var data: [JSONValue.Member] = [.init("time", .integer(Int64(seconds)))]
+            if let radio { data.append(.init("radio", .string(radio))) }
+            return [.send(.request(BridgeRequestName.permitJoin, .object(data)))]
         case .stopping: return finish()
         case .joining, .done: return []
         }

@@ -3,6 +3,7 @@ import Buttons
 import FlicdProtocol
 import JSON
 import MQTTTopics
+import Radios
 import Rules
 
 // The search for new buttons, and their pairing.
@@ -33,8 +34,17 @@ extension Hub {
             return .error(
                 problem ?? adapterProblem ?? "the Bluetooth adapter is not ready yet; try again in a moment")
         }
+        var radio: RadioID?
+        if let name = data["radio"], name != .null {
+            radio = radios.ids.first { radios[$0].radio.name == name.stringValue }
+            guard let radio, radios[radio].isReady else {
+                let names = radios.slots.map(\.radio.name).joined(separator: ", ")
+                return .error(
+                    radio == nil ? "there is no radio \(name); the radios are \(names)" : "this radio is not ready")
+            }
+        }
         search.requested(until: now + .seconds(seconds))
-        if isAdapterReady { advanceButtons(.permitJoin(.seconds(seconds)), at: now) }
+        if isAdapterReady { advanceButtons(.permitJoin(.seconds(seconds), radio), at: now) }
         searchUpstreams(withAdapter: isAdapterReady, at: now)
         return .ok(["time": .integer(seconds)])
     }

@@ -113,7 +113,7 @@ package struct HCIRadio: Sendable {
         case .discardDiscovery(let address), .forget(let address):
             attributes[address] = nil
         // The controller connects by itself.
-        case .attempt: break
+        case .attempt, .pin: break
         }
     }
 

@@ -50,6 +50,8 @@ package enum RadioCommand: Hashable, Sendable {
     case expect([ExpectedButton], unwanted: [BluetoothAddress], elsewhere: [BluetoothAddress] = [])
     /// Connects to an expected button that was just heard. For radios that do not connect by themselves.
     case attempt(BluetoothAddress)
+    /// Only this radio connects to the button until its link is up. For a fleet; a single radio ignores it.
+    case pin(BluetoothAddress, RadioID)
     /// Sends a value to the button, in order and without response.
     case write(LinkID, [UInt8])
     case disconnect(LinkID)

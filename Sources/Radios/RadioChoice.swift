@@ -74,6 +74,8 @@ struct RadioChoice: Sendable {
         var state = State.away
         /// True if it is to be connected to. Otherwise only what is known of it is kept.
         var isExpected = false
+        /// The radio that alone may connect to it, until it has.
+        var pinned: RadioID?
         var home: RadioID?
         /// The radio of the last link.
         var previous: RadioID?
@@ -130,6 +132,11 @@ struct RadioChoice: Sendable {
             guard !strangers.isEmpty else { return }
         }
         buttons[address] = Button()
+    }
+
+    mutating func pin(_ address: BluetoothAddress, to id: RadioID) {
+        guard id.rawValue < radios.count else { return }
+        buttons[address, default: Button()].pinned = id
     }
 
     mutating func forget(_ address: BluetoothAddress) {
@@ -195,6 +202,7 @@ struct RadioChoice: Sendable {
         guard let button = buttons[address] else { return }
         deadlines.cancel(.button(address))
         buttons[address]?.failures[id] = nil
+        buttons[address]?.pinned = nil
         buttons[address]?.state = .linked(id)
         if button.state != .linked(id) { effects.append(.assignmentChanged) }
     }
@@ -259,6 +267,7 @@ struct RadioChoice: Sendable {
         case .linked(let id), .trying(let id), .waiting(let id): return id
         case .away, .considered, nil: break
         }
+        if let pinned = button?.pinned { return self[pinned].isReady ? pinned : nil }
         if let home = button?.home, self[home].isReady, self[home].isTrusted { return home }
         let ready = ids.filter { self[$0].isReady }
         let trusted = ready.filter { self[$0].isTrusted }
@@ -283,6 +292,7 @@ struct RadioChoice: Sendable {
         let hearing = button.signals.filter {
             now - $0.value.heardAt <= Self.attemptAge && $0.value.strength >= Self.weakestSignal && self[$0.key].isReady
                 && (button.failures[$0.key].map { $0.until <= now } ?? true)
+                && (button.pinned == nil || button.pinned == $0.key)
         }
         guard !hearing.isEmpty else {
             if button.state != .away {

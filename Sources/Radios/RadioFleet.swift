@@ -133,6 +133,7 @@ package struct RadioFleet: Sendable {
         case .forget(let address):
             choice.forget(address)
             for id in ids { advance(id, .perform(command), at: now) }
+        case .pin(let address, let radio): choice.pin(address, to: radio)
         case .attempt: break
         }
     }

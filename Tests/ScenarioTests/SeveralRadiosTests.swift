@@ -123,6 +123,17 @@ struct SeveralRadiosTests {
         #expect(house.violations.isEmpty)
     }
 
+    @Test("The radio that pairs can be named, and a name that there is not is refused")
+    func named() {
+        var house = Self.house([-50, -80], pairs: false)
+        house.ask(#"{"request":"permit_join","data":{"time":20,"radio":"shed"}}"#)
+        #expect(house.responses.last?["error"] == "there is no radio \"shed\"; the radios are cellar, attic")
+        house.ask(#"{"request":"permit_join","data":{"time":20,"radio":"attic"}}"#)
+        house.wait(.seconds(25))
+        #expect(Self.radio(&house) == "attic")
+        #expect(house.violations.isEmpty)
+    }
+
     @Test("Without any radio there is no link, and the first one that returns is used")
     func none() {
         var house = Self.house([-50, -60])

@@ -178,7 +178,7 @@ package struct BlueZRadio: Sendable {
             guard state == .ready, let adapter, let device = device(address) else { break }
             call(.removeDevice(adapter: adapter.path, device: device.path))
         // BlueZ measures no signal of a link, and keeps by itself what it found out about services.
-        case .measureSignal, .keepDiscovery, .discardDiscovery, .attempt: break
+        case .measureSignal, .keepDiscovery, .discardDiscovery, .attempt, .pin: break
         }
     }
 

@@ -381,7 +381,7 @@ package struct ESPHomeRadio: Sendable {
             knowledge[link.address] = Knowledge(attributes: attributes, attMTU: link.attMTU)
         case .discardDiscovery(let address), .forget(let address): knowledge[address] = nil
         // A proxy does not measure the signal of a link.
-        case .measureSignal: break
+        case .measureSignal, .pin: break
         }
     }
 
