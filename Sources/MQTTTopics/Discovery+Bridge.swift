@@ -63,7 +63,8 @@ extension Discovery {
                     "json_attributes_topic": state,
                     "json_attributes_template": .string(
                         "{% set radio = value_json[\(place)] | default({}) %}"
-                            + "{{ {'reason': radio.advice, 'links': radio.links, 'buttons': radio.buttons} | to_json }}"),
+                            + "{{ {'reason': radio.advice, 'links': radio.links, 'buttons': radio.buttons} | to_json }}"
+                    ),
                 ])
         }
         return each + [

@@ -53,7 +53,9 @@ struct DoctorTests {
         #expect(findings.first { $0.check == .state }?.sentence == "the store")
     }
 
-    @Test("of several radios, one that fails is a warning as long as another works, and is not taken for the broker's fault")
+    @Test(
+        "of several radios, one that fails is a warning as long as another works, and is not taken for the broker's fault"
+    )
     func radios() {
         func findings(_ states: (String, String)) -> [Finding] {
             func radio(_ name: String, _ state: String) -> JSONValue {
@@ -67,7 +69,9 @@ struct DoctorTests {
             guard
                 case .object(var members) = Self.status(
                     adapter: "powered_on", broker: "disconnected", rules: "ok",
-                    faults: down.map { .string("\($0.0): it is gone: run `sudo rfkill unblock bluetooth`") } + ["the broker"])
+                    faults: down.map { .string("\($0.0): it is gone: run `sudo rfkill unblock bluetooth`") } + [
+                        "the broker"
+                    ])
             else { return [] }
             members.append(JSONValue.Member("radios", [radio("attic", states.0), radio("hall", states.1)]))
             seen.daemon = .status(.object(members))

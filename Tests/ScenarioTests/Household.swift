@@ -276,7 +276,8 @@ struct Household {
     /// Resets every button: it has no pairing and other keys. The adapter disappears and returns with them.
     mutating func resetButtons(seed: UInt64) {
         world = SimulatedWorld(
-            descriptions, seed: seed, at: now, controller: controller, others: Self.others(than: controller, radioCount))
+            descriptions, seed: seed, at: now, controller: controller, others: Self.others(than: controller, radioCount)
+        )
         worldTimer = nil
         worldInputs = []
         openRadios = []

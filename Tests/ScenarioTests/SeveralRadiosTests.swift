@@ -134,6 +134,54 @@ struct SeveralRadiosTests {
         #expect(house.violations.isEmpty)
     }
 
+    @Test(
+        "A button that is to stay disconnected is connected by no radio, and one that is wanted again by the next that hears it"
+    )
+    func unwanted() {
+        var house = Self.house([-50, -60])
+        house.ask(#"{"request":"button/disconnect","data":{"id":"kitchen"}}"#)
+        house.wait(.seconds(5))
+        house.unplugAdapter(0)
+        house.press("kitchen", .click)
+        house.wait(.seconds(10))
+        #expect(Self.answer(&house, "buttons")?.arrayValue?[0]["state"] == "disconnected")
+        house.signal("kitchen", 0, nil)
+        house.ask(#"{"request":"button/connect","data":{"id":"kitchen"}}"#)
+        house.press("kitchen", .click)
+        house.wait(.seconds(5))
+        #expect(Self.answer(&house, "buttons")?.arrayValue?[0]["state"] == "ready")
+        #expect(Self.radio(&house) == "attic")
+        #expect(Self.presses(&house) == 2)
+        #expect(house.violations.isEmpty)
+    }
+
+    @Test(
+        "Two radios with a link each serve four buttons: each press arrives, and none is stale",
+        arguments: UInt64(1)...10)
+    func crowd(seed: UInt64) {
+        let buttons = (1...4).map { number in
+            SimulatedButtonDescription(
+                name: "b\(number)", address: BluetoothAddress(rawValue: 0x80E4_DA00_0010 + number),
+                serial: "BA00-B0000\(number)", isPublic: true)
+        }
+        var house = Household(
+            buttons, rules: .none, seed: seed,
+            controller: .init(address: BluetoothAddress(rawValue: 0x0000_5E00_5301), maximumLinks: 1), radios: 2)
+        house.pairAll(within: .seconds(60))
+        house.forgetWhatHappened()
+        for round in 0..<3 {
+            for button in buttons {
+                house.press(button.name, .click)
+                house.wait(.seconds(round == 0 ? 4 : 3))
+            }
+        }
+        house.wait(.seconds(10))
+        let counts = Self.answer(&house, "buttons")?.arrayValue?.map { $0["press_count"]?.integerValue }
+        #expect(counts == [3, 3, 3, 3])
+        #expect(house.payloads(on: "tryck/bridge/event").allSatisfy { !$0.contains("stale") })
+        #expect(house.violations.isEmpty)
+    }
+
     @Test("Without any radio there is no link, and the first one that returns is used")
     func none() {
         var house = Self.house([-50, -60])
