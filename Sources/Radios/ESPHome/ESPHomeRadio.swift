@@ -109,14 +109,22 @@ package struct ESPHomeRadio: Sendable {
     private var limit: Int?
     private var isFullReported = false
     var links: [Link] = []
-    /// The buttons to which the proxy is connecting, and whether it uses what it knows of them.
-    private var attempts: [UInt64: Bool] = [:]
+    struct Attempt: Hashable, Sendable {
+        var button: ExpectedButton
+        /// True if the proxy uses what it knows of the button.
+        var usesCache: Bool
+    }
+
+    /// The buttons to which the proxy is connecting.
+    private var attempts: [UInt64: Attempt] = [:]
     /// Attempts that wait for a slot, in their order.
     private var waiting: [BluetoothAddress] = []
     /// The buttons whose links have ended and may still have a slot.
     private var releasing: Set<UInt64> = []
     private var knowledge: [BluetoothAddress: Knowledge] = [:]
     private var expected: [ExpectedButton] = []
+    /// The buttons that other radios look for. An attempt cannot be cancelled, so its link is taken nevertheless.
+    private var elsewhere: [BluetoothAddress] = []
     private var listening = RadioListening.off
     private var isPinging = false
     /// When the last connection that was ready ended.
@@ -359,8 +367,9 @@ package struct ESPHomeRadio: Sendable {
             let wasActive = self.listening == .active
             self.listening = listening
             if wasActive != (listening == .active) { setScannerMode() }
-        case .expect(let buttons, _, _):
+        case .expect(let buttons, _, let elsewhere):
             expected = buttons
+            self.elsewhere = elsewhere
             waiting.removeAll { address in !buttons.contains { $0.address == address } }
         case .attempt(let address):
             guard state == .ready, expected.contains(where: { $0.address == address }) else { break }
@@ -398,9 +407,10 @@ package struct ESPHomeRadio: Sendable {
     private mutating func beginAttempts(at now: Instant) {
         while state == .ready, room > 0, let place = waiting.firstIndex(where: { !releasing.contains($0.rawValue) }) {
             let address = waiting.remove(at: place)
+            guard let button = expected.first(where: { $0.address == address }) else { continue }
             // What the proxy knows of a Twist does not include its ATT_MTU, which a Twist needs.
             let usesCache = knowledge[address] != nil
-            attempts[address.rawValue] = usesCache
+            attempts[address.rawValue] = Attempt(button: button, usesCache: usesCache)
             deadlines.set(.attempt(address.rawValue), at: now + Self.attemptLimit)
             messages.append(
                 .deviceRequest(
@@ -410,17 +420,16 @@ package struct ESPHomeRadio: Sendable {
     }
 
     private mutating func attemptEnded(_ address: UInt64) {
-        guard attempts.removeValue(forKey: address) != nil else { return }
+        guard let attempt = attempts.removeValue(forKey: address) else { return }
         deadlines.cancel(.attempt(address))
-        let button = expected.first { $0.address.rawValue == address }?.address
-        report(.attemptFailed(button ?? BluetoothAddress(rawValue: address)))
+        report(.attemptFailed(attempt.button.address))
     }
 
     private mutating func connected(_ address: UInt64, mtu: UInt32, at now: Instant) {
-        guard let usesCache = attempts.removeValue(forKey: address) else { return }
+        guard let attempt = attempts.removeValue(forKey: address) else { return }
         deadlines.cancel(.attempt(address))
-        guard let button = expected.first(where: { $0.address.rawValue == address }) else {
-            // Another radio has the button by now.
+        let (button, usesCache) = (attempt.button, attempt.usesCache)
+        guard expected.contains(where: { $0.address == button.address }) || elsewhere.contains(button.address) else {
             releasing.insert(address)
             return messages.append(.deviceRequest(address: address, .disconnect, addressType: nil))
         }

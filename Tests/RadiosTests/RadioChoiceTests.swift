@@ -1,0 +1,225 @@
+import ButtonModel
+import Testing
+
+@testable import Radios
+
+@Suite("Which radio looks for which button")
+struct RadioChoiceTests {
+    private static let button = BluetoothAddress(rawValue: 0x80E4_DA00_0001)
+    private static let (one, two, three) = (RadioID(rawValue: 0), RadioID(rawValue: 1), RadioID(rawValue: 2))
+    private static let start = Instant(sinceBoot: .seconds(1000))
+
+    /// A choice of ready radios that expects the button.
+    ///
+    /// - Parameter adapters: whether each radio connects by itself, as an adapter does and a proxy does not.
+    private static func choice(_ adapters: Bool...) -> RadioChoice {
+        var choice = RadioChoice(count: adapters.count)
+        for (place, connectsByItself) in adapters.enumerated() {
+            choice.ready(
+                RadioID(rawValue: UInt8(place)),
+                RadioInfo(
+                    address: BluetoothAddress(rawValue: UInt64(place)), acceptListSize: 8,
+                    connectsByItself: connectsByItself), at: start)
+        }
+        choice.expect([button])
+        _ = choice.takeEffects()
+        return choice
+    }
+
+    /// The same, where the first radio is the button's home.
+    private static func atHome(_ count: Int) -> RadioChoice {
+        var choice = count == 2 ? choice(true, true) : choice(true, true, true)
+        link(&choice, one, at: start)
+        return choice
+    }
+
+    private static func after(_ milliseconds: Int64) -> Instant { start + .milliseconds(milliseconds) }
+
+    private static func link(_ choice: inout RadioChoice, _ radio: RadioID, at now: Instant) {
+        choice.connected(button, by: radio)
+        choice.disconnected(button, from: radio, wasAttached: true, at: now)
+        _ = choice.takeEffects()
+    }
+
+    @Test("The first radio looks for a button that nobody has heard; then the one that had it")
+    func home() {
+        var choice = Self.choice(true, true)
+        #expect(choice.radio(for: Self.button, at: Self.start) == Self.one)
+        Self.link(&choice, Self.two, at: Self.start)
+        #expect(choice.radio(for: Self.button, at: Self.start) == Self.two)
+        // Another radio becomes the home when it has had the button twice in a row.
+        Self.link(&choice, Self.one, at: Self.start)
+        #expect(choice.radio(for: Self.button, at: Self.start) == Self.two)
+        Self.link(&choice, Self.one, at: Self.start)
+        #expect(choice.radio(for: Self.button, at: Self.start) == Self.one)
+    }
+
+    @Test(
+        "A radio that hears the button better by 10 dB becomes its home at once, and one that found no service does not"
+    )
+    func better() {
+        var choice = Self.choice(true, true)
+        Self.link(&choice, Self.one, at: Self.start)
+        choice.heard(Self.button, by: Self.one, -80, isNew: false, at: Self.start)
+        choice.heard(Self.button, by: Self.two, -69, isNew: false, at: Self.start)
+        Self.link(&choice, Self.two, at: Self.start)
+        #expect(choice.radio(for: Self.button, at: Self.start) == Self.two)
+        choice = Self.choice(true, true)
+        choice.connected(Self.button, by: Self.two)
+        choice.disconnected(Self.button, from: Self.two, wasAttached: false, at: Self.start)
+        #expect(choice.radio(for: Self.button, at: Self.start) == Self.one)
+    }
+
+    @Test("A home that is lost is trusted again after a minute")
+    func trust() {
+        var choice = Self.choice(true, true)
+        Self.link(&choice, Self.one, at: Self.start)
+        choice.lost(Self.one)
+        #expect(choice.radio(for: Self.button, at: Self.start) == Self.two)
+        choice.ready(Self.one, RadioInfo(address: BluetoothAddress(rawValue: 0), acceptListSize: 8), at: Self.start)
+        #expect(choice.radio(for: Self.button, at: Self.after(59_000)) == Self.two)
+        choice.timerFired(at: Self.after(60_000))
+        #expect(choice.radio(for: Self.button, at: Self.after(60_000)) == Self.one)
+        choice.lost(Self.two)
+        choice.lost(Self.one)
+        #expect(choice.radio(for: Self.button, at: Self.after(60_000)) == nil)
+    }
+
+    @Test("Another radio that hears the button waits 150 ms for its home, and then takes over")
+    func patience() {
+        var choice = Self.atHome(2)
+        choice.heard(Self.button, by: Self.one, -60, isNew: false, at: Self.start)
+        #expect(choice.deadlines.earliest == nil)
+        choice.heard(Self.button, by: Self.two, -60, isNew: false, at: Self.start)
+        choice.timerFired(at: Self.after(149))
+        #expect(choice.radio(for: Self.button, at: Self.after(149)) == Self.one)
+        // The home hears it better, and did not connect it: it is tried again, until it has failed.
+        choice.heard(Self.button, by: Self.two, -50, isNew: false, at: Self.after(149))
+        choice.timerFired(at: Self.after(150))
+        #expect(choice.radio(for: Self.button, at: Self.after(150)) == Self.two)
+    }
+
+    @Test("A radio that did not connect in 1.5 s is left out for 20 s")
+    func failure() {
+        var choice = Self.atHome(3)
+        choice.heard(Self.button, by: Self.two, -50, isNew: false, at: Self.start)
+        choice.timerFired(at: Self.after(150))
+        #expect(choice.radio(for: Self.button, at: Self.after(150)) == Self.two)
+        choice.heard(Self.button, by: Self.two, -50, isNew: false, at: Self.after(1600))
+        choice.heard(Self.button, by: Self.three, -70, isNew: false, at: Self.after(1600))
+        choice.timerFired(at: Self.after(1650))
+        #expect(choice.radio(for: Self.button, at: Self.after(1650)) == Self.three)
+        choice.connected(Self.button, by: Self.three)
+        choice.disconnected(Self.button, from: Self.three, wasAttached: false, at: Self.after(2000))
+        // Both have failed, so the home is left alone with it.
+        choice.heard(Self.button, by: Self.two, -50, isNew: false, at: Self.after(2100))
+        choice.timerFired(at: Self.after(2250))
+        #expect(choice.radio(for: Self.button, at: Self.after(2250)) == Self.one)
+        choice.heard(Self.button, by: Self.two, -50, isNew: false, at: Self.after(22_000))
+        choice.timerFired(at: Self.after(22_150))
+        #expect(choice.radio(for: Self.button, at: Self.after(22_150)) == Self.two)
+    }
+
+    @Test("A full radio is passed over; if only full ones hear the button, the best of them is to make room, for 5 s")
+    func full() {
+        var choice = Self.atHome(3)
+        choice.roomChanged(Self.one, isFull: true)
+        choice.roomChanged(Self.two, isFull: true)
+        choice.heard(Self.button, by: Self.two, -50, isNew: false, at: Self.start)
+        #expect(choice.radio(for: Self.button, at: Self.start) == Self.two)
+        choice.heard(Self.button, by: Self.three, -80, isNew: false, at: Self.after(10))
+        #expect(choice.radio(for: Self.button, at: Self.after(10)) == Self.three)
+        choice = Self.atHome(2)
+        choice.roomChanged(Self.one, isFull: true)
+        choice.roomChanged(Self.two, isFull: true)
+        choice.heard(Self.button, by: Self.two, -50, isNew: false, at: Self.start)
+        choice.timerFired(at: Self.after(5000))
+        #expect(choice.radio(for: Self.button, at: Self.after(5000)) == Self.one)
+    }
+
+    @Test("A signal that is too weak or too old starts no attempt")
+    func weak() {
+        var choice = Self.atHome(2)
+        choice.heard(Self.button, by: Self.two, -93, isNew: false, at: Self.start)
+        choice.timerFired(at: Self.after(150))
+        #expect(choice.radio(for: Self.button, at: Self.after(150)) == Self.one)
+        choice = Self.atHome(2)
+        choice.heard(Self.button, by: Self.two, -60, isNew: false, at: Self.start)
+        choice.timerFired(at: Self.after(1100))
+        #expect(choice.radio(for: Self.button, at: Self.after(1100)) == Self.one)
+    }
+
+    @Test("A proxy is told to connect at once, and an adapter is preferred within 10 dB")
+    func proxies() {
+        var choice = Self.choice(false, true)
+        choice.heard(Self.button, by: Self.one, -60, isNew: false, at: Self.start)
+        #expect(choice.takeEffects().contains(.attempt(Self.one, Self.button)))
+        choice = Self.choice(false, false, true)
+        choice.roomChanged(Self.three, isFull: true)
+        choice.heard(Self.button, by: Self.two, -60, isNew: false, at: Self.start)
+        #expect(choice.takeEffects().contains(.attempt(Self.two, Self.button)))
+        // Another button goes to the other proxy, because this one hears nothing while it connects.
+        let other = BluetoothAddress(rawValue: 0x80E4_DA00_0002)
+        choice.expect([Self.button, other])
+        choice.heard(other, by: Self.one, -61, isNew: false, at: Self.start)
+        choice.heard(other, by: Self.two, -60, isNew: false, at: Self.start)
+        #expect(choice.takeEffects().contains(.attempt(Self.one, other)))
+    }
+
+    @Test("What only pretends to be a button is forgotten after a minute when 64 others were heard")
+    func strangers() {
+        var choice = Self.choice(true, true)
+        for number in 0..<200 {
+            choice.heard(
+                BluetoothAddress(rawValue: 0x1000 + UInt64(number)), by: Self.one, -50, isNew: true, at: Self.start)
+        }
+        let late = BluetoothAddress(rawValue: 0x9000)
+        choice.heard(late, by: Self.two, -50, isNew: true, at: Self.start)
+        choice.expect([Self.button, late])
+        #expect(choice.radio(for: late, at: Self.start) == Self.one)
+        let later = BluetoothAddress(rawValue: 0x9001)
+        choice.heard(later, by: Self.two, -50, isNew: true, at: Self.after(61_000))
+        choice.expect([Self.button, later])
+        #expect(choice.radio(for: later, at: Self.after(61_000)) == Self.two)
+    }
+}
+
+@Suite("A fleet of radios")
+struct RadioFleetTests {
+    private static let hall = BluetoothAddress(rawValue: 0x80E4_DA7B_0001)
+
+    @Test(
+        "A link through another radio ends the one before, which is reported first, and whose late events are passed over"
+    )
+    func superseded() {
+        var fleet = TwoProxies()
+        fleet.hear(0, rssi: -60)
+        #expect(fleet.requests[0] == 1)
+        // The first proxy takes longer than 1.5 s, so the second one is tried, and both connect.
+        fleet.wait(.milliseconds(1400))
+        fleet.hear(1, rssi: -60)
+        fleet.wait(.milliseconds(200))
+        #expect(fleet.requests == [1, 1])
+        fleet.connect(0)
+        fleet.connect(1)
+        let (first, second) = (LinkID(RadioID(rawValue: 0), 1), LinkID(RadioID(rawValue: 1), 1))
+        #expect(
+            fleet.events == [
+                .connected(first, Self.hall), .disconnected(first, .superseded), .connected(second, Self.hall),
+            ])
+        fleet.disconnect(0)
+        #expect(fleet.events.count == 3)
+        #expect(fleet.problems.isEmpty)
+    }
+
+    @Test("The links of a proxy that is lost end with it, and the other proxy connects the button when it hears it")
+    func lost() {
+        var fleet = TwoProxies()
+        fleet.hear(0, rssi: -60)
+        fleet.connect(0)
+        fleet.close(0)
+        #expect(fleet.problems.isEmpty)
+        fleet.hear(1, rssi: -60)
+        #expect(fleet.requests[1] == 1)
+    }
+}
