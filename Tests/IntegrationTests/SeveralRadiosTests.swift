@@ -139,7 +139,8 @@ struct SeveralRadiosTests {
             "{adapter: \"h4:tcp:localhost:\(house.port)\", name: attic}",
         ])
         let subscriber = try house.workshop.subscriber(house.broker)
-        try house.workshop.wait { try house.radios().allSatisfy { $0["state"] == "ready" } }
+        // There is no list before the daemon answers.
+        try house.workshop.wait { try house.radios().map { $0["state"] } == ["ready", "ready", "ready"] }
         let pair = try house.workshop.tryck(["pair", "--time", "30"])
         #expect(try pair.status(within: 60) == 0, "\(pair.text)")
         try daemon.line(containing: "kitchen is ready")
