@@ -311,7 +311,9 @@ package struct ButtonManager: Sendable {
             reportLinkShortage(at: now)
         case .linkLimitReached(let count):
             limitReached(count, on: radio, at: now)
-            if !radios.isAlone { effects.append(.linkLimit(radio, count)) }
+            // A proxy says its limit by itself, and may have lent links to others.
+            if !radios.isAlone, !radios.needsEntropy(radio) { effects.append(.linkLimit(radio, count)) }
+        case .linkFreed: linkFreed(on: radio, at: now)
         case .linkLimit(let limit): effects.append(.linkLimit(radio, limit))
         case .assignmentChanged:
             for radio in capacities.indices { freeLink(on: RadioID(rawValue: UInt8(radio)), at: now) }
@@ -323,6 +325,7 @@ package struct ButtonManager: Sendable {
     }
 
     private mutating func lose(_ radio: RadioID, at now: Instant) {
+        // If no radio is left, the reason is that of an adapter that is alone.
         let reason = isControllerReady ? DisconnectReason.radioLost : .connectionTimeout
         for id in links.keys.sorted() where id.radio == radio { linkDown(id, reason: reason, at: now) }
         for button in known.keys.sorted() { updateState(of: button) }

@@ -118,6 +118,8 @@ package enum RadioEvent: Hashable, Sendable {
     case waitingForTurn([BluetoothAddress])
     /// The radio has this number of links, and room for no other.
     case linkLimitReached(Int)
+    /// There is room for another link again, though none of ours has ended.
+    case linkFreed
     /// The number of links that the radio can have. Sent on each change, by radios that know it.
     case linkLimit(Int)
     /// Another radio looks for some of the expected buttons now. Only the fleet reports this.

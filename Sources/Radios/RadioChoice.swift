@@ -3,8 +3,10 @@ import ButtonModel
 /// Decides which of several radios looks for which button.
 ///
 /// Two adapters that look for the same button answer the same advertisement at the same moment, and collide. So one radio
-/// at a time looks for a button: its *home*, which is the radio that had it lately. The other radios listen, and one of
-/// them takes over when it hears a button that its home does not connect.
+/// at a time looks for a button: its *home*, which is the radio that had it twice in a row, or that took it over from one that
+/// is lost or hears it much worse. A button that has had no link since the start of the program has none: the radio that hears
+/// it best looks for it. The other radios listen, and one of them takes over when it hears a button that its home does not
+/// connect.
 ///
 /// | button     | on                                                   | becomes    | and we                              |
 /// |------------|------------------------------------------------------|------------|-------------------------------------|
@@ -13,7 +15,7 @@ import ButtonModel
 /// | considered | the time is over                                     | trying     | let the best radio look for it      |
 /// | considered | the time is over, and only full radios hear it       | waiting    | let the best of those make room     |
 /// | considered | the time is over, and no radio hears it well         | away       |                                     |
-/// | trying     | no link for 1.5 s, or the radio has failed           | considered | leave that radio out for 20 s       |
+/// | trying     | no link for 1.5 s, or the radio has failed           | considered | leave that radio out for a while    |
 /// | waiting    | heard, and a radio has room                          | trying     | let it look for the button          |
 /// | waiting    | 5 s                                                  | away       |                                     |
 /// | any        | a link                                               | linked     |                                     |
@@ -40,8 +42,10 @@ struct RadioChoice: Sendable {
     static let patience = Duration.milliseconds(150)
     static let attemptLimit = Duration.milliseconds(1500)
     static let waitingLimit = Duration.seconds(5)
-    /// How long a radio that did not connect a button is left out for it.
+    /// How long a radio that did not connect a button is left out for it, if another one hears the button.
     static let failureTime = Duration.seconds(20)
+    /// The same, if no other one does.
+    static let shortFailureTime = Duration.milliseconds(300)
     static let trustDelay = Duration.seconds(60)
     /// Signals that are older say nothing about where the button is.
     static let signalAge = Duration.seconds(15 * 60)
@@ -79,8 +83,10 @@ struct RadioChoice: Sendable {
         var home: RadioID?
         /// The radio of the last link.
         var previous: RadioID?
+        /// The radio that was told to look for it.
+        var told: RadioID?
         var signals: [RadioID: Signal] = [:]
-        var failures: [RadioID: (count: Int, until: Instant)] = [:]
+        var failures: [RadioID: (count: Int, at: Instant)] = [:]
     }
 
     private struct Radio: Sendable {
@@ -182,6 +188,7 @@ struct RadioChoice: Sendable {
         buttons[address]?.signals[id] = Signal(
             strength: before.map { $0 + (value - $0) * Self.smoothing } ?? value, heardAt: now)
         guard button.isExpected else { return }
+        defer { checkAssignment(of: address, at: now) }
         switch button.state {
         case .linked, .considered, .trying: break
         case .waiting: decide(address, at: now)
@@ -289,11 +296,15 @@ struct RadioChoice: Sendable {
 
     private mutating func decide(_ address: BluetoothAddress, at now: Instant) {
         guard let button = buttons[address] else { return }
-        let hearing = button.signals.filter {
+        let all = button.signals.filter {
             now - $0.value.heardAt <= Self.attemptAge && $0.value.strength >= Self.weakestSignal && self[$0.key].isReady
-                && (button.failures[$0.key].map { $0.until <= now } ?? true)
                 && (button.pinned == nil || button.pinned == $0.key)
         }
+        func without(failuresOf time: Duration) -> [RadioID: Signal] {
+            all.filter { signal in button.failures[signal.key].map { now - $0.at >= time } ?? true }
+        }
+        var hearing = without(failuresOf: Self.failureTime)
+        if hearing.isEmpty { hearing = without(failuresOf: Self.shortFailureTime) }
         guard !hearing.isEmpty else {
             if button.state != .away {
                 rest(address)
@@ -314,11 +325,10 @@ struct RadioChoice: Sendable {
         }
         // `max` returns the first of equal elements: the first in the configuration.
         func best(_ ids: [RadioID]) -> RadioID? { ids.sorted().max { score($0) < score($1) } }
-        let before = radio(for: address, at: now)
+        defer { checkAssignment(of: address, at: now) }
         if let id = best(hearing.keys.filter { !self[$0].isFull }) {
             buttons[address]?.state = .trying(id)
             deadlines.set(.button(address), at: now + Self.attemptLimit)
-            if before != id { effects.append(.assignmentChanged) }
             if !self[id].connectsByItself { effects.append(.attempt(id, address)) }
         } else if let id = best(Array(hearing.keys)), button.state != .waiting(id) {
             buttons[address]?.state = .waiting(id)
@@ -326,6 +336,17 @@ struct RadioChoice: Sendable {
             effects.append(.assignmentChanged)
         }
     }
+
+    /// What is heard changes which radio looks for a button that has no home, as after a start of the program.
+    private mutating func checkAssignment(of address: BluetoothAddress, at now: Instant) {
+        guard let button = buttons[address], button.isExpected, radio(for: address, at: now) != button.told else {
+            return
+        }
+        effects.append(.assignmentChanged)
+    }
+
+    /// The radio was told to look for the button.
+    mutating func told(_ address: BluetoothAddress, to id: RadioID?) { buttons[address]?.told = id }
 
     private func attempts(of id: RadioID, besides address: BluetoothAddress) -> Int {
         buttons.count { $0.key != address && $0.value.state == .trying(id) }
@@ -338,7 +359,7 @@ struct RadioChoice: Sendable {
 
     private mutating func noteFailure(_ address: BluetoothAddress, of id: RadioID, at now: Instant) {
         let count = (buttons[address]?.failures[id]?.count ?? 0) + 1
-        buttons[address]?.failures[id] = (count, now + Self.failureTime)
+        buttons[address]?.failures[id] = (count, now)
     }
 
     #if DEBUG

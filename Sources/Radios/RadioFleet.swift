@@ -43,6 +43,8 @@ package struct RadioFleet: Sendable {
     /// What each radio was told last.
     private var told: [Told]
     private var isReady: [Bool]
+    /// The radio that is being closed.
+    private var closing: RadioID?
     private var waitingForTurn: [[BluetoothAddress]]
     private var deadlines = Deadlines<TimerKey>()
     private var outputs: [Output] = []
@@ -98,7 +100,9 @@ package struct RadioFleet: Sendable {
         switch input {
         case .transportOpened, .received, .busOpened, .bus: advance(id, input, at: now)
         case .closed:
+            closing = id
             advance(id, .closed, at: now)
+            closing = nil
             lost(id, at: now)
         case .timerFired:
             for key in deadlines.takeDue(at: now) {
@@ -156,6 +160,7 @@ package struct RadioFleet: Sendable {
     /// Tells each radio which buttons it is to look for, if that has changed.
     private mutating func tell(at now: Instant) {
         let assigned = expected.map { choice.radio(for: $0.address, at: now) }
+        for (button, radio) in zip(expected, assigned) { choice.told(button.address, to: radio) }
         for id in ids {
             let place = Int(id.rawValue)
             var next = told[place]
@@ -222,8 +227,11 @@ package struct RadioFleet: Sendable {
             choice.roomChanged(id, isFull: false)
             guard !ended.isSuperseded else { return }
             choice.disconnected(ended.address, from: id, wasAttached: ended.isAttached, at: now)
+            // The button was not silent, so its link has not timed out as long as there is another radio.
+            if closing == id, isOtherReady(than: id) { return report(.disconnected(link, .radioLost), id) }
         case .attemptFailed(let address): choice.attemptFailed(address, by: id, at: now)
         case .linkLimitReached: choice.roomChanged(id, isFull: true)
+        case .linkFreed: choice.roomChanged(id, isFull: false)
         case .linkLimit: break
         case .waitingForTurn(let addresses):
             waitingForTurn[Int(id.rawValue)] = addresses
@@ -247,14 +255,19 @@ package struct RadioFleet: Sendable {
         advance(link.id.radio, .perform(.disconnect(link.id)), at: now)
     }
 
-    /// The owner ends the links of a radio that is lost; the radio does not report their ends.
+    private func isOtherReady(than id: RadioID) -> Bool { ids.contains { $0 != id && isReady[Int($0.rawValue)] } }
+
+    /// The owner ends the links of a radio that is lost, if the radio has not reported their ends.
     private mutating func lost(_ id: RadioID, at now: Instant) {
         isReady[Int(id.rawValue)] = false
         for link in links where link.id.radio == id && !link.isSuperseded {
             choice.disconnected(link.address, from: id, wasAttached: link.isAttached, at: now)
         }
         links.removeAll { $0.id.radio == id }
-        waitingForTurn[Int(id.rawValue)] = []
+        if !waitingForTurn[Int(id.rawValue)].isEmpty {
+            waitingForTurn[Int(id.rawValue)] = []
+            report(.waitingForTurn(waitingForTurn.flatMap(\.self)), id)
+        }
         choice.lost(id)
     }
 

@@ -142,6 +142,14 @@ struct ConfigurationReader {
             if radio.transport != .none, radios.contains(where: { $0.transport == radio.transport }) {
                 checker.error("E203", at: node, "the radio \"\(checker.shown(radio.name))\" is listed twice")
             }
+            let others = radios.filter { $0.transport.usesBlueZ }
+            if radio.transport.usesBlueZ,
+                !others.isEmpty && radio.transport.takesAny || others.contains(where: \.transport.takesAny)
+            {
+                checker.error(
+                    "E203", at: node, "auto and bluez take any adapter, and cannot stand beside another one of BlueZ",
+                    hint: "name the adapter of each: bluez:0, bluez:1")
+            }
             let isSimulated: (Configuration.Radio) -> Bool = {
                 if case .simulated = $0.transport { true } else { false }
             }
@@ -200,7 +208,7 @@ struct ConfigurationReader {
         }
         let key = ESPHomeKey(base64: text)
         // A secret that is not available is read as a placeholder.
-        if key == nil, !text.hasPrefix("***") {
+        if key == nil, !checker.environment.hasPlaceholders {
             checker.error(
                 "E203", at: node, "the key of a proxy is the base64 text of 32 octets",
                 hint: "copy it from api: encryption: key: of its ESPHome configuration")
@@ -399,6 +407,15 @@ extension Configuration.Transport {
 }
 
 extension Configuration.Transport {
+    fileprivate var takesAny: Bool { self == .auto || self == .bluez }
+
+    fileprivate var usesBlueZ: Bool {
+        switch self {
+        case .auto, .bluez, .bluezIndex, .bluezAddress: true
+        case .hciIndex, .hciAddress, .h4TCP, .h4Unix, .command, .esphome, .simulated, .none: false
+        }
+    }
+
     /// The name of a radio with this transport, if it has no other: `hci0`, `bluez`, the host's first label, the program.
     package var shortName: String {
         switch self {

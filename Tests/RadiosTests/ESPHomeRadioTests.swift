@@ -251,6 +251,71 @@ struct ESPHomeRadioTests {
         talk.ends()
     }
 
+    @Test("An attempt that had to wait for a slot for more than 1.5 s is not made")
+    func lateAttempt() {
+        var talk = ProxyTalk.ready(slots: 1)
+        talk.attach()
+        let bath = BluetoothAddress(rawValue: 0x80E4_DA7B_0002)
+        talk.when(
+            .perform(.expect([ExpectedButton(Self.hall, .flic2), ExpectedButton(bath, .flic2)], unwanted: [])))
+        talk.say(.connectionsFree(free: 0, limit: 1, allocated: [ProxyTalk.address]))
+        talk.passOver()
+        talk.when(.perform(.attempt(bath)))
+        talk.wait(.seconds(2))
+        talk.say(.deviceConnection(address: ProxyTalk.address, isConnected: false, mtu: 0, error: 0x13))
+        talk.passOver()
+        talk.say(.connectionsFree(free: 1, limit: 1, allocated: []))
+        talk.ends()
+    }
+
+    @Test("Slots that others have given back are room again")
+    func foreignSlots() {
+        var talk = ProxyTalk.ready()
+        talk.attach()
+        talk.say(.connectionsFree(free: 0, limit: 3, allocated: [ProxyTalk.address]))
+        talk.reports(.linkLimitReached(1))
+        talk.say(.connectionsFree(free: 2, limit: 3, allocated: [ProxyTalk.address]))
+        talk.reports(.linkFreed)
+        talk.ends()
+    }
+
+    @Test("A proxy with a link is not deaf, however quiet it is, and one that fell silent may still believe in us")
+    func quiet() {
+        var talk = ProxyTalk.ready()
+        talk.attach()
+        for _ in 0..<20 {
+            talk.wait(.seconds(10))
+            talk.says(.pingRequest)
+            talk.say(.pingResponse)
+        }
+        talk.wait(.seconds(20))
+        guard case .says(.pingRequest)? = talk.acts.first, case .reports(.failed(_, .absent))? = talk.acts.last else {
+            return #expect(talk.acts.isEmpty)
+        }
+        talk.passOver()
+        talk.when(.closed)
+        talk.open()
+        talk.passOver()
+        talk.say(.helloResponse(HelloResponse(major: 1, minor: 10, serverInfo: "", name: "")))
+        talk.passOver()
+        talk.say(.deviceInfo(ProxyTalk.device))
+        talk.passOver()
+        talk.wait(.seconds(3))
+        talk.says(.subscribeAdvertisements(flags: 1))
+        talk.says(.subscribeConnectionsFree)
+        talk.ends()
+    }
+
+    @Test("A known button that another radio looks for is reported, whatever its address")
+    func elsewhere() {
+        var talk = ProxyTalk.ready()
+        let strange = BluetoothAddress(rawValue: 0x1234_5600_0001)
+        talk.when(.perform(.expect([], unwanted: [], elsewhere: [strange])))
+        talk.say(.rawAdvertisements([RawAdvertisement(address: strange.rawValue, rssi: -50, data: [2, 1, 6])]))
+        talk.reports(.heard(HeardAdvertisement(kind: .connectable, address: strange, rssi: -50)))
+        talk.ends()
+    }
+
     @Test("A search makes the scanner active, and advertisements of new buttons are reported with their scan responses")
     func search() {
         var talk = ProxyTalk.ready()

@@ -111,10 +111,13 @@ struct RadioChoiceTests {
         #expect(choice.radio(for: Self.button, at: Self.after(1650)) == Self.three)
         choice.connected(Self.button, by: Self.three)
         choice.disconnected(Self.button, from: Self.three, wasAttached: false, at: Self.after(2000))
-        // Both have failed, so the home is left alone with it.
+        // Both have failed, and nobody else hears the button: the one whose failure is not quite new is tried again.
         choice.heard(Self.button, by: Self.two, -50, isNew: false, at: Self.after(2100))
+        choice.heard(Self.button, by: Self.three, -40, isNew: false, at: Self.after(2100))
         choice.timerFired(at: Self.after(2250))
-        #expect(choice.radio(for: Self.button, at: Self.after(2250)) == Self.one)
+        #expect(choice.radio(for: Self.button, at: Self.after(2250)) == Self.two)
+        choice.attemptFailed(Self.button, by: Self.two, at: Self.after(2260))
+        #expect(choice.radio(for: Self.button, at: Self.after(2260)) == Self.one)
         choice.heard(Self.button, by: Self.two, -50, isNew: false, at: Self.after(22_000))
         choice.timerFired(at: Self.after(22_150))
         #expect(choice.radio(for: Self.button, at: Self.after(22_150)) == Self.two)
@@ -216,6 +219,17 @@ struct RadioFleetTests {
         fleet.disconnect(0)
         #expect(fleet.events.count == 3)
         #expect(fleet.problems.isEmpty)
+    }
+
+    @Test("A button that had no link yet is connected by the proxy that hears it, and after a failure soon again")
+    func noHome() {
+        var fleet = TwoProxies()
+        fleet.hear(1, rssi: -60)
+        #expect(fleet.requests == [0, 1])
+        fleet.disconnect(1)
+        fleet.wait(.milliseconds(400))
+        fleet.hear(1, rssi: -60)
+        #expect(fleet.requests == [0, 2])
     }
 
     @Test("The links of a proxy that is lost end with it, and the other proxy connects the button when it hears it")

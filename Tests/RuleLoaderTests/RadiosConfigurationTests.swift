@@ -53,6 +53,7 @@ struct RadiosConfigurationTests {
         arguments: [
             ("radios: []", "E212", 1), ("bluetooth: {transport: auto}\nradios: hci:0", "E203", 2),
             ("radios: [hci:0, hci:0]", "E203", 1), ("radios:\n- hci:0\n- {adapter: hci:1, name: hci0}", "E203", 3),
+            ("radios: [bluez, \"bluez:0\"]", "E203", 1), ("radios: [\"bluez:0\", auto]", "E203", 1),
             ("radios: [hci:x]", "E204", 1), ("radios: [{name: attic}]", "E203", 1),
             ("radios: [{adapter: hci:0, command: [a]}]", "E203", 1), ("radios: [{adapter: hci:0, key: x}]", "E203", 1),
             ("radios:\n- esphome: a\n  key: !secret short", "E203", 3), ("radios: [{esphome: \"a:b:c\"}]", "E203", 1),

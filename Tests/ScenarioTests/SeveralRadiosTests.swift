@@ -182,6 +182,29 @@ struct SeveralRadiosTests {
         #expect(house.violations.isEmpty)
     }
 
+    @Test(
+        "After a restart a button is connected by the radio that hears it, whichever is the first of the configuration")
+    func restart() {
+        var house = Self.house([nil, -55])
+        #expect(Self.radio(&house) == "attic")
+        house.crash(for: .seconds(10))
+        house.wait(.seconds(30))
+        house.press("kitchen", .click)
+        house.wait(.seconds(4))
+        #expect(Self.radio(&house) == "attic")
+        #expect(Self.presses(&house) == 1)
+        #expect(house.violations.isEmpty)
+    }
+
+    @Test("A button whose radio is pulled was not silent")
+    func lostRadio() {
+        var house = Self.house([-50, -60])
+        house.ask(#"{"request":"watch"}"#)
+        house.unplugAdapter(0)
+        let reasons = house.told.filter { $0["kind"] == "disconnected" }.map { $0["reason"]?.stringValue }
+        #expect(reasons == ["radio_lost"])
+    }
+
     @Test("Without any radio there is no link, and the first one that returns is used")
     func none() {
         var house = Self.house([-50, -60])

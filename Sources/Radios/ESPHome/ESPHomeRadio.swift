@@ -92,6 +92,8 @@ package struct ESPHomeRadio: Sendable {
     /// A proxy gives up by itself after 20 s.
     static let attemptLimit = Duration.seconds(25)
     static let attachLimit = Duration.seconds(10)
+    /// How long an attempt waits for a slot.
+    static let waitingLimit = Duration.milliseconds(1500)
     /// The proxy connects to each button that it is told to, so there is no list that could be too short.
     static let acceptListSize = 255
     /// The smallest ATT_MTU, which a link has until another one is known.
@@ -118,12 +120,13 @@ package struct ESPHomeRadio: Sendable {
     /// The buttons to which the proxy is connecting.
     private var attempts: [UInt64: Attempt] = [:]
     /// Attempts that wait for a slot, in their order.
-    private var waiting: [BluetoothAddress] = []
+    private var waiting: [(address: BluetoothAddress, since: Instant)] = []
     /// The buttons whose links have ended and may still have a slot.
     private var releasing: Set<UInt64> = []
     private var knowledge: [BluetoothAddress: Knowledge] = [:]
     private var expected: [ExpectedButton] = []
-    /// The buttons that other radios look for. An attempt cannot be cancelled, so its link is taken nevertheless.
+    /// The buttons that other radios look for. We may still be connecting to one of them, because an attempt cannot be cancelled;
+    /// such a link is used.
     private var elsewhere: [BluetoothAddress] = []
     private var listening = RadioListening.off
     private var isPinging = false
@@ -179,6 +182,7 @@ package struct ESPHomeRadio: Sendable {
         connection = ESPHomeConnection(role: .client, key: key)
         features = []
         freeSlots = nil
+        limit = nil
         isFullReported = false
         links = []
         attempts = [:]
@@ -204,13 +208,14 @@ package struct ESPHomeRadio: Sendable {
             case .send(let octets): effects.append(.send(octets))
             case .established: break
             case .message(let message): received(message, at: now)
-            case .failed(let fault): fail(fault.advice, fault.adapterFault)
+            case .failed(let fault): fail(fault.advice, fault.adapterFault, at: now)
             }
         }
     }
 
-    private mutating func fail(_ sentence: String, _ fault: AdapterFault) {
+    private mutating func fail(_ sentence: String, _ fault: AdapterFault, at now: Instant) {
         guard state != .failed else { return }
+        if state == .ready { lostAt = now }
         state = .failed
         deadlines = Deadlines()
         messages = []
@@ -221,22 +226,25 @@ package struct ESPHomeRadio: Sendable {
 
     private mutating func expire(_ key: TimerKey, at now: Instant) {
         switch key {
-        case .start: fail("The proxy does not answer: is it an ESPHome device?", .absent)
+        case .start: fail("The proxy does not answer: is it an ESPHome device?", .absent, at: now)
         case .subscription: subscriptionTimedOut(at: now)
         case .silence where !isPinging:
             isPinging = true
             messages.append(.pingRequest)
             deadlines.set(.silence, at: now + Self.silence)
-        case .silence: fail("The proxy has been silent for 20 s: is it out of reach of the WiFi?", .absent)
+        case .silence: fail("The proxy has been silent for 20 s: is it out of reach of the WiFi?", .absent, at: now)
+        // A proxy with a link is not stuck, though it may be the only Bluetooth device far and wide.
+        case .deaf where !links.isEmpty: deadlines.set(.deaf, at: now + Self.deafness)
         case .deaf:
-            fail("The proxy has heard no Bluetooth device for 90 s. It may have to be restarted.", .deaf)
+            fail("The proxy has heard no Bluetooth device for 90 s. It may have to be restarted.", .deaf, at: now)
         case .attempt(let address):
             messages.append(.deviceRequest(address: address, .disconnect, addressType: nil))
             attemptEnded(address)
         case .link(let id):
             guard let place = links.firstIndex(where: { $0.id == id }) else { break }
             if links[place].phase == .ending {
-                linkEnded(place, .unknown)
+                releasing.insert(links[place].address.rawValue)
+                linkEnded(place, .localHostTerminated)
             } else {
                 attachFailed(place, "no answer while \(links[place].phase)", at: now)
             }
@@ -246,12 +254,14 @@ package struct ESPHomeRadio: Sendable {
     // MARK: The connection to the proxy
 
     private mutating func received(_ message: ESPHomeMessage, at now: Instant) {
+        // The rest of what came with the message that ended the connection.
+        guard state != .failed else { return }
         switch message {
         case .helloResponse(let hello) where state == .greeting:
             guard hello.major == 1 else {
                 return fail(
                     "The proxy speaks version \(hello.major) of ESPHome's protocol, and Tryck knows version 1.",
-                    .unsupported)
+                    .unsupported, at: now)
             }
             state = .asking
             messages.append(.deviceInfoRequest)
@@ -261,7 +271,7 @@ package struct ESPHomeRadio: Sendable {
         case .disconnectRequest:
             messages.append(.disconnectResponse)
             flush(at: now)
-            fail("The proxy has ended the connection, as it does before it restarts.", .absent)
+            fail("The proxy has ended the connection, as it does before it restarts.", .absent, at: now)
         case .connectionsFree(let free, let limit, let allocated):
             limitChanged(Int(clamping: limit))
             roomChanged(free: Int(clamping: free), allocated: allocated, at: now)
@@ -302,7 +312,7 @@ package struct ESPHomeRadio: Sendable {
                 """
                 The device has no Bluetooth proxy that connects. Its ESPHome configuration needs \
                 `bluetooth_proxy: {active: true}`.
-                """, .notAProxy)
+                """, .notAProxy, at: now)
         }
         features = device.features
         let address = [device.bluetoothMACAddress, device.macAddress].lazy.compactMap { BluetoothAddress($0) }.first
@@ -333,12 +343,12 @@ package struct ESPHomeRadio: Sendable {
             """
             Somebody else uses the proxy's Bluetooth, such as Home Assistant: disable the device there, or take it out of \
             `radios:`.
-            """, .taken)
+            """, .taken, at: now)
     }
 
     private mutating func scannerReported(_ scanner: ScannerState, at now: Instant) {
         if scanner == .failed {
-            return fail("The proxy's Bluetooth has failed. Restart the proxy.", .deaf)
+            return fail("The proxy's Bluetooth has failed. Restart the proxy.", .deaf, at: now)
         }
         if scanner == .running { deadlines.set(.deaf, at: now + Self.deafness) }
         if state == .subscribing { becameReady(at: now) }
@@ -370,11 +380,12 @@ package struct ESPHomeRadio: Sendable {
         case .expect(let buttons, _, let elsewhere):
             expected = buttons
             self.elsewhere = elsewhere
-            waiting.removeAll { address in !buttons.contains { $0.address == address } }
+            waiting.removeAll { entry in !buttons.contains { $0.address == entry.address } }
         case .attempt(let address):
             guard state == .ready, expected.contains(where: { $0.address == address }) else { break }
             guard place(of: address.rawValue) == nil, attempts[address.rawValue] == nil else { break }
-            if !waiting.contains(address) { waiting.append(address) }
+            waiting.removeAll { $0.address == address }
+            waiting.append((address, now))
             beginAttempts(at: now)
         case .write(let id, let value):
             guard let link = links.first(where: { $0.id == id && $0.phase == .attached }),
@@ -405,10 +416,14 @@ package struct ESPHomeRadio: Sendable {
     }
 
     private mutating func beginAttempts(at now: Instant) {
-        while state == .ready, room > 0, let place = waiting.firstIndex(where: { !releasing.contains($0.rawValue) }) {
-            let address = waiting.remove(at: place)
+        // A button that was heard longer ago may have stopped advertising, and the proxy would hear nothing for 20 s.
+        waiting.removeAll { now - $0.since > Self.waitingLimit }
+        while state == .ready, room > 0,
+            let place = waiting.firstIndex(where: { !releasing.contains($0.address.rawValue) })
+        {
+            let address = waiting.remove(at: place).address
             guard let button = expected.first(where: { $0.address == address }) else { continue }
-            // What the proxy knows of a Twist does not include its ATT_MTU, which a Twist needs.
+            // With cache the proxy does not tell the ATT_MTU, so it is used only if an earlier link has told it.
             let usesCache = knowledge[address] != nil
             attempts[address.rawValue] = Attempt(button: button, usesCache: usesCache)
             deadlines.set(.attempt(address.rawValue), at: now + Self.attemptLimit)
@@ -528,6 +543,10 @@ package struct ESPHomeRadio: Sendable {
             }
         }
         beginAttempts(at: now)
+        if room > 0, isFullReported {
+            isFullReported = false
+            report(.linkFreed)
+        }
         if room <= 0, attempts.isEmpty, !links.isEmpty, !isFullReported {
             isFullReported = true
             report(.linkLimitReached(links.count))
@@ -536,7 +555,10 @@ package struct ESPHomeRadio: Sendable {
 
     private mutating func gattFailed(_ address: UInt64, _ handle: UInt32, _ error: Int32, at now: Instant) {
         guard let place = place(of: address) else { return }
-        if error == -1 { return linkEnded(place, .unknown) }
+        if error == -1 {
+            releasing.insert(address)
+            return linkEnded(place, .unknown)
+        }
         switch links[place].phase {
         case .discovering, .subscribing:
             attachFailed(place, "error \(error) of attribute \(handle)", at: now)
@@ -550,7 +572,8 @@ package struct ESPHomeRadio: Sendable {
 
     private mutating func heard(_ raw: RawAdvertisement) {
         let address = BluetoothAddress(rawValue: raw.address, kind: raw.addressType == 0 ? .public : .random)
-        let isExpected = expected.contains { $0.address == address }
+        // Nobody knows all prefixes of the buttons' addresses, and a paired button advertises no service.
+        let isExpected = expected.contains { $0.address == address } || elsewhere.contains(address)
         let structures = ADStructure.parse(raw.data)
         let services = structures.serviceUUIDs
         let service = FlicService.allCases.first { services.contains($0.uuid) }
