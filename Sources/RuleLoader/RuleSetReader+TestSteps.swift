@@ -51,6 +51,7 @@ extension RuleSetReader {
         case "time": return clockSetting(node)
         case "state": return .state(assignedStates(node, key: "state"))
         case "broker": return fields.string("broker").map { .broker(isOnline: $0 == "online") }
+        case "random": return readRandom(node)
         case "run": return ruleID(node, key: "run").map(TestStep.Kind.run)
         case "reload":
             // Without a set for its path the step is left out: see `Document.reloads`.
@@ -185,6 +186,28 @@ extension RuleSetReader {
         guard let text = checker.plainText(node, key: "time", wanted: wanted) else { return nil }
         if case .time(let second)? = try? TimeOfDay(text) { return .time(.ofDay(second: second)) }
         return moment(node, key: "time", fold: nil).map { .time(.moment($0)) }
+    }
+
+    /// Reads the numbers that the function `random` returns.
+    private mutating func readRandom(_ node: YAMLNode) -> TestStep.Kind? {
+        guard case .sequence(let nodes) = node.content else {
+            if !node.isInvalid {
+                checker.error(
+                    "E203", at: node, "\"random\" must be a list of integers",
+                    hint: node.scalar.flatMap(Int64.init).map { "write random: [\($0)]" })
+            }
+            return nil
+        }
+        guard !nodes.isEmpty else {
+            checker.error("E602", at: node, "\"random\" needs at least one number")
+            return nil
+        }
+        var numbers: [Int64] = []
+        for node in nodes where !checker.reportsNullEntry(node) {
+            guard case .integer(let number)? = value(node, key: "random", .integer) else { continue }
+            numbers.append(number)
+        }
+        return numbers.count == nodes.count ? .random(numbers) : nil
     }
 
     // MARK: States and variables

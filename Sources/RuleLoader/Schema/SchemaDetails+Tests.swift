@@ -39,6 +39,7 @@ extension SchemaMapping {
         "time": KeyDetail(.either([.clock, .moment]), "23:59:50", "2026-03-29 01:59"),
         "state": KeyDetail(.keyed(.state, .scalar), ["hall_light": "ON"]),
         "broker": KeyDetail(),
+        "random": KeyDetail(.list(.integer(Int.min...Int.max), 1...Int.max), [3, 1]),
         "run": KeyDetail(.reference(.rule), "goodnight"),
         "reload": KeyDetail(.either([.text, .empty]), else: .described("the same files"), "changed.yaml"),
         "restart": KeyDetail(.either([.duration(.zero ... .longest), .empty]), else: .value("0s"), "20m"),

@@ -89,6 +89,9 @@ extension RuleEngine {
 
     package func isEnabled(rule: String) -> Bool? { names.rules[rule].map { world.rules[$0].isEnabled } }
     package func value(of variable: String) -> Value? { names.variables[variable].map { world.variables[$0] } }
+    /// The numbers of the function `random`, for tests.
+    package var draws: RandomDraws { world.draws }
+
     package func value(ofState state: String) -> Value? { names.states[state].map { world.states[$0] } }
     package func statistics(of rule: String) -> RuleStatistics? { names.rules[rule].map { records[$0].statistics } }
     /// The latest outcome since the engine was created; `notMatched` if there is none.

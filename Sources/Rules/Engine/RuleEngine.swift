@@ -99,6 +99,8 @@ package struct RuleEngine: Sendable {
         case startTime(UTCTime)
         /// A state and its value, as if received in a message; `.unknown` removes the value.
         case state(String, Value)
+        /// The next numbers of the function `random`, of a test.
+        case random([Int64])
     }
 
     package enum Effect: Hashable, Sendable {
@@ -225,6 +227,7 @@ package struct RuleEngine: Sendable {
         var effects = initialEffects
         initialEffects = []
         world.refreshAges(at: now)
+        world.beginDraws(at: now)
         switch input {
         case .wallClock(let time, let isBelievable):
             clockWasSet(to: time, isBelievable: isBelievable, at: now, &effects)
@@ -278,6 +281,7 @@ package struct RuleEngine: Sendable {
             states.set(value, stateIndex, now)
             copyStates([stateIndex])
             statesReceived(before, isRetained: false, at: now, &effects)
+        case .random(let numbers): world.draws.give(numbers)
         }
     }
 

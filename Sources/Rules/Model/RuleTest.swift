@@ -89,6 +89,8 @@ package struct TestStep: Hashable, Sendable {
         case time(ClockSetting)
         case state([RuleTest.Assigned])
         case broker(isOnline: Bool)
+        /// The next numbers of the function `random`.
+        case random([Int64])
         /// The id of a rule.
         case run(String)
         /// If `nil`, reloads the same files. Otherwise loads the set of another entry file, which was read with this
