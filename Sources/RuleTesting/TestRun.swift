@@ -295,8 +295,8 @@ extension TestRun {
     private mutating func setStates(_ values: [RuleTest.Assigned]) {
         for value in values {
             guard let declared = rules.states.first(where: { $0.name == value.name }) else { continue }
-            services.setRetainedValue(value.value, for: declared)
-            feed(.given(.state(value.name, value.value)))
+            services.setRetainedValue(value.value, for: declared, on: value.topicName)
+            feed(.given(.state(value.name, value.value, topicName: value.topicName)))
         }
     }
 

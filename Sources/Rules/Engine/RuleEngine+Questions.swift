@@ -25,6 +25,8 @@ extension RuleEngine {
 
     /// The topics of all states.
     package var subscriptions: [String] { states.topics }
+    /// True if messages on this topic change states.
+    package func isState(_ topicName: String) -> Bool { !states.indices(of: topicName).isEmpty }
 
     /// The name of the first declaration that applies to this button.
     package func declaredName(of button: ButtonID) -> String? { declaration(of: button)?.name }

@@ -49,7 +49,7 @@ struct World: Sendable {
     init(_ rules: PreparedRules) {
         let set = rules.set
         self.set = set
-        states = set.states.map { $0.defaultValue ?? .unknown }
+        states = set.states.map(\.fallback)
         variables = set.variables.map(\.initial)
         buttons = Array(repeating: ButtonFacts(), count: set.buttons.count)
         self.rules = set.rules.map { rule in

@@ -25,10 +25,13 @@ package struct RuleTest: Hashable, Sendable {
     package struct Assigned: Hashable, Sendable {
         package var name: String
         package var value: Value
+        /// For a state with `as`: the topic.
+        package var topicName: String?
 
-        package init(_ name: String, _ value: Value) {
+        package init(_ name: String, _ value: Value, topicName: String? = nil) {
             self.name = name
             self.value = value
+            self.topicName = topicName
         }
     }
 
