@@ -2,18 +2,18 @@
 /// rounded half away from zero.
 extension CompiledExpression {
     func arithmetic(
-        _ operands: Operands, _ index: Int, in environment: EvaluationContext
+        _ operands: Operands, _ index: Int, in environment: inout EvaluationContext
     ) throws(EvaluationFailure) -> Value {
         var position = operands.start
         let end = operands.indices.upperBound
         guard position < end else { return .unknown }
-        var result = try value(at: self.operands[position], in: environment)
+        var result = try value(at: self.operands[position], in: &environment)
         if result == .unknown { throw mismatch(result, self.operands[position], "a number") }
         position += 1
         while position + 1 < end {
             let operation = Arithmetic.allCases[self.operands[position]]
             let node = self.operands[position + 1]
-            let right = try value(at: node, in: environment)
+            let right = try value(at: node, in: &environment)
             if right == .unknown { throw mismatch(right, node, "a number") }
             do {
                 result = try CompiledExpression.calculate(operation, result, right)
@@ -25,8 +25,10 @@ extension CompiledExpression {
         return result
     }
 
-    func negated(_ operand: Int, _ index: Int, in environment: EvaluationContext) throws(EvaluationFailure) -> Value {
-        let value = try value(at: operand, in: environment)
+    func negated(_ operand: Int, _ index: Int, in environment: inout EvaluationContext) throws(EvaluationFailure)
+        -> Value
+    {
+        let value = try value(at: operand, in: &environment)
         switch value {
         case .integer(let integer):
             let (opposite, overflow) = Int64.zero.subtractingReportingOverflow(integer)

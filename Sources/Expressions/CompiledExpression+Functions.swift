@@ -2,51 +2,52 @@ import JSON
 
 extension CompiledExpression {
     func call(
-        _ function: Function, _ operands: Operands, _ index: Int, in environment: EvaluationContext
+        _ function: Function, _ operands: Operands, _ index: Int, in environment: inout EvaluationContext
     ) throws(EvaluationFailure) -> Value {
         switch function {
-        case .integer: return .integer(try converted(operands, index, in: environment) { $0.integerValue })
-        case .number: return .number(try converted(operands, index, in: environment) { $0.numericValue })
-        case .round, .floor, .ceil, .abs: return try rounded(function, operands, index, in: environment)
-        case .min, .max, .clamp: return try extreme(function, operands, index, in: environment)
-        case .lower: return .string(try limited(try string(operands, 0, in: environment).lowercased(), index))
-        case .upper: return .string(try limited(try string(operands, 0, in: environment).uppercased(), index))
-        case .trim: return .string(try string(operands, 0, in: environment).trimmed)
+        case .integer: return .integer(try converted(operands, index, in: &environment) { $0.integerValue })
+        case .number: return .number(try converted(operands, index, in: &environment) { $0.numericValue })
+        case .round, .floor, .ceil, .abs: return try rounded(function, operands, index, in: &environment)
+        case .min, .max, .clamp: return try extreme(function, operands, index, in: &environment)
+        case .lower: return .string(try limited(try string(operands, 0, in: &environment).lowercased(), index))
+        case .upper: return .string(try limited(try string(operands, 0, in: &environment).uppercased(), index))
+        case .trim: return .string(try string(operands, 0, in: &environment).trimmed)
         case .replace:
-            let text = try string(operands, 0, in: environment)
-            let search = TextSearch(for: try string(operands, 1, in: environment))
-            let replacement = try string(operands, 2, in: environment)
+            let text = try string(operands, 0, in: &environment)
+            let search = TextSearch(for: try string(operands, 1, in: &environment))
+            let replacement = try string(operands, 2, in: &environment)
             guard let result = search.replacing(in: text, with: replacement, limit: Limits.textLength) else {
                 throw tooLong(index)
             }
             return .string(result)
         case .slice:
-            let text = try string(operands, 0, in: environment)
-            let from = try integer(operands, 1, in: environment)
-            return .string(text.slice(from: from, length: try integer(operands, 2, in: environment)))
-        case .length: return .integer(Int64(try string(operands, 0, in: environment).unicodeScalars.count))
+            let text = try string(operands, 0, in: &environment)
+            let from = try integer(operands, 1, in: &environment)
+            return .string(text.slice(from: from, length: try integer(operands, 2, in: &environment)))
+        case .length: return .integer(Int64(try string(operands, 0, in: &environment).unicodeScalars.count))
         case .contains:
-            let text = try string(operands, 0, in: environment)
-            return .boolean(TextSearch(for: try string(operands, 1, in: environment)).isFound(in: text))
+            let text = try string(operands, 0, in: &environment)
+            return .boolean(TextSearch(for: try string(operands, 1, in: &environment)).isFound(in: text))
         case .startsWith:
-            let text = try string(operands, 0, in: environment)
-            return .boolean(text.utf8.starts(with: try string(operands, 1, in: environment).utf8))
+            let text = try string(operands, 0, in: &environment)
+            return .boolean(text.utf8.starts(with: try string(operands, 1, in: &environment).utf8))
         case .endsWith:
-            let text = try string(operands, 0, in: environment)
-            return .boolean(text.utf8.reversed().starts(with: try string(operands, 1, in: environment).utf8.reversed()))
+            let text = try string(operands, 0, in: &environment)
+            return .boolean(
+                text.utf8.reversed().starts(with: try string(operands, 1, in: &environment).utf8.reversed()))
         case .like:
-            let text = try string(operands, 0, in: environment)
-            let pattern = try string(operands, 1, in: environment)
+            let text = try string(operands, 0, in: &environment)
+            let pattern = try string(operands, 1, in: &environment)
             guard pattern.utf8.count <= Limits.patternLength else {
                 throw EvaluationFailure(
                     .tooLong, ranges[index], "the pattern is longer than \(Limits.patternLength) bytes")
             }
             return .boolean(Wildcards(pattern).match(text))
-        case .next: return try next(operands, in: environment)
-        case .seconds: return .number(Double(try milliseconds(operands, 0, in: environment)) / 1000)
-        case .milliseconds: return .integer(try milliseconds(operands, 0, in: environment))
+        case .next: return try next(operands, in: &environment)
+        case .seconds: return .number(Double(try milliseconds(operands, 0, in: &environment)) / 1000)
+        case .milliseconds: return .integer(try milliseconds(operands, 0, in: &environment))
         case .minutesSince:
-            let text = try string(operands, 0, in: environment)
+            let text = try string(operands, 0, in: &environment)
             guard let seconds = TimeStamp.seconds(text) else {
                 let shown = Quotation.of(Array(text.utf8.prefix(4 * Quotation.maximumLength)))
                 throw EvaluationFailure(.conversion, ranges[index], "\"\(shown)\" is no time")
@@ -54,15 +55,23 @@ extension CompiledExpression {
             let elapsed = environment.now.unix - seconds
             return .integer(elapsed / 60 - (elapsed % 60 < 0 ? 1 : 0))
         case .json:
-            let value = try value(at: node(operands, 0), in: environment)
+            let value = try value(at: node(operands, 0), in: &environment)
             guard value != .unknown else { throw mismatch(value, node(operands, 0), "a value") }
             return .string(try limited(value.json.description, index))
         case .jsonGet:
-            let text = try string(operands, 0, in: environment)
-            let found = JSONPointer(try string(operands, 1, in: environment))?.text(in: text)
+            let text = try string(operands, 0, in: &environment)
+            let found = JSONPointer(try string(operands, 1, in: &environment))?.text(in: text)
             return try found.map { found throws(EvaluationFailure) in .string(try limited(found, index)) } ?? .unknown
         case .url:
-            return .string(try limited(PercentEncoding.encoded(try string(operands, 0, in: environment)), index))
+            return .string(try limited(PercentEncoding.encoded(try string(operands, 0, in: &environment)), index))
+        case .random:
+            let first = try integer(operands, 0, in: &environment)
+            let last = try integer(operands, 1, in: &environment)
+            guard first <= last else {
+                throw EvaluationFailure(
+                    .arithmetic, ranges[index], "random needs the smaller number first, not \(first) and \(last)")
+            }
+            return .integer(environment.draws.number(in: first...last))
         // The compiler creates other nodes for these functions.
         case .known, .default, .string, .inTime: return .unknown
         }
@@ -73,21 +82,21 @@ extension CompiledExpression {
     private func node(_ operands: Operands, _ number: Int) -> Int { self.operands[operands.start + number] }
 
     private func string(
-        _ operands: Operands, _ number: Int, in environment: EvaluationContext
+        _ operands: Operands, _ number: Int, in environment: inout EvaluationContext
     ) throws(EvaluationFailure) -> String {
-        try string(at: node(operands, number), in: environment)
+        try string(at: node(operands, number), in: &environment)
     }
 
     private func integer(
-        _ operands: Operands, _ number: Int, in environment: EvaluationContext
+        _ operands: Operands, _ number: Int, in environment: inout EvaluationContext
     ) throws(EvaluationFailure) -> Int64 {
-        try integer(at: node(operands, number), in: environment)
+        try integer(at: node(operands, number), in: &environment)
     }
 
     private func milliseconds(
-        _ operands: Operands, _ number: Int, in environment: EvaluationContext
+        _ operands: Operands, _ number: Int, in environment: inout EvaluationContext
     ) throws(EvaluationFailure) -> Int64 {
-        let value = try value(at: node(operands, number), in: environment)
+        let value = try value(at: node(operands, number), in: &environment)
         guard case .duration(let milliseconds) = value else {
             throw mismatch(value, node(operands, number), "a duration")
         }
@@ -98,13 +107,13 @@ extension CompiledExpression {
 
     /// The result of `integer` and `number`: the converted value, or the second argument if it cannot be converted.
     private func converted<Number>(
-        _ operands: Operands, _ index: Int, in environment: EvaluationContext, _ convert: (Value) -> Number?
+        _ operands: Operands, _ index: Int, in environment: inout EvaluationContext, _ convert: (Value) -> Number?
     ) throws(EvaluationFailure) -> Number {
-        let value = try value(at: node(operands, 0), in: environment)
+        let value = try value(at: node(operands, 0), in: &environment)
         if let number = convert(value) { return number }
         guard value != .unknown else { throw mismatch(value, node(operands, 0), "a number") }
         if operands.count > 1 {
-            let fallback = try self.value(at: node(operands, 1), in: environment)
+            let fallback = try self.value(at: node(operands, 1), in: &environment)
             guard let number = convert(fallback) else { throw mismatch(fallback, node(operands, 1), "a number") }
             return number
         }
@@ -114,12 +123,12 @@ extension CompiledExpression {
     }
 
     private func rounded(
-        _ function: Function, _ operands: Operands, _ index: Int, in environment: EvaluationContext
+        _ function: Function, _ operands: Operands, _ index: Int, in environment: inout EvaluationContext
     ) throws(EvaluationFailure) -> Value {
-        let value = try value(at: node(operands, 0), in: environment)
+        let value = try value(at: node(operands, 0), in: &environment)
         if operands.count > 1 {
-            let number = try number(at: node(operands, 0), in: environment)
-            let places = try integer(operands, 1, in: environment)
+            let number = try number(at: node(operands, 0), in: &environment)
+            let places = try integer(operands, 1, in: &environment)
             guard places >= 0 else {
                 throw EvaluationFailure(.arithmetic, ranges[index], "round keeps at least 0 digits, not \(places)")
             }
@@ -145,18 +154,18 @@ extension CompiledExpression {
     }
 
     private func extreme(
-        _ function: Function, _ operands: Operands, _ index: Int, in environment: EvaluationContext
+        _ function: Function, _ operands: Operands, _ index: Int, in environment: inout EvaluationContext
     ) throws(EvaluationFailure) -> Value {
         if function == .clamp {
             // The lower bound is applied last, so that it takes precedence if it exceeds the upper bound.
-            let value = try value(at: node(operands, 0), in: environment)
-            let low = try self.value(at: node(operands, 1), in: environment)
-            let high = try self.value(at: node(operands, 2), in: environment)
+            let value = try value(at: node(operands, 0), in: &environment)
+            let low = try self.value(at: node(operands, 1), in: &environment)
+            let high = try self.value(at: node(operands, 2), in: &environment)
             return try less(false, try less(true, value, high, index), low, index)
         }
-        var result = try value(at: node(operands, 0), in: environment)
+        var result = try value(at: node(operands, 0), in: &environment)
         for position in operands.indices.dropFirst() {
-            let other = try value(at: self.operands[position], in: environment)
+            let other = try value(at: self.operands[position], in: &environment)
             result = try less(function == .min, result, other, index)
         }
         return result
@@ -174,9 +183,10 @@ extension CompiledExpression {
 
     // MARK: Lists
 
-    private func next(_ operands: Operands, in environment: EvaluationContext) throws(EvaluationFailure) -> Value {
-        let list = try value(at: node(operands, 0), in: environment)
-        let value = try value(at: node(operands, 1), in: environment)
+    private func next(_ operands: Operands, in environment: inout EvaluationContext) throws(EvaluationFailure) -> Value
+    {
+        let list = try value(at: node(operands, 0), in: &environment)
+        let value = try value(at: node(operands, 1), in: &environment)
         guard case .list(let entries) = list, let first = entries.first else {
             throw mismatch(list, node(operands, 0), "a list with entries")
         }

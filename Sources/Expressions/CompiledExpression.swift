@@ -50,6 +50,8 @@ struct CompiledExpression: Hashable, Sendable {
     var constants: [Value] = []
     var windows: [TimeWindow] = []
     var root = 0
+    /// True if the expression calls `random`.
+    var drawsRandom = false
 }
 
 extension CompiledExpression {

@@ -34,6 +34,9 @@ extension Compiler {
         case .next: return next(arguments[0], arguments[1], syntax)
         case .minutesSince: reads.insert(.now(.unix))
         case .jsonGet: guard isPointer(arguments[1]) else { return nil }
+        case .random:
+            guard isRange(arguments[0], arguments[1], syntax) else { return nil }
+            program.drawsRandom = true
         case .integer, .number, .round, .floor, .ceil, .abs, .min, .max, .clamp, .lower, .upper, .trim, .replace,
             .slice, .length, .contains, .startsWith, .endsWith, .like, .seconds, .milliseconds, .json, .url, .inTime:
             break
@@ -108,6 +111,26 @@ extension Compiler {
         }
         report("E404", argument.syntax, "\"\(text)\" is not a JSON pointer", hint: "write '/state' or '/lamps/0/on'")
         return false
+    }
+
+    /// Checks that the first number of `random` does not exceed the second if both are literals, and reports a problem
+    /// if it does.
+    private mutating func isRange(_ first: Checked, _ last: Checked, _ syntax: Syntax) -> Bool {
+        guard case .integer(let lower)? = literal(first), case .integer(let upper)? = literal(last), lower > upper
+        else { return true }
+        report(
+            "E404", syntax, "random needs the smaller number first, not \(lower) and \(upper)",
+            hint: "write random(\(upper), \(lower))")
+        return false
+    }
+
+    /// The value of a number with or without a minus sign; `nil` for other expressions.
+    private func literal(_ argument: Checked) -> Value? {
+        if case .negate(let operand) = program.nodes[argument.node] {
+            guard case .integer(let integer)? = program.constant(at: operand) else { return nil }
+            return .integer(-integer)
+        }
+        return program.constant(at: argument.node)
     }
 
     // MARK: next

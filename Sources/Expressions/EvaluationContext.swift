@@ -19,6 +19,8 @@ package struct EvaluationContext: Hashable, Sendable {
     package var sun = SunFacts()
     package var brokerIsConnected = false
     package var repetition = RepeatFacts()
+    /// The numbers of the function `random`. Unlike the values above, an evaluation changes them.
+    package var draws = RandomDraws()
 
     package init() {}
 }

@@ -14,9 +14,9 @@ package enum RequiredType: Hashable, Sendable {
 /// A compiled expression of the rules file. Compiling checks it, and it can be evaluated repeatedly.
 ///
 ///     let expression = try Expression(compiling: "states.lux < 50", in: scope, expecting: .condition)
-///     let isDark = try expression.isTrue(in: environment)
+///     let isDark = try expression.isTrue(in: &environment)
 ///
-/// Evaluation has no side effects, never traps, and takes time linear in the size of the values that it reads.
+/// Evaluation changes only the random numbers of the context, never traps, and takes time linear in the size of the values that it reads.
 package struct Expression: Hashable, Sendable {
     package let type: ExpressionType
     /// The slots that the expression reads; a wait evaluates it again when one of them changes.
@@ -60,19 +60,40 @@ package struct Expression: Hashable, Sendable {
     /// True if the expression calls `in_time`, so that its value changes with the time of day.
     package var hasTimeWindow: Bool { !program.windows.isEmpty }
 
-    package func evaluate(in environment: EvaluationContext) throws(EvaluationFailure) -> Value {
-        let value = try program.value(at: program.root, in: environment)
+    /// True if the expression calls `random`, so that each evaluation may give another value.
+    package var drawsRandom: Bool { program.drawsRandom }
+
+    package func evaluate(in environment: inout EvaluationContext) throws(EvaluationFailure) -> Value {
+        let value = try program.value(at: program.root, in: &environment)
         if case .string(let text) = value { return .string(try program.limited(text, program.root)) }
         return value
     }
 
     /// The value of an expression that was compiled as a condition.
+    package func isTrue(in environment: inout EvaluationContext) throws(EvaluationFailure) -> Bool {
+        try program.boolean(at: program.root, in: &environment)
+    }
+
+    package func text(in environment: inout EvaluationContext) throws(EvaluationFailure) -> String {
+        try program.text(at: program.root, in: &environment)
+    }
+}
+
+// Evaluation that leaves the context unchanged. Each call of `random` in it gives the same number again.
+extension Expression {
+    package func evaluate(in environment: EvaluationContext) throws(EvaluationFailure) -> Value {
+        var environment = environment
+        return try evaluate(in: &environment)
+    }
+
     package func isTrue(in environment: EvaluationContext) throws(EvaluationFailure) -> Bool {
-        try program.boolean(at: program.root, in: environment)
+        var environment = environment
+        return try isTrue(in: &environment)
     }
 
     package func text(in environment: EvaluationContext) throws(EvaluationFailure) -> String {
-        try program.text(at: program.root, in: environment)
+        var environment = environment
+        return try text(in: &environment)
     }
 }
 

@@ -15,6 +15,7 @@ enum ForeignNames {
         case "strip": "write trim"
         case "to_json", "tojson": "write json"
         case "urlencode": "write url"
+        case "rand", "randint", "random_int", "randrange": "write random(1, 6)"
         case "is_defined", "defined", "has_value": "write known"
         case "time", "today_at", "as_timestamp", "utcnow": "write now.time, now.hour or now.unix"
         default: Root(rawValue: name).map { "write \($0.example)" }

@@ -12,6 +12,7 @@ package enum Function: String, CaseIterable, Hashable, Sendable {
     case jsonGet = "json_get"
     case url
     case inTime = "in_time"
+    case random
 }
 
 /// The parameters and the result of a function, for the compiler, the reference and completion.
@@ -137,6 +138,8 @@ extension Function {
             row(
                 [("after", .clock), ("before", .clock)], .always(.boolean),
                 "whether the time is in the window, such as in_time('22:00', '06:00')")
+        case .random:
+            row([("a", .integer), ("b", .integer)], .always(.integer), "a random integer from a to b, both included")
         }
     }
 

@@ -1,3 +1,5 @@
+package import JSON
+
 /// Text with embedded expressions: `{{ trigger.button }} pressed`.
 ///
 /// A template that consists of a single expression keeps the expression's type if its context accepts other types than
@@ -98,25 +100,43 @@ extension Template {
     }
 
     /// The value, if the template is a single expression; else the text.
-    package func value(in environment: EvaluationContext) throws(EvaluationFailure) -> Value {
-        if let onlyExpression { return try onlyExpression.evaluate(in: environment) }
-        return .string(try text(in: environment))
+    package func value(in environment: inout EvaluationContext) throws(EvaluationFailure) -> Value {
+        if let onlyExpression { return try onlyExpression.evaluate(in: &environment) }
+        return .string(try text(in: &environment))
     }
 
     /// The text with all values inserted according to `insertion`.
-    package func text(in environment: EvaluationContext) throws(EvaluationFailure) -> String {
+    package func text(in environment: inout EvaluationContext) throws(EvaluationFailure) -> String {
         if let literal { return literal }
         var text = ""
         for part in parts {
             switch part {
             case .literal(let literal): text += literal
             case .expression(let expression, let range):
-                text += try insertion.inserting(try expression.text(in: environment), from: range)
+                text += try insertion.inserting(try expression.text(in: &environment), from: range)
             }
             guard text.utf8.count <= Limits.textLength else {
                 throw EvaluationFailure(.tooLong, 0..<0, "the text is longer than 64 KiB")
             }
         }
         return text
+    }
+}
+
+// Evaluation that leaves the context unchanged. Each call of `random` in it gives the same number again.
+extension Template {
+    package func value(in environment: EvaluationContext) throws(EvaluationFailure) -> Value {
+        var environment = environment
+        return try value(in: &environment)
+    }
+
+    package func text(in environment: EvaluationContext) throws(EvaluationFailure) -> String {
+        var environment = environment
+        return try text(in: &environment)
+    }
+
+    package func json(in environment: EvaluationContext) throws(EvaluationFailure) -> JSONValue {
+        var environment = environment
+        return try json(in: &environment)
     }
 }

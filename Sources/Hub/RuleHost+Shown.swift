@@ -212,10 +212,12 @@ extension RuleHost {
     }
 
     private func describe(_ state: DeclaredState) -> JSONValue {
-        [
-            "name": .string(state.name), "topic": .string(state.topicName), "type": .string(state.type.rawValue),
-            "value": value(ofState: state.name)?.json ?? .null,
+        var members: [JSONValue.Member] = [
+            .init("name", .string(state.name)), .init("topic", .string(state.topicName)),
+            .init("type", .string(state.type.rawValue)),
         ]
+        if let combination = state.combination { members.append(.init("as", .string(combination.rawValue))) }
+        return .object(members + [.init("value", value(ofState: state.name)?.json ?? .null)])
     }
 
     private func describe(_ match: StoppedMatch, label: (ButtonID) -> String) -> JSONValue {

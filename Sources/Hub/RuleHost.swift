@@ -45,8 +45,6 @@ struct RuleHost: Sendable {
     private var load: Load? { didSet { hasChanged = true } }
     /// The load that was requested during another one. It follows, because the files may have changed meanwhile.
     private var nextLoad: (withTests: Bool, requesters: [Hub.Requester])? { didSet { hasChanged = true } }
-    /// The topics of all states.
-    private var stateTopics: Set<String>
     /// Runs that a crash, a power cut or a restart has ended.
     let interrupted: [StoredRun]
 
@@ -73,7 +71,6 @@ struct RuleHost: Sendable {
         redaction = Redaction(rules.confidential)
         fault = configuration.ruleFault
         problemsOnDisk = configuration.ruleProblems
-        stateTopics = Set(rules.states.map(\.topicName))
         let waiting = Set(stored.rules.waitingRuns.map(\.run.rawValue))
         interrupted = stored.runs.filter { !waiting.contains($0.id) }
     }
@@ -242,7 +239,7 @@ struct RuleHost: Sendable {
     /// The topic filters of states.
     var subscriptions: [String] { engine.subscriptions }
 
-    func isState(_ topicName: String) -> Bool { stateTopics.contains(topicName) }
+    func isState(_ topicName: String) -> Bool { engine.isState(topicName) }
 
     /// True if a run waits for this step.
     func awaits(_ step: ActionID) -> Bool { engine.awaits(step) }
@@ -319,7 +316,6 @@ struct RuleHost: Sendable {
     /// - Returns: the topics of rules and variables that were removed or added.
     mutating func took(insteadOf before: PreparedRules) -> [RetainedTopic] {
         let now = engine.prepared
-        stateTopics = Set(now.set.states.map(\.topicName))
         var topics: [RetainedTopic] = []
         for (index, rule) in before.ruleIDs.enumerated() where !now.has(rule: rule, at: index) {
             lastRuns[rule] = nil
@@ -368,9 +364,6 @@ struct RuleHost: Sendable {
             var problems = engine.problems()
             if !isTurnIncomplete, !inputs.isEmpty || isCarryingOut { problems.append("inputs for rules are left") }
             if nextLoad != nil, load == nil { problems.append("a reload waits, and none is loading") }
-            if stateTopics != Set(engine.set.states.map(\.topicName)) {
-                problems.append("the state topics are not those of the rules")
-            }
             if !changedStatistics.isEmpty, !areStatisticsScheduled {
                 problems.append("changed statistics are not to be published")
             }

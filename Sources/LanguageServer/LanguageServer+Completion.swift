@@ -115,7 +115,9 @@ extension LanguageServer {
         for file in set(of: path)?.files ?? [] {
             topics.formUnion(outlines.lastValidOutline(of: file.name)?.topics ?? [])
         }
-        if let set = set(of: path)?.readable { topics.formUnion(set.states.map(\.topicName)) }
+        if let set = set(of: path)?.readable {
+            topics.formUnion(set.states.filter { $0.combination == nil }.map(\.topicName))
+        }
         return topics.sorted()
     }
 

@@ -18,13 +18,26 @@ extension RuleSetReader {
         guard let fields = checker.fields(entry.value, .state, owner: .init("state", named: entry.key.text)) else {
             return nil
         }
-        let hasRightType = !fields.isWritten("type") || fields.node("type") != nil
-        let type = fields.string("type").flatMap(ExpressionType.Scalar.init(rawValue:)) ?? .string
+        let combination = fields.string("as").flatMap(DeclaredState.Combination.init(rawValue:))
+        var hasRightType = !fields.isWritten("type") || fields.node("type") != nil
+        var type = fields.string("type").flatMap(ExpressionType.Scalar.init(rawValue:)) ?? .string
+        if combination == .count {
+            type = .integer
+            for name in ["type", "default"] {
+                guard let key = fields.key(name) else { continue }
+                checker.error(
+                    "E210", at: key, "\"\(name)\" is not allowed with as: count",
+                    hint: name == "type" ? "a count is an integer" : "a count is 0 while no topic has a true value")
+                hasRightType = false
+            }
+        }
         let topicName = fields.string("topic").flatMap { topic in
-            fields.node("topic").flatMap { checkTopicName(topic, $0) ? topic : nil }
+            fields.node("topic").flatMap {
+                checkTopicName(topic, $0, mayHaveWildcards: fields.isWritten("as")) ? topic : nil
+            }
         }
         let pointer = fields.string("value") ?? ""
-        var isRight = hasRightType
+        var isRight = hasRightType && (!fields.isWritten("as") || combination != nil)
         if JSONPointer(pointer) == nil, let node = fields.node("value") {
             let hint = pointer.hasPrefix("/") ? "write ~0 for ~ and ~1 for / in a name" : "write /\(pointer)"
             checker.error(
@@ -41,23 +54,30 @@ extension RuleSetReader {
             isRight = false
         }
         guard isRight, let topicName, let name else { return nil }
-        let isOptional = fallback == nil
+        let isOptional = fallback == nil && combination != .count
         scope.states[name] = Scope.Declared(
             slot: ruleSet.states.count, type: ExpressionType(.scalar(type), isOptional: isOptional),
-            location: text(of: entry.key), remedy: fields.isWritten("type") ? nil : .giveType)
+            location: text(of: entry.key), remedy: fields.isWritten("type") || combination == .count ? nil : .giveType)
         return DeclaredState(
             name: name, topicName: topicName, pointer: pointer, type: type, defaultValue: fallback,
-            maximumAge: fields.duration("max_age"), location: location(of: entry.key))
+            maximumAge: fields.duration("max_age"), combination: combination, location: location(of: entry.key))
     }
 
-    private mutating func checkTopicName(_ topic: String, _ node: YAMLNode) -> Bool {
+    private mutating func checkTopicName(_ topic: String, _ node: YAMLNode, mayHaveWildcards: Bool) -> Bool {
         if topic.isEmpty {
             checker.error("E508", at: node, "a state's topic cannot be empty")
-        } else if let wildcard = topic.first(where: { $0 == "#" || $0 == "+" }) {
+        } else if mayHaveWildcards, let level = TopicFilter.misplacedLevel(of: topic) {
+            let start = checker.position(of: level, in: node)
+            checker.error(
+                "E508", from: start, to: start.advanced(by: level.utf8.count), alias: node.alias,
+                level == "#" ? "# is allowed only at the end of a topic" : "+ and # stand for whole levels of a topic",
+                hint: level == "#" ? nil : "write home/+/door or home/#")
+        } else if !mayHaveWildcards, let wildcard = topic.first(where: { $0 == "#" || $0 == "+" }) {
             let start = checker.position(of: String(wildcard), in: node)
             checker.error(
                 "E508", from: start, to: start.advanced(by: 1), alias: node.alias,
-                "a state's topic cannot contain # or +", hint: "declare a state for each topic")
+                "a state's topic cannot contain # or +",
+                hint: "declare a state for each topic, or add as: last or as: count")
         } else if topic.utf8.contains(0) {
             checker.error("E508", at: node, "a state's topic cannot contain NUL")
         } else if topic.utf8.count > 65_535 {

@@ -51,6 +51,7 @@ extension RuleSetReader {
         case "time": return clockSetting(node)
         case "state": return .state(assignedStates(node, key: "state"))
         case "broker": return fields.string("broker").map { .broker(isOnline: $0 == "online") }
+        case "random": return readRandom(node)
         case "run": return ruleID(node, key: "run").map(TestStep.Kind.run)
         case "reload":
             // Without a set for its path the step is left out: see `Document.reloads`.
@@ -187,16 +188,67 @@ extension RuleSetReader {
         return moment(node, key: "time", fold: nil).map { .time(.moment($0)) }
     }
 
+    /// Reads the numbers that the function `random` returns.
+    private mutating func readRandom(_ node: YAMLNode) -> TestStep.Kind? {
+        guard case .sequence(let nodes) = node.content else {
+            if !node.isInvalid {
+                checker.error(
+                    "E203", at: node, "\"random\" must be a list of integers",
+                    hint: node.scalar.flatMap(Int64.init).map { "write random: [\($0)]" })
+            }
+            return nil
+        }
+        guard !nodes.isEmpty else {
+            checker.error("E602", at: node, "\"random\" needs at least one number")
+            return nil
+        }
+        var numbers: [Int64] = []
+        for node in nodes where !checker.reportsNullEntry(node) {
+            guard case .integer(let number)? = value(node, key: "random", .integer) else { continue }
+            numbers.append(number)
+        }
+        return numbers.count == nodes.count ? .random(numbers) : nil
+    }
+
     // MARK: States and variables
 
     /// Reads the payloads that set states in a test, each in the form that the type of the state requires.
     mutating func assignedStates(_ node: YAMLNode, key: String) -> [RuleTest.Assigned] {
         assigned(node, key: key, code: "E203", of: "state") { reader, entry in
-            guard let slot = reader.scope.states[entry.key.text]?.slot else {
-                reader.reportUnknown(entry.key.text, of: reader.stateNames, at: entry.key)
+            let name = entry.key.text
+            guard let slot = reader.scope.states[name]?.slot else {
+                reader.reportUnknown(name, of: reader.stateNames, at: entry.key)
+                return []
+            }
+            let state = reader.ruleSet.states[slot]
+            if state.combination != nil { return reader.assignedTopics(entry.value, of: state) }
+            return reader.payload(entry.value, key: name, state.type).map { [.init(name, .string($0))] } ?? []
+        }
+    }
+
+    /// Reads the payloads of the topics of a state with `as`.
+    private mutating func assignedTopics(_ node: YAMLNode, of state: DeclaredState) -> [RuleTest.Assigned] {
+        let filter = TopicFilter(state.topicName)
+        guard case .mapping(let entries) = node.content else {
+            if !node.isInvalid {
+                let topicName = state.topicName.replacing("+", with: "a").replacing("#", with: "a")
+                checker.error(
+                    "E203", at: node, "\"\(state.name)\" has several topics, and needs a mapping of topic to value",
+                    hint: "write \(state.name): {\(topicName): …}")
+            }
+            return []
+        }
+        return entries.compactMap { entry in
+            let topicName = entry.key.text
+            guard !checker.reportsNull(entry) else { return nil }
+            guard filter.matches(topicName), !TopicFilter(topicName).hasWildcards else {
+                checker.error(
+                    "E602", at: entry.key, "\"\(checker.shown(topicName))\" is not one of the topics \(state.topicName)"
+                )
                 return nil
             }
-            return reader.payload(entry.value, key: entry.key.text, reader.ruleSet.states[slot].type).map(Value.string)
+            return payload(entry.value, key: topicName, state.messageType)
+                .map { .init(state.name, .string($0), topicName: topicName) }
         }
     }
 
@@ -213,19 +265,20 @@ extension RuleSetReader {
 
     mutating func assignedVariables(_ node: YAMLNode, key: String, code: String = "E203") -> [RuleTest.Assigned] {
         assigned(node, key: key, code: code, of: "variable") { reader, entry in
-            guard let slot = reader.scope.variables[entry.key.text]?.slot else {
-                reader.reportUnknown(entry.key.text, of: reader.variableNames, at: entry.key)
-                return nil
+            let name = entry.key.text
+            guard let slot = reader.scope.variables[name]?.slot else {
+                reader.reportUnknown(name, of: reader.variableNames, at: entry.key)
+                return []
             }
             let declared = reader.ruleSet.variables[slot]
-            guard let value = reader.value(entry.value, key: entry.key.text, declared.type) else { return nil }
-            return reader.isAmong(declared.values, value, entry.value, key: entry.key.text) ? value : nil
+            guard let value = reader.value(entry.value, key: name, declared.type) else { return [] }
+            return reader.isAmong(declared.values, value, entry.value, key: name) ? [.init(name, value)] : []
         }
     }
 
     private mutating func assigned(
         _ node: YAMLNode, key: String, code: String, of noun: String,
-        _ value: (inout RuleSetReader, YAMLNode.Entry) -> Value?
+        _ values: (inout RuleSetReader, YAMLNode.Entry) -> [RuleTest.Assigned]
     ) -> [RuleTest.Assigned] {
         guard case .mapping(let entries) = node.content else {
             if !node.isInvalid {
@@ -235,9 +288,6 @@ extension RuleSetReader {
             }
             return []
         }
-        return entries.compactMap { entry in
-            guard !checker.reportsNull(entry), let value = value(&self, entry) else { return nil }
-            return RuleTest.Assigned(entry.key.text, value)
-        }
+        return entries.flatMap { entry in checker.reportsNull(entry) ? [] : values(&self, entry) }
     }
 }

@@ -59,6 +59,7 @@ extension MappingTable {
             Key("time", .anything, "the clock is set to a local time"),
             Key("state", .anything, "states receive messages"),
             Key("broker", .oneOf(["online", "offline"]), "the connection to the broker changes"),
+            Key("random", .anything, "the next numbers of the function random"),
             Key("run", .anything, "a rule is run by hand"),
             Key("reload", .anything, "the files, or another entry file, are loaded again"),
             Key("restart", .duration(.zero ... .longest), "the program is stopped for this time and started again"),

@@ -94,7 +94,12 @@ extension MappingTable {
     static let state = MappingTable(
         name: "a state",
         keys: [
-            Key("topic", .text(.areForbidden), required: true, "the topic, without wildcards"),
+            Key(
+                "topic", .text(.areForbidden), required: true,
+                "the topic; with `as` it may have the wildcards `+` and `#`"),
+            Key(
+                "as", .oneOf(DeclaredState.Combination.allCases.map(\.rawValue)),
+                "how the values of several topics become one: the last one, or the number of those that are true"),
             Key("value", .text(.areForbidden), "a JSON Pointer to the value in a JSON payload"),
             Key("type", .oneOf(ExpressionType.Scalar.declarable), "the type of the value"),
             Key("default", .anything, "the value while the state is unknown"),
@@ -104,7 +109,7 @@ extension MappingTable {
         foreignHints: [
             "state_topic": "use topic:", "value_template": "use value: with a JSON Pointer such as /state",
             "json_path": "use value: with a JSON Pointer such as /state", "initial": "use default:",
-            "pointer": "use value:", "expire_after": "use max_age:",
+            "pointer": "use value:", "aggregate": "use as:", "combine": "use as:", "expire_after": "use max_age:",
         ])
 
     static let variable = MappingTable(

@@ -18,12 +18,13 @@ struct SimulatedServices {
         var deadline: Instant
     }
 
-    /// The topic and the pointer of a state, which identify its value at the broker independently of its name.
+    /// The topic and the pointer of a value of a state, which identify its value at the broker independently of its name.
     private struct StateAddress: Hashable {
         var topicName, pointer: String
 
-        init(_ state: DeclaredState) {
-            topicName = state.topicName
+        /// - Parameter topicName: for a state with `as`: the topic.
+        init(_ state: DeclaredState, topicName: String? = nil) {
+            self.topicName = topicName ?? state.topicName
             pointer = state.pointer
         }
     }
@@ -105,12 +106,20 @@ struct SimulatedServices {
 
     // MARK: States
 
-    mutating func setRetainedValue(_ value: Value, for state: DeclaredState) {
-        retainedValues[StateAddress(state)] = value
+    mutating func setRetainedValue(_ value: Value, for state: DeclaredState, on topicName: String?) {
+        retainedValues[StateAddress(state, topicName: topicName)] = value
     }
 
     /// The values of states, as retained messages deliver them after a subscription.
     func retainedInputs(for states: [DeclaredState]) -> [RuleEngine.Input] {
-        states.compactMap { state in retainedValues[StateAddress(state)].map { .given(.state(state.name, $0)) } }
+        states.flatMap { state -> [RuleEngine.Input] in
+            guard state.combination != nil else {
+                return retainedValues[StateAddress(state)].map { [.given(.state(state.name, $0))] } ?? []
+            }
+            let filter = TopicFilter(state.topicName)
+            return retainedValues.filter { $0.key.pointer == state.pointer && filter.matches($0.key.topicName) }
+                .sorted { $0.key.topicName < $1.key.topicName }
+                .map { .given(.state(state.name, $0.value, topicName: $0.key.topicName)) }
+        }
     }
 }

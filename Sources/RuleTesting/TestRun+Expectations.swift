@@ -41,6 +41,24 @@ extension TestRun {
             happened: wrong.map { .init(text: "\($0.rule): \(outcome(of: $0.rule).rawValue)", differs: true) })
     }
 
+    /// The failure of a test whose rules have drawn a random number that the test does not give, or that does not fit.
+    ///
+    /// - Parameter location: the step during which the number was drawn.
+    func randomFailure(at location: SourceLocation) -> RuleTestFailure? {
+        func lines(_ text: String) -> [RuleTestFailure.Line] { [.init(text: text, differs: true)] }
+        switch engine.draws.problem {
+        case nil: return nil
+        case .noneLeft(let first, let last):
+            return failure(
+                at: location, expected: lines("a number for random(\(first), \(last))"),
+                happened: lines("none is left; give it before this step, such as random: [\(first)]"))
+        case .outOfRange(let number, let first, let last):
+            return failure(
+                at: randomLocation ?? location, expected: lines("a number for random(\(first), \(last))"),
+                happened: lines("E602 \(number) is not in the range from \(first) to \(last)"))
+        }
+    }
+
     private func outcome(of rule: String) -> Outcome { outcomes[rule] ?? .notMatched }
 
     private func failure(

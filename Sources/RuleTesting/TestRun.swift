@@ -38,6 +38,8 @@ struct TestRun {
     private var lastExpect: Instant
     private(set) var outcomes: [String: Outcome] = [:]
     private(set) var coverage = Coverage()
+    /// The location of the latest step `random`.
+    private(set) var randomLocation: SourceLocation?
 
     /// Creates the situation after a start of the program, which is copied for each test.
     init(_ set: RuleSet) {
@@ -79,13 +81,18 @@ struct TestRun {
     }
 
     mutating func perform(_ test: RuleTest) -> RuleTestResult {
+        // Without a step `random`, a test has no random numbers.
+        feed(.given(.random([])))
         begin(test.given)
         for step in test.steps {
-            if let failure = perform(step) {
+            if let failure = perform(step) ?? randomFailure(at: step.location) {
                 return RuleTestResult(name: test.name, location: test.location, failure: failure)
             }
         }
         settle()
+        if let failure = randomFailure(at: test.location) {
+            return RuleTestResult(name: test.name, location: test.location, failure: failure)
+        }
         noteLive()
         return RuleTestResult(name: test.name, location: test.location, failure: nil)
     }
@@ -112,6 +119,9 @@ struct TestRun {
         case .time(let setting): setClock(setting)
         case .state(let values): setStates(values)
         case .broker(let isOnline): setBroker(isOnline)
+        case .random(let numbers):
+            randomLocation = step.location
+            feed(.given(.random(numbers)))
         case .run(let rule):
             feed(.requested(.run(rule: rule, ignoringConditions: false, isDryRun: false)))
         case .reload(let reloaded): reload(reloaded)
@@ -285,8 +295,8 @@ extension TestRun {
     private mutating func setStates(_ values: [RuleTest.Assigned]) {
         for value in values {
             guard let declared = rules.states.first(where: { $0.name == value.name }) else { continue }
-            services.setRetainedValue(value.value, for: declared)
-            feed(.given(.state(value.name, value.value)))
+            services.setRetainedValue(value.value, for: declared, on: value.topicName)
+            feed(.given(.state(value.name, value.value, topicName: value.topicName)))
         }
     }
 
@@ -336,8 +346,10 @@ extension TestRun {
         services.forgetSteps()
         timer = nil
         now = now + duration
+        let numbers = engine.draws.given
         engine = RuleEngine(rules, state: state, nextRun: RunID(rawValue: nextRun), usesButtonVerdicts: false)
         latest = now
+        if let numbers { feed(.given(.random(numbers))) }
         live = Dictionary(state.waitingRuns.map { ($0.run, $0.rule) }) { first, _ in first }
         boot(with: trains)
     }
@@ -347,7 +359,8 @@ extension TestStep {
     fileprivate var precedesDeadlines: Bool {
         switch kind {
         case .down, .up, .press, .chord, .advance: true
-        case .event, .time, .state, .broker, .run, .reload, .restart, .expect, .expectVariables, .expectRules: false
+        case .event, .time, .state, .broker, .random, .run, .reload, .restart, .expect, .expectVariables, .expectRules:
+            false
         }
     }
 }

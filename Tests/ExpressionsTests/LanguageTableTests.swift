@@ -14,6 +14,7 @@ struct LanguageTableTests {
                 "trim(s)", "replace(s, a, b)", "slice(s, from, length)", "length(s)", "contains(s, t)",
                 "starts_with(s, t)", "ends_with(s, t)", "like(s, p)", "next(list, x)", "seconds(d)", "milliseconds(d)",
                 "minutes_since(time)", "json(x)", "json_get(s, pointer)", "url(s)", "in_time(after, before)",
+                "random(a, b)",
             ])
         for function in Function.allCases {
             #expect(LanguageTableTests.isOneLine(function.description.summary), "\(function)")

@@ -27,8 +27,8 @@ struct ConditionTests {
             UTCTime(milliseconds: House.noon.milliseconds + Int64(day - 15) * 86_400_000 - 43_200_000)
             + .milliseconds(clock.millisecondOfDay(SunFacts()))
         world.clock = (utc, now)
-        let environment = world.environment(for: TriggerFacts(), time: utc, at: now)
-        let verdict = world.evaluate(on: Condition(.time(window)), in: environment, time: utc)
+        var environment = world.environment(for: TriggerFacts(), time: utc, at: now)
+        let verdict = world.evaluate(on: Condition(.time(window)), in: &environment, time: utc)
         #expect(!verdict.isError)
         return (verdict.holds, verdict.reason)
     }

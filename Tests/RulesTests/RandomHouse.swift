@@ -16,14 +16,21 @@ enum RandomHouse {
         if Bool.random(using: &random) {
             volume.reset = .time(secondOfDay: 43_200 + Int.random(in: 0..<600, using: &random))
         }
-        return House.set(rules, states: [lux, House.states[1]], variables: [volume, House.variables[1]])
+        // It reads the topics of the other states, too.
+        let topics = DeclaredState(
+            name: "topics", topicName: "#", maximumAge: .seconds(5),
+            combination: DeclaredState.Combination.allCases.randomElement(using: &random))
+        return House.set(rules, states: [lux, House.states[1], topics], variables: [volume, House.variables[1]])
     }
 
     static func rule(_ id: String, _ random: inout SeededGenerator) throws -> Rule {
         let events = (0..<Int.random(in: 1...3, using: &random)).map { _ in event(&random) }
         let selectors: [ButtonSelector] = [.any, .declared(0), .declared(1), .declared(2)]
         let mode = Rule.Mode.allCases.randomElement(using: &random) ?? .single
-        let conditions = ["states.lux < 50", "variables.volume > 20", "buttons.hall.held", "trigger.age < 2s"]
+        let conditions = [
+            "states.lux < 50", "variables.volume > 20", "buttons.hall.held", "trigger.age < 2s",
+            "random(1, 3) > 1",
+        ]
         var rule = Rule(
             id: id,
             triggers: [
@@ -77,7 +84,7 @@ enum RandomHouse {
 
     private static func step(_ random: inout SeededGenerator) throws -> Step {
         switch Int.random(in: 0..<10, using: &random) {
-        case 0: .say("hello")
+        case 0: try .tell("{{ random(1, 1000) }}")
         case 1...2: .work
         case 3: .pause("2s")
         case 4:

@@ -116,6 +116,39 @@ struct RecordingScenarioTests {
         try RecordingScenarioTests.expectSame(house, rules: rules)
     }
 
+    @Test("a replay gives the same random numbers, also after a crash")
+    func randomNumbers() throws {
+        let rules: HouseRules = """
+            version: 1
+            buttons: {kitchen: "80:E4:DA:00:00:01"}
+            rules:
+              - id: dice
+                triggers: {button: kitchen, event: click}
+                conditions: random(1, 1000000) != 7
+                actions: {publish: {topic: dice, payload: "{{ random(1, 1000000) }} {{ random(1, 1000000) }}"}}
+            """
+        var house = Household(rules: rules, recordedAt: .reports)
+        house.pairAll()
+        for round in 0..<6 {
+            house.press("kitchen", .click)
+            house.wait(.seconds(3))
+            if round == 2 {
+                house.crash()
+                house.wait(.seconds(60))
+            }
+        }
+        func payloads(_ effects: [Hub.Effect]) -> [String] {
+            effects.compactMap { effect in
+                guard case .publish(_, let message, _) = effect, "\(message)".contains("\"dice\"") else { return nil }
+                return "\(message)"
+            }
+        }
+        let recorded = payloads(house.recordedEffects)
+        #expect(Set(recorded).count == 6)
+        #expect(payloads(try RecordingScenarioTests.replay(house.recording, rules: rules)) == recorded)
+        try RecordingScenarioTests.expectSame(house, rules: rules)
+    }
+
     @Test("a replay of any session has the same effects", arguments: 1...40 as ClosedRange<UInt64>)
     func anySession(seed: UInt64) throws {
         let rules = PressScenarioTests.rules

@@ -69,7 +69,9 @@ extension RulesSchema {
     /// The bounds of a range. Bounds that restrict nothing are left out.
     private static func bounds(_ range: ClosedRange<Int>, _ low: String, _ high: String) -> [JSONValue.Member] {
         var members: [JSONValue.Member] = []
-        if range.lowerBound != 0 || low == "minimum" { members.append(.init(low, .integer(Int64(range.lowerBound)))) }
+        if range.lowerBound != .min, range.lowerBound != 0 || low == "minimum" {
+            members.append(.init(low, .integer(Int64(range.lowerBound))))
+        }
         if range.upperBound != .max { members.append(.init(high, .integer(Int64(range.upperBound)))) }
         return members
     }

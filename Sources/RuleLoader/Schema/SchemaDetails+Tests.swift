@@ -8,7 +8,7 @@ extension SchemaMapping {
         "now": KeyDetail(.moment, else: .value("2026-01-15 12:00"), "2026-01-10 23:15"),
         "fold": KeyDetail(else: .value(0), 1),
         "states": KeyDetail(
-            .keyed(.state, .scalar), else: .described("their `default`"), ["hall_light": "OFF", "lux": 3]),
+            .keyed(.state, .stateValue), else: .described("their `default`"), ["hall_light": "OFF", "lux": 3]),
         "variables": KeyDetail(.keyed(.variable, .scalar), else: .described("their `initial`"), ["guest": true]),
         "broker": KeyDetail(else: .value("online")),
         "disabled": KeyDetail(.oneOrMany(.reference(.rule)), else: .described("none"), "guest_light"),
@@ -37,8 +37,10 @@ extension SchemaMapping {
         "chord": KeyDetail(.list(.reference(.button), 2...Int.max), ["bed_left", "bed_right"]),
         "advance": KeyDetail("400ms"),
         "time": KeyDetail(.either([.clock, .moment]), "23:59:50", "2026-03-29 01:59"),
-        "state": KeyDetail(.keyed(.state, .scalar), ["hall_light": "ON"]),
+        "state": KeyDetail(
+            .keyed(.state, .stateValue), ["hall_light": "ON"], ["windows": ["home/window/kitchen": "ON"]]),
         "broker": KeyDetail(),
+        "random": KeyDetail(.list(.integer(Int.min...Int.max), 1...Int.max), [3, 1]),
         "run": KeyDetail(.reference(.rule), "goodnight"),
         "reload": KeyDetail(.either([.text, .empty]), else: .described("the same files"), "changed.yaml"),
         "restart": KeyDetail(.either([.duration(.zero ... .longest), .empty]), else: .value("0s"), "20m"),

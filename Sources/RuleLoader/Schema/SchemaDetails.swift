@@ -70,7 +70,8 @@ extension SchemaMapping {
     ]
 
     static let stateDetails: [String: KeyDetail] = [
-        "topic": KeyDetail("zigbee2mqtt/hall"),
+        "topic": KeyDetail("zigbee2mqtt/hall", "home/window/+"),
+        "as": KeyDetail(else: .described("the topic has no wildcards"), "count"),
         "value": KeyDetail(else: .described("the whole payload"), "/state"),
         "type": KeyDetail(else: .value("string")),
         "default": KeyDetail(.scalar, else: .described("the state may be unknown"), "OFF", 0),

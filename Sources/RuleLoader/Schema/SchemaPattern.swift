@@ -24,5 +24,8 @@ struct SchemaPattern: Sendable {
     /// The name of a header, which is a token (RFC 9110, 5.6.2).
     static let header = SchemaPattern("[-!#$%&'*+.^_`|~0-9A-Za-z]+")
 
+    /// A topic without wildcards.
+    static let topicName = SchemaPattern("[^+#]+")
+
     private static let days = "mon|tue|wed|thu|fri|sat|sun"
 }

@@ -10,7 +10,7 @@ extension SchemaShape {
         case .expression: "expression"
         case .boolean: "`true` or `false`"
         case .scalar: "text, number, `true` or `false`"
-        case .integer(let range) where range.upperBound == .max: "whole number"
+        case .integer(let range) where range.upperBound == .max: range.lowerBound == .min ? "integer" : "whole number"
         case .integer(let range): "whole number, \(range.lowerBound) to \(range.upperBound)"
         case .number(let range) where range == .anyNumber: "number"
         case .number(let range):

@@ -56,6 +56,8 @@ indirect enum SchemaShape: Sendable {
     }
 
     static let steps = oneOrMany(.mapping(.step), atMost: RuleSetReader.maximumSteps)
+    /// The value of a state in a test, or the values of its topics.
+    static let stateValue = either([.scalar, .matching(.topicName, .scalar)])
     static let conditions = oneOrMany(.either([.expression, .mapping(.condition)]))
     static let queued = either([.oneOf(["drop", "accept"]), .mapping(.queued)])
     static let arguments = list(.template, 1...Int.max)

@@ -27,7 +27,7 @@ package enum ActionStep: Hashable, Sendable {
     }
 
     /// The action with all templates evaluated.
-    func action(_ values: StepValues) throws(StepFailure) -> Action {
+    func action(_ values: inout StepValues) throws(StepFailure) -> Action {
         switch self {
         case .publish(let step): .publish(try values.action(step))
         case .process(let step): .process(try values.action(step))

@@ -88,7 +88,7 @@ extension StepValues {
     /// Adds `Content-Type: application/json` to a JSON body, unless the step sets a `Content-Type`.
     ///
     /// - Throws: R832 for a header with a line break or NUL.
-    func action(_ step: HTTPStep) throws(StepFailure) -> HTTPAction {
+    mutating func action(_ step: HTTPStep) throws(StepFailure) -> HTTPAction {
         var headers: [String] = []
         for header in step.headers {
             let line = "\(header.name): \(try text(header.value))"

@@ -96,7 +96,7 @@ extension StepValues {
     /// - Throws: R811 for a value that begins with `-` where it could be an option, R812 for a value with a NUL, R804
     ///   for arguments that are too long.
     /// - Source: rules/README.md, "Programs, safely".
-    func action(_ step: ProcessStep) throws(StepFailure) -> ProcessAction {
+    mutating func action(_ step: ProcessStep) throws(StepFailure) -> ProcessAction {
         var arguments: [String] = []
         var optionsHaveEnded = false
         for template in step.arguments {
@@ -119,7 +119,7 @@ extension StepValues {
     }
 
     /// The environment variables with the facts of the event, followed by those of the step.
-    private func variables(of step: ProcessStep) throws(StepFailure) -> [String] {
+    private mutating func variables(of step: ProcessStep) throws(StepFailure) -> [String] {
         let trigger = environment.trigger
         var variables = [
             "TRYCK_RULE=\(rule)",

@@ -66,7 +66,7 @@ extension StepValues {
     static let maximumTopicLength = 65_535
 
     /// - Throws: R831 for an empty topic or a value that adds topic levels, R804 for a topic that is too long.
-    func action(_ step: PublishStep) throws(StepFailure) -> PublishAction {
+    mutating func action(_ step: PublishStep) throws(StepFailure) -> PublishAction {
         let topicName = try text(step.topicName)
         guard !topicName.isEmpty else { throw StepFailure("R831", "the topic is empty") }
         guard topicName.utf8.count <= StepValues.maximumTopicLength else {

@@ -95,13 +95,13 @@ extension PressPlan.PlannedRule {
 
     /// The actions that a run of the rule performs before it waits or ends; `nil` if they are not known in advance.
     private static func actions(of rule: Rule) -> [PressPlan.PlannedAction]? {
-        let values = StepValues(environment: EvaluationContext(), rule: rule.id)
+        var values = StepValues(environment: EvaluationContext(), rule: rule.id)
         var actions: [PressPlan.PlannedAction] = []
         for step in rule.steps where step.isEnabled {
             guard case .perform(let action) = step.action, action.isKnownBeforePress,
                 actions.count < PressPlan.maximumActions
             else { return nil }
-            if action.isLiteral, let literal = try? action.action(values) {
+            if action.isLiteral, let literal = try? action.action(&values) {
                 actions.append(.action(literal))
             } else {
                 actions.append(.step(action))
@@ -148,13 +148,14 @@ extension ActionStep {
 }
 
 extension Expression {
-    /// True if the value does not depend on what the event changes before the action is performed.
+    /// True if the value does not depend on what the event changes before the action is performed, nor on `random`.
     fileprivate var isKnownBeforePress: Bool {
-        reads.allSatisfy { reference in
-            switch reference {
-            case .trigger, .state, .variable, .now, .sun, .broker: true
-            case .button, .rule, .result, .input, .error, .repeat: false
+        !drawsRandom
+            && reads.allSatisfy { reference in
+                switch reference {
+                case .trigger, .state, .variable, .now, .sun, .broker: true
+                case .button, .rule, .result, .input, .error, .repeat: false
+                }
             }
-        }
     }
 }

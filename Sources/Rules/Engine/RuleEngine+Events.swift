@@ -71,7 +71,7 @@ extension RuleEngine {
     }
 
     /// Judges the matching rules in document order, fallback rules after the others.
-    func judgeAll(
+    mutating func judgeAll(
         _ event: Event, _ matches: [RuleIndex.Match], _ gates: GateSet, isExplaining: Bool = false,
         at now: Instant
     ) -> [Judged] {
@@ -90,6 +90,7 @@ extension RuleEngine {
         if !verdicts.contains(where: { $0.judgement.handlesPress }), !isHandled(event) {
             for match in matches where set.rules[match.rule].isFallback { judge(match) }
         }
+        if hasConditions { world.draws = snapshot.draws }
         return verdicts
     }
 

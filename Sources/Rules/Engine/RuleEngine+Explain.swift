@@ -25,9 +25,10 @@ extension RuleEngine {
     }
 
     private func explain(_ event: Event, _ matches: [RuleIndex.Match], at now: Instant) -> Explanation {
-        // This is a copy, in which only the ages are updated.
+        // This is a copy, in which the ages are updated and the random numbers are those that the event would get now.
         var engine = self
         engine.world.refreshAges(at: now)
+        engine.world.beginDraws(at: now)
         let verdicts = engine.judgeAll(event, matches, .all, isExplaining: true, at: now)
         let judgedRules = Set(verdicts.map(\.match.rule))
         return Explanation(

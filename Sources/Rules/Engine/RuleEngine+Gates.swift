@@ -44,7 +44,8 @@ extension RuleEngine {
         world.environment(for: event.cause.facts, time: event.cause.at, at: now)
     }
 
-    /// Checks the gates of a rule in order, up to the first that stops it. Changes nothing.
+    /// Checks the gates of a rule in order, up to the first that stops it. It changes only the trigger and the random
+    /// numbers of the snapshot.
     ///
     /// - Parameters:
     ///   - hold: for the end of a hold, how late the hold was. If the hold was accepted, its end is accepted, too.
@@ -87,7 +88,7 @@ extension RuleEngine {
         if gates.contains(.conditions) {
             snapshot.trigger.id = cause.facts.id
             let verdict = world.evaluate(
-                on: declared.conditions, in: snapshot, time: cause.at, isExplaining: isExplaining)
+                on: declared.conditions, in: &snapshot, time: cause.at, isExplaining: isExplaining)
             judgement.hasConditionError = verdict.hasErrors
             let reasons = verdict.reasons
             guard

@@ -85,7 +85,7 @@ extension RuleEngine {
         guard !conditions.isEmpty, let cause else { return true }
         var snapshot = snapshot(for: event, at: now)
         snapshot.trigger.id = cause.facts.id
-        return world.evaluate(on: conditions, in: snapshot, time: cause.at, isExplaining: false).holds
+        return world.evaluate(on: conditions, in: &snapshot, time: cause.at, isExplaining: false).holds
     }
 
     /// - Parameter cause: `nil` if no action depends on it.
@@ -99,13 +99,13 @@ extension RuleEngine {
             case .action(let action): actions.append(action)
             case .step(let step):
                 guard let cause else { return nil }
-                let made =
+                var made =
                     values
                     ?? StepValues(
                         environment: world.environment(for: cause.facts, time: world.wallClock(at: now), at: now),
                         rule: rule.id)
+                guard let action = try? step.action(&made) else { return nil }
                 values = made
-                guard let action = try? step.action(made) else { return nil }
                 actions.append(action)
             }
         }

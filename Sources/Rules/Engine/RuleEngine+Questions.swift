@@ -25,6 +25,8 @@ extension RuleEngine {
 
     /// The topics of all states.
     package var subscriptions: [String] { states.topics }
+    /// True if messages on this topic change states.
+    package func isState(_ topicName: String) -> Bool { !states.indices(of: topicName).isEmpty }
 
     /// The name of the first declaration that applies to this button.
     package func declaredName(of button: ButtonID) -> String? { declaration(of: button)?.name }
@@ -89,6 +91,9 @@ extension RuleEngine {
 
     package func isEnabled(rule: String) -> Bool? { names.rules[rule].map { world.rules[$0].isEnabled } }
     package func value(of variable: String) -> Value? { names.variables[variable].map { world.variables[$0] } }
+    /// The numbers of the function `random`, for tests.
+    package var draws: RandomDraws { world.draws }
+
     package func value(ofState state: String) -> Value? { names.states[state].map { world.states[$0] } }
     package func statistics(of rule: String) -> RuleStatistics? { names.rules[rule].map { records[$0].statistics } }
     /// The latest outcome since the engine was created; `notMatched` if there is none.

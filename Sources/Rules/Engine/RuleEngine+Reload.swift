@@ -23,6 +23,7 @@ extension RuleEngine {
         world.held = old.held
         world.clock = old.clock
         world.clockIsPlausible = old.clockIsPlausible
+        world.draws = old.draws
         index = RuleIndex(rules.triggerTable)
         configure(at: now)
         reportModels(&effects)

@@ -48,9 +48,11 @@ extension RuleEngine {
         }
     }
 
-    private func judgeManual(_ rule: Int, _ event: Event, _ gates: GateSet, at now: Instant) -> Judgement {
+    private mutating func judgeManual(_ rule: Int, _ event: Event, _ gates: GateSet, at now: Instant) -> Judgement {
         var snapshot = snapshot(for: event, at: now)
-        return judge(rule, event.cause, gates, in: &snapshot, isExplaining: false, at: now)
+        let judgement = judge(rule, event.cause, gates, in: &snapshot, isExplaining: false, at: now)
+        world.draws = snapshot.draws
+        return judgement
     }
 
     private mutating func setTriggerMode(

@@ -163,5 +163,6 @@ extension DeclaredState {
     /// True if the values of both come from the same messages.
     fileprivate func isSameSource(as other: DeclaredState) -> Bool {
         topicName == other.topicName && pointer == other.pointer && type == other.type
+            && combination == other.combination
     }
 }

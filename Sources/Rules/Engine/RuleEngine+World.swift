@@ -71,6 +71,7 @@ extension RuleEngine {
         let before = receivedValues(of: states.indices(of: topicName))
         copyStates(states.receive(payload, on: topicName, at: now))
         for fault in states.takeFaults() { effects.append(.stateFault(fault)) }
+        for warning in states.takeWarnings() { effects.append(.log(.warning, warning)) }
         statesReceived(before, isRetained: isRetained, at: now, &effects)
     }
 

@@ -97,8 +97,11 @@ package struct RuleEngine: Sendable {
         case linkChanged(ButtonID, isConnected: Bool)
         /// The time at the start of a test. Times of day before it have not come.
         case startTime(UTCTime)
-        /// A state and its value, as if received in a message; `.unknown` removes the value.
-        case state(String, Value)
+        /// A state and its value, as if received in a message; `.unknown` removes the value. A state with `as` has a value
+        /// for each topic; without a topic, the value is that of the whole state.
+        case state(String, Value, topicName: String? = nil)
+        /// The next numbers of the function `random`, of a test.
+        case random([Int64])
     }
 
     package enum Effect: Hashable, Sendable {
@@ -225,6 +228,7 @@ package struct RuleEngine: Sendable {
         var effects = initialEffects
         initialEffects = []
         world.refreshAges(at: now)
+        world.beginDraws(at: now)
         switch input {
         case .wallClock(let time, let isBelievable):
             clockWasSet(to: time, isBelievable: isBelievable, at: now, &effects)
@@ -272,12 +276,13 @@ package struct RuleEngine: Sendable {
         case .startTime(let time):
             daily.restart()
             clockWasSet(to: time, isBelievable: true, at: now, &effects)
-        case .state(let name, let value):
+        case .state(let name, let value, let topicName):
             guard let stateIndex = names.states[name] else { return }
             let before = receivedValues(of: [stateIndex])
-            states.set(value, stateIndex, now)
+            states.set(value, stateIndex, topicName, now)
             copyStates([stateIndex])
             statesReceived(before, isRetained: false, at: now, &effects)
+        case .random(let numbers): world.draws.give(numbers)
         }
     }
 

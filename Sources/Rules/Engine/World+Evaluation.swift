@@ -5,7 +5,7 @@ extension World {
     /// Evaluates a condition. The reason contains the values that it read: `states.lux < 20 is false (states.lux =
     /// 31)`. An evaluation error counts as false.
     func evaluate(
-        on condition: Condition, in environment: EvaluationContext, time: UTCTime
+        on condition: Condition, in environment: inout EvaluationContext, time: UTCTime
     ) -> (holds: Bool, reason: String, isError: Bool) {
         switch condition.test {
         case .time(let window):
@@ -16,8 +16,9 @@ extension World {
             return (false, "time: " + explanation, false)
         case .expression(let expression):
             let source = condition.text.isEmpty ? expression.source : condition.text
+            environment.draws.shown = []
             do {
-                let holds = try expression.isTrue(in: environment)
+                let holds = try expression.isTrue(in: &environment)
                 return (holds, "\(source) is \(holds)" + valuesRead(by: expression, in: environment), false)
             } catch {
                 let reason = "\(source) is false: \(error.code.rawValue) \(error.message)"
@@ -30,16 +31,17 @@ extension World {
     ///
     /// - Parameter isExplaining: whether to include the reasons of conditions that are true.
     func evaluate(
-        on conditions: [Condition], in environment: EvaluationContext, time: UTCTime, isExplaining: Bool
+        on conditions: [Condition], in environment: inout EvaluationContext, time: UTCTime, isExplaining: Bool
     ) -> (holds: Bool, reasons: [String], hasErrors: Bool) {
         var reasons: [String] = []
         for condition in conditions {
-            if !isExplaining, case .expression(let expression) = condition.test,
-                (try? expression.isTrue(in: environment)) == true
+            // Another evaluation of an expression with `random` would give another value.
+            if !isExplaining, case .expression(let expression) = condition.test, !expression.drawsRandom,
+                (try? expression.isTrue(in: &environment)) == true
             {
                 continue
             }
-            let verdict = evaluate(on: condition, in: environment, time: time)
+            let verdict = evaluate(on: condition, in: &environment, time: time)
             reasons.append(verdict.reason)
             guard verdict.holds else { return (false, reasons, verdict.isError) }
         }
@@ -59,6 +61,7 @@ extension World {
             }
         }
         values.sort()
+        values += environment.draws.shown.map { "random gave \($0)" }
         if expression.hasTimeWindow, let reasonTimeIsUnknown { values.append("in_time is " + reasonTimeIsUnknown) }
         return values.isEmpty ? "" : " (" + values.joined(separator: ", ") + ")"
     }

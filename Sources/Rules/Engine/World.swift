@@ -20,6 +20,8 @@ struct World: Sendable {
     /// The wall clock time at an instant; `nil` until it is set.
     var clock: (utc: UTCTime, at: Instant)?
     var clockIsPlausible = true
+    /// The numbers of the function `random`.
+    var draws = RandomDraws()
     /// The changes that the engine has not yet stored and reported.
     var changed: Set<Change> = []
     /// The buttons and parts that are down now, including undeclared buttons.
@@ -47,7 +49,7 @@ struct World: Sendable {
     init(_ rules: PreparedRules) {
         let set = rules.set
         self.set = set
-        states = set.states.map { $0.defaultValue ?? .unknown }
+        states = set.states.map(\.fallback)
         variables = set.variables.map(\.initial)
         buttons = Array(repeating: ButtonFacts(), count: set.buttons.count)
         self.rules = set.rules.map { rule in
@@ -107,7 +109,19 @@ extension World {
         environment.clockIsPlausible = clock != nil && clockIsPlausible
         if readsSun, let coordinates = set.coordinates { environment.sun = coordinates.sun(at: time, in: set.timeZone) }
         environment.brokerIsConnected = brokerIsConnected
+        environment.draws = draws
         return environment
+    }
+}
+
+// MARK: - Random numbers
+
+extension World {
+    /// Begins the random numbers of an input. They depend only on the wall clock time of the input, so that a recording,
+    /// which contains the times of all inputs, replays to the same numbers. Inputs at the same time share a sequence.
+    mutating func beginDraws(at now: Instant) {
+        guard let clock else { return }
+        draws.begin(milliseconds: clock.utc.milliseconds, nanoseconds: now.nanoseconds(since: clock.at))
     }
 }
 

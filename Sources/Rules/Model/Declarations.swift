@@ -2,21 +2,40 @@ package import Expressions
 
 /// A state: an MQTT topic whose last value rules may read.
 package struct DeclaredState: Hashable, Sendable {
+    /// How the values of several topics become one value.
+    package enum Combination: String, CaseIterable, Hashable, Sendable {
+        /// The value that arrived last and is still known.
+        case last
+        /// The number of topics with a known, true value.
+        case count
+    }
+
+    /// The maximum number of topics of a state with a known value.
+    package static let maximumMatches = 256
+
     package var name: String
+    /// A topic. If `combination` is not `nil`, it may have wildcards.
     package var topicName: String
     /// A JSON Pointer into the payload; empty for the whole payload.
     package var pointer: String
     package var type: ExpressionType.Scalar
     /// The value while the received value is unknown.
     package var defaultValue: Value?
-    /// The time after the last message at which the value becomes unknown.
+    /// The time after the last message at which the value becomes unknown. Each topic has its own time.
     package var maximumAge: Duration?
+    /// `nil` if the state has one topic.
+    package var combination: Combination?
     package var location: SourceLocation
+
+    /// The type of the values in messages. A count counts boolean values.
+    package var messageType: ExpressionType.Scalar { combination == .count ? .boolean : type }
 
     package init(
         name: String, topicName: String, pointer: String = "", type: ExpressionType.Scalar = .string,
-        defaultValue: Value? = nil, maximumAge: Duration? = nil, location: SourceLocation = SourceLocation()
+        defaultValue: Value? = nil, maximumAge: Duration? = nil, combination: Combination? = nil,
+        location: SourceLocation = SourceLocation()
     ) {
+        self.combination = combination
         self.name = name
         self.topicName = topicName
         self.pointer = pointer

@@ -25,10 +25,13 @@ package struct RuleTest: Hashable, Sendable {
     package struct Assigned: Hashable, Sendable {
         package var name: String
         package var value: Value
+        /// For a state with `as`: the topic.
+        package var topicName: String?
 
-        package init(_ name: String, _ value: Value) {
+        package init(_ name: String, _ value: Value, topicName: String? = nil) {
             self.name = name
             self.value = value
+            self.topicName = topicName
         }
     }
 
@@ -89,6 +92,8 @@ package struct TestStep: Hashable, Sendable {
         case time(ClockSetting)
         case state([RuleTest.Assigned])
         case broker(isOnline: Bool)
+        /// The next numbers of the function `random`.
+        case random([Int64])
         /// The id of a rule.
         case run(String)
         /// If `nil`, reloads the same files. Otherwise loads the set of another entry file, which was read with this

@@ -38,10 +38,12 @@ extension Run {
         _ step: Step, in world: inout World, at now: Instant, _ effects: inout [Effect]
     ) throws(StepFailure) {
         // Fast path: computing the environment takes longer than sending a message without expressions.
-        let environment = step.action.isLiteral ? EvaluationContext() : environment(in: &world, at: now)
-        let values = StepValues(environment: environment, rule: trace.rule)
+        let isLiteral = step.action.isLiteral
+        let environment = isLiteral ? EvaluationContext() : environment(in: &world, at: now)
+        var values = StepValues(environment: environment, rule: trace.rule)
+        defer { if !isLiteral { world.draws = values.environment.draws } }
         switch step.action {
-        case .perform(let action): try attempt(action.action(values), of: step, in: world, at: now, &effects)
+        case .perform(let action): try attempt(action.action(&values), of: step, in: world, at: now, &effects)
         case .delay(let template):
             let duration = try values.delay(template)
             guard let deadline = pause(duration, at: now) else { throw StepValues.tooLong }
@@ -54,15 +56,15 @@ extension Run {
             evaluateWait(in: &world, at: now, &effects)
         case .waitFor(let wait): waitForPress(wait, of: step, at: now)
         case .set(let assignments):
-            try set(assignments, of: step, values, in: &world, at: now)
+            try set(assignments, of: step, &values, in: &world, at: now)
         case .cycle(let entries, let resetAfter):
             cycle(entries, resetAfter, of: step, in: &world, at: now)
         case .repeat(let repetition):
             enter(repetition, of: step, in: world, at: now)
         case .choose(let branches, let otherwise, let isIf):
-            choose(branches, otherwise, isIf: isIf, of: step, values, in: world, at: now)
+            choose(branches, otherwise, isIf: isIf, of: step, &values, in: world, at: now)
         case .script(let script, let given):
-            try call(script, given, of: step, values, in: world, at: now)
+            try call(script, given, of: step, &values, in: world, at: now)
         case .enable(let rules, let isEnabling):
             enable(rules, isEnabling, of: step, in: &world, at: now)
         case .cancel(let rules): cancelRuns(of: rules, of: step, in: &world, at: now)
@@ -86,7 +88,7 @@ extension Run {
 extension Run {
     /// Evaluates all values before the first assignment. If one of them does not fit, no variable is assigned.
     private mutating func set(
-        _ assignments: [Assignment], of step: Step, _ values: StepValues, in world: inout World, at now: Instant
+        _ assignments: [Assignment], of step: Step, _ values: inout StepValues, in world: inout World, at now: Instant
     ) throws(StepFailure) {
         var given: [Value] = []
         for assignment in assignments { given.append(try values.value(assignment.value)) }
@@ -155,12 +157,13 @@ extension Run {
 
 extension Run {
     private mutating func choose(
-        _ branches: [Branch], _ otherwise: [Step], isIf: Bool, of step: Step, _ values: StepValues, in world: World,
+        _ branches: [Branch], _ otherwise: [Step], isIf: Bool, of step: Step, _ values: inout StepValues,
+        in world: World,
         at now: Instant
     ) {
         for (index, branch) in branches.enumerated() {
             let verdict = world.evaluate(
-                on: branch.conditions, in: values.environment, time: world.wallClock(at: now), isExplaining: true)
+                on: branch.conditions, in: &values.environment, time: world.wallClock(at: now), isExplaining: true)
             let name = isIf ? "if" : "branch \(index + 1)"
             let reasons = verdict.reasons.joined(separator: "; ")
             note(step, "\(name) \(verdict.holds)" + (reasons.isEmpty ? "" : ": \(reasons)"), at: now)
@@ -171,7 +174,7 @@ extension Run {
     }
 
     private mutating func call(
-        _ scriptIndex: Int, _ given: [ValueTemplate?], of step: Step, _ values: StepValues, in world: World,
+        _ scriptIndex: Int, _ given: [ValueTemplate?], of step: Step, _ values: inout StepValues, in world: World,
         at now: Instant
     ) throws(StepFailure) {
         guard world.set.scripts.indices.contains(scriptIndex) else { return advance() }

@@ -16,9 +16,10 @@ extension Run {
             waiting = nil
             return
         }
-        let environment = environment(in: &world, at: now)
+        var environment = environment(in: &world, at: now)
         let condition = Condition(.expression(expression), text: expression.source, location: step.location)
-        let verdict = world.evaluate(on: condition, in: environment, time: world.wallClock(at: now))
+        let verdict = world.evaluate(on: condition, in: &environment, time: world.wallClock(at: now))
+        world.draws = environment.draws
         if verdict.holds {
             waiting = nil
             note(step, verdict.reason, at: now)

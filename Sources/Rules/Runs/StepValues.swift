@@ -9,26 +9,27 @@ struct StepValues {
     /// The maximum sum of all delays of a run.
     static let longestDelay = Duration.seconds(7 * 86_400)
 
-    let environment: EvaluationContext
+    /// An evaluation changes only its random numbers.
+    var environment: EvaluationContext
     let rule: String
 
-    func text(_ template: Template) throws(StepFailure) -> String {
-        do { return try template.text(in: environment) } catch { throw StepFailure(error) }
+    mutating func text(_ template: Template) throws(StepFailure) -> String {
+        do { return try template.text(in: &environment) } catch { throw StepFailure(error) }
     }
 
-    func value(_ template: ValueTemplate) throws(StepFailure) -> Value {
+    mutating func value(_ template: ValueTemplate) throws(StepFailure) -> Value {
         switch template {
         case .value(let value): return value
         case .template(let template): return try value(template)
         }
     }
 
-    private func value(_ template: Template) throws(StepFailure) -> Value {
-        do { return try template.value(in: environment) } catch { throw StepFailure(error) }
+    private mutating func value(_ template: Template) throws(StepFailure) -> Value {
+        do { return try template.value(in: &environment) } catch { throw StepFailure(error) }
     }
 
     /// - Throws: R803 for a value that is not a duration, is negative, or exceeds `longestDelay`.
-    func delay(_ template: Template) throws(StepFailure) -> Duration {
+    mutating func delay(_ template: Template) throws(StepFailure) -> Duration {
         let value = try value(template)
         let duration: Duration
         switch value {
@@ -53,7 +54,7 @@ struct StepValues {
 // MARK: - Content
 
 extension StepValues {
-    func octets(_ content: PayloadTemplate) throws(StepFailure) -> [UInt8] {
+    mutating func octets(_ content: PayloadTemplate) throws(StepFailure) -> [UInt8] {
         switch content {
         case .nothing: return []
         case .text(let template): return Array(try text(template).utf8)
@@ -64,12 +65,12 @@ extension StepValues {
     }
 
     /// - Parameter room: the remaining octets for inserted values; literals are not counted.
-    private func json(_ template: JSONTemplate, _ room: inout Int) throws(StepFailure) -> JSONValue {
+    private mutating func json(_ template: JSONTemplate, _ room: inout Int) throws(StepFailure) -> JSONValue {
         switch template {
         case .value(let value): return value
         case .template(let template):
             let value: JSONValue
-            do { value = try template.json(in: environment) } catch { throw StepFailure(error) }
+            do { value = try template.json(in: &environment) } catch { throw StepFailure(error) }
             room -= value.encoded().count
             guard room >= 0 else { throw StepFailure("R804", "the values in the JSON are longer than 64 KiB") }
             return value
