@@ -168,6 +168,8 @@ extension ButtonManager {
                 let new = KnownButton(identity: identity, pairing: pairing)
                 known[new.id] = new
                 effects.append(.paired(new, batteryMillivolts: batteryMillivolts))
+                // It was not known yet when this was reported.
+                if !radios.isAlone { effects.append(.homeChanged(button, id.radio)) }
                 candidatePaired(identity, at: now)
             case .ready(let cursor, let rebooted, _, _):
                 delivered[button] = cursor

@@ -68,7 +68,7 @@ extension ButtonManager {
         endSearch(byUser: true, at: now)
         updateListening(at: now)
         updateExpected(at: now)
-        guard !links.isEmpty else { return effects.append(.allDisconnected) }
+        guard !links.isEmpty else { return hasParted = true }
         deadlines.set(.shutDown, at: now + Self.gracefulDisconnectTimeout)
         for id in links.keys.sorted() {
             disconnectGracefully(id, advertiseAgain: true, at: now)
@@ -78,7 +78,7 @@ extension ButtonManager {
     mutating func linkEndedAtShutDown() {
         guard isShuttingDown, links.isEmpty, deadlines.deadline(of: .shutDown) != nil else { return }
         deadlines.cancel(.shutDown)
-        effects.append(.allDisconnected)
+        hasParted = true
     }
 
     /// Disconnects gracefully: asks a button in a session to end the link, so that it does not treat the link as lost.

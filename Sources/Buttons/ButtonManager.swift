@@ -26,6 +26,8 @@ package struct ButtonManager: Sendable {
     package enum Input: Hashable, Sendable {
         /// The known buttons from the store. Sent once, at the start.
         case restored([KnownButton])
+        /// The radio that was the home of a button before the start of the program. Sent before `restored`.
+        case restoredHome(BluetoothAddress, RadioID)
         case transportOpened(RadioID = .first)
         /// What the transport has received: for a controller, an HCI packet with its H4 indicator.
         case received([UInt8], RadioID = .first)
@@ -101,6 +103,8 @@ package struct ButtonManager: Sendable {
         case capacity(acceptListSize: Int, linkLimit: Int?)
         /// The radio that looks for a button, or has it; `nil`: none. Sent on each change, but not with one adapter.
         case assigned(ButtonID, RadioID?)
+        /// The radio is the home of the button from now on: it looks for the button, also after a restart. Never with one adapter.
+        case homeChanged(ButtonID, RadioID)
         /// The number of links that a radio can have. Sent when it is known, and on each change; `capacity` says it for one
         /// adapter.
         case linkLimit(RadioID, Int)
@@ -165,6 +169,8 @@ package struct ButtonManager: Sendable {
     /// The radios that were reported with `assigned`.
     private var assigned: [ButtonID: RadioID] = [:]
     var isShuttingDown = false
+    /// True if no link is left, or the rest did not end in time, while the current input is handled.
+    var hasParted = false
     var entropy: [UInt8] = []
     var deadlines = Deadlines<TimerKey>()
     var effects: [Effect] = []
@@ -186,6 +192,7 @@ package struct ButtonManager: Sendable {
                 states[button.id] = .disconnected
             }
             updateExpected(at: now)
+        case .restoredHome(let address, let radio): perform(.restoreHome(address, radio), at: now)
         case .transportOpened(let radio):
             advanceRadio(.transportOpened(entropy: takeEntropy(for: radio)), of: radio, at: now)
         case .received(let packet, let radio):
@@ -215,6 +222,11 @@ package struct ButtonManager: Sendable {
         case .timerFired:
             for key in deadlines.takeDue(at: now) { expire(key, at: now) }
         }
+        if hasParted {
+            hasParted = false
+            perform(.goodbye, at: now)
+            effects.append(.allDisconnected)
+        }
         if entropy.count < ButtonManager.entropyLowWater { effects.append(.needsEntropy) }
         switch deadlines.rearm() {
         case .set(let deadline): effects.append(.setTimer(deadline))
@@ -239,6 +251,8 @@ package struct ButtonManager: Sendable {
     package func signals(of button: ButtonID, at now: Instant) -> [(radio: RadioID, rssi: Int, age: Duration)] {
         known[button].map { radios.signals(of: $0.identity.address, at: now) } ?? []
     }
+    /// How often a radio heard buttons in the last full minute; `nil` with one adapter.
+    package func heardPerMinute(by radio: RadioID, at now: Instant) -> Int? { radios.heardPerMinute(radio, at: now) }
     /// When the search that a user started ends; `nil` if there is none.
     package var searchEnd: Instant? { !isSearching ? nil : deadlines.deadline(of: .searchEnds) }
 
@@ -256,7 +270,7 @@ package struct ButtonManager: Sendable {
         case .retryCandidates: search?.failed = []
         case .freeLink(let radio): freeLink(on: radio, at: now)
         case .limitCheck(let radio): limitNotReached(on: radio, at: now)
-        case .shutDown: effects.append(.allDisconnected)
+        case .shutDown: hasParted = true
         }
     }
 
@@ -319,6 +333,8 @@ package struct ButtonManager: Sendable {
             for radio in capacities.indices { freeLink(on: RadioID(rawValue: UInt8(radio)), at: now) }
             reportLinkShortage(at: now)
             reportAssignments(at: now)
+        case .homeChanged(let address):
+            if known[ButtonID(address)] != nil { effects.append(.homeChanged(ButtonID(address), radio)) }
         case .attemptFailed: break
         case .anomaly(let text): effects.append(.anomaly(text))
         }

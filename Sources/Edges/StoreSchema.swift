@@ -82,6 +82,7 @@ package enum StoreSchema {
             "ALTER TABLE buttons ADD COLUMN battery_percent INTEGER",
         ],
         ["ALTER TABLE buttons ADD COLUMN last_seen INTEGER"],
+        ["ALTER TABLE buttons ADD COLUMN home TEXT"],
     ]
 
     /// Why the file cannot be a database of Tryck; `nil` if it may be one.

@@ -80,6 +80,12 @@ struct ButtonRegistry: Sendable {
         return set(.firmware(version), of: button, announcing: .firmware)
     }
 
+    /// - Parameter radio: the name of the radio that looks for the button from now on.
+    mutating func homeChanged(_ button: ButtonID, to radio: String) -> ButtonChange? {
+        guard let record = records[button], record.home != radio else { return nil }
+        return set(.home(radio), of: button, announcing: nil)
+    }
+
     mutating func modelReported(_ button: ButtonID, _ model: FlicModel) -> ButtonChange? {
         guard records[button] != nil else { return nil }
         return set(.model(model), of: button, announcing: .model)

@@ -71,6 +71,9 @@ extension Hub {
             guard radio.rawValue < radios.slots.count else { break }
             radios.change(radio) { $0.linkLimit = limit }
             invalidate(.bridgeRadios)
+        case .homeChanged(let button, let radio):
+            guard radio.rawValue < radios.slots.count else { break }
+            announce(buttons.homeChanged(button, to: radios[radio].radio.name), at: now)
         case .assigned(let button, let radio):
             radios.assign(button, to: radio)
             invalidate(.bridgeRadios)

@@ -10,7 +10,7 @@ import Rules
 extension Hub {
     static let radioRequests = [
         RequestKind(ControlRequestName.radios, privilege: .owner) { hub, _, _ in
-            .ok(hub.describedRadios)
+            .ok(hub.describedRadios(at: hub.handledAt))
         }
     ]
 
@@ -115,7 +115,7 @@ extension Hub {
     // MARK: The list of radios
 
     /// The array of `bridge/radios` and of `tryck radios`.
-    var describedRadios: JSONValue {
+    func describedRadios(at now: Instant) -> JSONValue {
         let own = buttons.values.filter { $0.source == nil }.map(\.identity.id).sorted()
         let assigned = Dictionary(grouping: own) { radios.radio(of: $0) }
         return .array(
@@ -123,7 +123,8 @@ extension Hub {
                 let home = assigned[id] ?? []
                 return radios[id].described(
                     buttons: home.map { label(of: $0) }, linkCount: home.count { buttons[$0]?.state.hasLink == true },
-                    waiting: home.filter { radios.buttonsWithoutLink.contains($0) }.map { label(of: $0) })
+                    waiting: home.filter { radios.buttonsWithoutLink.contains($0) }.map { label(of: $0) },
+                    heardPerMinute: buttonSource.heardPerMinute(by: id, at: now))
             })
     }
 
@@ -147,7 +148,7 @@ extension Hub {
 }
 
 extension ButtonState {
-    fileprivate var hasLink: Bool {
+    var hasLink: Bool {
         switch self {
         case .connected, .ready, .disconnecting: true
         case .connecting, .disconnected: false
@@ -159,7 +160,10 @@ extension RadioSlot {
     /// - Parameters:
     ///   - buttons: the labels of the buttons that the radio has or looks for.
     ///   - waiting: those of them that have no link, because there is no room.
-    fileprivate func described(buttons: [String], linkCount: Int, waiting: [String]) -> JSONValue {
+    ///   - heardPerMinute: how often it heard buttons; `nil` if it does not tell.
+    fileprivate func described(
+        buttons: [String], linkCount: Int, waiting: [String], heardPerMinute: Int?
+    ) -> JSONValue {
         [
             "name": .string(radio.name), "transport": .string(radio.transport), "kind": .string(kindName),
             "description": .string(description), "address": address.map { .string($0.description) } ?? .null,
@@ -167,6 +171,7 @@ extension RadioSlot {
             "advice": advice.map { .string($0) } ?? .null, "links": .integer(Int64(linkCount)),
             "limit": linkLimit.map { .integer(Int64($0)) } ?? .null,
             "buttons": .array(buttons.map(JSONValue.string)), "waiting": .array(waiting.map(JSONValue.string)),
+            "heard_per_minute": heardPerMinute.map { .integer(Int64($0)) } ?? .null,
             "restarts": .integer(Int64(history.resets)),
         ]
     }

@@ -15,7 +15,7 @@ extension Hub {
         case .bridgeDevices: message(topics.bridgeDevices, .array(listedButtons.map(\.json)))
         case .bridgePairing: message(topics.bridgePairing, search.status.json)
         case .bridgeHealth: message(topics.bridgeHealth, health(at: now))
-        case .bridgeRadios: message(topics.bridgeRadios, describedRadios)
+        case .bridgeRadios: message(topics.bridgeRadios, describedRadios(at: now))
         case .bridgeState: topics.bridgeStateMessage(isOnline: true)
         case .status(let button):
             message(topics.status(of: button), buttons[button].map { status(of: $0).json })

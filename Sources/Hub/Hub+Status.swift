@@ -47,7 +47,7 @@ extension Hub {
                 "last_fault": best.history.lastFault.map { $0.described(at: now) } ?? .null,
                 "no_space_for": .array(radios.buttonsWithoutLink.sorted().map { .string(label(of: $0)) }),
             ],
-            "radios": describedRadios,
+            "radios": describedRadios(at: now),
             "broker": [
                 "url": .string(broker.address), "state": brokerState,
                 "malformed_packets": .integer(broker.malformedPacketCount),

@@ -337,6 +337,13 @@ package struct Hub: Sendable {
                 .warning, "certificates signed by \(name) are trusted in addition to Flic's own (bluetooth.trust_roots)"
             )
         }
+        if radios.slots.count > 1 {
+            for record in buttons.ownSorted {
+                // A radio that was taken out of the configuration is nobody's home.
+                guard let home = radios.ids.first(where: { radios[$0].radio.name == record.home }) else { continue }
+                advanceButtons(.restoredHome(record.identity.address, home), at: now)
+            }
+        }
         advanceButtons(.restored(buttons.values.compactMap(\.known)), at: now)
         for record in buttons.sorted { restoreRuleFacts(of: record, at: now) }
         identitiesChanged(at: now)

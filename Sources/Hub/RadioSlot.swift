@@ -26,6 +26,10 @@ package struct ConfiguredRadio: Hashable, Sendable {
 struct RadioSlot: Sendable {
     /// The delays between attempts to open the adapter.
     static let reopenDelays = Duration.seconds(1)...Duration.seconds(30)
+    /// The same for an ESPHome proxy.
+    static let reconnectDelays = Duration.seconds(1)...Duration.seconds(60)
+    /// The delay after a fault that lasts until a person changes something, such as a wrong key.
+    static let lastingFaultDelay = Duration.seconds(60)
     /// After this long in `ready`, the delays start again at the shortest.
     static let lastingReadiness = Duration.seconds(60)
 
@@ -38,11 +42,12 @@ struct RadioSlot: Sendable {
     private(set) var description = ""
     /// The number of links that it can have, as far as that is known.
     var linkLimit: Int?
-    private var backOff = BackOff(RadioSlot.reopenDelays)
+    private var backOff: BackOff
 
     init(_ radio: ConfiguredRadio) {
         self.radio = radio
         linkLimit = radio.kind.maximumLinks
+        backOff = BackOff(radio.kind.isProxy ? Self.reconnectDelays : Self.reopenDelays)
     }
 
     /// The consequences of the loss of an adapter.
@@ -89,6 +94,7 @@ struct RadioSlot: Sendable {
         state = .down(fault, reason)
         isShared = false
         guard !isHeldClosed else { return Closing(retryDelay: nil, isLogged: false) }
+        if radio.kind.isProxy, fault.isLasting { return Closing(retryDelay: Self.lastingFaultDelay, isLogged: isNews) }
         let isLogged = isNews || !backOff.isAtLongest
         return Closing(retryDelay: backOff.next(), isLogged: isLogged)
     }

@@ -66,6 +66,8 @@ package struct StoredButton: Hashable, Sendable {
     package var isBatteryLow: Bool
     /// The last contact with the button that was recorded.
     package var lastSeen: UTCTime?
+    /// The name of the radio that looks for it; `nil` if there never were several, or it comes from a flicd.
+    package var home: String?
     /// The undecided press train, encoded by the recogniser; empty if there is none.
     package var recogniser: String
 
@@ -86,7 +88,8 @@ package struct StoredButton: Hashable, Sendable {
         batteryMillivolts: Int? = nil, batteryPercentage: Int? = nil, batteryMeasuredAt: UTCTime? = nil,
         pressCount: Tally = 0, sequence: Tally = 0,
         publishWatermark: Int64? = nil, triggerMode: TriggerMode? = nil, settings: ButtonSettings = ButtonSettings(),
-        dials: [Dial: Int] = [:], isBatteryLow: Bool = false, lastSeen: UTCTime? = nil, recogniser: String = ""
+        dials: [Dial: Int] = [:], isBatteryLow: Bool = false, lastSeen: UTCTime? = nil, home: String? = nil,
+        recogniser: String = ""
     ) {
         self.identity = identity
         self.name = name
@@ -106,6 +109,7 @@ package struct StoredButton: Hashable, Sendable {
         self.dials = dials
         self.isBatteryLow = isBatteryLow
         self.lastSeen = lastSeen
+        self.home = home
         self.recogniser = recogniser
     }
 }

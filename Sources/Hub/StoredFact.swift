@@ -30,6 +30,10 @@ package struct StoredFact: Hashable, Sendable {
     /// The positions of all dials that have ever moved.
     package static let dials = Column(
         "dials", \.dials, \.dialsValue, \.json, reserveKind: "dials", recordedName: "dials")
+    /// The name of the radio that looks for the button, where there are several. It is not exported, because another house has
+    /// other radios.
+    package static let home = Column(
+        "home", optional: \.home, \.stringValue, JSONValue.string, recordedName: "home")
     package static let lastSeen = Column(
         "last_seen", optional: \.lastSeen, { $0.integerValue.map(UTCTime.init) }, { .integer($0.milliseconds) },
         recordedName: "last_seen_ms")
@@ -37,7 +41,7 @@ package struct StoredFact: Hashable, Sendable {
     /// The columns of all facts. A recorded button contains their values in this order.
     package static let columns = [
         nickname.column, firmware.column, model.column, name.column, source.column, triggerMode.column,
-        isAdvertisingConfigured.column, dials.column, lastSeen.column,
+        isAdvertisingConfigured.column, dials.column, lastSeen.column, home.column,
     ]
 
     /// Decodes a fact from a reserve; `nil` if a reserve contains no facts of this kind, or the column does not accept the

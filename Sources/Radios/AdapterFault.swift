@@ -16,4 +16,12 @@ package enum AdapterFault: String, CaseIterable, Hashable, Sendable {
     case notAProxy = "not_a_proxy"
     /// The proxy hears no Bluetooth device any more.
     case deaf
+
+    /// True if the fault lasts until a person changes something.
+    package var isLasting: Bool {
+        switch self {
+        case .wrongKey, .notAProxy, .unsupported, .unauthorized: true
+        case .absent, .failed, .taken, .deaf: false
+        }
+    }
 }

@@ -113,7 +113,7 @@ package struct HCIRadio: Sendable {
         case .discardDiscovery(let address), .forget(let address):
             attributes[address] = nil
         // The controller connects by itself.
-        case .attempt, .pin: break
+        case .attempt, .pin, .restoreHome, .goodbye: break
         }
     }
 

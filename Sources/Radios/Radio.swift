@@ -52,6 +52,8 @@ package enum RadioCommand: Hashable, Sendable {
     case attempt(BluetoothAddress)
     /// Only this radio connects to the button until its link is up. For a fleet; a single radio ignores it.
     case pin(BluetoothAddress, RadioID)
+    /// The home of a button before the start of the program. For a fleet; a single radio ignores it.
+    case restoreHome(BluetoothAddress, RadioID)
     /// Sends a value to the button, in order and without response.
     case write(LinkID, [UInt8])
     case disconnect(LinkID)
@@ -61,6 +63,8 @@ package enum RadioCommand: Hashable, Sendable {
     case keepDiscovery(LinkID)
     /// What was found out about the button's service may have changed.
     case discardDiscovery(BluetoothAddress)
+    /// The radio is about to be closed, and all links have ended. A proxy is told so that it is free for others at once.
+    case goodbye
     /// The button's pairing has been deleted, or it could not be paired.
     case forget(BluetoothAddress)
 }
@@ -124,6 +128,8 @@ package enum RadioEvent: Hashable, Sendable {
     case linkLimit(Int)
     /// Another radio looks for some of the expected buttons now. Only the fleet reports this.
     case assignmentChanged
+    /// The radio that reports this is the home of the button from now on. Only the fleet reports it.
+    case homeChanged(BluetoothAddress)
     /// An unexpected event, for the log.
     case anomaly(String)
 }

@@ -4,8 +4,8 @@ import ButtonModel
 ///
 /// Two adapters that look for the same button answer the same advertisement at the same moment, and collide. So one radio
 /// at a time looks for a button: its *home*, which is the radio that had it twice in a row, or that took it over from one that
-/// is lost or hears it much worse. A button that has had no link since the start of the program has none: the radio that hears
-/// it best looks for it. The other radios listen, and one of them takes over when it hears a button that its home does not
+/// is lost or hears it much worse. The owner keeps it over restarts. A button that never had a link has none: the radio that
+/// hears it best looks for it. The other radios listen, and one of them takes over when it hears a button that its home does not
 /// connect.
 ///
 /// | button     | on                                                   | becomes    | and we                              |
@@ -30,6 +30,8 @@ struct RadioChoice: Sendable {
         case assignmentChanged
         /// A radio that does not connect by itself is to connect to the button now.
         case attempt(RadioID, BluetoothAddress)
+        /// The button has another home, which is to be kept over restarts.
+        case homeChanged(BluetoothAddress, RadioID)
     }
 
     enum TimerKey: Hashable, Sendable {
@@ -83,6 +85,8 @@ struct RadioChoice: Sendable {
         var home: RadioID?
         /// The radio of the last link.
         var previous: RadioID?
+        /// True if it was forgotten while it had a link.
+        var isForgotten = false
         /// The radio that was told to look for it.
         var told: RadioID?
         var signals: [RadioID: Signal] = [:]
@@ -95,6 +99,11 @@ struct RadioChoice: Sendable {
         var isTrusted = true
         var wasLost = false
         var isFull = false
+        /// The number of links that it can have; `nil` if it is not known.
+        var limit: Int?
+        /// The buttons to which a radio that does not connect by itself is connecting. It may go on for 25 s, long after
+        /// another radio was tried, and hears nobody meanwhile.
+        var attempts: Set<BluetoothAddress> = []
 
         var isReady: Bool { info != nil }
         var connectsByItself: Bool { info?.connectsByItself ?? false }
@@ -119,7 +128,10 @@ struct RadioChoice: Sendable {
     /// Replaces the buttons to connect to. What is known of a button that is not among them any more is kept, until
     /// `forget`, because it may be expected again after a delay.
     mutating func expect(_ addresses: Set<BluetoothAddress>) {
-        for address in addresses { buttons[address, default: Button()].isExpected = true }
+        for address in addresses {
+            buttons[address, default: Button()].isExpected = true
+            buttons[address]?.isForgotten = false
+        }
         for (address, button) in buttons where button.isExpected && !addresses.contains(address) {
             buttons[address]?.isExpected = false
             switch button.state {
@@ -145,10 +157,18 @@ struct RadioChoice: Sendable {
         buttons[address, default: Button()].pinned = id
     }
 
+    /// - Parameter id: the home of a button before the start of the program.
+    mutating func restore(home id: RadioID, of address: BluetoothAddress) {
+        guard id.rawValue < radios.count else { return }
+        buttons[address, default: Button()].home = id
+    }
+
     mutating func forget(_ address: BluetoothAddress) {
         guard let button = buttons[address] else { return }
         deadlines.cancel(.button(address))
-        if case .linked = button.state { buttons[address]?.home = nil } else { buttons[address] = nil }
+        guard case .linked = button.state else { return buttons[address] = nil }
+        buttons[address]?.home = nil
+        buttons[address]?.isForgotten = true
     }
 
     mutating func ready(_ id: RadioID, _ info: RadioInfo, at now: Instant) {
@@ -165,6 +185,7 @@ struct RadioChoice: Sendable {
     mutating func lost(_ id: RadioID) {
         self[id].wasLost = self[id].wasLost || self[id].isReady
         self[id].info = nil
+        self[id].attempts = []
         deadlines.cancel(.trust(id))
         for (address, button) in buttons {
             switch button.state {
@@ -176,6 +197,9 @@ struct RadioChoice: Sendable {
     }
 
     mutating func roomChanged(_ id: RadioID, isFull: Bool) { self[id].isFull = isFull }
+
+    /// - Parameter limit: the number of links that the radio can have.
+    mutating func limitChanged(_ id: RadioID, to limit: Int) { self[id].limit = limit }
 
     /// - Parameter isNew: whether the button can be paired, so that it may be expected in a moment.
     mutating func heard(
@@ -206,6 +230,7 @@ struct RadioChoice: Sendable {
     }
 
     mutating func connected(_ address: BluetoothAddress, by id: RadioID) {
+        self[id].attempts.remove(address)
         guard let button = buttons[address] else { return }
         deadlines.cancel(.button(address))
         buttons[address]?.failures[id] = nil
@@ -214,9 +239,18 @@ struct RadioChoice: Sendable {
         if button.state != .linked(id) { effects.append(.assignmentChanged) }
     }
 
+    /// The button's service was found on the link, so the radio can be the button's home.
+    mutating func attached(_ address: BluetoothAddress, to id: RadioID) {
+        guard let button = buttons[address], button.state == .linked(id), button.home == nil, !button.isForgotten else {
+            return
+        }
+        changeHome(of: address, to: id)
+    }
+
     /// - Parameter wasAttached: whether the button's service was found on the link.
     mutating func disconnected(_ address: BluetoothAddress, from id: RadioID, wasAttached: Bool, at now: Instant) {
         guard let button = buttons[address], button.state == .linked(id) else { return }
+        guard !button.isForgotten else { return buttons[address] = nil }
         if !wasAttached { noteFailure(address, of: id, at: now) }
         let isBetter: Bool
         if let home = button.home, let old = button.signals[home], let new = button.signals[id] {
@@ -224,15 +258,23 @@ struct RadioChoice: Sendable {
         } else {
             isBetter = false
         }
-        if wasAttached, button.home.map({ button.previous == id || !self[$0].isReady || isBetter }) ?? true {
-            buttons[address]?.home = id
+        if wasAttached, let home = button.home, home != id,
+            button.previous == id || !self[home].isReady || isBetter
+        {
+            changeHome(of: address, to: id)
         }
         buttons[address]?.previous = id
         rest(address)
         effects.append(.assignmentChanged)
     }
 
+    private mutating func changeHome(of address: BluetoothAddress, to id: RadioID) {
+        buttons[address]?.home = id
+        effects.append(.homeChanged(address, id))
+    }
+
     mutating func attemptFailed(_ address: BluetoothAddress, by id: RadioID, at now: Instant) {
+        self[id].attempts.remove(address)
         guard buttons[address]?.state == .trying(id) else { return }
         noteFailure(address, of: id, at: now)
         decide(address, at: now)
@@ -317,10 +359,11 @@ struct RadioChoice: Sendable {
         func score(_ id: RadioID) -> Double {
             var score = (hearing[id]?.strength ?? 0)
             score -= 0.51 * distance * Double(button.failures[id]?.count ?? 0)
+            if let limit = self[id].limit, linkCount(of: id) + 1 == limit { score -= 0.76 * distance }
             // An adapter has a link in 20 ms, and a proxy in 200 ms.
             if self[id].connectsByItself { score += 10 }
             // A proxy does not hear while it connects.
-            if !self[id].connectsByItself { score -= 1.01 * distance * Double(attempts(of: id, besides: address)) }
+            score -= 1.01 * distance * Double(self[id].attempts.subtracting([address]).count)
             return score
         }
         // `max` returns the first of equal elements: the first in the configuration.
@@ -329,8 +372,12 @@ struct RadioChoice: Sendable {
         if let id = best(hearing.keys.filter { !self[$0].isFull }) {
             buttons[address]?.state = .trying(id)
             deadlines.set(.button(address), at: now + Self.attemptLimit)
-            if !self[id].connectsByItself { effects.append(.attempt(id, address)) }
-        } else if let id = best(Array(hearing.keys)), button.state != .waiting(id) {
+            guard !self[id].connectsByItself else { return }
+            self[id].attempts.insert(address)
+            effects.append(.attempt(id, address))
+        } else if case .waiting(let id) = button.state, hearing[id] != nil {
+            // It already makes room.
+        } else if let id = best(Array(hearing.keys)) {
             buttons[address]?.state = .waiting(id)
             deadlines.set(.button(address), at: now + Self.waitingLimit)
             effects.append(.assignmentChanged)
@@ -348,9 +395,7 @@ struct RadioChoice: Sendable {
     /// The radio was told to look for the button.
     mutating func told(_ address: BluetoothAddress, to id: RadioID?) { buttons[address]?.told = id }
 
-    private func attempts(of id: RadioID, besides address: BluetoothAddress) -> Int {
-        buttons.count { $0.key != address && $0.value.state == .trying(id) }
-    }
+    private func linkCount(of id: RadioID) -> Int { buttons.values.count { $0.state == .linked(id) } }
 
     private mutating func rest(_ address: BluetoothAddress) {
         buttons[address]?.state = .away
@@ -370,7 +415,11 @@ struct RadioChoice: Sendable {
                 if !holds { problems.append("choice of a radio: " + problem()) }
             }
             expect(effects.isEmpty, "an effect was not returned")
+            for radio in radios where !radio.attempts.isEmpty {
+                expect(radio.isReady && !radio.connectsByItself, "an attempt of a radio that makes none")
+            }
             for (address, button) in buttons {
+                if button.isForgotten { expect(button.home == nil, "\(address) is forgotten and has a home") }
                 let hasDeadline = deadlines.deadline(of: .button(address)) != nil
                 switch button.state {
                 case .away: expect(!hasDeadline, "\(address) is away and has a deadline")

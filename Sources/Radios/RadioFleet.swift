@@ -43,6 +43,8 @@ package struct RadioFleet: Sendable {
     /// What each radio was told last.
     private var told: [Told]
     private var isReady: [Bool]
+    /// How often each radio heard buttons.
+    private var heardCounts: [MinuteCounter]
     /// The radio that is being closed.
     private var closing: RadioID?
     private var waitingForTurn: [[BluetoothAddress]]
@@ -57,8 +59,12 @@ package struct RadioFleet: Sendable {
         first = radios[0]
         others = Array(radios.dropFirst())
         choice = RadioChoice(count: radios.count)
+        for (place, kind) in kinds.enumerated() {
+            if let limit = kind.maximumLinks { choice.limitChanged(RadioID(rawValue: UInt8(place)), to: limit) }
+        }
         told = Array(repeating: Told(), count: radios.count)
         isReady = Array(repeating: false, count: radios.count)
+        heardCounts = Array(repeating: MinuteCounter(), count: radios.count)
         waitingForTurn = Array(repeating: [], count: radios.count)
     }
 
@@ -80,6 +86,12 @@ package struct RadioFleet: Sendable {
     package func signals(of address: BluetoothAddress, at now: Instant) -> [(radio: RadioID, rssi: Int, age: Duration)]
     {
         choice.signals(of: address, at: now)
+    }
+
+    /// How often the radio heard a button in the last full minute; `nil` for an adapter that is alone, because it does not tell
+    /// which of the buttons that it connects by itself it has heard.
+    package func heardPerMinute(_ id: RadioID, at now: Instant) -> Int? {
+        isAlone ? nil : heardCounts[Int(id.rawValue)].perMinute(at: now)
     }
 
     package func holdsBackData(for id: LinkID) -> Bool { self[id.radio].holdsBackData(for: id) }
@@ -133,11 +145,12 @@ package struct RadioFleet: Sendable {
             tell(at: now)
         case .write(let id, _), .disconnect(let id), .measureSignal(let id), .keepDiscovery(let id):
             advance(id.radio, .perform(command), at: now)
-        case .discardDiscovery: for id in ids { advance(id, .perform(command), at: now) }
+        case .discardDiscovery, .goodbye: for id in ids { advance(id, .perform(command), at: now) }
         case .forget(let address):
             choice.forget(address)
             for id in ids { advance(id, .perform(command), at: now) }
         case .pin(let address, let radio): choice.pin(address, to: radio)
+        case .restoreHome(let address, let radio): choice.restore(home: radio, of: address)
         case .attempt: break
         }
     }
@@ -151,7 +164,13 @@ package struct RadioFleet: Sendable {
                 tell(at: now)
                 outputs.append(Output(radio: .first, effect: .event(.assignmentChanged)))
             }
-            for case .attempt(let id, let address) in effects { advance(id, .perform(.attempt(address)), at: now) }
+            for effect in effects {
+                switch effect {
+                case .assignmentChanged: break
+                case .attempt(let id, let address): advance(id, .perform(.attempt(address)), at: now)
+                case .homeChanged(let address, let id): report(.homeChanged(address), id)
+                }
+            }
         }
         tellListening(at: now)
         deadlines.set(.choice, at: choice.deadlines.earliest)
@@ -211,6 +230,7 @@ package struct RadioFleet: Sendable {
             choice.ready(id, info, at: now)
         case .heard(let heard):
             guard heard.kind != .other else { break }
+            heardCounts[Int(id.rawValue)].count(at: now)
             choice.heard(heard.address, by: id, heard.rssi, isNew: heard.service != nil, at: now)
         case .connected(let link, let address):
             supersede(address, at: now)
@@ -219,6 +239,7 @@ package struct RadioFleet: Sendable {
         case .attached(let link, _, _):
             guard let place = place(of: link), !links[place].isSuperseded else { return }
             links[place].isAttached = true
+            choice.attached(links[place].address, to: id)
         case .notified(let link, _), .attachFailed(let link), .signal(let link, _):
             guard let place = place(of: link), !links[place].isSuperseded else { return }
         case .disconnected(let link, _):
@@ -232,12 +253,12 @@ package struct RadioFleet: Sendable {
         case .attemptFailed(let address): choice.attemptFailed(address, by: id, at: now)
         case .linkLimitReached: choice.roomChanged(id, isFull: true)
         case .linkFreed: choice.roomChanged(id, isFull: false)
-        case .linkLimit: break
+        case .linkLimit(let limit): choice.limitChanged(id, to: limit)
         case .waitingForTurn(let addresses):
             waitingForTurn[Int(id.rawValue)] = addresses
             return report(.waitingForTurn(waitingForTurn.flatMap(\.self)), id)
         // The owner closes a radio that has failed.
-        case .failed, .assignmentChanged, .anomaly: break
+        case .failed, .assignmentChanged, .homeChanged, .anomaly: break
         }
         report(event, id)
     }

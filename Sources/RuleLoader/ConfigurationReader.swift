@@ -139,7 +139,7 @@ struct ConfigurationReader {
                     "E203", at: node, "two radios are called \"\(checker.shown(radio.name))\"",
                     hint: "give one of them another name:")
             }
-            if radio.transport != .none, radios.contains(where: { $0.transport == radio.transport }) {
+            if radio.transport != .none, radios.contains(where: { $0.transport.isSameRadio(as: radio.transport) }) {
                 checker.error("E203", at: node, "the radio \"\(checker.shown(radio.name))\" is listed twice")
             }
             let others = radios.filter { $0.transport.usesBlueZ }
@@ -185,11 +185,13 @@ struct ConfigurationReader {
             checker.error(
                 "E203", at: node, "the name of a radio is one word of letters, digits, \"_\", \"-\" and \".\"")
         }
-        return transport.map {
-            Configuration.Radio(
-                $0, name: fields.string("name") ?? $0.shortName,
-                maximumConnections: fields.integer("maximum_connections"))
+        guard let transport else { return nil }
+        let name = fields.string("name") ?? transport.shortName
+        if fields.node("name") == nil, !Self.isWord(name) {
+            checker.error("E203", at: node, "the radio needs a name", hint: "add name: and one word, such as attic")
         }
+        return Configuration.Radio(
+            transport, name: name, maximumConnections: fields.integer("maximum_connections"))
     }
 
     private mutating func proxyTransport(
@@ -436,6 +438,12 @@ extension Configuration.Transport {
         case .command(let words): String(words.first?.split(separator: "/").last ?? "command")
         case .none: "none"
         }
+    }
+
+    /// True for the same proxy with another key, too.
+    fileprivate func isSameRadio(as other: Self) -> Bool {
+        if case .esphome(let host, let port, _) = self, case .esphome(host, port, _) = other { return true }
+        return self == other
     }
 }
 

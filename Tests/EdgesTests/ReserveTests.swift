@@ -45,7 +45,7 @@ struct ReserveSnapshotTests {
                 identity: StoredButton.example(4).identity, pairing: nil, source: "flicd://attic:1",
                 pairedAt: UTCTime(milliseconds: 1), batteryPercentage: 7, publishWatermark: 3,
                 dials: [.part(.small): 1],
-                lastSeen: UTCTime(milliseconds: 2), recogniser: "d1")),
+                lastSeen: UTCTime(milliseconds: 2), home: "attic", recogniser: "d1")),
         .removeButton(button), .fact(button, .name("n")), .fact(button, .name(nil)), .fact(button, .nickname("")),
         .fact(button, .source("flicd://attic:1")), .fact(button, .triggerMode(.clickAndHold)),
         .fact(button, .triggerMode(nil)),

@@ -142,11 +142,11 @@ struct StoreFilesTests {
         try await withReactor {
             let store = try openStore(directory)
             try store.apply([.putButton(.example(1))])
-            try store.database?.run("PRAGMA user_version = 8")
+            try store.database?.run("PRAGMA user_version = \(StoreSchema.version + 1)")
         }
-        let failure = StoreFailure.newerSchema(path: file, found: 8, known: StoreSchema.version)
+        let failure = StoreFailure.newerSchema(path: file, found: StoreSchema.version + 1, known: StoreSchema.version)
         try await withReactor { #expect(throws: failure) { try openStore(directory) } }
-        #expect(failure.description.contains("written by a newer version (schema 8, this version knows 7)"))
+        #expect(failure.description.contains("written by a newer version (schema 9, this version knows 8)"))
         try await withReactor {
             let database = try Database(path: file, busyTimeout: .zero)
             #expect(try database.rows("SELECT count(*) FROM buttons") { $0.integer(0) } == [1])

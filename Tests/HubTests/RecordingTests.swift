@@ -112,6 +112,7 @@ struct RecordingTests {
                 .controllerReady(BluetoothAddress(rawValue: 1, kind: .random), "ESPHome 2026.6", RadioID(rawValue: 3)),
             ]
         case .assigned: [.assigned(button, RadioID(rawValue: 2)), .assigned(button, nil)]
+        case .home: [.homeChanged(button, RadioID(rawValue: 1))]
         case .linkLimit: [.linkLimit(RadioID(rawValue: 1), 3)]
         case .controllerFailed:
             [
@@ -278,7 +279,8 @@ struct RecordingTests {
                     cursor: cursor, isAdvertisingConfigured: true, batteryMillivolts: 2900,
                     batteryMeasuredAt: UTCTime(milliseconds: 6), pressCount: 4, sequence: 8, publishWatermark: 6,
                     triggerMode: .click,
-                    settings: known.settings, isBatteryLow: true, lastSeen: UTCTime(milliseconds: 7), recogniser: "d"),
+                    settings: known.settings, isBatteryLow: true, lastSeen: UTCTime(milliseconds: 7), home: "attic",
+                    recogniser: "d"),
                 StoredButton(identity: identity, pairing: .notRecorded, pairedAt: UTCTime(milliseconds: 0)),
             ],
             runs: [
@@ -358,7 +360,7 @@ struct RecordingTests {
                 "batteryMillivolts", "batteryPercentage", "batteryMeasuredAt", "pressCount", "sequence",
                 "publishWatermark",
                 "triggerMode", "settings", "dials",
-                "isBatteryLow", "lastSeen", "recogniser",
+                "isBatteryLow", "lastSeen", "home", "recogniser",
             ])
         #expect(names(stored.runs[0]) == ["id", "rule", "button", "event", "startedAt"])
         #expect(

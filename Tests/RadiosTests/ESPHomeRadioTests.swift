@@ -226,6 +226,7 @@ struct ESPHomeRadioTests {
         talk.passOver()
         talk.when(.perform(.expect([], unwanted: [])))
         talk.say(.deviceConnection(address: ProxyTalk.address, isConnected: true, mtu: 23, error: 0))
+        talk.reports(.attemptFailed(Self.hall))
         talk.says(.deviceRequest(address: ProxyTalk.address, .disconnect, addressType: nil))
         talk.say(.connectionsFree(free: 1, limit: 3, allocated: [ProxyTalk.address, 0x1122]))
         talk.says(.deviceRequest(address: 0x1122, .disconnect, addressType: nil))
@@ -251,6 +252,29 @@ struct ESPHomeRadioTests {
         talk.ends()
     }
 
+    @Test("A slot that an attempt has taken is subtracted once, whether or not the proxy has said so yet")
+    func slotsOfAttempts() {
+        let bath = BluetoothAddress(rawValue: 0x80E4_DA7B_0002)
+        for isSaid in [false, true] {
+            var talk = ProxyTalk.ready(slots: 2)
+            talk.when(
+                .perform(.expect([ExpectedButton(Self.hall, .flic2), ExpectedButton(bath, .flic2)], unwanted: [])))
+            talk.when(.perform(.attempt(Self.hall)))
+            talk.says(.deviceRequest(address: ProxyTalk.address, .connectWithoutCache, addressType: 0))
+            if isSaid { talk.say(.connectionsFree(free: 1, limit: 2, allocated: [ProxyTalk.address])) }
+            talk.when(.perform(.attempt(bath)))
+            talk.says(.deviceRequest(address: bath.rawValue, .connectWithoutCache, addressType: 0))
+            talk.ends()
+        }
+        // A link that the proxy has not subtracted yet takes a slot, too.
+        var talk = ProxyTalk.ready(slots: 1)
+        talk.attach()
+        talk.when(
+            .perform(.expect([ExpectedButton(Self.hall, .flic2), ExpectedButton(bath, .flic2)], unwanted: [])))
+        talk.when(.perform(.attempt(bath)))
+        talk.ends()
+    }
+
     @Test("An attempt that had to wait for a slot for more than 1.5 s is not made")
     func lateAttempt() {
         var talk = ProxyTalk.ready(slots: 1)
@@ -265,6 +289,7 @@ struct ESPHomeRadioTests {
         talk.say(.deviceConnection(address: ProxyTalk.address, isConnected: false, mtu: 0, error: 0x13))
         talk.passOver()
         talk.say(.connectionsFree(free: 1, limit: 1, allocated: []))
+        talk.reports(.attemptFailed(bath))
         talk.ends()
     }
 
@@ -339,6 +364,18 @@ struct ESPHomeRadioTests {
                     kind: .scanResponse, address: address, rssi: -50, service: .flic2, isConnectedElsewhere: true)))
         talk.when(.perform(.listen(.off)))
         talk.says(.setScannerMode(isActive: false))
+        talk.ends()
+    }
+
+    @Test("At the end of the program the proxy is told that nobody uses it any more")
+    func leaving() {
+        var talk = ProxyTalk.ready()
+        talk.when(.perform(.goodbye))
+        talk.says(.unsubscribeAdvertisements)
+        talk.says(.disconnectRequest)
+        talk.ends()
+        talk = ProxyTalk()
+        talk.when(.perform(.goodbye))
         talk.ends()
     }
 

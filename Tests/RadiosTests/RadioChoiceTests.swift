@@ -37,6 +37,7 @@ struct RadioChoiceTests {
 
     private static func link(_ choice: inout RadioChoice, _ radio: RadioID, at now: Instant) {
         choice.connected(button, by: radio)
+        choice.attached(button, to: radio)
         choice.disconnected(button, from: radio, wasAttached: true, at: now)
         _ = choice.takeEffects()
     }
@@ -173,6 +174,91 @@ struct RadioChoiceTests {
         choice.heard(other, by: Self.one, -61, isNew: false, at: Self.start)
         choice.heard(other, by: Self.two, -60, isNew: false, at: Self.start)
         #expect(choice.takeEffects().contains(.attempt(Self.one, other)))
+    }
+
+    @Test(
+        "The home of a button is told when its first link is attached and on each change, and restored after a restart")
+    func homeIsKept() {
+        var choice = Self.choice(true, true)
+        choice.connected(Self.button, by: Self.two)
+        _ = choice.takeEffects()
+        choice.attached(Self.button, to: Self.two)
+        #expect(choice.takeEffects() == [.homeChanged(Self.button, Self.two)])
+        choice.disconnected(Self.button, from: Self.two, wasAttached: true, at: Self.start)
+        Self.link(&choice, Self.one, at: Self.start)
+        choice.connected(Self.button, by: Self.one)
+        choice.attached(Self.button, to: Self.one)
+        _ = choice.takeEffects()
+        choice.disconnected(Self.button, from: Self.one, wasAttached: true, at: Self.start)
+        #expect(choice.takeEffects().contains(.homeChanged(Self.button, Self.one)))
+        choice = Self.choice(true, true)
+        choice.restore(home: Self.two, of: Self.button)
+        choice.restore(home: RadioID(rawValue: 7), of: Self.button)
+        #expect(choice.radio(for: Self.button, at: Self.start) == Self.two)
+    }
+
+    @Test("A button that is forgotten while it has a link has no home when it is paired again")
+    func forgotten() {
+        var choice = Self.choice(true, true)
+        Self.link(&choice, Self.two, at: Self.start)
+        choice.connected(Self.button, by: Self.two)
+        choice.forget(Self.button)
+        choice.expect([])
+        choice.attached(Self.button, to: Self.two)
+        _ = choice.takeEffects()
+        #expect(choice.problems(linked: [Self.button: Self.two]).isEmpty)
+        choice.disconnected(Self.button, from: Self.two, wasAttached: true, at: Self.start)
+        _ = choice.takeEffects()
+        #expect(choice.problems(linked: [:]).isEmpty)
+        choice.expect([Self.button])
+        #expect(choice.radio(for: Self.button, at: Self.start) == Self.one)
+    }
+
+    @Test("A button that waits for room on one radio does not wait for another instead while that one hears it")
+    func waiting() {
+        var choice = Self.atHome(3)
+        for radio in [Self.one, Self.two, Self.three] { choice.roomChanged(radio, isFull: true) }
+        choice.heard(Self.button, by: Self.two, -60, isNew: false, at: Self.start)
+        choice.heard(Self.button, by: Self.three, -50, isNew: false, at: Self.after(10))
+        #expect(choice.radio(for: Self.button, at: Self.after(10)) == Self.two)
+        choice.heard(Self.button, by: Self.three, -50, isNew: false, at: Self.after(1100))
+        #expect(choice.radio(for: Self.button, at: Self.after(1100)) == Self.three)
+    }
+
+    @Test("A proxy hears nothing until its attempt ends, however long ago another radio was tried")
+    func longAttempt() {
+        let other = BluetoothAddress(rawValue: 0x80E4_DA00_0002)
+        func chosen(endingEarly: Bool) -> RadioID? {
+            var choice = Self.choice(false, false)
+            choice.expect([other])
+            choice.heard(other, by: Self.two, -60, isNew: false, at: Self.start)
+            choice.timerFired(at: Self.after(1500))
+            if endingEarly { choice.attemptFailed(other, by: Self.two, at: Self.after(1600)) }
+            choice.heard(Self.button, by: Self.one, -61, isNew: true, at: Self.after(2000))
+            choice.expect([Self.button, other])
+            choice.heard(Self.button, by: Self.two, -60, isNew: false, at: Self.after(2000))
+            return choice.radio(for: Self.button, at: Self.after(2000))
+        }
+        #expect(chosen(endingEarly: true) == Self.two)
+        #expect(chosen(endingEarly: false) == Self.one)
+    }
+
+    @Test("Of radios that hear a button alike, one that would give its last link is passed over")
+    func lastLink() {
+        let others = (0..<2).map { BluetoothAddress(rawValue: 0x80E4_DA00_0010 + UInt64($0)) }
+        func chosen(limit: Int) -> RadioID? {
+            var choice = Self.choice(true, true, true)
+            choice.limitChanged(Self.two, to: limit)
+            choice.expect(Set(others + [Self.button]))
+            for other in others { choice.connected(other, by: Self.two) }
+            choice.restore(home: Self.one, of: Self.button)
+            choice.heard(Self.button, by: Self.two, -60, isNew: false, at: Self.start)
+            choice.heard(Self.button, by: Self.three, -60, isNew: false, at: Self.start)
+            choice.timerFired(at: Self.after(150))
+            return choice.radio(for: Self.button, at: Self.after(150))
+        }
+        #expect(chosen(limit: 4) == Self.two)
+        #expect(chosen(limit: 3) == Self.three)
     }
 
     @Test("What only pretends to be a button is forgotten after a minute when 64 others were heard")

@@ -196,6 +196,17 @@ struct SeveralRadiosTests {
         #expect(house.violations.isEmpty)
     }
 
+    @Test("A button is connected by its home after a restart, though another radio hears it better now")
+    func homeIsOnFile() {
+        var house = Self.house([nil, -60])
+        #expect(Self.radio(&house) == "attic")
+        house.signal("kitchen", 0, -52)
+        house.crash(for: .seconds(10))
+        house.wait(.seconds(30))
+        #expect(Self.radio(&house) == "attic")
+        #expect(house.violations.isEmpty)
+    }
+
     @Test("A button whose radio is pulled was not silent")
     func lostRadio() {
         var house = Self.house([-50, -60])

@@ -11,6 +11,8 @@ enum Metric: String, CaseIterable {
     case adapterResets = "adapter_resets_total"
     case radioUp = "radio_up"
     case radioResets = "radio_resets_total"
+    case radioLinks = "radio_links"
+    case radioLinksLimit = "radio_links_limit"
     case brokerUp = "broker_up"
     case brokerMalformedPackets = "broker_malformed_packets_total"
     case messagesPublished = "messages_published_total"
@@ -66,6 +68,9 @@ enum Metric: String, CaseIterable {
         case .adapterResets: (.counter, .count, [], "How often the adapter was lost after it had been opened")
         case .radioUp: (.gauge, .truth, ["radio"], "Whether the radio is ready")
         case .radioResets: (.counter, .count, ["radio"], "How often the radio was lost after it had been opened")
+        case .radioLinks: (.gauge, .count, ["radio"], "Buttons that are connected through the radio")
+        case .radioLinksLimit:
+            (.gauge, .count, ["radio"], "How many buttons the radio can connect, as far as it is known")
         case .brokerUp: (.gauge, .truth, [], "Whether the broker is connected")
         case .brokerMalformedPackets:
             (.counter, .count, [], "Packets of the broker that broke the protocol; MQTT 3.1.1 is used after one")

@@ -1,6 +1,7 @@
 import ButtonModel
 import Buttons
 import FlicdProtocol
+import Radios
 import Rules
 
 /// The facts that the metrics show.
@@ -34,6 +35,10 @@ struct MetricsFacts: Sendable {
             case .adapterResets: if !radios.slots.isEmpty { text.add(metric, radios.resetCount) }
             case .radioUp: for slot in radios.slots { text.add(metric, slot.isReady, slot.labels) }
             case .radioResets: for slot in radios.slots { text.add(metric, slot.history.resets, slot.labels) }
+            case .radioLinks:
+                for id in radios.ids { text.add(metric, linkCount(of: id), radios[id].labels) }
+            case .radioLinksLimit:
+                for slot in radios.slots { if let limit = slot.linkLimit { text.add(metric, limit, slot.labels) } }
             case .brokerUp: if broker.isConfigured { text.add(metric, broker.isConnected) }
             case .brokerMalformedPackets: if broker.isConfigured { text.add(metric, broker.malformedPacketCount) }
             case .messagesPublished: text.add(metric, broker.publishedCount)
@@ -79,6 +84,12 @@ struct MetricsFacts: Sendable {
             }
         }
         return text
+    }
+
+    private func linkCount(of radio: RadioID) -> Int {
+        buttons.count { (record, _, _) in
+            record.source == nil && record.state.hasLink && radios.radio(of: record.identity.id) == radio
+        }
     }
 }
 

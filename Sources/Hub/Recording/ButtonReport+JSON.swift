@@ -59,6 +59,7 @@ extension ButtonReport {
         case abandoned
         case capacity
         case assigned
+        case home
         case linkLimit = "link_limit"
         case advertised
         case allDisconnected = "all_disconnected"
@@ -140,6 +141,8 @@ extension ButtonManager.Effect {
             )
         case .assigned(let button, let radio):
             (.assigned, ["button": JSONValue(button), "radio": radio.map { JSONValue($0.rawValue) } ?? .null])
+        case .homeChanged(let button, let radio):
+            (.home, ["button": JSONValue(button), "radio": JSONValue(radio.rawValue)])
         case .linkLimit(let radio, let limit):
             (.linkLimit, ["radio": JSONValue(radio.rawValue), "limit": JSONValue(limit)])
         case .advertised(let advertisement):
@@ -219,6 +222,7 @@ extension ButtonManager.Effect {
         case .assigned:
             .assigned(
                 try report.button("button"), report["radio"] == .null ? nil : try RadioID(recorded: report))
+        case .home: .homeChanged(try report.button("button"), try RadioID(recorded: report))
         case .linkLimit: .linkLimit(try RadioID(recorded: report), try report.integer("limit"))
         case .capacity:
             .capacity(

@@ -98,6 +98,9 @@ struct ButtonSource: Sendable {
         manager.signals(of: button, at: now)
     }
 
+    /// How often a radio heard buttons in the last full minute; `nil` with one adapter. A recording does not contain it.
+    func heardPerMinute(by radio: RadioID, at now: Instant) -> Int? { manager.heardPerMinute(by: radio, at: now) }
+
     #if DEBUG
         func problems() -> [String] { manager.problems() }
     #endif

@@ -78,9 +78,7 @@ extension BlueZRadio {
         for address in elsewhere {
             guard let device = device(address), !links.contains(where: { $0.address == address }) else { continue }
             if device.isTrusted { callOnce(.setTrusted(device: device.path, false), about: address) }
-            if device.isConnected, !isCalling(.disconnect(device: device.path)) {
-                call(.disconnect(device: device.path))
-            }
+            if device.isConnected { callOnce(.disconnect(device: device.path), about: address) }
         }
         var toConnect: BlueZDevice?
         for button in expected {

@@ -178,7 +178,7 @@ package struct BlueZRadio: Sendable {
             guard state == .ready, let adapter, let device = device(address) else { break }
             call(.removeDevice(adapter: adapter.path, device: device.path))
         // BlueZ measures no signal of a link, and keeps by itself what it found out about services.
-        case .measureSignal, .keepDiscovery, .discardDiscovery, .attempt, .pin: break
+        case .measureSignal, .keepDiscovery, .discardDiscovery, .attempt, .pin, .restoreHome, .goodbye: break
         }
     }
 
@@ -305,8 +305,11 @@ package struct BlueZRadio: Sendable {
             guard let address = devices[path]?.address else { break }
             deadlines.set(.connectAgain(address), at: now + Self.retryDelay)
             report(.anomaly("\(address): BlueZ refused a setting: \(error)"))
-        // The link or the object may have ended meanwhile.
-        case .disconnect, .removeDevice: break
+        case .disconnect(let path):
+            // The link may have ended meanwhile; if not, bluetoothd needs time to find out.
+            if let address = devices[path]?.address { deadlines.set(.connectAgain(address), at: now + Self.retryDelay) }
+        // The object may be gone already.
+        case .removeDevice: break
         }
     }
 

@@ -105,8 +105,8 @@ package struct ESPHomeRadio: Sendable {
     private var connection: ESPHomeConnection
     private var features: BluetoothProxyFeatures = []
     private var info: RadioInfo?
-    /// The slots that are free, as the proxy said last; `nil` before that.
-    private var freeSlots: Int?
+    /// The slots that are free, as the proxy said last, and the buttons that had one then; `nil` before that.
+    private var slots: (free: Int, allocated: Set<UInt64>)?
     /// The number of links that was reported.
     private var limit: Int?
     private var isFullReported = false
@@ -181,7 +181,7 @@ package struct ESPHomeRadio: Sendable {
         state = .closed
         connection = ESPHomeConnection(role: .client, key: key)
         features = []
-        freeSlots = nil
+        slots = nil
         limit = nil
         isFullReported = false
         links = []
@@ -334,7 +334,7 @@ package struct ESPHomeRadio: Sendable {
 
     private mutating func subscriptionTimedOut(at now: Instant) {
         // Without the feature no state is reported, and the answer about room has to do.
-        if !features.contains(.scannerState), freeSlots != nil { return becameReady(at: now) }
+        if !features.contains(.scannerState), slots != nil { return becameReady(at: now) }
         if let lostAt, now - lostAt < Self.staleTime {
             messages += [.subscribeAdvertisements(flags: 1), .subscribeConnectionsFree]
             return deadlines.set(.subscription, at: now + Self.subscriptionInterval)
@@ -380,7 +380,7 @@ package struct ESPHomeRadio: Sendable {
         case .expect(let buttons, _, let elsewhere):
             expected = buttons
             self.elsewhere = elsewhere
-            waiting.removeAll { entry in !buttons.contains { $0.address == entry.address } }
+            giveUpWaiting { address, _ in !buttons.contains { $0.address == address } }
         case .attempt(let address):
             guard state == .ready, expected.contains(where: { $0.address == address }) else { break }
             guard place(of: address.rawValue) == nil, attempts[address.rawValue] == nil else { break }
@@ -401,7 +401,10 @@ package struct ESPHomeRadio: Sendable {
             knowledge[link.address] = Knowledge(attributes: attributes, attMTU: link.attMTU)
         case .discardDiscovery(let address), .forget(let address): knowledge[address] = nil
         // A proxy does not measure the signal of a link.
-        case .measureSignal, .pin: break
+        case .measureSignal, .pin, .restoreHome: break
+        case .goodbye:
+            guard state == .ready || state == .subscribing else { break }
+            messages += [.unsubscribeAdvertisements, .disconnectRequest]
         }
     }
 
@@ -411,13 +414,15 @@ package struct ESPHomeRadio: Sendable {
 
     /// The number of further links that may begin now.
     private var room: Int {
-        let used = links.count + attempts.count
-        return min((freeSlots ?? 1) - attempts.count, (maximumLinks ?? .max) - used)
+        let used = Set(attempts.keys).union(links.map(\.address.rawValue))
+        // What began since the proxy spoke of its slots is not yet subtracted from them.
+        let (free, allocated) = slots ?? (free: 1, allocated: [])
+        return min(free - used.subtracting(allocated).count, (maximumLinks ?? .max) - used.count)
     }
 
     private mutating func beginAttempts(at now: Instant) {
         // A button that was heard longer ago may have stopped advertising, and the proxy would hear nothing for 20 s.
-        waiting.removeAll { now - $0.since > Self.waitingLimit }
+        giveUpWaiting { _, since in now - since > Self.waitingLimit }
         while state == .ready, room > 0,
             let place = waiting.firstIndex(where: { !releasing.contains($0.address.rawValue) })
         {
@@ -434,6 +439,12 @@ package struct ESPHomeRadio: Sendable {
         }
     }
 
+    /// Reports the attempts that are not made any more.
+    private mutating func giveUpWaiting(where isGivenUp: (BluetoothAddress, Instant) -> Bool) {
+        for entry in waiting where isGivenUp(entry.address, entry.since) { report(.attemptFailed(entry.address)) }
+        waiting.removeAll { isGivenUp($0.address, $0.since) }
+    }
+
     private mutating func attemptEnded(_ address: UInt64) {
         guard let attempt = attempts.removeValue(forKey: address) else { return }
         deadlines.cancel(.attempt(address))
@@ -446,6 +457,7 @@ package struct ESPHomeRadio: Sendable {
         let (button, usesCache) = (attempt.button, attempt.usesCache)
         guard expected.contains(where: { $0.address == button.address }) || elsewhere.contains(button.address) else {
             releasing.insert(address)
+            report(.attemptFailed(button.address))
             return messages.append(.deviceRequest(address: address, .disconnect, addressType: nil))
         }
         let known = usesCache ? knowledge[button.address] : nil
@@ -533,7 +545,7 @@ package struct ESPHomeRadio: Sendable {
     }
 
     private mutating func roomChanged(free: Int, allocated: [UInt64], at now: Instant) {
-        freeSlots = free
+        slots = (free, Set(allocated))
         releasing.formIntersection(allocated)
         guard state == .ready else { return }
         for address in allocated where place(of: address) == nil && attempts[address] == nil {

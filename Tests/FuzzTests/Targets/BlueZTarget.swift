@@ -163,7 +163,8 @@ private struct BlueZBench {
                 try promise("a link that is over was connected", connected.remove(link) != nil)
                 attached.remove(link)
             case .event(.ready), .event(.failed), .event(.heard), .event(.signal), .event(.attemptFailed),
-                .event(.assignmentChanged), .event(.linkLimit), .event(.linkFreed), .event(.waitingForTurn),
+                .event(.assignmentChanged), .event(.homeChanged), .event(.linkLimit), .event(.linkFreed),
+                .event(.waitingForTurn),
                 .event(.linkLimitReached), .event(.anomaly):
                 break
             case .send: try promise("BlueZ gets no HCI packets", false)

@@ -136,7 +136,8 @@ private struct ProxyBench {
                 try promise("a link that is over was connected", connected.removeValue(forKey: link) != nil)
                 attached.remove(link)
             case .event(.ready), .event(.failed), .event(.heard), .event(.signal), .event(.attemptFailed),
-                .event(.assignmentChanged), .event(.linkLimit), .event(.linkFreed), .event(.waitingForTurn),
+                .event(.assignmentChanged), .event(.homeChanged), .event(.linkLimit), .event(.linkFreed),
+                .event(.waitingForTurn),
                 .event(.linkLimitReached),
                 .event(.anomaly), .send:
                 break
