@@ -8,10 +8,18 @@ public struct TimedOut: Error {
 /// Runs a test that waits: the event loop runs until `body` has ended.
 @discardableResult
 public func withReactor<T: Sendable>(_ body: @escaping @ReactorActor @Sendable () async throws -> T) async throws -> T {
-    let result: Result<T, any Error>? = await onReactor { run in
-        run.task {
-            do { run.finish(.success(try await body())) } catch { run.finish(.failure(error)) }
+    let (turns, turn) = AsyncStream<ReactorRun<Result<T, any Error>>>.makeStream()
+    // Unlike `ReactorRun.task`, this task has the task-local values of the test, by which a recorded issue finds it.
+    Task(executorPreference: ThreadExecutor()) {
+        for await run in turns {
+            await withTaskExecutorPreference(LoopTaskExecutor()) { @ReactorActor in
+                do { run.finish(.success(try await body())) } catch { run.finish(.failure(error)) }
+            }
         }
+    }
+    let result: Result<T, any Error>? = await onReactor { run in
+        turn.yield(run)
+        turn.finish()
     }
     guard let result else { throw TimedOut() }
     return try result.get()

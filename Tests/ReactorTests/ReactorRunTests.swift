@@ -21,6 +21,20 @@ struct ReactorRunTests {
         #expect(isOnLoop == [true, true, true])
     }
 
+    @Test(
+        "a test that runs on the loop is still known as the current test, so that its issues are reported with its name"
+    )
+    func currentTest() async throws {
+        let (name, isOnLoop) = try await withReactor {
+            let loop = linux_thread()
+            let beside = await threadBeside() == loop
+            try await Task.sleep(for: .milliseconds(1))
+            return (Test.current?.name, beside && linux_thread() == loop)
+        }
+        #expect(name == "currentTest()")
+        #expect(isOnLoop)
+    }
+
     @Test("a task that finishes after the limit does not end the turn of the next test")
     func lateFinish() async {
         let left = OutcomeBox<ReactorRun<Bool>>()
