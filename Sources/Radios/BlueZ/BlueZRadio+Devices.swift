@@ -59,9 +59,9 @@ extension BlueZRadio {
         if properties["RSSI"] != nil || properties["ManufacturerData"] != nil || properties["UUIDs"] != nil {
             reportHeard(device, properties)
         }
-        if before.isConnected, !device.isConnected, let place = links.firstIndex(where: { $0.path == path }) {
-            linkEnded(place)
-        }
+        guard before.isConnected, !device.isConnected else { return }
+        deadlines.cancel(.heldElsewhere(device.address))
+        if let place = links.firstIndex(where: { $0.path == path }) { linkEnded(place) }
     }
 
     // MARK: What is to be done next
@@ -89,7 +89,7 @@ extension BlueZRadio {
                 if !device.isTrusted { trust(device) }
                 if let place = links.firstIndex(where: { $0.address == button.address }) {
                     if device.isResolved, links[place].phase == .resolving { acquire(place, device, at: now) }
-                } else {
+                } else if deadlines.deadline(of: .heldElsewhere(device.address)) == nil {
                     begin(device, button, at: now)
                 }
             } else if !device.isTrusted, deadlines.deadline(of: .connectAgain(button.address)) == nil {
@@ -194,14 +194,14 @@ extension BlueZRadio {
 
     mutating func acquiringFailed(_ id: LinkID, _ error: BusError, at now: Instant) {
         guard let place = links.firstIndex(where: { $0.id == id && $0.phase == .acquiring }) else { return }
-        let isHeldElsewhere = error.name == "org.bluez.Error.NotPermitted" || error.name == "org.bluez.Error.InProgress"
-        links[place].isHeldElsewhere = isHeldElsewhere
-        report(
-            .anomaly(
-                isHeldElsewhere
-                    ? "\(links[place].address): another program on this machine uses the button (\(error))"
-                    : "\(links[place].address): BlueZ refused its characteristics: \(error)"))
-        attachFailed(place, at: now)
+        let address = links[place].address
+        guard error.name == "org.bluez.Error.NotPermitted" || error.name == "org.bluez.Error.InProgress" else {
+            report(.anomaly("\(address): BlueZ refused its characteristics: \(error)"))
+            return attachFailed(place, at: now)
+        }
+        report(.anomaly("\(address): another program on this machine uses the button (\(error))"))
+        deadlines.set(.heldElsewhere(address), at: now + Self.heldElsewhereDelay)
+        linkEnded(place)
     }
 
     private mutating func attachFailed(_ place: Int, at now: Instant) {
@@ -214,7 +214,6 @@ extension BlueZRadio {
     mutating func disconnect(_ place: Int, at now: Instant) {
         guard !links[place].isDisconnecting else { return }
         links[place].isDisconnecting = true
-        guard !links[place].isHeldElsewhere else { return linkEnded(place) }
         close(place, for: Self.endLimit, at: now)
         call(.disconnect(device: links[place].path))
     }

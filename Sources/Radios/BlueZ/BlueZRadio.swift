@@ -27,6 +27,7 @@ package import ButtonModel
 /// | resolving, acquiring | 10 s                                | ending          | disconnect                         |
 /// | acquiring       | both are acquired                        | open            | report `attached`                  |
 /// | acquiring       | refused, or no Flic service              | ending          | report `attachFailed`              |
+/// | acquiring       | another program has the characteristics  | –               | report `disconnected`              |
 /// | open            | `disconnect`                             | ending          | close the descriptors, disconnect  |
 /// | open            | a descriptor has ended                   | ending          | wait for the device's state        |
 /// | any             | disconnected, or its object is gone      | waiting, absent | report `disconnected`              |
@@ -49,6 +50,9 @@ package struct BlueZRadio: Sendable {
         case link(LinkID)
         /// A button may be connected again after a refusal.
         case connectAgain(BluetoothAddress)
+        /// Another program has the characteristics of a connected button. They are asked for again when it has released them,
+        /// when the button has a new link, and after a while.
+        case heldElsewhere(BluetoothAddress)
         case discoverAgain
         /// The search for expected buttons that BlueZ does not know ends.
         case searchForAbsent
@@ -71,8 +75,6 @@ package struct BlueZRadio: Sendable {
         var notifyMTU, writeMTU: Int?
         /// True if we asked for the end.
         var isDisconnecting = false
-        /// True if another program has the characteristics, so that the link must not be ended.
-        var isHeldElsewhere = false
     }
 
     /// The time limit for the adapter to be able to register profiles.
@@ -84,6 +86,7 @@ package struct BlueZRadio: Sendable {
     /// How long a device may stay connected after its descriptors have ended.
     static let endedLimit = Duration.seconds(2)
     static let retryDelay = Duration.seconds(5)
+    static let heldElsewhereDelay = Duration.seconds(20)
     /// How long expected buttons that BlueZ does not know are searched for. A discovery costs everybody's radio time.
     static let absentSearch = Duration.seconds(60)
     /// The kernel scans without a filter if the controller's list is too short.
@@ -195,7 +198,7 @@ package struct BlueZRadio: Sendable {
                 .anomaly(
                     "BlueZ does not know \(absent.joined(separator: ", ")): press these buttons while `tryck pair` runs"
                 ))
-        case .connectAgain, .discoverAgain: break
+        case .connectAgain, .heldElsewhere, .discoverAgain: break
         }
     }
 
@@ -337,6 +340,10 @@ package struct BlueZRadio: Sendable {
             adapter?.isPowered = isPowered
             if !isPowered { fail(Self.poweredOff, .absent) }
         case BlueZName.device: deviceChanged(path, properties, at: now)
+        case BlueZName.characteristic where properties["NotifyAcquired"]?.bool == false:
+            for device in devices.values where path.hasPrefix(device.path + "/") {
+                deadlines.cancel(.heldElsewhere(device.address))
+            }
         default: break
         }
     }
