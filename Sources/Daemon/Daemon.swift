@@ -29,6 +29,8 @@ final class Daemon {
     private(set) var fileWatch: FileWatch?
     let capture: CaptureFile?
     private var recorder: RecordEdge?
+    /// The history and its writer; `nil` if none is kept.
+    private var history: (writer: HistoryWriter, edge: HistoryEdge)?
     var runner: HubRunner
     /// In the order of the configuration.
     private lazy var radios = makeRadios()
@@ -96,14 +98,52 @@ final class Daemon {
     }
 
     private func beginRecording() {
-        guard let recorder else { return }
+        guard recorder != nil || setup.history != nil else { return }
         let header = RecordingHeader(
             startedAt: SystemEnvironment.wallClock, configuration: setup.hub, rules: setup.recordedRules,
             stored: store.stored)
         let secrets = Set([setup.configuration.mqttPassword?.value].compactMap(\.self))
-        recorder.write(
-            runner.hub.beginRecording(header, hiding: secrets, at: now))
-        logger.info("the input of the daemon is recorded in \(setup.recordingPath ?? "a file")")
+        let line = runner.hub.beginRecording(header, hiding: secrets, isExact: recorder != nil, at: now)
+        if let recorder {
+            recorder.write(line)
+            logger.info("the input of the daemon is recorded in \(setup.recordingPath ?? "a file")")
+        }
+        guard let limits = setup.history else { return }
+        let directory = Setup.historyDirectory(in: setup.stateDirectory)
+        let edge = HistoryEdge(loop: loop, directory: directory, maximumLength: limits.length) { [weak self] in
+            self?.historyEnded($0)
+        }
+        history = (HistoryWriter(limits), edge)
+        advanceHistory(.begin(header, segments: HistoryEdge.segments(in: directory)), at: now)
+    }
+
+    private func advanceHistory(_ input: HistoryWriter.Input, at time: Instant) {
+        let effects = history?.writer.handle(input, at: time, wallClock: SystemEnvironment.wallClock) ?? []
+        for effect in effects {
+            // A failure of the edge ends the history in between.
+            guard let edge = history?.edge else { return }
+            switch effect {
+            case .remove(let segment): edge.remove(segment)
+            case .open(let segment): edge.open(segment)
+            case .header(let header): if let line = runner.hub.recordedHeader(header) { edge.write(line) }
+            case .repeated(let input): if let line = runner.hub.repeatedLine(input, at: time) { edge.write(line) }
+            case .line(let line): edge.write(line)
+            }
+        }
+    }
+
+    /// Writes a turn into the recording and the history.
+    private func record(_ turn: HubRunner.Turn) {
+        guard recorder != nil || history != nil else { return }
+        let line = runner.hub.recordedLine(turn.input, turn.effects, at: turn.at)
+        if let line { recorder?.write(line) }
+        guard let edge = history?.edge else { return }
+        let isState =
+            if case .messageReceived(let topicName, _, _) = turn.input { runner.hub.isState(topicName) } else { false }
+        advanceHistory(
+            .turn(
+                turn, line: line, length: edge.length, isState: isState, isBetweenRuns: runner.hub.isBetweenRuns),
+            at: turn.at)
     }
 
     /// The recording has ended.
@@ -112,7 +152,14 @@ final class Daemon {
     func recordingEnded(_ reason: String) {
         logger.warning("\(reason)")
         recorder = nil
-        runner.hub.endRecording()
+        if history == nil { runner.hub.endRecording() }
+    }
+
+    /// The history has ended, for example because the disk is full.
+    private func historyEnded(_ reason: String) {
+        logger.warning("\(reason)")
+        history = nil
+        if recorder == nil { runner.hub.endRecording() }
     }
 
     /// Starts the hub, the edges, the broker and the watchdog. Everything after that happens on the loop.
@@ -173,10 +220,13 @@ final class Daemon {
         isCarryingOut = true
         defer { isCarryingOut = false }
         while let turn = runner.next(at: now) {
-            if let recorder, let line = runner.hub.recordedLine(turn.input, at: turn.at) { recorder.write(line) }
             // The messages of rules are written by now; those that follow leave in one segment.
             if turn.input == .goOn { mqtt?.beginBatch() }
+            // An exact recording contains the last turn, too, whose effects end it. A history is written behind the actions.
+            let isExact = recorder != nil
+            if isExact { record(turn) }
             for effect in turn.effects { carryOut(effect) }
+            if !isExact { record(turn) }
         }
         mqtt?.endBatch()
         if let end = runner.pausesUntil {
@@ -298,6 +348,7 @@ final class Daemon {
         firmware.stop()
         capture?.close()
         recorder?.end()
+        history?.edge.end()
         broker?.stop()
         control.close()
         flicd?.stop()
