@@ -229,7 +229,7 @@ let package = Package(
             "Diagnostics",
             "ButtonModel",
             "JSON",
-            "BluetoothHost", "PictureTransfer", "ReplayCommands"),
+            "BluetoothHost", "PictureTransfer", "DiskTestSupport", "ReplayCommands"),
         tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
         tests("PlatformTests", "Platform", "Reactor", "ReactorTestSupport", "DiskTestSupport"),
         tests(

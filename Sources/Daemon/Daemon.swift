@@ -30,7 +30,7 @@ final class Daemon {
     let capture: CaptureFile?
     private var recorder: RecordEdge?
     /// The history and its writer; `nil` if none is kept.
-    private var history: (writer: HistoryWriter, edge: HistoryEdge)?
+    var history: (writer: HistoryWriter, edge: HistoryEdge)?
     var runner: HubRunner
     /// In the order of the configuration.
     private lazy var radios = makeRadios()
@@ -97,7 +97,9 @@ final class Daemon {
         pauseTimer = loop.timer { [weak self] in self?.handleInputs() }
     }
 
+    /// Begins the recording and the history that the configuration requests. Without a history, what was kept earlier is removed.
     private func beginRecording() {
+        if setup.history == nil { HistoryEdge.removeSegments(in: Setup.historyDirectory(in: setup.stateDirectory)) }
         guard recorder != nil || setup.history != nil else { return }
         let header = RecordingHeader(
             startedAt: SystemEnvironment.wallClock, configuration: setup.hub, rules: setup.recordedRules,
@@ -108,28 +110,7 @@ final class Daemon {
             recorder.write(line)
             logger.info("the input of the daemon is recorded in \(setup.recordingPath ?? "a file")")
         }
-        guard let limits = setup.history else { return }
-        let directory = Setup.historyDirectory(in: setup.stateDirectory)
-        let edge = HistoryEdge(loop: loop, directory: directory, maximumLength: limits.length) { [weak self] in
-            self?.historyEnded($0)
-        }
-        history = (HistoryWriter(limits), edge)
-        advanceHistory(.begin(header, segments: HistoryEdge.segments(in: directory)), at: now)
-    }
-
-    private func advanceHistory(_ input: HistoryWriter.Input, at time: Instant) {
-        let effects = history?.writer.handle(input, at: time, wallClock: SystemEnvironment.wallClock) ?? []
-        for effect in effects {
-            // A failure of the edge ends the history in between.
-            guard let edge = history?.edge else { return }
-            switch effect {
-            case .remove(let segment): edge.remove(segment)
-            case .open(let segment): edge.open(segment)
-            case .header(let header): if let line = runner.hub.recordedHeader(header) { edge.write(line) }
-            case .repeated(let input): if let line = runner.hub.repeatedLine(input, at: time) { edge.write(line) }
-            case .line(let line): edge.write(line)
-            }
-        }
+        if let limits = setup.history { beginHistory(header, limits) }
     }
 
     /// Writes a turn into the recording and the history.
@@ -137,13 +118,7 @@ final class Daemon {
         guard recorder != nil || history != nil else { return }
         let line = runner.hub.recordedLine(turn.input, turn.effects, at: turn.at)
         if let line { recorder?.write(line) }
-        guard let edge = history?.edge else { return }
-        let isState =
-            if case .messageReceived(let topicName, _, _) = turn.input { runner.hub.isState(topicName) } else { false }
-        advanceHistory(
-            .turn(
-                turn, line: line, length: edge.length, isState: isState, isBetweenRuns: runner.hub.isBetweenRuns),
-            at: turn.at)
+        addToHistory(turn, line)
     }
 
     /// The recording has ended.
@@ -152,14 +127,7 @@ final class Daemon {
     func recordingEnded(_ reason: String) {
         logger.warning("\(reason)")
         recorder = nil
-        if history == nil { runner.hub.endRecording() }
-    }
-
-    /// The history has ended, for example because the disk is full.
-    private func historyEnded(_ reason: String) {
-        logger.warning("\(reason)")
-        history = nil
-        if recorder == nil { runner.hub.endRecording() }
+        if history == nil { runner.hub.endRecording() } else { runner.hub.endExactRecording() }
     }
 
     /// Starts the hub, the edges, the broker and the watchdog. Everything after that happens on the loop.
@@ -312,7 +280,7 @@ final class Daemon {
         }
     }
 
-    private func log(_ level: LogLevel, _ message: String) {
+    func log(_ level: LogLevel, _ message: String) {
         switch level {
         case .debug: logger.debug("\(message)")
         case .info: logger.info("\(message)")

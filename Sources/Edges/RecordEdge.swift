@@ -19,14 +19,6 @@ package enum RecordFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case .system(let operation, let path, let reason): "\(operation) of \(path) for --record failed: \(reason)"
         }
     }
-
-    /// The reason without the option that does not matter for a history.
-    var reason: String {
-        switch self {
-        case .notARecording(let path), .notAFile(let path): "\(path) is another file"
-        case .system(let operation, let path, let reason): "\(operation) of \(path) failed: \(reason)"
-        }
-    }
 }
 
 /// Writes the recording that `--record` requests.
@@ -34,19 +26,12 @@ package enum RecordFailure: Error, Hashable, Sendable, CustomStringConvertible {
 /// Lines of a turn of the loop are written at the beginning of the next turn, without fsync. The kernel keeps them when
 /// the process ends for any reason, so at most one turn is lost. An existing recording is continued. The file ends with
 /// a complete line, unless the process ended during a write.
-///
-/// A segment of a history is written by a helper thread, one second after its first line that waits. Up to two seconds are then
-/// lost when the process is killed.
 @ReactorActor
 package final class RecordEdge {
     /// The limit in octets. A recording that would exceed it ends.
     package nonisolated static let maximumLength = 256 * 1024 * 1024
     /// Buffered lines are written at once when they exceed this many octets.
     private static let bufferLength = 64 * 1024
-    /// The delay in nanoseconds before a helper thread writes.
-    private static let delay: Int64 = 1_000_000_000
-    /// The limit in octets for lines that wait while a helper thread is writing.
-    private static let maximumWaiting = 4 << 20
 
     private let loop: EventLoop
     private let path: String
@@ -59,21 +44,10 @@ package final class RecordEdge {
     /// True if the file ends with an incomplete line, because the previous process ended during a write. A line feed is
     /// added before the next line; the incomplete line stays.
     private var needsLineEnd = false
-    /// Starts the helper thread; `nil` if the loop's thread writes.
-    private var timer: Timer?
-    /// The number of octets that a helper thread is writing.
-    private var writing = 0
-    /// True if the file is closed when the helper thread has written.
-    private var isEnding = false
 
-    /// The length of the file with all lines that wait, in octets.
-    package var totalLength: Int { length + writing + buffer.count }
-
-    /// - Parameters:
-    ///   - writesLater: true if a helper thread writes, so that a slow disk delays nothing else.
-    ///   - ended: called once, with a sentence for users, if the recording ends before `end`.
+    /// - Parameter ended: called once, with a sentence for users, if the recording ends before `end`.
     package init(
-        loop: EventLoop, path: String, maximumLength: Int = maximumLength, writesLater: Bool = false,
+        loop: EventLoop, path: String, maximumLength: Int = maximumLength,
         _ ended: @escaping @ReactorActor (String) -> Void
     ) throws(RecordFailure) {
         self.loop = loop
@@ -93,40 +67,27 @@ package final class RecordEdge {
         }
         self.descriptor = descriptor
         needsLineEnd = length > 0 && Self.octets(1, of: descriptor, at: length - 1) != [UInt8(ascii: "\n")]
-        if writesLater { timer = loop.timer { [weak self] in self?.writeLater() } }
     }
 
     package func write(_ line: JSONValue) {
         guard descriptor >= 0 else { return }
         let octets = line.encoded()
         guard octets.count <= Recording.maximumLineLength,
-            totalLength + octets.count < maximumLength
+            length + buffer.count + octets.count < maximumLength
         else {
             flush()
             return giveUp("\(path) has reached its maximum length: recording ends")
         }
-        if let timer {
-            if buffer.isEmpty, writing == 0 { timer.set(at: loop.nanosecondsSinceBoot + Self.delay) }
-        } else if buffer.isEmpty {
-            loop.onNextTurn { [weak self] in self?.flush() }
-        }
+        if buffer.isEmpty { loop.onNextTurn { [weak self] in self?.flush() } }
         if needsLineEnd { buffer.append(UInt8(ascii: "\n")) }
         needsLineEnd = false
         buffer += octets
         buffer.append(UInt8(ascii: "\n"))
-        if timer == nil {
-            if buffer.count > Self.bufferLength { flush() }
-        } else if buffer.count > Self.maximumWaiting, writing > 0 {
-            giveUp("\(path) cannot be written fast enough")
-        }
+        if buffer.count > Self.bufferLength { flush() }
     }
 
-    /// Writes all lines, and closes the file. If a helper thread is writing, it ends later.
+    /// Writes all lines, and closes the file.
     package func end() {
-        guard writing == 0 else {
-            isEnding = true
-            return
-        }
         flush()
         guard descriptor >= 0 else { return }
         close(descriptor)
@@ -134,57 +95,26 @@ package final class RecordEdge {
     }
 
     private func flush() {
-        guard descriptor >= 0, writing == 0, !buffer.isEmpty else { return }
-        let code = Self.write(buffer, to: descriptor)
-        guard code == 0 else { return writeFailed(code) }
+        guard descriptor >= 0, !buffer.isEmpty else { return }
+        var remaining = buffer[...]
+        while !remaining.isEmpty {
+            let count = remaining.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                let reason = count < 0 ? systemMessage(errno) : "nothing was written"
+                // An incomplete line is removed, because it could not be replayed.
+                ftruncate(descriptor, length)
+                return giveUp("\(path) cannot be written (\(reason)): nothing is recorded from here on")
+            }
+            remaining = remaining.dropFirst(count)
+        }
         length += buffer.count
         buffer.removeAll(keepingCapacity: true)
     }
 
-    private func writeFailed(_ code: Int32) {
-        // An incomplete line is removed, because it could not be replayed.
-        ftruncate(descriptor, length)
-        giveUp("\(path) cannot be written (\(systemMessage(code))): nothing is recorded from here on")
-    }
-
-    private func writeLater() {
-        guard descriptor >= 0, writing == 0, !buffer.isEmpty else { return }
-        let octets = buffer
-        buffer = []
-        writing = octets.count
-        loop.offload { [descriptor] in
-            Self.write(octets, to: descriptor)
-        } then: { [self, descriptor] code in
-            writing = 0
-            // `giveUp` left the file open for the helper thread.
-            guard self.descriptor >= 0 else {
-                close(descriptor)
-                return
-            }
-            guard code == 0 else { return writeFailed(code) }
-            length += octets.count
-            if isEnding { return end() }
-            if !buffer.isEmpty { timer?.set(at: loop.nanosecondsSinceBoot + Self.delay) }
-        }
-    }
-
-    /// - Returns: 0, or the `errno` of the failure.
-    private nonisolated static func write(_ octets: [UInt8], to descriptor: Int32) -> Int32 {
-        var remaining = octets[...]
-        while !remaining.isEmpty {
-            let count = remaining.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return count < 0 ? errno : ENOSPC }
-            remaining = remaining.dropFirst(count)
-        }
-        return 0
-    }
-
     private func giveUp(_ sentence: String) {
-        timer?.cancel()
         guard descriptor >= 0 else { return }
-        // A helper thread that is writing still uses the descriptor.
-        if writing == 0 { close(descriptor) }
+        close(descriptor)
         descriptor = -1
         buffer = []
         ended(sentence)

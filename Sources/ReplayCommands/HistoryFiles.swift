@@ -77,6 +77,9 @@ struct HistoryFiles {
                         isContinued = header.continues && wasOpen && previous.map { $0 + 1 } == segment.number
                         guard !isContinued else { continue }
                         if wasOpen { _ = try body(.end(header.startedAt)) }
+                        if header.continues, let previous, previous + 1 < segment.number {
+                            _ = try body(.gap("the history has nothing of the time before \(header.startedAt)"))
+                        }
                         guard try body(.begin(header)) else { throw .silent(.configuration) }
                     case .input(let input):
                         guard hasBegun else { throw Failure(.configuration, "line \(line.number): there is no header") }

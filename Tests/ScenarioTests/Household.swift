@@ -53,6 +53,8 @@ struct Household {
     private(set) var recording: [JSONValue] = []
     private(set) var recordedEffects: [Hub.Effect] = []
     private var recordingStart = Instant(nanoseconds: 0)
+    /// The history of the house, if one is kept.
+    private(set) var history: HouseHistory?
     /// The digest of all effects of the hub, if requested.
     private(set) var digest: EffectDigest?
 
@@ -155,7 +157,8 @@ struct Household {
         control: MQTTControl = .settings, discoveryPrefix: String? = nil,
         hasBroker: Bool = true, hasMetrics: Bool = false, lostState: String? = nil, ringWarning: String? = nil,
         servesFlicd: Bool = false, controller: VirtualController.Configuration? = nil,
-        radios radioCount: Int = 1, recordedAt seam: RecordingSeam? = nil, isWitnessed: Bool = false,
+        radios radioCount: Int = 1, recordedAt seam: RecordingSeam? = nil, history: HouseHistory? = nil,
+        isWitnessed: Bool = false,
         pausing pause: Duration? = nil
     ) {
         self.radioCount = radioCount
@@ -163,6 +166,7 @@ struct Household {
         self.isWitnessed = isWitnessed
         if isWitnessed, EffectDigestFile.isWanted { digest = EffectDigest(keepsLines: EffectDigestFile.keepsLines) }
         self.seam = seam
+        self.history = history
         random = SeededGenerator(seed: seed)
         self.rules = rules
         descriptions = buttons
@@ -190,6 +194,11 @@ struct Household {
             let header = RecordingHeader(
                 startedAt: clock, configuration: configuration, rules: rules.recorded, stored: stored)
             recording.append(seam.header(runner.hub.beginRecording(header, at: now), header))
+        }
+        if history != nil {
+            let header = RecordingHeader(
+                startedAt: clock, configuration: configuration, rules: (rulesOnDisk ?? rules).recorded, stored: stored)
+            history?.begin(header, &runner.hub, at: now, clock)
         }
         if isWitnessed { give(.controlLine(.init(rawValue: 9), Array(#"{"request":"watch"}"#.utf8))) }
         give(.wallClock(clock))
@@ -489,6 +498,7 @@ struct Household {
                 see(.effect(effect))
                 carryOut(effect)
             }
+            history?.add(turn, &runner.hub, clock)
         }
     }
 

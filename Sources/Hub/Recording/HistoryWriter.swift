@@ -3,69 +3,16 @@ package import JSON
 import MQTTTopics
 import Rules
 
-/// The limits of a history.
-package struct HistoryLimits: Hashable, Sendable {
-    /// Segments that were written last before this time are removed.
-    package var age: Duration
-    /// The length of all segments together, in octets.
-    package var length: Int
-
-    package init(age: Duration, length: Int) {
-        self.age = age
-        self.length = length
-    }
-
-    /// A segment with more octets after its header is closed when no rule runs. Twice as many close it in any case.
-    var segmentLength: Int { max(64 << 10, min(4 << 20, length / 16)) }
-    /// A segment that began this long ago is closed when no rule runs.
-    var segmentAge: Duration { min(.seconds(86_400), max(.seconds(3600), age / 8)) }
-}
-
-/// A file of a history.
-package struct HistorySegment: Hashable, Sendable {
-    /// 1 or more. Segments are numbered in the order in which they were written.
-    package var number: Int
-    /// The length in octets.
-    package var length: Int
-    /// When the segment was written last.
-    package var modifiedAt: UTCTime
-
-    package init(number: Int, length: Int, modifiedAt: UTCTime) {
-        self.number = number
-        self.length = length
-        self.modifiedAt = modifiedAt
-    }
-
-    /// `nil` for the name of another file.
-    package init?(name: String, length: Int, modifiedAt: UTCTime) {
-        let digits = name.dropLast(Self.nameEnd.count)
-        guard name.hasSuffix(Self.nameEnd), digits.count == Self.digitCount, digits.utf8.allSatisfy(\.isDigit),
-            let number = Int(digits), number > 0
-        else { return nil }
-        self.init(number: number, length: length, modifiedAt: modifiedAt)
-    }
-
-    package var name: String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, Self.digitCount - digits.count)) + digits + Self.nameEnd
-    }
-
-    package static let maximumNumber = 99_999_999
-    private static let digitCount = 8
-    private static let nameEnd = ".jsonl"
-}
-
-extension UInt8 {
-    fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
-}
-
 /// Decides which inputs of the hub a history contains, when a new segment begins, and which segments are removed.
 ///
-/// | input | effects                                                                                             |
-/// |-------|-----------------------------------------------------------------------------------------------------|
-/// | begin | `remove` what is too old or too much, `open` a segment, `header`                                    |
-/// | turn  | `line` if a replay of rules needs the input; then, if the segment is long or old and no rule runs:  |
-/// |       | `remove`, `open`, `header`, `repeated` for what a reader needs that begins at this segment          |
+/// | input   | effects                                                                                            |
+/// |---------|----------------------------------------------------------------------------------------------------|
+/// | begin   | `remove` what is too old or too much, `open` a segment, `header`                                   |
+/// | turn    | `line` if a replay of rules needs the input; then, if the segment is long or old and no rule runs: |
+/// |         | `remove`, `open`, `header`, `repeated` for what a reader needs that begins at this segment         |
+/// | failed  | `log` for the first failure. Then no line is written for a minute, and the next turn that has a    |
+/// |         | line begins a segment. It leaves out a number, so that a reader knows that lines are lost          |
+/// | written | `log` for the first success after a failure                                                        |
 ///
 /// A history leaves out inputs that only describe the broker's and the disk's answers, clients, and time that passes: a replay
 /// answers for the broker and the disk, and has its own timers.
@@ -81,6 +28,14 @@ package struct HistoryWriter: Sendable {
         ///   - isState: true for a message that a state of the rules reads.
         ///   - isBetweenRuns: true if no rule runs.
         case turn(HubRunner.Turn, line: JSONValue?, length: Int, isState: Bool, isBetweenRuns: Bool)
+        /// The open segment cannot be written, and is closed.
+        ///
+        /// - Parameters:
+        ///   - reason: continues a sentence.
+        ///   - length: of the segment, in octets.
+        case failed(reason: String, length: Int)
+        /// Lines were written.
+        case written
     }
 
     package enum Effect: Hashable, Sendable {
@@ -90,8 +45,11 @@ package struct HistoryWriter: Sendable {
         case header(RecordingHeader)
         case repeated(Hub.Input)
         case line(JSONValue)
+        case log(LogLevel, String)
     }
 
+    /// The time after a failure before the next attempt.
+    private static let pause = Duration.seconds(60)
     /// The limits for what is repeated at the beginning of a segment.
     private static let maximumTopicCount = 256
     private static let maximumTopicLength = 16 << 10
@@ -104,6 +62,10 @@ package struct HistoryWriter: Sendable {
     private var beginningLength: Int?
     /// The header of a segment that would begin now.
     private var header: RecordingHeader?
+    /// When the next attempt may begin, after a failure.
+    private var pausedUntil: Instant?
+    /// True if the last attempt failed.
+    private var isFaulty = false
     private var isBrokerConnected = false
     /// The last messages on the topics of states.
     private var messages: [String: Hub.Input] = [:]
@@ -118,9 +80,24 @@ package struct HistoryWriter: Sendable {
             self.header = header
             closed = segments.sorted { $0.number < $1.number }
             return beginSegment(at: now, wallClock)
+        case .failed(let reason, let length):
+            close(length, wallClock)
+            pausedUntil = now + Self.pause
+            guard !isFaulty else { return [] }
+            isFaulty = true
+            return [.log(.warning, "no history is kept for now, because it cannot be written: \(reason)")]
+        case .written:
+            guard isFaulty, pausedUntil == nil else { return [] }
+            isFaulty = false
+            return [.log(.info, "the history is kept again")]
         case .turn(let turn, let line, let length, let isState, let isBetweenRuns):
             follow(turn, isState: isState)
             guard let line, Self.isKept(turn.input, line) else { return [] }
+            if let pausedUntil {
+                guard now >= pausedUntil else { return [] }
+                self.pausedUntil = nil
+                return beginSegment(at: now, wallClock, afterLoss: true) + repeated(wallClock)
+            }
             var effects: [Effect] = [.line(line)]
             if beginningLength == nil { beginningLength = length }
             let written = length - (beginningLength ?? 0)
@@ -129,43 +106,54 @@ package struct HistoryWriter: Sendable {
             else {
                 return effects
             }
-            current?.length = length
+            close(length, wallClock)
             effects += beginSegment(at: now, wallClock)
             effects += repeated(wallClock)
             return effects
         }
     }
 
-    private mutating func beginSegment(at now: Instant, _ wallClock: UTCTime) -> [Effect] {
+    private mutating func close(_ length: Int, _ wallClock: UTCTime) {
+        guard var current else { return }
+        current.length = length
+        current.modifiedAt = wallClock
+        closed.append(current)
+        self.current = nil
+    }
+
+    private mutating func beginSegment(
+        at now: Instant, _ wallClock: UTCTime, afterLoss: Bool = false
+    ) -> [Effect] {
         guard var header else { return [] }
-        if var current {
-            current.modifiedAt = wallClock
-            closed.append(current)
-            header.continues = true
-        }
         header.startedAt = wallClock
-        self.header?.startedAt = wallClock
+        self.header?.continues = true
         // A file with the largest number was not written by this program. The numbers then begin again.
-        let isExhausted = closed.last.map { $0.number >= HistorySegment.maximumNumber } ?? false
-        let number = isExhausted ? 1 : (closed.last?.number ?? 0) + 1
+        let isExhausted = closed.last.map { $0.number >= HistorySegment.maximumNumber - 1 } ?? false
+        let number = isExhausted ? 1 : (closed.last?.number ?? 0) + (afterLoss ? 2 : 1)
         let segment = HistorySegment(number: number, length: 0, modifiedAt: wallClock)
         current = segment
         beganAt = now
-        beginningLength = nil
+        defer { beginningLength = nil }
         return prune(wallClock, all: isExhausted) + [.open(segment), .header(header)]
     }
 
-    /// Removes segments, so that the next segment has space.
+    /// Removes segments that are too old, and then the first ones, until the next segment has space.
     private mutating func prune(_ wallClock: UTCTime, all: Bool) -> [Effect] {
-        var total = closed.reduce(0) { $0 &+ $1.length } + 2 * limits.segmentLength
+        // The header of the next segment is about as long as that of the last one.
+        let needed = 2 * limits.segmentLength + (beginningLength ?? 0)
         let oldest = wallClock + (.zero - limits.age)
-        let count = closed.prefix { segment in
-            guard all || total > limits.length || segment.modifiedAt < oldest else { return false }
+        // Each segment has its own time: a clock that was wrong at one start must not remove the others.
+        var kept = closed.filter { !all && $0.modifiedAt >= oldest }
+        var total = kept.reduce(needed) { $0 &+ $1.length }
+        let excess = kept.prefix { segment in
+            guard total > limits.length else { return false }
             total = max(0, total &- segment.length)
             return true
-        }.count
-        defer { closed.removeFirst(count) }
-        return closed.prefix(count).map { .remove($0) }
+        }
+        kept.removeFirst(excess.count)
+        defer { closed = kept }
+        let numbers = Set(kept.map(\.number))
+        return closed.filter { !numbers.contains($0.number) }.map { .remove($0) }
     }
 
     private func repeated(_ wallClock: UTCTime) -> [Effect] {
@@ -181,7 +169,7 @@ package struct HistoryWriter: Sendable {
         switch turn.input {
         case .brokerConnected: isBrokerConnected = true
         case .brokerDisconnected: isBrokerConnected = false
-        case .rulesLoaded(_, let loaded): if let source = loaded.source { header?.rules = source }
+        case .rulesLoaded(_, let loaded): if loaded.rules != nil { header?.rules = loaded.source }
         case .messageReceived(let topicName, let payload, _)
         where isState && payload.count <= Self.maximumTopicLength
             && (messages.count < Self.maximumTopicCount || messages[topicName] != nil):

@@ -27,6 +27,9 @@ extension Hub {
         recording?.redaction = redaction
     }
 
+    /// The recording in progress continues, and a replay need not divide the effects into the same inputs from now on.
+    package mutating func endExactRecording() { findsEarlyEffects = true }
+
     package mutating func endRecording() {
         buttonSource.endRecording()
         findsEarlyEffects = true
@@ -69,6 +72,8 @@ extension Hub {
             .flicd, .timerFired, .stop:
             isForRadio = false
         }
+        // Most packets are advertisements without reports, for which no line is encoded.
+        if isForRadio, recorded.reports.isEmpty, recorded.started.isEmpty { return nil }
         let line = recorded.json(hiding: recording.redaction)
         guard !isForRadio || line["reports"] != nil || !recorded.started.isEmpty else { return nil }
         return line

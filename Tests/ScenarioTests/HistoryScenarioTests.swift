@@ -1,0 +1,160 @@
+import ButtonModel
+import DiskTestSupport
+import Hub
+import JSON
+import Rules
+import Simulator
+import TestSupport
+import Testing
+
+@testable import ReplayCommands
+
+/// A simulated house that keeps a history, and the commands that read it.
+@Suite("History of a house")
+struct HistoryScenarioTests {
+    /// Rules with states, variables, random numbers, delays, programs and web requests.
+    static func rules(kitchen: String = "", hall: String = "home/hall") -> HouseRules {
+        HouseRules(
+            """
+            version: 1
+            location: {latitude: 52.09, longitude: 5.12, timezone: UTC}
+            buttons: {kitchen: "80:E4:DA:00:00:01", hall: "80:E4:DA:00:00:02"}
+            variables: {count: 0, sum: 0}
+            states:
+              door: {topic: home/door}
+              windows: {topic: home/window/+, as: count}
+            rules:
+              - id: kitchen
+                triggers: {button: kitchen, event: click}
+                conditions: states.door != 'locked'
+                actions:
+                  - set: {count: "{{ variables.count + 1 }}"}
+                  - publish: {topic: home/kitchen, payload: "{{ variables.count }} {{ random(1, 1000000) }}"}
+                  \(kitchen)
+              - id: kitchen_scene
+                triggers: {button: kitchen, event: double_click}
+                actions:
+                  - run: [notify, "{{ variables.count }}"]
+                  - publish: {topic: home/scene, payload: "{{ states.windows }}"}
+              - id: hall
+                triggers: {button: hall, event: click}
+                actions:
+                  - delay: 3s
+                  - publish: {topic: \(hall), payload: "{{ states.door }} {{ states.windows }}"}
+              - id: hall_long
+                triggers: {button: hall, event: hold}
+                mode: restart
+                actions:
+                  - http: {url: "http://home.example/lamp"}
+                  - set: {sum: "{{ variables.sum + random(1, 100) }}"}
+                  - publish: {topic: home/sum, payload: "{{ variables.sum }}"}
+              - id: door
+                triggers: {state: door, to: open}
+                actions: {publish: {topic: home/bell, payload: ring}}
+            """)
+    }
+
+    /// A day: pairing, then presses every few minutes, doors and windows, a reload, crashes and an outage of the broker.
+    static func day(
+        _ history: HouseHistory = HouseHistory(), seed: UInt64 = 1, presses: Int = 300, crashes: Bool = true
+    ) -> Household {
+        var house = Household(rules: rules(), seed: seed, history: history, isWitnessed: true)
+        house.pairAll()
+        var random = SeededGenerator(seed: seed)
+        for number in 0..<presses {
+            house.wait(.milliseconds(Int.random(in: 5_000...120_000, using: &random)))
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0: house.say(["open", "closed", "locked"].randomElement(using: &random) ?? "", on: "home/door")
+            case 1: house.say(["open", "closed"].randomElement(using: &random) ?? "", on: "home/window/1")
+            default: break
+            }
+            let press = [SimulatedPress.click, .doubleClick, .hold].randomElement(using: &random) ?? .click
+            house.press(Bool.random(using: &random) ? "kitchen" : "hall", press)
+            if crashes, number % 97 == 96 {
+                house.wait(.milliseconds(Int.random(in: 0...4000, using: &random)))
+                house.crash(for: .seconds(20))
+            }
+            if number == presses / 3 {
+                house.wait(.seconds(20))
+                house.tell(.reloadRules)
+            }
+            if number == presses / 2 { house.loseBroker() }
+            if number == presses / 2 + 3 { house.bringBrokerBack() }
+        }
+        house.wait(.seconds(20))
+        return house
+    }
+
+    static func compare(
+        _ house: Household, with rules: HouseRules, since beginning: UTCTime? = nil, button: String? = nil
+    ) throws -> Comparison.Result {
+        let directory = TemporaryDirectory()
+        house.history?.write(to: directory)
+        var comparison = Comparison(with: rules.set, since: beginning, button: button)
+        try HistoryFiles(directory.path).read(since: beginning) { comparison.take($0) }
+        return comparison.result()
+    }
+
+    /// The lines of `tryck history --json`.
+    static func shown(_ house: Household, since beginning: UTCTime? = nil) throws -> (lines: [JSONValue], gaps: [String]) {
+        let directory = TemporaryDirectory()
+        house.history?.write(to: directory)
+        var run = HistoryRun(since: beginning, button: nil)
+        var lines: [JSONValue] = []
+        var gaps: [String] = []
+        try HistoryFiles(directory.path).read(since: beginning) { item in
+            guard let occurrences = run.take(item) else { return false }
+            for occurrence in occurrences {
+                switch occurrence {
+                case .line(let line, _): lines.append(line)
+                case .gap(let gap): gaps.append(gap)
+                }
+            }
+            return true
+        }
+        return (lines, gaps)
+    }
+
+    @Test("the same rules would have done the same all day", arguments: 1...3 as ClosedRange<UInt64>)
+    func same(seed: UInt64) throws {
+        let house = Self.day(seed: seed)
+        let result = try Self.compare(house, with: Self.rules())
+        #expect(result.differences == [])
+        #expect(result.errors == [])
+        #expect(result.notes == [])
+        #expect(result.eventCount > 250)
+    }
+
+    @Test("one planted difference is found at each event that it concerns, and nowhere else")
+    func planted() throws {
+        let house = Self.day()
+        let result = try Self.compare(house, with: Self.rules(hall: "home/hall/new"))
+        let published = house.published.filter { $0.topicName == "home/hall" }
+        #expect(published.count > 30)
+        #expect(result.differences.count == published.count)
+        for difference in result.differences {
+            #expect(difference.button == "hall")
+            #expect(difference.event.name == "click")
+            #expect(difference.before.map(\.rule) == ["hall"])
+            #expect(difference.before.map(\.kind) == ["publish"])
+            #expect(difference.after.map { $0.text.hasPrefix("home/hall/new ") } == [true])
+            #expect(difference.after.first?.after == .seconds(3))
+        }
+        #expect(
+            result.differences.map { "\($0.before.first?.text ?? "")" }
+                == published.map { "home/hall \(String(decoding: $0.payload, as: UTF8.self))" })
+    }
+
+    @Test("the history shows what the live stream has shown")
+    func stream() throws {
+        let house = Self.day(presses: 120)
+        let kinds: Set = ["event", "rule", "log", "variable"]
+        func essential(_ lines: [JSONValue]) -> [JSONValue] {
+            lines.filter { line in line["kind"]?.stringValue.map { kinds.contains($0) } ?? false }
+        }
+        let (lines, gaps) = try Self.shown(house)
+        #expect(gaps == [])
+        #expect(essential(lines) == essential(house.told))
+        #expect(essential(lines).count > 200)
+    }
+}
