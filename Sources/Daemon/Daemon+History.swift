@@ -3,6 +3,7 @@ import Edges
 import Hub
 import JSON
 import Platform
+import Reactor
 import Setup
 
 // The history in the state directory.

@@ -32,9 +32,8 @@ struct Comparison {
     private var before: (house: ReplayedHouse?, ledger: RuleLedger) = (nil, RuleLedger())
     private var after: (house: ReplayedHouse?, ledger: RuleLedger) = (nil, RuleLedger())
     private var notes: [String] = []
-    /// True if another note would not be read.
+    /// Nobody reads more.
     private static let maximumNoteCount = 20
-    private var unknownTopics: Set<String> = []
 
     /// - Parameters:
     ///   - rules: the other rules, with placeholders for secrets.
@@ -103,6 +102,11 @@ struct Comparison {
 
     func result() -> Result {
         var result = Result(errors: after.ledger.errors.filter { isShown($0.at) }.map(\.text), notes: notes)
+        if let button, !before.ledger.names.contains(where: { $0.key == button || $0.value == button }),
+            !after.ledger.names.values.contains(button)
+        {
+            result.notes.append(HistoryOptions.noEvents(of: button, known: Set(before.ledger.names.values)))
+        }
         let events = Set(before.ledger.accounts.keys).union(after.ledger.accounts.keys)
         for event in events.sorted(by: RuleLedger.Event.areInOrder) where isShown(event) {
             let (old, new) = (account(of: event, in: before.ledger), account(of: event, in: after.ledger))

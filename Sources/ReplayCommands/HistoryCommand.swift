@@ -43,6 +43,7 @@ struct HistoryCommand: ParsableCommand {
             }
             return true
         }
+        if let missing = run.missing { Output.standardError.write(line: "tryck history: \(missing)") }
     }
 }
 

@@ -36,6 +36,14 @@ struct HistoryOptions: ParsableArguments {
         return time
     }
 
+    /// A sentence without its full stop.
+    ///
+    /// - Parameter known: the names of the buttons that have events.
+    static func noEvents(of button: String, known: Set<String>) -> String {
+        let others = known.isEmpty ? "no button has" : "events are there of \(known.sorted().joined(separator: ", "))"
+        return "there is no event of \(button) in this time; \(others)"
+    }
+
     /// The directory of the history.
     func directory() throws(Failure) -> String {
         do throws(Setup.Failure) {

@@ -18,6 +18,8 @@ struct HistoryRun {
     private let button: String?
     private var house: ReplayedHouse?
     private var cache = RuleSetCache()
+    /// The names and ids of the buttons that have events.
+    private var known: (names: Set<String>, ids: Set<String>) = ([], [])
     /// The runs that `button` has started.
     private var runs: Set<Int64> = []
 
@@ -57,11 +59,21 @@ struct HistoryRun {
         }
     }
 
+    /// Says that `button` has no events; `nil` if it has some.
+    var missing: String? {
+        guard let button, !known.names.contains(button), !known.ids.contains(button) else { return nil }
+        return HistoryOptions.noEvents(of: button, known: known.names)
+    }
+
     private mutating func shown(_ moment: ReplayedHouse.Moment) -> [Occurrence] {
         guard let button else { return shown(moment.lines, at: moment.time) }
         var lines: [JSONValue] = []
         for line in moment.lines {
             let isButton = line["button"]?.stringValue == button || line["id"]?.stringValue == button
+            if line.text("kind") == "event" {
+                known.names.insert(line.text("button"))
+                known.ids.insert(line.text("id"))
+            }
             let run = line["run"]?.integerValue
             if isButton, let run { runs.insert(run) }
             if isButton || run.map({ runs.contains($0) }) ?? false { lines.append(line) }

@@ -34,6 +34,11 @@ enum WhatIfText {
             lines += difference.after.map { line("+", $0, .good, width) }
         }
         if !lines.isEmpty { lines.append("") }
+        if result.differences.contains(where: { ($0.before + $0.after).contains(where: \.isUncertain) }) {
+            lines.append(
+                Line("?  ", .doubtful)
+                    + "follows a program or a web request whose result is unknown and was taken as good")
+        }
         lines += result.errors.map { Line("error  ", .bad) + $0 }
         lines += result.notes.map { Line("note  ", .doubtful) + $0 }
         let count = result.differences.count

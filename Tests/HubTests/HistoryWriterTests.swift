@@ -1,4 +1,5 @@
 import ButtonModel
+import Expressions
 import JSON
 import Rules
 import Testing
@@ -56,7 +57,7 @@ struct HistoryWriterTests {
     }
 
     private static func name(of input: Hub.Input) -> String {
-        let line = RecordedInput(at: Instant(nanoseconds: 0), input: input).json(hiding: Redaction())
+        let line = RecordedInput(at: Instant(nanoseconds: 0), input: input).json(hiding: Redaction([]))
         return line["input"]?.stringValue ?? ""
     }
 

@@ -2,6 +2,7 @@ import ButtonModel
 import DiskTestSupport
 import Hub
 import JSON
+import MQTTTopics
 import Rules
 import Simulator
 import TestSupport

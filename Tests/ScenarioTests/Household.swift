@@ -198,7 +198,8 @@ struct Household {
         if history != nil {
             let header = RecordingHeader(
                 startedAt: clock, configuration: configuration, rules: (rulesOnDisk ?? rules).recorded, stored: stored)
-            history?.begin(header, &runner.hub, at: now, clock)
+            let (start, time) = (now, clock)
+            history?.begin(header, &runner.hub, at: start, time)
         }
         if isWitnessed { give(.controlLine(.init(rawValue: 9), Array(#"{"request":"watch"}"#.utf8))) }
         give(.wallClock(clock))
@@ -498,7 +499,8 @@ struct Household {
                 see(.effect(effect))
                 carryOut(effect)
             }
-            history?.add(turn, &runner.hub, clock)
+            let time = clock
+            history?.add(turn, &runner.hub, time)
         }
     }
 
