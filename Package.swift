@@ -142,7 +142,8 @@ let package = Package(
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
             "ReplayCommands", "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "RuleLoader", "MQTTTopics",
-            "Hub", "Platform", "Edges", "Setup", "CommandSupport", "CommandText", .product(name: "ArgumentParser", package: "swift-argument-parser")),
+            "Hub", "Platform", "Edges", "Setup", "CommandSupport", "CommandText",
+            .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
             "DemoCommands", "ButtonModel", "JSON", "Diagnostics", "Gestures", "MQTTTopics", "Hub", "Simulator",
             "Reactor", "Platform", "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText", "RuleCommands",

@@ -19,7 +19,7 @@ struct Comparison {
         /// The number of events, without `down` and `up`, and without those before the beginning.
         var eventCount = 0
         var differences: [Difference] = []
-        /// Steps of the other rules that failed.
+        /// Steps of the other rules that failed, where those that ran did not fail in the same way. Each text is there once.
         var errors: [String] = []
         /// What the comparison cannot know.
         var notes: [String] = []
@@ -101,7 +101,7 @@ struct Comparison {
     // MARK: Result
 
     func result() -> Result {
-        var result = Result(errors: after.ledger.errors.filter { isShown($0.at) }.map(\.text), notes: notes)
+        var result = Result(errors: errors, notes: notes)
         if let button, !before.ledger.names.contains(where: { $0.key == button || $0.value == button }),
             !after.ledger.names.values.contains(button)
         {
@@ -114,6 +114,16 @@ struct Comparison {
             if let difference = difference(event, old, new) { result.differences.append(difference) }
         }
         return result
+    }
+
+    private var errors: [String] {
+        var texts: [String] = []
+        var seen: Set<String> = []
+        for failure in after.ledger.failures where isShown(failure.event) {
+            let isKnown = account(of: failure.event, in: before.ledger).deeds.contains(failure.deed)
+            if !isKnown, seen.insert(failure.text).inserted { texts.append(failure.text) }
+        }
+        return texts
     }
 
     private func account(of event: RuleLedger.Event, in ledger: RuleLedger) -> RuleLedger.Account {

@@ -11,8 +11,8 @@ struct HistoryFiles {
         case begin(RecordingHeader)
         /// An input. It is repeated if it happened before the beginning.
         case input(RecordedInput)
-        /// The process of the last `begin` has no more inputs. The time is that of the next start, if there is one.
-        case end(UTCTime?)
+        /// The process of the last `begin` has no more inputs. The header is that of the next start, if there is one.
+        case end(RecordingHeader?)
         /// A part of the history cannot be used; a sentence without its full stop.
         case gap(String)
     }
@@ -76,7 +76,7 @@ struct HistoryFiles {
                         hasBegun = true
                         isContinued = header.continues && wasOpen && previous.map { $0 + 1 } == segment.number
                         guard !isContinued else { continue }
-                        if wasOpen { _ = try body(.end(header.startedAt)) }
+                        if wasOpen { _ = try body(.end(header)) }
                         if header.continues, let previous, previous + 1 < segment.number {
                             _ = try body(.gap("the history has nothing of the time before \(header.startedAt)"))
                         }

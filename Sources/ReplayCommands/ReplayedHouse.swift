@@ -96,11 +96,14 @@ struct ReplayedHouse {
 
     /// Lets time pass after the last input, for clicks that wait and rules that have not ended.
     ///
-    /// - Parameter end: the house does not go on after this time.
-    mutating func finish(before end: UTCTime?) throws(Failure) -> [Moment] {
-        guard !isStopped else { return [] }
-        let untilEnd = end.map { Duration.milliseconds($0.milliseconds - time.milliseconds) } ?? Self.rest
-        try advance(to: now + min(Self.rest, max(.zero, untilEnd)))
+    /// - Parameter next: the header of the next start. If a run had not ended then, the process was killed before the timers of
+    ///   the house would end it, so the house does not go on.
+    mutating func finish(before next: RecordingHeader?) throws(Failure) -> [Moment] {
+        guard !isStopped, next.map({ $0.stored.runs.isEmpty && $0.stored.rules.waitingRuns.isEmpty }) ?? true else {
+            return []
+        }
+        let untilNext = next.map { Duration.milliseconds($0.startedAt.milliseconds - time.milliseconds) } ?? Self.rest
+        try advance(to: now + min(Self.rest, max(.zero, untilNext)))
         defer { moments = [] }
         return moments
     }

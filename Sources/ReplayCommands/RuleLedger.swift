@@ -51,8 +51,16 @@ struct RuleLedger: Sendable {
     private(set) var accounts: [Event: Account] = [:]
     /// The names of the buttons by id.
     private(set) var names: [String: String] = [:]
-    /// Steps that failed: rule, step, code and message.
-    private(set) var errors: [(at: UTCTime, text: String)] = []
+    /// A step that failed.
+    struct StepFailure: Hashable, Sendable {
+        var event: Event
+        /// The deed with which the account of the event has it.
+        var deed: Deed
+        /// The rule, the step with its place in the file, the code and the message.
+        var text: String
+    }
+
+    private(set) var failures: [StepFailure] = []
     private var runs: [Int64: Run] = [:]
     private var ids: [String: String] = [:]
     /// The latest event of each button with each name.
@@ -86,14 +94,7 @@ struct RuleLedger: Sendable {
                     runs[run] = Run(event: event, rule: line.text("rule"), startedAt: moment.time)
                     accounts[event, default: Account()].deeds.append(
                         Deed(rule: line.text("rule"), kind: "started", text: ""))
-                case "step_failed":
-                    let text = "\(line.text("code")) \(line.text("reason"))"
-                    // Without the place, which moves when the file is edited.
-                    add("failed", redacted("\(line.text("step")): \(text)"), to: run, at: moment.time)
-                    if run.map({ runs[$0] != nil }) ?? false {
-                        let place = "rule \(line.text("rule")), \(line.text("step")) (\(line.text("place")))"
-                        errors.append((moment.time, redacted("\(place): \(text)")))
-                    }
+                case "step_failed": take(failure: line, of: run, at: moment.time, redacted)
                 case "completed": if let run { ended.append(run) }
                 case "failed", "cancelled", "interrupted":
                     if line.text("outcome") != "failed" { add(line.text("outcome"), "", to: run, at: moment.time) }
@@ -118,6 +119,17 @@ struct RuleLedger: Sendable {
             add(action.action.kind.rawValue, redacted(action.action.shown), to: run, at: moment.time)
         }
         for run in ended { runs[run] = nil }
+    }
+
+    private mutating func take(
+        failure line: JSONValue, of run: Int64?, at time: UTCTime, _ redacted: (String) -> String
+    ) {
+        let reason = "\(line.text("code")) \(line.text("reason"))"
+        // Without the place, which moves when the file is edited.
+        add("failed", redacted("\(line.text("step")): \(reason)"), to: run, at: time)
+        guard let event = run.flatMap({ runs[$0]?.event }), let deed = accounts[event]?.deeds.last else { return }
+        let place = "rule \(line.text("rule")), \(line.text("step")) (\(line.text("place")))"
+        failures.append(StepFailure(event: event, deed: deed, text: redacted("\(place): \(reason)")))
     }
 
     private mutating func add(_ kind: String, _ text: String, to run: Int64?, at time: UTCTime) {

@@ -53,7 +53,8 @@ struct HistoryEdgeTests {
         #expect(Set(HistoryEdge.segments(in: history).map(\.length)) == [39, 13])
     }
 
-    @Test("on a full disk the segment ends with a complete line, one failure is reported, and another segment can begin")
+    @Test(
+        "on a full disk the segment ends with a complete line, one failure is reported, and another segment can begin")
     func fullDisk() async throws {
         let directory = TemporaryDirectory()
         let path = directory.path + "/00000001.jsonl"
@@ -121,7 +122,9 @@ struct HistoryEdgeTests {
             ])
     }
 
-    @Test("a link in the place of a segment is replaced, and what it points to stays; links and directories are no segments")
+    @Test(
+        "a link in the place of a segment is replaced, and what it points to stays; links and directories are no segments"
+    )
     func links() async throws {
         let directory = TemporaryDirectory()
         let target = directory.path + "/target"

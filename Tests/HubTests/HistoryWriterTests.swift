@@ -23,7 +23,8 @@ struct HistoryWriterTests {
 
         mutating func begin(_ segments: [HistorySegment] = []) -> [HistoryWriter.Effect] {
             let header = RecordingHeader(
-                startedAt: clock, configuration: HubConfiguration(version: "1"), stored: StoredState(installationID: "0123"))
+                startedAt: clock, configuration: HubConfiguration(version: "1"),
+                stored: StoredState(installationID: "0123"))
             return give(.begin(header, segments: segments))
         }
 

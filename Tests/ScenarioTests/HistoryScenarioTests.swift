@@ -61,6 +61,7 @@ struct HistoryScenarioTests {
     ) -> Household {
         var house = Household(rules: rules(), seed: seed, history: history, isWitnessed: true)
         house.pairAll()
+        house.say("closed", on: "home/door")
         var random = SeededGenerator(seed: seed)
         for number in 0..<presses {
             house.wait(.milliseconds(Int.random(in: 5_000...120_000, using: &random)))
@@ -97,7 +98,9 @@ struct HistoryScenarioTests {
     }
 
     /// The lines of `tryck history --json`.
-    static func shown(_ house: Household, since beginning: UTCTime? = nil) throws -> (lines: [JSONValue], gaps: [String]) {
+    static func shown(_ house: Household, since beginning: UTCTime? = nil) throws -> (
+        lines: [JSONValue], gaps: [String]
+    ) {
         let directory = TemporaryDirectory()
         house.history?.write(to: directory)
         var run = HistoryRun(since: beginning, button: nil)
@@ -144,6 +147,110 @@ struct HistoryScenarioTests {
         #expect(
             result.differences.map { "\($0.before.first?.text ?? "")" }
                 == published.map { "home/hall \(String(decoding: $0.payload, as: UTF8.self))" })
+    }
+
+    @Test("the same rules do the same over several segments, also from the middle of the life of a process")
+    func segments() throws {
+        let house = Self.day(HouseHistory(length: 1 << 20), presses: 200, crashes: false)
+        #expect((house.history?.segmentCount ?? 0) > 3)
+        #expect((house.history?.length ?? 0) < 1 << 20)
+        let result = try Self.compare(house, with: Self.rules())
+        #expect(result.differences == [])
+        #expect(result.eventCount > 150)
+
+        // Only the last segments are read, which begin with the state and the rules of that time.
+        let directory = TemporaryDirectory()
+        house.history?.write(to: directory)
+        let last = try #require(HistoryFiles(directory.path).segments.last)
+        let octets = readFile("\(directory.path)/\(last.name)")
+        directory.empty()
+        writeFile("\(directory.path)/\(last.name)", octets)
+        var run = HistoryRun(since: nil, button: nil)
+        var lines: [JSONValue] = []
+        try HistoryFiles(directory.path).read(since: nil) { item in
+            guard let occurrences = run.take(item) else { return false }
+            for case .line(let line, _) in occurrences { lines.append(line) }
+            return true
+        }
+        func publications(_ lines: [JSONValue]) -> [JSONValue] {
+            lines.filter { $0["kind"] == "publish" && $0["topic"] == "home/kitchen" }
+        }
+        #expect(publications(lines).count > 3)
+        #expect(publications(house.told).suffix(publications(lines).count) == publications(lines)[...])
+    }
+
+    @Test("a process that was killed in the middle of a line leaves a readable history", arguments: [1, 2, 40, 300])
+    func torn(count: Int) throws {
+        var house = Self.day(presses: 30, crashes: false)
+        let before = try Self.shown(house).lines.count
+        house.cutHistory(count)
+        house.crash(for: .seconds(10))
+        house.wait(.seconds(60))
+        house.press("kitchen", .click)
+        house.wait(.seconds(5))
+        let (lines, gaps) = try Self.shown(house)
+        #expect(gaps == [])
+        #expect(lines.count > before)
+        #expect(lines.count { $0["kind"] == "start" } == 2)
+        #expect(try Self.compare(house, with: Self.rules()).differences == [])
+    }
+
+    @Test("a segment that is lost is a gap, and everything else is compared")
+    func lost() throws {
+        var house = Self.day(HouseHistory(length: 1 << 20), presses: 200, crashes: false)
+        house.loseHistory(1)
+        #expect(try Self.shown(house).gaps.count == 1)
+        let result = try Self.compare(house, with: Self.rules())
+        #expect(result.differences == [])
+        #expect(result.notes.count == 1)
+        #expect(result.eventCount > 100)
+    }
+
+    @Test("a program that only the other rules start has an unknown result, and what follows it is uncertain")
+    func unknown() throws {
+        let house = Self.day(presses: 20, crashes: false)
+        let rules = Self.rules(
+            kitchen: """
+                - run: [measure, "1"]
+                      - publish: {topic: home/measured, payload: "{{ run.exit_code }}"}
+                """)
+        let result = try Self.compare(house, with: rules)
+        #expect(!result.differences.isEmpty)
+        for difference in result.differences {
+            #expect(difference.after.map(\.rule) == difference.after.map { _ in "kitchen" })
+            #expect(difference.after.map(\.kind).suffix(2) == ["run", "publish"])
+            #expect(difference.after.map(\.isUncertain).suffix(2) == [false, true])
+            #expect(difference.after.dropLast(2).map(\.text) == difference.before.map(\.text))
+        }
+    }
+
+    @Test("rules that are edited twice are compared with those of each time")
+    func reloaded() throws {
+        var house = Household(rules: Self.rules(), history: HouseHistory(), isWitnessed: true)
+        house.pairAll()
+        house.say("closed", on: "home/door")
+        for topicName in ["home/one", "home/two", "home/one"] {
+            house.rulesOnDisk = Self.rules(hall: topicName)
+            house.tell(.reloadRules)
+            for _ in 0..<3 {
+                house.press("hall", .click)
+                house.wait(.seconds(10))
+            }
+        }
+        #expect(try Self.compare(house, with: Self.rules(hall: "home/one")).differences.count == 3)
+        #expect(try Self.compare(house, with: Self.rules(hall: "home/two")).differences.count == 6)
+        #expect(try Self.compare(house, with: Self.rules(hall: "home/two"), button: "kitchen").differences == [])
+    }
+
+    @Test("a step that only the other rules fail in is an error, once")
+    func errors() throws {
+        let house = Self.day(presses: 20, crashes: false)
+        let failing = HouseRules(
+            Self.rules().text.replacing("door: {topic: home/door}", with: "door: {topic: home/other}"))
+        let result = try Self.compare(house, with: failing)
+        #expect(result.notes == ["state door: messages on home/other were not received then, so it is unknown"])
+        #expect(result.errors.count { $0.contains("states.door is unknown") } == 1)
+        #expect(result.differences.contains { $0.after.contains { $0.kind == "failed" } })
     }
 
     @Test("the history shows what the live stream has shown")

@@ -22,7 +22,9 @@ struct HouseHistory {
     mutating func begin(_ header: RecordingHeader, _ hub: inout Hub, at now: Instant, _ clock: UTCTime) {
         _ = hub.beginRecording(header, isExact: false, at: now)
         writer = HistoryWriter(limits)
-        let known = segments.values.map { HistorySegment(number: $0.segment.number, length: $0.octets.count, modifiedAt: clock) }
+        let known = segments.values.map {
+            HistorySegment(number: $0.segment.number, length: $0.octets.count, modifiedAt: clock)
+        }
         carryOut(writer.handle(.begin(header, segments: known), at: now, wallClock: clock), hub, at: now)
     }
 

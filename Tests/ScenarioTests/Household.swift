@@ -359,6 +359,12 @@ struct Household {
         tell(.messageReceived(topicName: topicName, payload: Array(payload.utf8), retained: false))
     }
 
+    /// Cuts off the end of the history, as a kill in the middle of a write does.
+    mutating func cutHistory(_ count: Int) { history?.cut(count) }
+
+    /// Removes a segment of the history.
+    mutating func loseHistory(_ place: Int) { history?.lose(place) }
+
     /// Deletes all retained messages of the broker.
     mutating func clearRetained() { retained = [:] }
 
