@@ -42,7 +42,7 @@ extension Daemon {
             case .remove(let segment): edge.remove(segment)
             case .open(let segment): edge.open(segment)
             case .header(let header): if let line = runner.hub.recordedHeader(header) { edge.write(line) }
-            case .repeated(let input): if let line = runner.hub.repeatedLine(input, at: time) { edge.write(line) }
+            case .repeated(let input, let at): if let line = runner.hub.repeatedLine(input, at: at) { edge.write(line) }
             case .line(let line): edge.write(line)
             case .log(let level, let message): log(level, message)
             }

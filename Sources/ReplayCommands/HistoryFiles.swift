@@ -44,6 +44,24 @@ struct HistoryFiles {
         return segments[(first ?? segments.startIndex)...]
     }
 
+    /// The rules at the end of the history; `nil` if there were none. A segment that cannot be read is passed over.
+    func lastRules() -> RecordedRules? {
+        for segment in segments.reversed() {
+            guard var reader = try? RecordingReader("\(directory)/\(segment.name)") else { continue }
+            var header: RecordingHeader?
+            var reloaded: RecordedRules?
+            while let line = try? reader.next() {
+                switch try? Self.parse(line) {
+                case .header(let next): header = next
+                case .input(let input): reloaded = input.rulesToLoad ?? reloaded
+                case nil: break
+                }
+            }
+            if let header { return reloaded ?? header.rules }
+        }
+        return nil
+    }
+
     /// - Returns: `nil` for an incomplete line.
     private static func parse(_ line: RecordingReader.Line) throws(Failure) -> RecordingLine? {
         do throws(RecordingFailure) {

@@ -73,7 +73,8 @@ struct ReplayedHouse {
             throw .badTime
         }
         for job in recorded.started { jobs.recorded(job, at: recorded.at) }
-        try advance(to: recorded.at)
+        // What happened between inputs that a segment repeats is in the state of its header.
+        if recorded.isRepeated { now = recorded.at } else { try advance(to: recorded.at) }
         if case .wallClock(let utc) = recorded.input { clock = (utc, now) }
         switch recorded.input {
         case .processEnded(let id, _), .webAnswered(let id, _):

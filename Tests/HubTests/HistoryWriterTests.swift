@@ -69,7 +69,7 @@ struct HistoryWriterTests {
             case .remove(let segment): "remove \(segment.number)"
             case .open(let segment): "open \(segment.number)"
             case .header(let header): header.continues ? "header, continues" : "header"
-            case .repeated(let input): "repeated \(name(of: input))"
+            case .repeated(let input, _): "repeated \(name(of: input))"
             case .line: "line"
             case .log(let level, _): "\(level.rawValue)"
             }
@@ -242,8 +242,20 @@ struct HistoryWriterTests {
         #expect(header.stored.rules.variables["count"] == .number(3))
         #expect(
             effects.last
-                == .repeated(.messageReceived(topicName: "door", payload: Array("closed".utf8), retained: true)))
-        #expect(!effects.contains(.repeated(.brokerConnected)))
+                == .repeated(
+                    .messageReceived(topicName: "door", payload: Array("closed".utf8), retained: true),
+                    at: transcript.now))
+        #expect(!Self.words(effects).contains("repeated broker_connected"))
+    }
+
+    @Test("a segment repeats when the clock was set, so that times of events stay the same")
+    func clock() {
+        var transcript = Transcript()
+        _ = transcript.begin()
+        let (utc, at) = (transcript.clock, transcript.now)
+        _ = transcript.turn(.wallClock(utc))
+        transcript.wait(.nanoseconds(3_000_000_001))
+        #expect(transcript.turn(.start, writes: 200 << 10).contains(.repeated(.wallClock(utc), at: at)))
     }
 
     @Test("other files are no segments", arguments: ["1.jsonl", "00000000.jsonl", "0000000a.jsonl", "00000001.json"])

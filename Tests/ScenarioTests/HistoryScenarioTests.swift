@@ -1,5 +1,6 @@
 import ButtonModel
 import DiskTestSupport
+import Glibc
 import Hub
 import JSON
 import MQTTTopics
@@ -91,7 +92,7 @@ struct HistoryScenarioTests {
         _ house: Household, with rules: HouseRules, since beginning: UTCTime? = nil, button: String? = nil
     ) throws -> Comparison.Result {
         let directory = TemporaryDirectory()
-        house.history?.write(to: directory)
+        house.history?.write(to: directory.path)
         var comparison = Comparison(with: rules.set, since: beginning, button: button)
         try HistoryFiles(directory.path).read(since: beginning) { comparison.take($0) }
         return comparison.result()
@@ -102,7 +103,7 @@ struct HistoryScenarioTests {
         lines: [JSONValue], gaps: [String]
     ) {
         let directory = TemporaryDirectory()
-        house.history?.write(to: directory)
+        house.history?.write(to: directory.path)
         var run = HistoryRun(since: beginning, button: nil)
         var lines: [JSONValue] = []
         var gaps: [String] = []
@@ -160,7 +161,7 @@ struct HistoryScenarioTests {
 
         // Only the last segments are read, which begin with the state and the rules of that time.
         let directory = TemporaryDirectory()
-        house.history?.write(to: directory)
+        house.history?.write(to: directory.path)
         let last = try #require(HistoryFiles(directory.path).segments.last)
         let octets = readFile("\(directory.path)/\(last.name)")
         directory.empty()
@@ -209,11 +210,7 @@ struct HistoryScenarioTests {
     @Test("a program that only the other rules start has an unknown result, and what follows it is uncertain")
     func unknown() throws {
         let house = Self.day(presses: 20, crashes: false)
-        let rules = Self.rules(
-            kitchen: """
-                - run: [measure, "1"]
-                      - publish: {topic: home/measured, payload: "{{ run.exit_code }}"}
-                """)
+        let rules = Self.rules(kitchen: "- run: [measure]\n      - publish: {topic: home/measured, payload: 1}")
         let result = try Self.compare(house, with: rules)
         #expect(!result.differences.isEmpty)
         for difference in result.differences {
@@ -240,6 +237,40 @@ struct HistoryScenarioTests {
         #expect(try Self.compare(house, with: Self.rules(hall: "home/one")).differences.count == 3)
         #expect(try Self.compare(house, with: Self.rules(hall: "home/two")).differences.count == 6)
         #expect(try Self.compare(house, with: Self.rules(hall: "home/two"), button: "kitchen").differences == [])
+    }
+
+    @Test("other programs read the past between two times, and compare drafts of files with it")
+    func past() throws {
+        let house = Self.day(presses: 20, crashes: false)
+        let directory = TemporaryDirectory()
+        try #require(mkdir(directory.path + "/history", 0o700) == 0)
+        house.history?.write(to: directory.path + "/history")
+        func read(from beginning: UTCTime? = nil, to end: UTCTime? = nil, limit: Int = .max) throws -> [JSONValue] {
+            var lines: [JSONValue] = []
+            try Past.forEachLine(in: directory.path, from: beginning, to: end) { line in
+                lines.append(line)
+                return lines.count < limit
+            }
+            return lines
+        }
+        let lines = try read()
+        let time = UTCTime(milliseconds: 1_795_000_000_000) + .seconds(600)
+        let (first, second) = (try read(to: time), try read(from: time))
+        #expect(!first.isEmpty && !second.isEmpty)
+        #expect(first + second == lines)
+        #expect(try read(limit: 3) == Array(lines.prefix(3)))
+
+        let same = try Past.comparison(in: directory.path, with: [:])
+        #expect(same["differ"] == [])
+        let draft = Self.rules().text.replacing("topic: home/bell", with: "topic: home/gong")
+        let other = try Past.comparison(in: directory.path, with: ["test.yaml": Array(draft.utf8)])
+        let bells = house.published.count { $0.topicName == "home/bell" }
+        #expect(other["differ"]?.arrayValue?.count == bells)
+        #expect(bells > 0)
+        #expect(throws: (any Error).self) {
+            try Past.comparison(in: directory.path, with: ["test.yaml": Array("rules: x\n".utf8)])
+        }
+        #expect(throws: (any Error).self) { try Past.comparison(in: "/nowhere", with: [:]) }
     }
 
     @Test("a step that only the other rules fail in is an error, once")

@@ -25,7 +25,7 @@ struct HouseHistory {
         let known = segments.values.map {
             HistorySegment(number: $0.segment.number, length: $0.octets.count, modifiedAt: clock)
         }
-        carryOut(writer.handle(.begin(header, segments: known), at: now, wallClock: clock), hub, at: now)
+        carryOut(writer.handle(.begin(header, segments: known), at: now, wallClock: clock), hub)
     }
 
     mutating func add(_ turn: HubRunner.Turn, _ hub: inout Hub, _ clock: UTCTime) {
@@ -36,7 +36,7 @@ struct HouseHistory {
         let effects = writer.handle(
             .turn(turn, line: line, length: length, isState: isState, isBetweenRuns: hub.isBetweenRuns), at: turn.at,
             wallClock: clock)
-        carryOut(effects, hub, at: turn.at)
+        carryOut(effects, hub)
     }
 
     /// Cuts off the end of the open segment, like a kill in the middle of a write.
@@ -46,11 +46,11 @@ struct HouseHistory {
     mutating func lose(_ place: Int) { segments[segments.keys.sorted()[place]] = nil }
 
     /// Writes the segments into files.
-    func write(to directory: TemporaryDirectory) {
-        for (segment, octets) in segments.values { writeFile("\(directory.path)/\(segment.name)", octets) }
+    func write(to directory: String) {
+        for (segment, octets) in segments.values { writeFile("\(directory)/\(segment.name)", octets) }
     }
 
-    private mutating func carryOut(_ effects: [HistoryWriter.Effect], _ hub: Hub, at now: Instant) {
+    private mutating func carryOut(_ effects: [HistoryWriter.Effect], _ hub: Hub) {
         for effect in effects {
             switch effect {
             case .remove(let segment): segments[segment.number] = nil
@@ -58,7 +58,7 @@ struct HouseHistory {
                 current = segment.number
                 segments[current] = (segment, [])
             case .header(let header): add(hub.recordedHeader(header))
-            case .repeated(let input): add(hub.repeatedLine(input, at: now))
+            case .repeated(let input, let at): add(hub.repeatedLine(input, at: at))
             case .line(let line): add(line)
             case .log: break
             }

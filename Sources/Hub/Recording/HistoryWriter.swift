@@ -43,7 +43,8 @@ package struct HistoryWriter: Sendable {
         /// Closes the open segment, and creates this one.
         case open(HistorySegment)
         case header(RecordingHeader)
-        case repeated(Hub.Input)
+        /// An input that happened before. Its time is not before that of the one repeated before it.
+        case repeated(Hub.Input, at: Instant)
         case line(JSONValue)
         case log(LogLevel, String)
     }
@@ -66,6 +67,8 @@ package struct HistoryWriter: Sendable {
     private var pausedUntil: Instant?
     /// True if the last attempt failed.
     private var isFaulty = false
+    /// The last `wallClock`. Its time is repeated with nanoseconds, because random numbers depend on the time of an event.
+    private var wallClockSet: (utc: UTCTime, at: Instant)?
     private var isBrokerConnected = false
     /// The last messages on the topics of states.
     private var messages: [String: Hub.Input] = [:]
@@ -96,7 +99,7 @@ package struct HistoryWriter: Sendable {
             if let pausedUntil {
                 guard now >= pausedUntil else { return [] }
                 self.pausedUntil = nil
-                return beginSegment(at: now, wallClock, afterLoss: true) + repeated(wallClock)
+                return beginSegment(at: now, wallClock, afterLoss: true) + repeated(wallClock, at: now)
             }
             var effects: [Effect] = [.line(line)]
             if beginningLength == nil { beginningLength = length }
@@ -108,7 +111,7 @@ package struct HistoryWriter: Sendable {
             }
             close(length, wallClock)
             effects += beginSegment(at: now, wallClock)
-            effects += repeated(wallClock)
+            effects += repeated(wallClock, at: now)
             return effects
         }
     }
@@ -156,17 +159,19 @@ package struct HistoryWriter: Sendable {
         return closed.filter { !numbers.contains($0.number) }.map { .remove($0) }
     }
 
-    private func repeated(_ wallClock: UTCTime) -> [Effect] {
-        var inputs: [Hub.Input] = [.wallClock(wallClock), .start]
+    private func repeated(_ wallClock: UTCTime, at now: Instant) -> [Effect] {
+        var inputs: [Hub.Input] = [.start]
         if isBrokerConnected { inputs.append(.brokerConnected) }
         inputs += messages.sorted { $0.key < $1.key }.map(\.value)
-        return inputs.map { .repeated($0) }
+        let clock = wallClockSet ?? (wallClock, now)
+        return [.repeated(.wallClock(clock.utc), at: clock.at)] + inputs.map { .repeated($0, at: now) }
     }
 
     /// Follows what a segment that begins now has to contain.
     private mutating func follow(_ turn: HubRunner.Turn, isState: Bool) {
         for case .record(_, let changes) in turn.effects { header?.stored.apply(changes) }
         switch turn.input {
+        case .wallClock(let utc): wallClockSet = (utc, turn.at)
         case .brokerConnected: isBrokerConnected = true
         case .brokerDisconnected: isBrokerConnected = false
         case .rulesLoaded(_, let loaded): if loaded.rules != nil { header?.rules = loaded.source }
