@@ -87,7 +87,10 @@ struct ReplayedHouse {
         case .stop:
             isStopped = true
             try handle(.stop)
-        default:
+        case .start, .wallClock, .transportOpened, .busOpened, .transportClosed, .received, .bus, .goOn, .entropy,
+            .source,
+            .timerFired, .brokerConnected, .brokerDisconnected, .brokerSentMalformedPacket, .messageReceived,
+            .firmwareFiles, .controlLine:
             note(hub.replay(recorded))
             try answer()
         }
@@ -119,12 +122,9 @@ struct ReplayedHouse {
                 timer = nil
                 try handle(.timerFired)
             } else {
-                for input in jobs.takeUnknown(at: now) {
-                    switch input {
-                    case .processEnded(let id, _), .webAnswered(let id, _): note([], assuming: id)
-                    default: break
-                    }
-                    try handle(input)
+                for (job, end) in jobs.takeUnknown(at: now) {
+                    note([], assuming: job)
+                    try handle(end)
                 }
             }
         }

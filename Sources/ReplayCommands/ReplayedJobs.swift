@@ -79,18 +79,20 @@ struct ReplayedJobs: Sendable {
         for (recorded, job) in jobs where job == id { jobs[recorded] = nil }
     }
 
-    /// The ends of the jobs whose results are unknown. They are assumed to be good, and without output.
-    mutating func takeUnknown(at now: Instant) -> [Hub.Input] {
+    /// The jobs whose results are unknown, with their ends, which are assumed to be good and without output.
+    mutating func takeUnknown(at now: Instant) -> [(job: JobID, end: Hub.Input)] {
         let due = waiting.prefix { $0.deadline <= now }
         waiting.removeFirst(due.count)
         return due.map { job in
-            job.isProgram
+            let end: Hub.Input =
+                job.isProgram
                 ? .processEnded(
                     job.id,
                     ProcessResult(
                         status: .exited(0), standardOutput: [], standardError: [], duration: Self.patience))
                 : .webAnswered(
                     job.id, HTTPResult(outcome: .answered(status: 200), body: [], duration: Self.patience, note: nil))
+            return (job.id, end)
         }
     }
 }
@@ -98,10 +100,8 @@ struct ReplayedJobs: Sendable {
 extension Hub.Input {
     /// The end of another job with the same result.
     fileprivate func withID(_ id: JobID) -> Hub.Input {
-        switch self {
-        case .processEnded(_, let result): .processEnded(id, result)
-        case .webAnswered(_, let result): .webAnswered(id, result)
-        default: self
-        }
+        if case .processEnded(_, let result) = self { return .processEnded(id, result) }
+        if case .webAnswered(_, let result) = self { return .webAnswered(id, result) }
+        return self
     }
 }

@@ -28,10 +28,12 @@ enum WhatIfText {
                 title.append(" (late by \(Quantity.span(seconds: lateness / 1000)))", .doubtful)
             }
             lines.append(title)
-            let deeds = difference.before + difference.after
-            let width = deeds.map(\.rule.count).max() ?? 0
-            lines += difference.before.map { line("-", $0, .bad, width) }
-            lines += difference.after.map { line("+", $0, .good, width) }
+            // What the rules do in both cases is of no interest.
+            let changes = difference.after.difference(from: difference.before)
+            let (removed, inserted) = (changes.removals.map(\.deed), changes.insertions.map(\.deed))
+            let width = (removed + inserted).map(\.rule.count).max() ?? 0
+            lines += removed.map { line("-", $0, .bad, width) }
+            lines += inserted.map { line("+", $0, .good, width) }
         }
         if !lines.isEmpty { lines.append("") }
         if result.differences.contains(where: { ($0.before + $0.after).contains(where: \.isUncertain) }) {
@@ -108,5 +110,13 @@ enum WhatIfText {
             "rule": .string(deed.rule), "does": .string(deed.kind), "text": .string(deed.text),
             "after_ms": .integer(deed.after.milliseconds), "certain": .bool(!deed.isUncertain),
         ]
+    }
+}
+
+extension CollectionDifference<RuleLedger.Deed>.Change {
+    fileprivate var deed: RuleLedger.Deed {
+        switch self {
+        case .insert(_, let deed, _), .remove(_, let deed, _): deed
+        }
     }
 }

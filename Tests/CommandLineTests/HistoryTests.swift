@@ -71,8 +71,12 @@ struct HistoryTests {
                     ], after: [.init(rule: "kitchen_toggle", kind: "dropped_queued", text: "", counts: false)]),
                 .init(
                     event: try event("2026-11-22T07:00:00", "double_click"), button: "hall",
-                    before: [.init(rule: "scene", kind: "started", text: "")],
+                    before: [
+                        .init(rule: "scene", kind: "publish", text: "home/scene 1"),
+                        .init(rule: "scene", kind: "publish", text: "home/scene 2"),
+                    ],
                     after: [
+                        .init(rule: "scene", kind: "publish", text: "home/scene 1"),
                         .init(rule: "measure", kind: "run", text: "measure 1"),
                         .init(
                             rule: "measure", after: .milliseconds(2000), kind: "publish", text: "home/measured 0",

@@ -175,11 +175,16 @@ package struct HistoryWriter: Sendable {
         case .brokerConnected: isBrokerConnected = true
         case .brokerDisconnected: isBrokerConnected = false
         case .rulesLoaded(_, let loaded): if loaded.rules != nil { header?.rules = loaded.source }
-        case .messageReceived(let topicName, let payload, _)
-        where isState && payload.count <= Self.maximumTopicLength
-            && (messages.count < Self.maximumTopicCount || messages[topicName] != nil):
+        case .messageReceived(let topicName, let payload, _):
+            guard isState, payload.count <= Self.maximumTopicLength,
+                messages.count < Self.maximumTopicCount || messages[topicName] != nil
+            else { break }
             messages[topicName] = .messageReceived(topicName: topicName, payload: payload, retained: true)
-        default: break
+        case .start, .entropy, .transportOpened, .busOpened, .transportClosed, .received, .bus, .goOn, .source,
+            .brokerAddress, .brokerSentMalformedPacket, .published, .publishFailed, .messageDropped,
+            .subscriptionRefused, .processEnded, .webAnswered, .reloadRules, .logLevel, .firmwareFiles, .firmwareRead,
+            .recordFailed, .reserveFault, .ringFault, .synced, .controlLine, .clientGone, .flicd, .timerFired, .stop:
+            break
         }
     }
 

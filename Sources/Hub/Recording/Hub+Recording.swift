@@ -137,19 +137,15 @@ package struct RuleAction: Hashable, Sendable {
 
 extension Hub.Effect {
     fileprivate func recordedJob(hiding redaction: Redaction) -> RecordedJob? {
-        switch self {
-        case .startProcess(let id, let request):
-            RecordedJob(
-                id: id,
-                fingerprint: .fingerprint(
-                    request.arguments + [String(decoding: request.standardInput, as: UTF8.self)], redaction))
-        case .startWebRequest(let id, let request):
-            RecordedJob(
-                id: id,
-                fingerprint: .fingerprint(
-                    [request.method, request.url, String(decoding: request.body, as: UTF8.self)], redaction))
-        default: nil
+        if case .startProcess(let id, let request) = self {
+            let texts = request.arguments + [String(decoding: request.standardInput, as: UTF8.self)]
+            return RecordedJob(id: id, fingerprint: .fingerprint(texts, redaction))
         }
+        if case .startWebRequest(let id, let request) = self {
+            let texts = [request.method, request.url, String(decoding: request.body, as: UTF8.self)]
+            return RecordedJob(id: id, fingerprint: .fingerprint(texts, redaction))
+        }
+        return nil
     }
 }
 
