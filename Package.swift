@@ -141,8 +141,9 @@ let package = Package(
             "RuleTesting", "Platform", "Setup", "CommandSupport", "CommandText",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
-            "ReplayCommands", "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "Hub", "Platform",
-            "CommandSupport", "CommandText", .product(name: "ArgumentParser", package: "swift-argument-parser")),
+            "ReplayCommands", "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "RuleLoader", "MQTTTopics",
+            "Hub", "Platform", "Edges", "Setup", "CommandSupport", "CommandText",
+            .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
             "DemoCommands", "ButtonModel", "JSON", "Diagnostics", "Gestures", "MQTTTopics", "Hub", "Simulator",
             "Reactor", "Platform", "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText", "RuleCommands",
@@ -229,7 +230,7 @@ let package = Package(
             "Diagnostics",
             "ButtonModel",
             "JSON",
-            "BluetoothHost", "PictureTransfer", "ReplayCommands"),
+            "BluetoothHost", "PictureTransfer", "DiskTestSupport", "ReplayCommands"),
         tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
         tests("PlatformTests", "Platform", "Reactor", "ReactorTestSupport", "DiskTestSupport"),
         tests(

@@ -67,8 +67,8 @@ struct ImportTests {
             "Platform", "Setup", "CommandSupport", "CommandText", "ArgumentParser",
         ],
         "ReplayCommands": [
-            "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "Hub", "Platform", "CommandSupport",
-            "CommandText", "ArgumentParser", "Glibc",
+            "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "RuleLoader", "MQTTTopics", "Hub", "Platform",
+            "Edges", "Setup", "CommandSupport", "CommandText", "ArgumentParser", "Glibc",
         ],
         "DemoCommands": [
             "ButtonModel", "JSON", "Diagnostics", "Gestures", "MQTTTopics", "Hub", "Simulator", "Reactor", "Platform",

@@ -109,6 +109,8 @@ struct ConfigurationTests {
         expected.logLevel = .debug
         expected.logFormat = .json
         expected.metricsTextfile = "a.prom"
+        expected.history = .seconds(30 * 86_400)
+        expected.historySize = 16
         let loaded = load(
             """
             bluetooth: {trust_roots: [\(String(repeating: "aB", count: 32))], max_connections: 7}
@@ -130,6 +132,8 @@ struct ConfigurationTests {
             control: {mqtt: all}
             log: {level: debug, format: json}
             metrics: {textfile: a.prom}
+            history: 30d
+            history_size: 16
             """, secrets: "mqtt: hunter2")
         #expect(loaded.value == expected)
         #expect(loaded.diagnostics == [])
