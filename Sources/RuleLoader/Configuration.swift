@@ -123,6 +123,8 @@ package struct Configuration: Hashable, Sendable {
     package var logLevel = LogLevel.info
     package var logFormat = LogFormat.text
     package var metricsTextfile: String?
+    /// The settings of tryck-web. The daemon only checks them.
+    package var web = Web()
 
     /// The defaults, which apply to a daemon without a configuration.
     package init() {}
