@@ -51,7 +51,7 @@ let package = Package(
     products: [
         .executable(name: "tryck", targets: ["tryck"]),
         .executable(name: "tryckd", targets: ["tryckd"]),
-        .executable(name: "tryck-web", targets: ["tryck-web"]),
+        .executable(name: "tryck-web", targets: ["TryckWeb"]),
         // Libraries for other programs. Each contains the modules whose types it exposes.
         .library(name: "BluetoothHost", targets: ["BluetoothHost", "ButtonModel"]),
         .library(name: "Flic", targets: ["Flic", "ButtonModel"]),
@@ -182,7 +182,7 @@ let package = Package(
             "WebService", "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "RuleTesting", "LanguageServer",
             "MQTTTopics", "Platform", "Setup", "ControlClient", "CCrypto"),
         .executableTarget(
-            name: "tryck-web",
+            name: "TryckWeb",
             dependencies: [
                 "ButtonModel", "JSON", "MQTTTopics", "RuleLoader", "Reactor", "Platform", "Edges", "Setup",
                 "ControlClient", "WebService", "CLinux", .product(name: "Hummingbird", package: "hummingbird"),
@@ -191,7 +191,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            path: "Sources/TryckWeb", exclude: ["Public"], swiftSettings: settings),
+            exclude: ["Public"], swiftSettings: settings),
         // Benchmarks. The Debian package does not contain them.
         .executableTarget(
             name: "tryck-bench",
@@ -266,6 +266,8 @@ let package = Package(
             "Platform", "Edges", "Setup", "Hub", "Rules", "Diagnostics", "ButtonModel", "JSON", "Simulator", "Reactor",
             "ReactorTestSupport", "DiskTestSupport",
             .product(name: "ArgumentParser", package: "swift-argument-parser"), resources: [.copy("Golden")]),
+        tests(
+            "WebServiceTests", "WebService", "RuleLoader", "Setup", "ButtonModel", "JSON", "DiskTestSupport"),
         tests("ArchitectureTests"),
         fuzzing,
         tests(

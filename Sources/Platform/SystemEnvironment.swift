@@ -32,6 +32,9 @@ package enum SystemEnvironment {
 
     package static var isRoot: Bool { geteuid() == 0 }
 
+    /// True if this process can open windows.
+    package static var hasDesktop: Bool { getenv("DISPLAY") != nil || getenv("WAYLAND_DISPLAY") != nil }
+
     /// True if a process with this name is running, for any user. The name is at most 15 octets, as kept by the kernel.
     package static func isRunning(_ name: String) -> Bool {
         guard let processes = opendir("/proc") else { return false }

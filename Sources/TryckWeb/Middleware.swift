@@ -21,7 +21,9 @@ struct PolicyMiddleware: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch let error as HTTPError where error.status == .notFound {
-            throw WebFailure(.notFound, "there is nothing at \(request.uri.path.prefix(200)); deploy/openapi.yaml lists what there is")
+            throw WebFailure(
+                .notFound,
+                "there is nothing at \(request.uri.path.prefix(200)); deploy/openapi.yaml lists what there is")
         }
     }
 }

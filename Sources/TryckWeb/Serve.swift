@@ -33,9 +33,7 @@ func serve(_ site: Site, on group: any EventLoopGroup) async -> String {
             childChannelSetup: connection,
             configuration: ServerConfiguration(
                 address: address, availableConnectionsDelegate: MaximumAvailableConnections(maximumConnections)),
-            onServerRunning: { _ in
-                TryckWeb.log("tryck-web listens on \(site.setup.web.listen); tryck web prints a link to the page")
-            }, eventLoopGroup: group, logger: logger)
+            onServerRunning: { _ in await TryckWeb.listening(site) }, eventLoopGroup: group, logger: logger)
         try await server.run()
         return "the server has ended"
     } catch {

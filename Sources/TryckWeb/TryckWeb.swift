@@ -59,17 +59,26 @@ enum TryckWeb {
             if case .unix(let path) = setup.web.listen { unlink(path) }
             loop.stop()
         }
-        do throws(ControlServerFailure) {
-            linkServer = try LinkServer(loop, path: setup.linkSocket, web: setup.web, signIn: signIn)
-        } catch {
-            log("tryck web can print no links: \(error)")
-        }
         let site = Site(setup, signIn: signIn, loop: loop)
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         Task(executorPreference: LoopTaskExecutor(group.next())) {
             let reason = await serve(site, on: group)
             await failed(reason)
         }
+    }
+
+    /// The page can be opened now.
+    @ReactorActor
+    static func listening(_ site: Site) {
+        log("tryck-web listens on \(site.setup.web.listen); tryck web prints a link to the page")
+        let setup = site.setup
+        do throws(ControlServerFailure) {
+            linkServer = try LinkServer(
+                Reactor.EventLoop.shared, path: setup.linkSocket, web: setup.web, signIn: site.signIn)
+        } catch {
+            log("tryck web can print no links: \(error)")
+        }
+        StartMemory.release()
     }
 
     @ReactorActor

@@ -20,7 +20,9 @@ final class EventFeed {
     private static let linger: Int64 = 60_000_000_000
     /// Nanoseconds before another attempt to connect, if the file of the socket does not tell when.
     private static let retryInterval: Int64 = 2_000_000_000
-    private static let requests = [ControlRequestName.status.rawValue, ControlRequestName.buttons.rawValue, RuleRequestName.rules.rawValue]
+    private static let requests = [
+        ControlRequestName.status.rawValue, ControlRequestName.buttons.rawValue, RuleRequestName.rules.rawValue,
+    ]
 
     private let loop: EventLoop
     private let candidates: [String]

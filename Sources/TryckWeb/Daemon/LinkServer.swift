@@ -14,7 +14,9 @@ final class LinkServer {
         SystemEnvironment.makeDirectory(SystemEnvironment.directory(of: path), mode: 0o750)
         server = try ControlServer(loop: loop, path: path) { [unowned self] client, line in
             let isLink = (try? JSONValue(parsing: line))?["request"]?.stringValue == "link"
-            server?.send((isLink ? Self.answer(web, signIn) : Self.error("there is only the request link")).encoded(), to: client)
+            server?.send(
+                (isLink ? Self.answer(web, signIn) : Self.error("there is only the request link")).encoded(), to: client
+            )
         }
     }
 

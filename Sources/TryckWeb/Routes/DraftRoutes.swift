@@ -31,7 +31,8 @@ extension Result where Failure == RuleDesk.Failure {
     fileprivate var draftValue: Success {
         get throws(WebFailure) {
             if case .failure(.unknownFile(let name)) = self {
-                throw WebFailure(.badRequest, "the rules have no file \(name.prefix(200)); GET /api/rules lists the files")
+                throw WebFailure(
+                    .badRequest, "the rules have no file \(name.prefix(200)); GET /api/rules lists the files")
             }
             return try value
         }

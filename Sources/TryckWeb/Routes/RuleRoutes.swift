@@ -68,7 +68,8 @@ extension WebFailure {
         switch failure {
         case .unknownFile(let name):
             self.init(.notFound, "the rules have no file \(name.prefix(200)); GET /api/rules lists the files")
-        case .noRules(let path): self.init(.notFound, "there is no rules file \(path); create it, or set rules: in tryck.yaml")
+        case .noRules(let path):
+            self.init(.notFound, "there is no rules file \(path); create it, or set rules: in tryck.yaml")
         case .bad(let sentence): self.init(.badRequest, sentence)
         case .notWritable(let sentence): self.init(.forbidden, sentence)
         case .changed(let present):

@@ -18,7 +18,9 @@ func addStaticRoutes(to router: Router<SiteContext>, _ site: Site) {
             .contentType: file.contentType, .eTag: file.etag,
             .cacheControl: file.isLibrary ? "max-age=86400" : "no-cache",
         ]
-        if (request.headers[.ifNoneMatch] ?? "").split(separator: ",").contains(where: { $0.drop { $0 == " " } == file.etag }) {
+        if (request.headers[.ifNoneMatch] ?? "").split(separator: ",").contains(where: {
+            $0.drop { $0 == " " } == file.etag
+        }) {
             return Response(status: .notModified, headers: headers)
         }
         headers[.contentLength] = "\(file.octets.count)"

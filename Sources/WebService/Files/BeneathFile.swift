@@ -29,7 +29,8 @@ package enum BeneathFile {
     }
 
     /// The octets of a regular file; `nil` if there is none, or if a link is on the way.
-    static func read(_ segments: [String], in root: String, maximumLength: Int = StaticFiles.maximumLength) -> [UInt8]? {
+    static func read(_ segments: [String], in root: String, maximumLength: Int = StaticFiles.maximumLength) -> [UInt8]?
+    {
         guard let name = segments.last, let folder = openFolder(segments.dropLast(), in: root) else { return nil }
         defer { close(folder) }
         return read(name, in: folder, maximumLength: maximumLength)?.octets

@@ -85,7 +85,8 @@ struct PasswordPlaces {
 
     /// The user and password of an address.
     private mutating func visitAddress(_ start: Int, _ range: Range<Int>) -> Int {
-        let end = text[start..<range.upperBound].firstIndex { $0 <= 0x20 || "/?#\"'".utf8.contains($0) } ?? range.upperBound
+        let end =
+            text[start..<range.upperBound].firstIndex { $0 <= 0x20 || "/?#\"'".utf8.contains($0) } ?? range.upperBound
         guard let at = text[start..<end].lastIndex(of: UInt8(ascii: "@")) else { return start }
         add(start..<at)
         return at
@@ -128,7 +129,8 @@ struct PasswordPlaces {
             if isKey { block = (indentation, false) }
             return index
         }
-        return visitValue(index..<range.upperBound, isPlain: isKey && index > separated, start: range.lowerBound, indentation)
+        return visitValue(
+            index..<range.upperBound, isPlain: isKey && index > separated, start: range.lowerBound, indentation)
     }
 
     private mutating func visitValue(_ range: Range<Int>, isPlain: Bool, start: Int, _ indentation: Int) -> Int {
@@ -197,7 +199,8 @@ struct PasswordPlaces {
         while end > range.lowerBound, text[end - 1] == 0x20 || text[end - 1] == 0x09 { end -= 1 }
         let place = range.lowerBound..<end
         let isReference =
-            matches("!secret".utf8, at: place.lowerBound, place) || matches("!env_var".utf8, at: place.lowerBound, place)
+            matches("!secret".utf8, at: place.lowerBound, place)
+            || matches("!env_var".utf8, at: place.lowerBound, place)
             || matches("{{".utf8, at: place.lowerBound, place)
         if !isReference, !Self.harmless.contains(Array(text[place])) { add(place) }
     }
@@ -208,7 +211,14 @@ struct PasswordPlaces {
         while end < text.count, text[end] == UInt8(ascii: "*") { end += 1 }
         var start = range.lowerBound
         while start > places.last?.upperBound ?? 0, text[start - 1] == UInt8(ascii: "*") { start -= 1 }
-        guard start < end, start >= places.last?.upperBound ?? 0 else { return }
-        places.append(start..<end)
+        let last = places.last?.upperBound
+        start = max(start, last ?? 0)
+        guard start < end else { return }
+        // Two marks side by side would be one of six asterisks.
+        if let last, start == last {
+            places[places.count - 1] = places[places.count - 1].lowerBound..<end
+        } else {
+            places.append(start..<end)
+        }
     }
 }

@@ -22,7 +22,9 @@ package enum RuleFileName {
                 octets.append(octet)
                 continue
             }
-            guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else { return nil }
+            guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else {
+                return nil
+            }
             octets.append(high << 4 | low)
         }
         return String(validating: octets, as: UTF8.self)

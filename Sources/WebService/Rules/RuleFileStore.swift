@@ -96,7 +96,9 @@ package struct RuleFileStore: Sendable {
         _ name: String, with octets: [UInt8], _ status: stat, in folder: Int32
     ) throws(Failure) {
         func failed(_ reason: Int32) -> Failure {
-            .notWritable("\(name) cannot be written: \(systemMessage(reason)). The file is as it was; free some space or check its folder")
+            .notWritable(
+                "\(name) cannot be written: \(systemMessage(reason)). The file is as it was; free some space or check its folder"
+            )
         }
         let suffix = (WebCrypto.randomOctets(6) ?? []).hexText
         let temporary = ".\(name.prefix(200)).\(suffix).new"

@@ -30,7 +30,8 @@ package struct SessionTable: Hashable, Sendable {
     /// - Returns: the value of the cookie.
     package mutating func begin(_ token: [UInt8], at now: UTCTime) -> String {
         sessions.removeAll { $0.end <= now }
-        if sessions.count >= Self.maximumSessions, let first = sessions.indices.min(by: { sessions[$0].end < sessions[$1].end })
+        if sessions.count >= Self.maximumSessions,
+            let first = sessions.indices.min(by: { sessions[$0].end < sessions[$1].end })
         {
             sessions.remove(at: first)
         }
