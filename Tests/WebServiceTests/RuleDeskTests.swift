@@ -83,12 +83,14 @@ struct RuleDeskTests {
     func refused() throws {
         let text = try desk.text(of: "home.yaml")
         let wrong = Array("version: 1\nfoo: bar\n".utf8)
-        do {
-            _ = try desk.save(wrong, as: "home.yaml", ifMatch: text.etag, insists: false)
-            Issue.record("it was saved")
-        } catch .wrong(_, let diagnostics) {
-            #expect(diagnostics.contains { $0["code"] == "E201" && $0["file"] == "home.yaml" })
+        let refusal = #expect(throws: RuleDesk.Failure.self) {
+            try desk.save(wrong, as: "home.yaml", ifMatch: text.etag, insists: false)
         }
+        guard case .wrong(_, let diagnostics)? = refusal else {
+            Issue.record("it was saved")
+            return
+        }
+        #expect(diagnostics.contains { $0["code"] == "E201" && $0["file"] == "home.yaml" })
         #expect(readFile(directory.path + "/set/home.yaml") == Array(Self.home.utf8))
         _ = try desk.save(wrong, as: "home.yaml", ifMatch: text.etag, insists: true)
         #expect(readFile(directory.path + "/set/home.yaml") == wrong)

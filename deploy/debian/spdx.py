@@ -41,8 +41,9 @@ def swift_packages(file: str) -> list[dict]:
     found = []
     for pin in json.loads(Path(file).read_text())['pins']:
         name, state, location = pin['identity'], pin['state'], pin['location']
+        licence = 'Apache-2.0' + (' WITH Swift-exception' if name in with_exception else '')
         found.append(package(
-            name, state['version'], f'git+{location}@{state["revision"]}', 'Apache-2.0 WITH Swift-exception' if name in with_exception else 'Apache-2.0',
+            name, state['version'], f'git+{location}@{state["revision"]}', licence,
             f'pkg:swift/{location.removeprefix("https://")}@{state["version"]}'))
     return found
 
