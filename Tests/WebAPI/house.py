@@ -20,19 +20,19 @@ buttons:
   kitchen: {{address: "80:E4:DA:00:00:01"}}
 rules:
   - id: toggle
-    on: {{button: kitchen, event: click}}
-    do:
+    triggers: {{button: kitchen, event: click}}
+    actions:
       - http: {{url: "http://ada:{CLEAR}@127.0.0.1:9/", headers: {{X-Token: !secret hue}}}}
   - id: twice
-    on: {{button: kitchen, event: double_click}}
-    do: [{{set: {{count: 1}}}}]
+    triggers: {{button: kitchen, event: double_click}}
+    actions: [{{log: twice}}]
 variables:
   count: {{type: integer, initial: 0}}
 tests:
-  - name: twice counts
+  - name: two clicks are said
     steps:
-      - press: kitchen
-        clicks: 2
+      - press: {{button: kitchen, times: 2}}
+      - expect: [{{log: twice}}]
 """
 
 
@@ -202,6 +202,7 @@ class House:
             directory=self.directory)
         self._ends.callback(self.daemon.end)
         self.daemon.line('commands reach it')
+        self.daemon.line('Bluetooth adapter 00:00:5E:00:53:01')
 
     def start_page(self, web: str, name: str = 'page.yaml', state: str = 'page') -> Program:
         """A tryck-web with its own configuration and state."""
@@ -226,6 +227,7 @@ class House:
     def pair(self) -> None:
         client = socket.socket(socket.AF_UNIX)
         client.connect(str(self.directory / 'control.sock'))
+        client.settimeout(60)
         text = client.makefile('rw')
         for request in ({'request': 'watch'}, {'request': 'permit_join', 'data': {'time': 60}}):
             text.write(json.dumps(request) + '\n')

@@ -8,7 +8,7 @@ struct PasswordHashTests {
     func matches() throws {
         let hash = try #require(PasswordHash(of: "hünter2", salt: [UInt8](repeating: 3, count: 16)))
         #expect(hash.matches("hünter2"))
-        for other in ["", "hunter2", "hünter2 ", "Hünter2", "hünter2\0", String(repeating: "a", count: 100_000)] {
+        for other in ["", "hunter2", "hünter2 ", "Hünter2", "\0hünter2", String(repeating: "a", count: 100_000)] {
             #expect(!hash.matches(other))
         }
     }

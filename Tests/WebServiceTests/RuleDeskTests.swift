@@ -18,15 +18,15 @@ struct RuleDeskTests {
           kitchen: {address: "80:E4:DA:00:00:01"}
         rules:
           - id: toggle
-            on: {button: kitchen, event: click}
-            do:
-              - publish: {topic: a/b, payload: on}
+            triggers: {button: kitchen, event: click}
+            actions:
+              - publish: {topic: a/b, payload: "on"}
               - http: {url: https://ada:hunter2@host/, headers: {X-Token: !secret hue}}
         tests:
           - name: it toggles
             steps:
-              - press: kitchen
-              - expect: [{publish: {topic: a/b, payload: on}}]
+              - press: {button: kitchen, times: 1}
+              - expect: [{publish: {topic: a/b, payload: "on"}}]
         """
 
     init() {
@@ -126,7 +126,7 @@ struct RuleDeskTests {
     @Test("no answer about a draft has a secret, or words of a file that the page does not show")
     func secrets() throws {
         let members: [JSONValue.Member] = [.init("button", "kitchen"), .init("event", "click")]
-        let leak = Self.home.replacing("payload: on", with: "payload: !secret hue")
+        let leak = Self.home.replacing("payload: \"on\"", with: "payload: !secret hue")
         var answers = [
             try desk.check(draft(leak)), try desk.test(draft(leak)), try desk.explain(draft(leak, members)),
             try desk.check(draft("version: 1\ninclude: secrets.yaml\n")),
@@ -145,7 +145,7 @@ struct RuleDeskTests {
     @Test("completion and hints are those of the language server")
     func editing() throws {
         let text = Self.home.replacing("event: click", with: "event: ")
-        let column = "    on: {button: kitchen, event: ".utf16.count
+        let column = "    triggers: {button: kitchen, event: ".utf16.count
         let more: [JSONValue.Member] = [
             .init("file", "home.yaml"), .init("line", 6), .init("character", .integer(Int64(column))),
         ]
@@ -154,7 +154,7 @@ struct RuleDeskTests {
         let twice = Self.home.replacing(
             "rules:\n",
             with:
-                "rules:\n  - {id: two, on: {button: kitchen, event: double_click}, do: [{publish: {topic: a, payload: b}}]}\n"
+                "rules:\n  - {id: two, triggers: {button: kitchen, event: double_click}, actions: [{publish: {topic: a, payload: b}}]}\n"
         )
         let hints = try desk.hints(draft(twice, [.init("file", "home.yaml")]))["hints"]?.arrayValue ?? []
         #expect(hints.map { $0["line"] } == [7])
