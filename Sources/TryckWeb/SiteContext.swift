@@ -34,12 +34,20 @@ extension Request {
     ///
     /// - Throws: `WebFailure` with 413 for a longer body.
     func octets(upTo limit: Int = maximumBody) async throws(WebFailure) -> [UInt8] {
-        if let length = headers[.contentLength].flatMap({ Int($0) }), length > limit { throw .tooLong(limit) }
+        var octets: [UInt8] = []
+        var count = 0
         do {
-            return Array(try await body.collect(upTo: limit).readableBytesView)
+            for try await buffer in body {
+                count += buffer.readableBytes
+                if count <= limit { octets.append(contentsOf: buffer.readableBytesView) } else { octets = [] }
+                // What is a little too long is read to its end, because some clients read no answer before they have sent all.
+                if count > 8 * maximumBody { break }
+            }
         } catch {
-            throw .tooLong(limit)
+            throw WebFailure(.badRequest, "the body is not complete; send it again")
         }
+        guard count <= limit else { throw .tooLong(limit) }
+        return octets
     }
 }
 

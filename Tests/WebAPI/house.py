@@ -243,6 +243,26 @@ class House:
         text.flush()
         client.close()
 
+    def flood(self, octets: int) -> None:
+        """Presses a button until the live stream has had that many octets."""
+        control, watching = (socket.socket(socket.AF_UNIX) for _ in range(2))
+        for connection in (control, watching):
+            connection.settimeout(60)
+            connection.connect(str(self.directory / 'control.sock'))
+        watching.sendall(b'{"request":"watch"}\n')
+        lines, answers = watching.makefile('rb'), control.makefile('rb')
+        seen = len(lines.readline())
+        while seen < octets:
+            for press in ('down', 'up'):
+                control.sendall(json.dumps({'request': 'simulator/press', 'data': {'button': 'hall', 'press': press}}).encode() + b'\n')
+                answers.readline()
+                line = b''
+                while b'"event":"' + press.encode() + b'"' not in line:
+                    line = lines.readline()
+                    seen += len(line)
+        for connection in (control, watching):
+            connection.close()
+
     def end(self) -> None:
         self._ends.close()
         shutil.rmtree(self.directory, ignore_errors=True)
