@@ -21,6 +21,13 @@ package enum SystemEnvironment {
         return UTCTime(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
+    /// The present instant of the clock that state machines use.
+    package static var sinceBoot: Instant {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+
     package static func randomOctets(_ count: Int) -> [UInt8] {
         var octets = [UInt8](repeating: 0, count: count)
         // Fails only for a bad address or on a kernel without getrandom.

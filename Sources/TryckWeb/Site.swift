@@ -1,5 +1,4 @@
 import ButtonModel
-import Glibc
 import Platform
 import Reactor
 import RuleLoader
@@ -29,11 +28,6 @@ struct Site: Sendable {
         rules = RuleDesk(setup.rules, canEdit: setup.web.editsRules, key: signIn.fileKey)
     }
 
-    static var now: Instant {
-        var time = timespec()
-        clock_gettime(CLOCK_BOOTTIME, &time)
-        return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
-    }
-
+    static var now: Instant { SystemEnvironment.sinceBoot }
     static var wallClock: UTCTime { SystemEnvironment.wallClock }
 }
