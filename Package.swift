@@ -146,8 +146,9 @@ let package = Package(
             "RuleTesting", "Platform", "Setup", "CommandSupport", "CommandText",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
-            "ReplayCommands", "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "Hub", "Platform",
-            "CommandSupport", "CommandText", .product(name: "ArgumentParser", package: "swift-argument-parser")),
+            "ReplayCommands", "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "RuleLoader", "MQTTTopics",
+            "Hub", "Platform", "Edges", "Setup", "CommandSupport", "CommandText",
+            .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
             "DemoCommands", "ButtonModel", "JSON", "Diagnostics", "Gestures", "MQTTTopics", "Hub", "Simulator",
             "Reactor", "Platform", "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText", "RuleCommands",
@@ -185,7 +186,8 @@ let package = Package(
             name: "TryckWeb",
             dependencies: [
                 "ButtonModel", "JSON", "MQTTTopics", "RuleLoader", "Reactor", "Platform", "Edges", "Setup",
-                "ControlClient", "WebService", "CLinux", .product(name: "Hummingbird", package: "hummingbird"),
+                "ControlClient", "WebService", "ReplayCommands", "CommandSupport", "CLinux",
+                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
@@ -250,7 +252,7 @@ let package = Package(
             "Diagnostics",
             "ButtonModel",
             "JSON",
-            "BluetoothHost", "PictureTransfer", "ReplayCommands"),
+            "BluetoothHost", "PictureTransfer", "DiskTestSupport", "ReplayCommands"),
         tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
         tests("PlatformTests", "Platform", "Reactor", "ReactorTestSupport", "DiskTestSupport"),
         tests(

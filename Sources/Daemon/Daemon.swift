@@ -29,6 +29,8 @@ final class Daemon {
     private(set) var fileWatch: FileWatch?
     let capture: CaptureFile?
     private var recorder: RecordEdge?
+    /// The history and its writer; `nil` if none is kept.
+    var history: (writer: HistoryWriter, edge: HistoryEdge)?
     var runner: HubRunner
     /// In the order of the configuration.
     private lazy var radios = makeRadios()
@@ -95,15 +97,28 @@ final class Daemon {
         pauseTimer = loop.timer { [weak self] in self?.handleInputs() }
     }
 
+    /// Begins the recording and the history that the configuration requests. Without a history, what was kept earlier is removed.
     private func beginRecording() {
-        guard let recorder else { return }
+        if setup.history == nil { HistoryEdge.removeSegments(in: Setup.historyDirectory(in: setup.stateDirectory)) }
+        guard recorder != nil || setup.history != nil else { return }
         let header = RecordingHeader(
             startedAt: SystemEnvironment.wallClock, configuration: setup.hub, rules: setup.recordedRules,
             stored: store.stored)
         let secrets = Set([setup.configuration.mqttPassword?.value].compactMap(\.self))
-        recorder.write(
-            runner.hub.beginRecording(header, hiding: secrets, at: now))
-        logger.info("the input of the daemon is recorded in \(setup.recordingPath ?? "a file")")
+        let line = runner.hub.beginRecording(header, hiding: secrets, isExact: recorder != nil, at: now)
+        if let recorder {
+            recorder.write(line)
+            logger.info("the input of the daemon is recorded in \(setup.recordingPath ?? "a file")")
+        }
+        if let limits = setup.history { beginHistory(header, limits) }
+    }
+
+    /// Writes a turn into the recording and the history.
+    private func record(_ turn: HubRunner.Turn) {
+        guard recorder != nil || history != nil else { return }
+        let line = runner.hub.recordedLine(turn.input, turn.effects, at: turn.at)
+        if let line { recorder?.write(line) }
+        addToHistory(turn, line)
     }
 
     /// The recording has ended.
@@ -112,7 +127,7 @@ final class Daemon {
     func recordingEnded(_ reason: String) {
         logger.warning("\(reason)")
         recorder = nil
-        runner.hub.endRecording()
+        if history == nil { runner.hub.endRecording() } else { runner.hub.endExactRecording() }
     }
 
     /// Starts the hub, the edges, the broker and the watchdog. Everything after that happens on the loop.
@@ -173,10 +188,13 @@ final class Daemon {
         isCarryingOut = true
         defer { isCarryingOut = false }
         while let turn = runner.next(at: now) {
-            if let recorder, let line = runner.hub.recordedLine(turn.input, at: turn.at) { recorder.write(line) }
             // The messages of rules are written by now; those that follow leave in one segment.
             if turn.input == .goOn { mqtt?.beginBatch() }
+            // An exact recording contains the last turn, too, whose effects end it. A history is written behind the actions.
+            let isExact = recorder != nil
+            if isExact { record(turn) }
             for effect in turn.effects { carryOut(effect) }
+            if !isExact { record(turn) }
         }
         mqtt?.endBatch()
         if let end = runner.pausesUntil {
@@ -262,7 +280,7 @@ final class Daemon {
         }
     }
 
-    private func log(_ level: LogLevel, _ message: String) {
+    func log(_ level: LogLevel, _ message: String) {
         switch level {
         case .debug: logger.debug("\(message)")
         case .info: logger.info("\(message)")
@@ -298,6 +316,7 @@ final class Daemon {
         firmware.stop()
         capture?.close()
         recorder?.end()
+        history?.edge.end()
         broker?.stop()
         control.close()
         flicd?.stop()

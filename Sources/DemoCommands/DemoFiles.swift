@@ -59,6 +59,7 @@ struct DemoFiles: Sendable {
         bluetooth: {transport: \(JSONValue.string("simulated:\(simulator)"))}
         mqtt: {broker: embedded}
         rules: \(JSONValue.string(rules))
+        state_directory: \(JSONValue.string(stateDirectory))
         web: {listen: "127.0.0.1:\(pagePort ?? 8125)"}
 
         """

@@ -152,6 +152,7 @@ extension Hub {
     // MARK: Steps
 
     private mutating func perform(_ step: ActionID, _ action: Action, rule: String, at now: Instant) {
+        ruleActions?.append(RuleAction(step: step, rule: rule, action: action))
         switch action {
         case .message(.publish(let publish)):
             self.publish(
@@ -160,6 +161,7 @@ extension Hub {
         case .external(let external):
             let id = identifiers.jobID()
             jobs.started(id, Jobs.StepJob(step: step, rule: rule, work: external))
+            if let last = ruleActions?.indices.last { ruleActions?[last].job = id }
             switch external {
             case .process(let process): emit(.startProcess(id, ProcessRequest(process, in: configuration)))
             case .http(let request): emit(.startWebRequest(id, request))

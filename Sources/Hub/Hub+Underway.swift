@@ -31,4 +31,10 @@ extension Hub {
         underway.isReloading = rules.isLoading
         return underway
     }
+
+    /// True if no run, program or web request is in progress.
+    package var isBetweenRuns: Bool { !isIncomplete && rules.runCount == 0 && jobs.stepCount == 0 }
+
+    /// True if a state of the rules reads this topic.
+    package func isState(_ topicName: String) -> Bool { rules.isState(topicName) }
 }

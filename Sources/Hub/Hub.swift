@@ -202,7 +202,8 @@ package struct Hub: Sendable {
     var buttonInputs: [ButtonManager.Input] = []
     /// A press whose first effects were returned before it is handled, until `goOn`.
     var earlyPress: EarlyPress?
-    /// False while a recording is made or replayed, so that a replay divides the effects into the same inputs.
+    /// False while an exact recording is made or any recording is replayed, so that a replay divides the effects into the
+    /// same inputs.
     var findsEarlyEffects = true
     /// True if the early effects of a press were not those of its handling, so that some of its actions were carried out twice.
     /// This is a bug of this program. All later presses take the general way.
@@ -214,6 +215,8 @@ package struct Hub: Sendable {
     var occurrencesOfAction: [Occurrence]?
     /// `nil` if no recording is made.
     var recording: OngoingRecording?
+    /// The actions of rules, for a replay that compares them; `nil` if they are not collected.
+    var ruleActions: [RuleAction]?
 
     /// - Parameters:
     ///   - stored: the stored state at the start.

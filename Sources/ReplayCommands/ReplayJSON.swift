@@ -1,3 +1,4 @@
+import ButtonModel
 import Hub
 import JSON
 
@@ -12,10 +13,14 @@ enum ReplayJSON {
                 "rules": .integer(Int64(ruleCount)),
                 "buttons": .integer(Int64(header.stored.buttons.count)),
             ])
-        case .line(let line, let time):
-            guard case .object(let members) = line else { return text(line) }
-            return text(.object([.init("time", .string("\(time)"))] + members))
+        case .line(let line, let time): return text(value(line, at: time))
         }
+    }
+
+    /// A line of the live stream with its time.
+    static func value(_ line: JSONValue, at time: UTCTime) -> JSONValue {
+        guard case .object(let members) = line else { return line }
+        return .object([.init("time", .string("\(time)"))] + members)
     }
 
     static func line(_ summary: ReplayRun.Summary) -> String {

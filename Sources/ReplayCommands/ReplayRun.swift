@@ -45,7 +45,7 @@ struct ReplayRun {
     }
 
     /// A client that no recording contains.
-    private static let watcher = Hub.ClientID(rawValue: .max)
+    static let watcher = Hub.ClientID(rawValue: .max)
 
     private var session: Session?
     private var counts = Summary()
@@ -100,7 +100,7 @@ struct ReplayRun {
         return set.rules.count
     }
 
-    private static func load(_ rules: RecordedRules?) throws(Failure) -> RuleSet {
+    static func load(_ rules: RecordedRules?) throws(Failure) -> RuleSet {
         guard let rules,
             let loaded = FileLoader.recordedRules(
                 rules.files.map { SourceFile(name: $0.name, text: $0.text) }, timeZones: rules.timeZones,

@@ -35,6 +35,8 @@ extension Configuration {
         compare("log.level", \.logLevel)
         compare("log.format", \.logFormat)
         compare("metrics.textfile", \.metricsTextfile)
+        compare("history", \.history)
+        compare("history_size", \.historySize)
         return keys
     }
 }

@@ -126,6 +126,11 @@ package struct Configuration: Hashable, Sendable {
     /// The settings of tryck-web. The daemon only checks them.
     package var web = Web()
 
+    /// How long the history is kept; `nil`: none is written.
+    package var history: Duration? = .seconds(7 * 86_400)
+    /// The maximum size of the history, in MiB.
+    package var historySize = 64
+
     /// The defaults, which apply to a daemon without a configuration.
     package init() {}
 

@@ -62,6 +62,16 @@ struct ConfigurationReader {
             configuration.metricsTextfile = path("textfile", of: fields)
         }
         if let fields = section("web", of: fields) { configuration.web = web(fields) }
+        if let node = fields.node("history") { readHistory(node) }
+        configuration.historySize = fields.integer("history_size") ?? configuration.historySize
+    }
+
+    private mutating func readHistory(_ node: YAMLNode) {
+        if case .scalar("none", _) = node.content {
+            configuration.history = nil
+        } else if let age = checker.duration(node, key: "history", .seconds(3600) ... .seconds(90 * 86_400)) {
+            configuration.history = age
+        }
     }
 
     private mutating func section(_ key: String, of fields: CheckedMapping) -> CheckedMapping? {

@@ -20,6 +20,10 @@ extension MappingTable {
             Key("log", .anything, "log level and format"),
             Key("metrics", .anything, "counters for Prometheus"),
             Key("web", .anything, "the page that tryck-web serves"),
+            Key(
+                "history", .anything,
+                "how long events are kept for `tryck history` and `tryck what-if`: up to `90d`, or `none`"),
+            Key("history_size", .integer(1...1024), "the maximum size of the history, in MiB"),
         ],
         foreignHints: [
             "buttons": "buttons belong in the rules file", "broker": "use mqtt: {broker: …}",

@@ -1,5 +1,6 @@
 import ButtonModel
 import ESPHome
+import Edges
 package import Hub
 package import Platform
 import Radios
@@ -30,6 +31,8 @@ package struct Setup: Sendable {
     /// The file to which a recording is written, and the rules that it contains.
     package var recordingPath: String?
     package var recordedRules: RecordedRules?
+    /// The limits of the history; `nil` if none is kept.
+    package var history: HistoryLimits?
     package var simulator: [SimulatedButtonDescription]
     package var hub: HubConfiguration
     /// Lines to be logged once the log is open.
@@ -71,6 +74,7 @@ package struct Setup: Sendable {
         rulesToKeep = initial.rulesToKeep
         recordingPath = options.record.map { resolve($0, in: base) }
         recordedRules = initial.recorded
+        history = configuration.history.map { HistoryLimits(age: $0, length: configuration.historySize << 20) }
         watched = initial.watched
         warnings += initial.notices
         if let fault = initial.fault { warnings.append(fault) }
@@ -108,6 +112,11 @@ package struct Setup: Sendable {
         let found = try files.configuration(at: options.configuration)
         return files.stateDirectory(found.configuration, in: found.directory)
             ?? Locations(environment: environment, isRoot: SystemEnvironment.isRoot).stateDirectory
+    }
+
+    /// The directory of the history in a state directory.
+    package static func historyDirectory(in stateDirectory: String) -> String {
+        "\(stateDirectory)/\(HistoryEdge.directoryName)"
     }
 
     /// The directories in which a daemon may have its control socket, and a reserve in memory.

@@ -120,6 +120,7 @@ package struct StateDirectoryReport: Hashable, Sendable {
     private static func foreignFile(in directory: String, of owner: UInt32) -> ForeignFile? {
         let names = [
             StoreFiles.databaseName, StoreFiles.databaseName + "-wal", StoreFiles.lockName, StoreFiles.reserveName,
+            HistoryEdge.directoryName,
         ]
         for path in names.map({ "\(directory)/\($0)" }) {
             var information = stat()

@@ -13,6 +13,8 @@ package struct WebSetup: Sendable {
     package var linkSocket: String
     /// The directory for the file with the sessions.
     package var stateDirectory: String
+    /// The state directory of the daemon, for its history.
+    package var daemonStateDirectory: String
     package var rules: RulesOnDisk
     package var publicFolder: String?
     package var policy: RequestPolicy
@@ -41,6 +43,10 @@ package struct WebSetup: Sendable {
             chosen: chosen, configured: configured, runtimeDirectory: environment["XDG_RUNTIME_DIR"])
         let locations = Locations(environment: environment, isRoot: SystemEnvironment.isRoot)
         stateDirectory = options.stateDirectory.map { resolve($0, in: base) } ?? locations.stateDirectory
+        // As a service, the page has a state directory of its own, and the daemon the usual one.
+        daemonStateDirectory =
+            files.stateDirectory(found.configuration, in: found.directory)
+            ?? (environment["STATE_DIRECTORY"] == nil ? locations.stateDirectory : "/var/lib/tryck")
         linkSocket =
             environment["RUNTIME_DIRECTORY"].map { "\($0)/\(LinkSocket.name)" }
             ?? LinkSocket.candidates(controlSocket: chosen ?? configured, environment: environment).first

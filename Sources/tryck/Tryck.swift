@@ -25,7 +25,8 @@ struct Tryck: ParsableCommand {
             CommandGroup(
                 name: "Rules",
                 subcommands: [
-                    RuleCommands.check, RuleCommands.test, RuleCommands.explain, DaemonCommands.rules,
+                    RuleCommands.check, RuleCommands.test, RuleCommands.explain, ReplayCommands.whatIf,
+                    DaemonCommands.rules,
                     DaemonCommands.rule, DaemonCommands.variables, DaemonCommands.variable, DaemonCommands.states,
                     RuleCommands.schema, LanguageServerCommands.languageServer, DaemonCommands.reload,
                 ]),
@@ -33,6 +34,7 @@ struct Tryck: ParsableCommand {
                 name: "Buttons",
                 subcommands: [
                     DaemonCommands.pair, DaemonCommands.buttons, DaemonCommands.button, DaemonCommands.watch,
+                    ReplayCommands.history,
                     ExportCommands.export, ExportCommands.import,
                 ]),
             CommandGroup(name: "Radios", subcommands: [DaemonCommands.radios, RadioCommands.hci]),

@@ -67,8 +67,8 @@ struct ImportTests {
             "Platform", "Setup", "CommandSupport", "CommandText", "ArgumentParser",
         ],
         "ReplayCommands": [
-            "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "Hub", "Platform", "CommandSupport",
-            "CommandText", "ArgumentParser", "Glibc",
+            "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "RuleLoader", "MQTTTopics", "Hub", "Platform",
+            "Edges", "Setup", "CommandSupport", "CommandText", "ArgumentParser", "Glibc",
         ],
         "DemoCommands": [
             "ButtonModel", "JSON", "Diagnostics", "Gestures", "MQTTTopics", "Hub", "Simulator", "Reactor", "Platform",
@@ -102,7 +102,8 @@ struct ImportTests {
         ],
         "TryckWeb": [
             "ButtonModel", "JSON", "MQTTTopics", "RuleLoader", "Reactor", "Platform", "Edges", "Setup", "ControlClient",
-            "WebService", "CLinux", "Hummingbird", "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "Logging",
+            "WebService", "ReplayCommands", "CommandSupport", "CLinux", "Hummingbird", "HummingbirdCore", "HTTPTypes",
+            "NIOCore", "NIOPosix", "Logging",
             "Glibc",
             "Synchronization",
         ],

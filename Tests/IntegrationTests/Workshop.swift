@@ -41,7 +41,8 @@ final class Workshop {
     func tryck(_ arguments: [String]) throws -> Program {
         var arguments = arguments
         let alone: Set = [
-            "check", "demo", "explain", "language-server", "replay", "schema", "simulate", "test", "--help",
+            "check", "demo", "explain", "history", "language-server", "replay", "schema", "simulate", "test", "what-if",
+            "--help",
         ]
         if let first = arguments.first, !alone.contains(first) {
             arguments += ["--control-socket", path("control.sock")]

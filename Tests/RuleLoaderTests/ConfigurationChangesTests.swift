@@ -16,6 +16,7 @@ struct ConfigurationChangesTests {
         "rules": "r.yaml", "state_directory": "s", "control_socket": "s", "flicd.listen": "127.0.0.1:5551",
         "sources": "flicd://h", "actions.shell": "false", "actions.run": "false", "actions.http": "false",
         "control.mqtt": "all", "log.level": "debug", "log.format": "json", "metrics.textfile": "m",
+        "history": "none", "history_size": "32",
     ]
 
     private static func configuration(_ key: String, _ value: String) throws -> Configuration {

@@ -113,6 +113,8 @@ struct ConfigurationTests {
         expected.web.password = Password("hunter2")
         expected.web.editsRules = false
         expected.web.basePath = "/a/b/"
+        expected.history = .seconds(30 * 86_400)
+        expected.historySize = 16
         let loaded = load(
             """
             bluetooth: {trust_roots: [\(String(repeating: "aB", count: 32))], max_connections: 7}
@@ -135,6 +137,8 @@ struct ConfigurationTests {
             log: {level: debug, format: json}
             metrics: {textfile: a.prom}
             web: {listen: "0.0.0.0:80", password: !secret mqtt, edit_rules: false, base_path: /a/b/}
+            history: 30d
+            history_size: 16
             """, secrets: "mqtt: hunter2")
         #expect(loaded.value == expected)
         #expect(loaded.diagnostics == [])

@@ -53,6 +53,8 @@ struct Household {
     private(set) var recording: [JSONValue] = []
     private(set) var recordedEffects: [Hub.Effect] = []
     private var recordingStart = Instant(nanoseconds: 0)
+    /// The history of the house, if one is kept.
+    private(set) var history: HouseHistory?
     /// The digest of all effects of the hub, if requested.
     private(set) var digest: EffectDigest?
 
@@ -155,7 +157,8 @@ struct Household {
         control: MQTTControl = .settings, discoveryPrefix: String? = nil,
         hasBroker: Bool = true, hasMetrics: Bool = false, lostState: String? = nil, ringWarning: String? = nil,
         servesFlicd: Bool = false, controller: VirtualController.Configuration? = nil,
-        radios radioCount: Int = 1, recordedAt seam: RecordingSeam? = nil, isWitnessed: Bool = false,
+        radios radioCount: Int = 1, recordedAt seam: RecordingSeam? = nil, history: HouseHistory? = nil,
+        isWitnessed: Bool = false,
         pausing pause: Duration? = nil
     ) {
         self.radioCount = radioCount
@@ -163,6 +166,7 @@ struct Household {
         self.isWitnessed = isWitnessed
         if isWitnessed, EffectDigestFile.isWanted { digest = EffectDigest(keepsLines: EffectDigestFile.keepsLines) }
         self.seam = seam
+        self.history = history
         random = SeededGenerator(seed: seed)
         self.rules = rules
         descriptions = buttons
@@ -190,6 +194,12 @@ struct Household {
             let header = RecordingHeader(
                 startedAt: clock, configuration: configuration, rules: rules.recorded, stored: stored)
             recording.append(seam.header(runner.hub.beginRecording(header, at: now), header))
+        }
+        if history != nil {
+            let header = RecordingHeader(
+                startedAt: clock, configuration: configuration, rules: (rulesOnDisk ?? rules).recorded, stored: stored)
+            let (start, time) = (now, clock)
+            history?.begin(header, &runner.hub, at: start, time)
         }
         if isWitnessed { give(.controlLine(.init(rawValue: 9), Array(#"{"request":"watch"}"#.utf8))) }
         give(.wallClock(clock))
@@ -349,6 +359,12 @@ struct Household {
         tell(.messageReceived(topicName: topicName, payload: Array(payload.utf8), retained: false))
     }
 
+    /// Cuts off the end of the history, as a kill in the middle of a write does.
+    mutating func cutHistory(_ count: Int) { history?.cut(count) }
+
+    /// Removes a segment of the history.
+    mutating func loseHistory(_ place: Int) { history?.lose(place) }
+
     /// Deletes all retained messages of the broker.
     mutating func clearRetained() { retained = [:] }
 
@@ -489,6 +505,8 @@ struct Household {
                 see(.effect(effect))
                 carryOut(effect)
             }
+            let time = clock
+            history?.add(turn, &runner.hub, time)
         }
     }
 

@@ -192,7 +192,7 @@ class House:
     def configuration(self, web: str, name: str = 'tryck.yaml') -> Path:
         path = self.directory / name
         path.write_text(
-            'bluetooth: {transport: "simulated:simulator.yaml"}\nmqtt: {broker: none}\ncontrol_socket: control.sock\n'
+            'bluetooth: {transport: "simulated:simulator.yaml"}\nmqtt: {broker: none}\ncontrol_socket: control.sock\nstate_directory: state\n'
             f'web: {web}\n')
         return path
 

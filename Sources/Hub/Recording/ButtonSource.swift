@@ -37,9 +37,9 @@ struct ButtonSource: Sendable {
     /// Delivers only the reports given to `replay` from now on.
     mutating func followRecording() { origin = .recording }
 
-    /// The event that handling a packet will report (`ButtonManager.preview`); `nil` while reports are recorded or replayed.
+    /// The event that handling a packet will report (`ButtonManager.preview`); `nil` while reports are replayed.
     func preview(_ packet: ButtonManager.Input, at now: Instant) -> (event: ButtonEvent, cursor: EventCursor)? {
-        guard case .radio = origin else { return nil }
+        guard !followsRecording else { return nil }
         return manager.preview(packet, at: now)
     }
 

@@ -8,12 +8,14 @@ extension Hub {
     ///
     /// From then on, `recordedLine` must be called after each `handle`.
     ///
-    /// - Parameter secrets: texts to redact, besides those that are redacted in all output.
+    /// - Parameters:
+    ///   - secrets: texts to redact, besides those that are redacted in all output.
+    ///   - isExact: true if a replay has to divide the effects into the same inputs. The actions of a press then take longer.
     package mutating func beginRecording(
-        _ header: RecordingHeader, hiding secrets: Set<String> = [], at now: Instant
+        _ header: RecordingHeader, hiding secrets: Set<String> = [], isExact: Bool = true, at now: Instant
     ) -> JSONValue {
         buttonSource.record()
-        findsEarlyEffects = false
+        findsEarlyEffects = !isExact
         let redaction = redaction.hiding(secrets)
         recording = OngoingRecording(start: now, redaction: redaction)
         return header.json(hiding: redaction)
@@ -25,18 +27,37 @@ extension Hub {
         recording?.redaction = redaction
     }
 
+    /// The recording in progress continues, and a replay need not divide the effects into the same inputs from now on.
+    package mutating func endExactRecording() { findsEarlyEffects = true }
+
     package mutating func endRecording() {
         buttonSource.endRecording()
         findsEarlyEffects = true
         recording = nil
     }
 
+    /// The header in the form of the recording in progress; `nil` if there is none.
+    package func recordedHeader(_ header: RecordingHeader) -> JSONValue? {
+        recording.map { header.json(hiding: $0.redaction) }
+    }
+
+    /// A line that a history repeats at the beginning of a segment; `nil` if no recording is in progress.
+    package func repeatedLine(_ input: Input, at now: Instant) -> JSONValue? {
+        guard let recording else { return nil }
+        var recorded = RecordedInput(at: Instant(sinceBoot: now - recording.start), input: input)
+        recorded.isRepeated = true
+        return recorded.json(hiding: recording.redaction)
+    }
+
     /// The line for the latest input of `handle`; `nil` for a packet or entropy without reports, which only the radio
     /// uses.
-    package mutating func recordedLine(_ input: Input, at now: Instant) -> JSONValue? {
+    ///
+    /// - Parameter effects: those that `handle` returned.
+    package mutating func recordedLine(_ input: Input, _ effects: [Effect] = [], at now: Instant) -> JSONValue? {
         guard let recording else { return nil }
         var recorded = RecordedInput(
             at: Instant(sinceBoot: now - recording.start), input: input, reports: buttonSource.takeReports())
+        recorded.started = effects.compactMap { $0.recordedJob(hiding: recording.redaction) }
         let isForRadio: Bool
         switch input {
         // In a replay, `goOn` follows its input by itself.
@@ -51,8 +72,10 @@ extension Hub {
             .flicd, .timerFired, .stop:
             isForRadio = false
         }
+        // Most packets are advertisements without reports, for which no line is encoded.
+        if isForRadio, recorded.reports.isEmpty, recorded.started.isEmpty { return nil }
         let line = recorded.json(hiding: recording.redaction)
-        guard !isForRadio || line["reports"] != nil else { return nil }
+        guard !isForRadio || line["reports"] != nil || !recorded.started.isEmpty else { return nil }
         return line
     }
 
@@ -80,6 +103,67 @@ extension Hub {
             buttonSource.dropKnown()
         }
         return effects
+    }
+}
+
+extension Hub {
+    /// Collects the actions of rules from now on, for `takeRuleActions`.
+    package mutating func collectRuleActions() { ruleActions = [] }
+
+    /// The actions of rules since the last call, in order; empty unless `collectRuleActions` was called.
+    package mutating func takeRuleActions() -> [RuleAction] {
+        guard ruleActions?.isEmpty == false, let taken = ruleActions else { return [] }
+        ruleActions = []
+        return taken
+    }
+
+    /// The fingerprint of a program or a web request that an effect starts, redacted like this hub's output; `nil` for other
+    /// effects.
+    package func recordedJob(_ effect: Effect) -> RecordedJob? { effect.recordedJob(hiding: rules.redaction) }
+
+    /// `text` without the secrets of the rules.
+    package func redacted(_ text: String) -> String { rules.redaction(text) }
+}
+
+/// An action that a step of a rule has performed.
+package struct RuleAction: Hashable, Sendable {
+    /// The run and the attempt in it.
+    package var step: ActionID
+    package var rule: String
+    package var action: Action
+    /// The job of a program or a web request; `nil` for other actions.
+    package var job: JobID?
+}
+
+extension Hub.Effect {
+    fileprivate func recordedJob(hiding redaction: Redaction) -> RecordedJob? {
+        switch self {
+        case .startProcess(let id, let request):
+            RecordedJob(
+                id: id,
+                fingerprint: .fingerprint(
+                    request.arguments + [String(decoding: request.standardInput, as: UTF8.self)], redaction))
+        case .startWebRequest(let id, let request):
+            RecordedJob(
+                id: id,
+                fingerprint: .fingerprint(
+                    [request.method, request.url, String(decoding: request.body, as: UTF8.self)], redaction))
+        default: nil
+        }
+    }
+}
+
+extension String {
+    /// A hash (FNV-1a, 64 bits) of the redacted texts, as 16 hexadecimal digits.
+    fileprivate static func fingerprint(_ texts: [String], _ redaction: Redaction) -> String {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for text in texts {
+            for octet in redaction(text).utf8 { hash = (hash ^ UInt64(octet)) &* 0x100_0000_01B3 }
+            // 0xFF separates the texts, because UTF-8 does not contain it.
+            hash = (hash ^ 0xFF) &* 0x100_0000_01B3
+        }
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 }
 

@@ -13,6 +13,8 @@ extension RecordedInput {
         members += details.map { JSONValue.Member($0, $1) }
         let reports = reports.compactMap { $0.json(hiding: redaction) }
         if !reports.isEmpty { members.append(.init("reports", .array(reports))) }
+        if !started.isEmpty { members.append(.init("started", .array(started.map(\.json)))) }
+        if isRepeated { members.append(.init("repeated", true)) }
         return .object(members)
     }
 
@@ -23,6 +25,8 @@ extension RecordedInput {
         for report in try line.optional("reports", \.arrayValue) ?? [] {
             if let report = try ButtonReport(recorded: report) { reports.append(report) }
         }
+        for job in try line.optional("started", \.arrayValue) ?? [] { started.append(try RecordedJob(recorded: job)) }
+        isRepeated = try line.optional("repeated", \.boolValue) ?? false
     }
 
     /// The value of the member `input`.
@@ -268,6 +272,14 @@ extension RecordedInput {
         case .timerFired: .timerFired
         case .stop: .stop
         }
+    }
+}
+
+extension RecordedJob {
+    fileprivate var json: JSONValue { ["id": JSONValue(id.rawValue), "work": .string(fingerprint)] }
+
+    fileprivate init(recorded job: JSONValue) throws(RecordingFailure) {
+        self.init(id: JobID(rawValue: try job.integer("id")), fingerprint: try job.string("work"))
     }
 }
 

@@ -22,6 +22,11 @@ import JSON
 /// but never written, by the daemon: the header has `"radio":{"trust_roots":[…],"pairings":[…]}`, each `received` has
 /// its `packet`, the input `entropy` has its `octets`, and reports are ignored.
 ///
+/// An input that has started programs or web requests lists them in `started`, with the fingerprints of their redacted
+/// arguments.
+///
+/// A segment of a history has the same lines, but not all inputs (`HistoryWriter`), and `"history":true` in its header.
+///
 /// Unknown members are ignored. A change for which that is wrong increases `version`.
 package enum Recording {
     package static let format = "tryck-recording"
@@ -64,6 +69,11 @@ package struct RecordingHeader: Hashable, Sendable {
     /// Pairings are replaced by placeholders, unless the recording begins at the radio.
     package var stored: StoredState
     package var beginsAtRadio = false
+    /// True for a segment of a history, which contains only some of the inputs; see `HistoryWriter`.
+    package var isHistory = false
+    /// True for a segment that the same process continues. `stored` is then the state at the beginning of the segment, and
+    /// the times of the following inputs count from the start of the process.
+    package var continues = false
 
     package init(
         startedAt: UTCTime, configuration: HubConfiguration, rules: RecordedRules? = nil, stored: StoredState
@@ -88,4 +98,23 @@ package struct RecordedInput: Hashable, Sendable {
     }
     /// The reports that the input caused, in order.
     var reports: [ButtonReport] = []
+    /// The programs and web requests that were started when the input was handled.
+    package var started: [RecordedJob] = []
+    /// True for an input that a history repeats at the beginning of a segment, for readers that begin there.
+    package var isRepeated = false
+
+    /// True if buttons reported something.
+    package var hasReports: Bool { !reports.isEmpty }
+}
+
+/// A program or a web request that rules started, in a recording.
+package struct RecordedJob: Hashable, Sendable {
+    package var id: JobID
+    /// The fingerprint of what was started, by which a replay with other rules finds its result.
+    package var fingerprint: String
+
+    package init(id: JobID, fingerprint: String) {
+        self.id = id
+        self.fingerprint = fingerprint
+    }
 }

@@ -6,11 +6,12 @@ import Rules
 extension RecordingHeader {
     /// The first line of a recording, redacted except for the rules, which contain only the names of secrets.
     func json(hiding redaction: Redaction) -> JSONValue {
-        [
+        let members: JSONValue = [
             "format": .string(Recording.format), "version": JSONValue(Recording.version),
             "started_at_ms": JSONValue(startedAt.milliseconds), "configuration": configuration.json(hiding: redaction),
             "rules": rules?.json ?? .null, "state": stored.json(hiding: redaction),
         ]
+        return members.adding("history", true, if: isHistory).adding("continues", true, if: continues)
     }
 
     init(_ line: JSONValue) throws(RecordingFailure) {
@@ -25,6 +26,8 @@ extension RecordingHeader {
                 try RecordedRules(recorded: rules)
             },
             stored: try StoredState(recorded: try line.member("state") { $0 }))
+        isHistory = try line.optional("history", \.boolValue) ?? false
+        continues = try line.optional("continues", \.boolValue) ?? false
         if let radio = line["radio"] { try beginAtRadio(radio) }
     }
 

@@ -28,7 +28,7 @@ func addDraftRoutes(to api: RouterGroup<SiteContext>, _ site: Site) {
 
 extension Result where Failure == RuleDesk.Failure {
     /// As `value`, but a file in the body that is not of the set is a mistake of the body.
-    fileprivate var draftValue: Success {
+    var draftValue: Success {
         get throws(WebFailure) {
             if case .failure(.unknownFile(let name)) = self {
                 throw WebFailure(

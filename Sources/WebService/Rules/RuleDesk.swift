@@ -157,6 +157,15 @@ package final class RuleDesk: Sendable {
         return (drafts, names)
     }
 
+    /// The folder of the rules.
+    package var folder: String { loader.folder }
+
+    /// The texts of a comparison with the past, by the paths of their files. Passwords in clear are left out.
+    package func texts(_ body: JSONValue) throws(Failure) -> [String: [UInt8]] {
+        let texts = try drafts(body["files"]).texts
+        return Dictionary(uniqueKeysWithValues: texts.map { ("\(loader.folder)/\($0.key)", $0.value) })
+    }
+
     /// The diagnostics, as `tryck check --json` prints them.
     package func check(_ body: JSONValue) throws(Failure) -> JSONValue {
         .array(try load(body["files"]).diagnostics)

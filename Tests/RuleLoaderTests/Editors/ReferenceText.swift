@@ -87,7 +87,9 @@ struct ReferenceText {
             if case .anything = key.type, let inner = MappingTable.configurationSections[key.name] {
                 return settings(of: inner, in: "\(section)\(key.name): ")
             }
-            let shape = SchemaShape(key.type)?.description ?? "one or many: text"
+            let shape =
+                SchemaShape(key.type)?.description
+                ?? (key.name == "history" ? "duration, 1h to 90d, or `none`" : "one or many: text")
             return [["`\(section)\(key.name)`", shape, key.summary]]
         }
     }

@@ -1,0 +1,51 @@
+import ButtonModel
+import Edges
+import Hub
+import JSON
+import Platform
+import Reactor
+import Setup
+
+// The history in the state directory.
+extension Daemon {
+    func beginHistory(_ header: RecordingHeader, _ limits: HistoryLimits) {
+        let directory = Setup.historyDirectory(in: setup.stateDirectory)
+        let edge = HistoryEdge(loop: loop, directory: directory, maximumLength: limits.length) { [weak self] event in
+            switch event {
+            case .written: self?.advanceHistory(.written)
+            case .failed(let reason, let length): self?.advanceHistory(.failed(reason: reason, length: length))
+            }
+        }
+        history = (HistoryWriter(limits), edge)
+        advanceHistory(.begin(header, segments: HistoryEdge.segments(in: directory)))
+    }
+
+    /// - Parameter line: the line of a recording for the turn; `nil` if a recording has none.
+    func addToHistory(_ turn: HubRunner.Turn, _ line: JSONValue?) {
+        guard let edge = history?.edge else { return }
+        let isState =
+            if case .messageReceived(let topicName, _, _) = turn.input { runner.hub.isState(topicName) } else { false }
+        advanceHistory(
+            .turn(
+                turn, line: line, length: edge.length, isState: isState, isBetweenRuns: runner.hub.isBetweenRuns))
+    }
+
+    private func advanceHistory(_ input: HistoryWriter.Input) {
+        guard let edge = history?.edge else { return }
+        let time =
+            if case .turn(let turn, _, _, _, _) = input { turn.at } else {
+                Instant(nanoseconds: loop.nanosecondsSinceBoot)
+            }
+        let effects = history?.writer.handle(input, at: time, wallClock: SystemEnvironment.wallClock) ?? []
+        for effect in effects {
+            switch effect {
+            case .remove(let segment): edge.remove(segment)
+            case .open(let segment): edge.open(segment)
+            case .header(let header): if let line = runner.hub.recordedHeader(header) { edge.write(line) }
+            case .repeated(let input, let at): if let line = runner.hub.repeatedLine(input, at: at) { edge.write(line) }
+            case .line(let line): edge.write(line)
+            case .log(let level, let message): log(level, message)
+            }
+        }
+    }
+}

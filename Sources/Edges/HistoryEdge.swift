@@ -1,0 +1,151 @@
+import ButtonModel
+import Glibc
+package import Hub
+package import JSON
+import Platform
+package import Reactor
+
+/// Writes the files of a history, which `HistoryWriter` decides.
+///
+/// Everything happens on a helper thread, one second after the first of the changes that wait, so that a slow disk delays nothing
+/// else. The files are not synced, so up to two seconds are lost when the process is killed.
+@ReactorActor
+package final class HistoryEdge {
+    package enum Event: Hashable, Sendable {
+        /// Lines were written.
+        case written
+        /// The open segment cannot be written, and is closed. Everything that waited is dropped.
+        ///
+        /// - Parameters:
+        ///   - reason: continues a sentence.
+        ///   - length: of the segment, in octets.
+        case failed(reason: String, length: Int)
+    }
+
+    package nonisolated static let directoryName = "history"
+    /// The delay in nanoseconds before a helper thread writes.
+    private static let delay: Int64 = 1_000_000_000
+    /// The limit in octets for lines that wait while a helper thread is writing.
+    private static let maximumWaiting = 4 << 20
+
+    private let loop: EventLoop
+    private let maximumLength: Int
+    private let happened: @ReactorActor (Event) -> Void
+    private let disk: HistoryDisk
+    private var waiting: [HistoryDisk.Order] = []
+    private var waitingLength = 0
+    private var isWriting = false
+    private var timer: Timer?
+    /// True if lines are dropped until the next segment.
+    private var isClosed = true
+
+    /// The length of the open segment with the lines that wait, in octets.
+    package private(set) var length = 0
+
+    /// - Parameters:
+    ///   - directory: absolute. It is created if necessary.
+    ///   - maximumLength: the limit for one segment, in octets.
+    ///   - leastFree: the octets of the disk that the history leaves to others.
+    package init(
+        loop: EventLoop, directory: String, maximumLength: Int, leastFree: UInt64 = 1 << 20,
+        _ happened: @escaping @ReactorActor (Event) -> Void
+    ) {
+        self.loop = loop
+        self.maximumLength = maximumLength
+        self.happened = happened
+        disk = HistoryDisk(directory, leastFree: leastFree)
+        timer = loop.timer { [weak self] in self?.startWriting() }
+    }
+
+    /// Removes a segment. A failure leaves it in place.
+    package func remove(_ old: HistorySegment) { add(.remove(old.name)) }
+
+    /// Closes the open segment, and creates another.
+    package func open(_ new: HistorySegment) {
+        length = 0
+        isClosed = false
+        add(.open(new.name))
+    }
+
+    package func write(_ line: JSONValue) {
+        guard !isClosed else { return }
+        let octets = line.encoded() + [UInt8(ascii: "\n")]
+        guard octets.count <= Recording.maximumLineLength, length + octets.count <= maximumLength else {
+            return fail("a segment would be longer than history_size in tryck.yaml allows", length)
+        }
+        guard waitingLength + octets.count <= Self.maximumWaiting || !isWriting else {
+            return fail("the disk is too slow", length - waitingLength)
+        }
+        length += octets.count
+        waitingLength += octets.count
+        add(.write(octets))
+    }
+
+    /// Writes everything that waits, and closes the file.
+    package func end() {
+        timer?.cancel()
+        // A failure is of no interest at the end.
+        _ = disk.carryOut(waiting + [.close])
+        drop()
+    }
+
+    private func add(_ order: HistoryDisk.Order) {
+        waiting.append(order)
+        if waiting.count == 1, !isWriting { timer?.set(at: loop.nanosecondsSinceBoot + Self.delay) }
+    }
+
+    private func startWriting() {
+        guard !isWriting, !waiting.isEmpty else { return }
+        isWriting = true
+        let orders = waiting
+        (waiting, waitingLength) = ([], 0)
+        loop.offload { [disk] in
+            disk.carryOut(orders)
+        } then: { [weak self] fault in
+            self?.finishWriting(fault)
+        }
+    }
+
+    private func finishWriting(_ fault: HistoryDisk.Fault?) {
+        isWriting = false
+        if let fault { return fail(fault.reason, fault.length) }
+        if !waiting.isEmpty { timer?.set(at: loop.nanosecondsSinceBoot + Self.delay) }
+        happened(.written)
+    }
+
+    private func fail(_ reason: String, _ length: Int) {
+        guard !isClosed else { return }
+        timer?.cancel()
+        drop()
+        happened(.failed(reason: reason, length: max(0, length)))
+    }
+
+    private func drop() {
+        isClosed = true
+        (waiting, waitingLength) = ([], 0)
+    }
+
+    /// Removes all segments in a directory.
+    package nonisolated static func removeSegments(in directory: String) {
+        for segment in segments(in: directory) { unlink("\(directory)/\(segment.name)") }
+    }
+
+    /// The segments in a directory, in no order. Other files, links and directories are ignored.
+    package nonisolated static func segments(in directory: String) -> [HistorySegment] {
+        guard let entries = opendir(directory) else { return [] }
+        defer { closedir(entries) }
+        var segments: [HistorySegment] = []
+        while let entry = readdir(entries) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            var status = stat()
+            guard lstat("\(directory)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
+            let modifiedAt = UTCTime(milliseconds: Int64(status.st_mtim.tv_sec) &* 1000)
+            if let segment = HistorySegment(name: name, length: status.st_size, modifiedAt: modifiedAt) {
+                segments.append(segment)
+            }
+        }
+        return segments
+    }
+}

@@ -1,0 +1,123 @@
+import ButtonModel
+import CommandSupport
+import Edges
+import Hub
+import Platform
+
+/// Reads the segments of a history in order. A daemon may write and remove segments meanwhile.
+struct HistoryFiles {
+    enum Item: Hashable, Sendable {
+        /// A daemon starts, or the history begins in the middle of its life.
+        case begin(RecordingHeader)
+        /// An input. It is repeated if it happened before the beginning.
+        case input(RecordedInput)
+        /// The process of the last `begin` has no more inputs. The header is that of the next start, if there is one.
+        case end(RecordingHeader?)
+        /// A part of the history cannot be used; a sentence without its full stop.
+        case gap(String)
+    }
+
+    let directory: String
+    let segments: [HistorySegment]
+
+    /// - Throws: `Failure` with status 69 if there is no history.
+    init(_ directory: String) throws(Failure) {
+        self.directory = directory
+        segments = HistoryEdge.segments(in: directory).sorted { $0.number < $1.number }
+        guard !segments.isEmpty else {
+            throw Failure(
+                .unavailable,
+                "There is no history in \(directory). A daemon with history: in tryck.yaml (the default) keeps one; "
+                    + "--state-directory names its directory.")
+        }
+    }
+
+    /// The segments that contain everything since a time.
+    private func segments(since time: UTCTime?) -> ArraySlice<HistorySegment> {
+        guard let time else { return segments[...] }
+        let first = segments.lastIndex { segment in
+            guard var reader = try? RecordingReader("\(directory)/\(segment.name)"), let line = try? reader.next(),
+                case .header(let header)? = try? RecordingLine(parsing: line.octets)
+            else { return false }
+            return header.startedAt <= time
+        }
+        return segments[(first ?? segments.startIndex)...]
+    }
+
+    /// The rules at the end of the history; `nil` if there were none. A segment that cannot be read is passed over.
+    func lastRules() -> RecordedRules? {
+        for segment in segments.reversed() {
+            guard var reader = try? RecordingReader("\(directory)/\(segment.name)") else { continue }
+            var header: RecordingHeader?
+            var reloaded: RecordedRules?
+            while let line = try? reader.next() {
+                switch try? Self.parse(line) {
+                case .header(let next): header = next
+                case .input(let input): reloaded = input.rulesToLoad ?? reloaded
+                case nil: break
+                }
+            }
+            if let header { return reloaded ?? header.rules }
+        }
+        return nil
+    }
+
+    /// - Returns: `nil` for an incomplete line.
+    private static func parse(_ line: RecordingReader.Line) throws(Failure) -> RecordingLine? {
+        do throws(RecordingFailure) {
+            return try RecordingLine(parsing: line.octets)
+        } catch {
+            if !line.isWhole { return nil }
+            throw Failure(.configuration, "line \(line.number): \(error)")
+        }
+    }
+
+    /// - Parameter body: returns false if the rest of the segment cannot be used.
+    func read(since time: UTCTime?, _ body: (Item) throws(Failure) -> Bool) throws(Failure) {
+        var previous: Int?
+        var isOpen = false
+        for segment in segments(since: time) {
+            let wasOpen = isOpen
+            // Set again if the segment is read to its end.
+            isOpen = false
+            var isContinued = false
+            var hasBegun = false
+            do throws(Failure) {
+                var reader = try RecordingReader("\(directory)/\(segment.name)")
+                var isWhole = true
+                while isWhole, let line = try reader.next() {
+                    switch try Self.parse(line) {
+                    // The last line of a process that was killed while it wrote.
+                    case nil: isWhole = false
+                    case .header(let header):
+                        guard !hasBegun else { throw Failure(.configuration, "line \(line.number): a second header") }
+                        hasBegun = true
+                        isContinued = header.continues && wasOpen && previous.map { $0 + 1 } == segment.number
+                        guard !isContinued else { continue }
+                        if wasOpen { _ = try body(.end(header)) }
+                        if header.continues, let previous, previous + 1 < segment.number {
+                            _ = try body(.gap("the history has nothing of the time before \(header.startedAt)"))
+                        }
+                        guard try body(.begin(header)) else { throw .silent(.configuration) }
+                    case .input(let input):
+                        guard hasBegun else { throw Failure(.configuration, "line \(line.number): there is no header") }
+                        guard !isContinued || !input.isRepeated else { continue }
+                        guard try body(.input(input)) else { throw .silent(.configuration) }
+                    }
+                }
+                isOpen = isWhole && hasBegun
+                if hasBegun, !isWhole { _ = try body(.end(nil)) }
+                if !hasBegun, wasOpen { _ = try body(.end(nil)) }
+            } catch {
+                // Failures of `body` that end the command have another status.
+                guard error.status == .configuration else { throw error }
+                if !error.sentence.isEmpty {
+                    _ = try body(.gap("\(segment.name): \(error.sentence): the rest of this segment is left out"))
+                }
+                if hasBegun || wasOpen { _ = try body(.end(nil)) }
+            }
+            previous = segment.number
+        }
+        if isOpen { _ = try body(.end(nil)) }
+    }
+}

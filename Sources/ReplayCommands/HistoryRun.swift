@@ -1,0 +1,103 @@
+import ButtonModel
+import CommandSupport
+import CommandText
+import Hub
+import JSON
+import Rules
+
+/// Replays a history with the rules that ran, for `tryck history`.
+struct HistoryRun {
+    enum Occurrence: Hashable, Sendable {
+        /// A line of the live stream.
+        case line(JSONValue, at: UTCTime)
+        /// A part of the history is left out; a sentence without its full stop.
+        case gap(String)
+    }
+
+    private let beginning: UTCTime?
+    private let button: String?
+    private var house: ReplayedHouse?
+    private var cache = RuleSetCache()
+    /// The names and ids of the buttons that have events.
+    private var known: (names: Set<String>, ids: Set<String>) = ([], [])
+    /// The runs that `button` has started.
+    private var runs: Set<Int64> = []
+
+    /// - Parameters:
+    ///   - beginning: what happened before is left out.
+    ///   - button: the name or id of the only button of interest; `nil` for everything.
+    init(since beginning: UTCTime?, button: String?) {
+        self.beginning = beginning
+        self.button = button
+    }
+
+    /// - Returns: `nil` if the rest of the segment cannot be used.
+    mutating func take(_ item: HistoryFiles.Item) -> [Occurrence]? {
+        do {
+            switch item {
+            case .gap(let reason): return [.gap(reason)]
+            case .begin(let header):
+                runs = []
+                house = ReplayedHouse(header, rules: try cache.set(header.rules))
+                guard !header.continues else { return [] }
+                let line: JSONValue = [
+                    "kind": "start", "version": .string(header.configuration.version),
+                    "buttons": .integer(Int64(header.stored.buttons.count)),
+                ]
+                return button == nil ? shown([line], at: header.startedAt) : []
+            case .input(let input):
+                let set = try input.rulesToLoad.map { (rules) throws(Failure) in try cache.set(rules) }
+                let moments = try house?.take(input, rules: set) ?? []
+                return input.isRepeated ? [] : moments.flatMap { shown($0) }
+            case .end(let next):
+                defer { house = nil }
+                return try house?.finish(before: next).flatMap { shown($0) } ?? []
+            }
+        } catch {
+            house = nil
+            return nil
+        }
+    }
+
+    /// Says that `button` has no events; `nil` if it has some.
+    var missing: String? {
+        guard let button, !known.names.contains(button), !known.ids.contains(button) else { return nil }
+        return HistoryOptions.noEvents(of: button, known: known.names)
+    }
+
+    private mutating func shown(_ moment: ReplayedHouse.Moment) -> [Occurrence] {
+        guard let button else { return shown(moment.lines, at: moment.time) }
+        var lines: [JSONValue] = []
+        for line in moment.lines {
+            let isButton = line["button"]?.stringValue == button || line["id"]?.stringValue == button
+            if line.text("kind") == "event" {
+                known.names.insert(line.text("button"))
+                known.ids.insert(line.text("id"))
+            }
+            let run = line["run"]?.integerValue
+            if isButton, let run { runs.insert(run) }
+            if isButton || run.map({ runs.contains($0) }) ?? false { lines.append(line) }
+        }
+        for action in moment.actions where runs.contains(Int64(clamping: action.step.run.rawValue)) {
+            if let line = action.line { lines.append(line) }
+        }
+        return shown(lines, at: moment.time)
+    }
+
+    private func shown(_ lines: [JSONValue], at time: UTCTime) -> [Occurrence] {
+        guard beginning.map({ $0 <= time }) ?? true else { return [] }
+        return lines.map { .line($0, at: time) }
+    }
+}
+
+extension RuleAction {
+    /// The line of the live stream about a message; `nil` for other actions.
+    fileprivate var line: JSONValue? {
+        guard case .message(.publish(let publish)) = action else { return nil }
+        return [
+            "kind": "publish", "rule": .string(rule), "topic": .string(publish.topicName),
+            "payload": .string(String(decoding: publish.payload, as: UTF8.self)),
+            "qos": .integer(Int64(publish.qos)), "retain": .bool(publish.retain),
+        ]
+    }
+}

@@ -1,0 +1,75 @@
+package import ButtonModel
+package import CommandSupport
+import Diagnostics
+import Hub
+package import JSON
+import Platform
+import RuleLoader
+import Setup
+
+/// The history of a state directory, as `tryck history --json` and `tryck what-if --json` show it, for other programs.
+///
+/// Reading takes up to a second for each few MiB, so an event loop leaves it to a helper thread. No daemon is needed, and one that runs
+/// is not disturbed.
+package enum Past {
+    /// Calls a function with each line of `tryck history --json`, in order.
+    ///
+    /// - Parameters:
+    ///   - beginning: of what is shown; `nil` for the whole history.
+    ///   - end: what happened at this time or later is left out; `nil`: nothing is.
+    ///   - button: the name or id of the only button of interest; `nil` for everything.
+    ///   - body: returns false to end.
+    /// - Throws: `Failure` with status 69 if there is no history.
+    package static func forEachLine(
+        in stateDirectory: String, from beginning: UTCTime? = nil, to end: UTCTime? = nil, button: String? = nil,
+        _ body: (JSONValue) -> Bool
+    ) throws(Failure) {
+        let files = try HistoryFiles(Setup.historyDirectory(in: stateDirectory))
+        var run = HistoryRun(since: beginning, button: button)
+        var isOver = false
+        try files.read(since: beginning) { item in
+            guard !isOver, let occurrences = run.take(item) else { return false }
+            for case .line(let line, let time) in occurrences where !isOver && end.map({ time < $0 }) ?? true {
+                isOver = !body(ReplayJSON.value(line, at: time))
+            }
+            return !isOver
+        }
+    }
+
+    /// The object of `tryck what-if --json` for drafts of rule files.
+    ///
+    /// - Parameters:
+    ///   - drafts: texts of files by the names that the last rules of the history have for them, such as `rules/home.yaml`. They
+    ///     replace those texts or are added. The other files stay.
+    ///   - beginning: events before this time are not compared; `nil`: all are.
+    ///   - button: the name or id of the only button of interest; `nil` for all.
+    /// - Throws: `Failure` with status 69 if there is no history, and with status 78 and its `problems` if the rules have errors.
+    package static func comparison(
+        in stateDirectory: String, with drafts: [String: [UInt8]], since beginning: UTCTime? = nil,
+        button: String? = nil
+    ) throws(Failure) -> JSONValue {
+        let files = try HistoryFiles(Setup.historyDirectory(in: stateDirectory))
+        var rules = files.lastRules() ?? RecordedRules(files: [])
+        for index in rules.files.indices {
+            if let draft = drafts[rules.files[index].name] { rules.files[index].text = draft }
+        }
+        let known = Set(rules.files.map(\.name))
+        for (name, text) in drafts.sorted(by: { $0.key < $1.key }) where !known.contains(name) {
+            rules.files.append(RecordedRules.File(name: name, text: text))
+        }
+        let loaded = FileLoader.recordedRules(
+            rules.files.map { SourceFile(name: $0.name, text: $0.text) }, timeZones: rules.timeZones,
+            systemTimeZone: rules.systemTimeZone, forbiddenSteps: rules.forbiddenSteps,
+            in: LoadInputs(hasPlaceholders: true))
+        guard let loaded, let set = loaded.value else {
+            let diagnostics = loaded?.diagnostics ?? []
+            let sources = Dictionary(rules.files.map { ($0.name, $0.text) }) { first, _ in first }
+            throw Failure(
+                .configuration, "The rules have errors.", problems: diagnostics.problemList,
+                report: DiagnosticReport(diagnostics, sources: sources).text())
+        }
+        var comparison = Comparison(with: set, since: beginning, button: button)
+        try files.read(since: beginning) { comparison.take($0) }
+        return WhatIfText.json(comparison.result())
+    }
+}

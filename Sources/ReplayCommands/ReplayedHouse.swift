@@ -1,0 +1,191 @@
+import ButtonModel
+import CommandText
+import Hub
+import JSON
+import Rules
+
+/// A hub that replays a history or a recording, with any rules.
+///
+/// Inputs come from the recording. The broker's and the disk's answers do not, because other rules send other messages: the
+/// house answers for both at once, without faults. Its timers are its own. Programs and web requests are not started: their
+/// results are those of the recording where it has started the same (`ReplayedJobs`), and otherwise unknown.
+///
+/// | input                         | the house                                                        |
+/// |-------------------------------|------------------------------------------------------------------|
+/// | of buttons, messages, clock   | fires its timers up to the input's time, then replays the input  |
+/// | results of programs           | looks for the job of its own rules, and gives it the result      |
+/// | rules loaded                  | loads the given set                                              |
+/// | answers of broker and disk    | ignores them                                                     |
+struct ReplayedHouse {
+    /// What happened at an instant.
+    struct Moment: Hashable, Sendable {
+        var time: UTCTime
+        /// Lines of the live stream.
+        var lines: [JSONValue] = []
+        /// The actions of rules, and those among them whose result is unknown and was assumed to be good.
+        var actions: [RuleAction] = []
+        /// The jobs that end here with an assumed result.
+        var assumed: [JobID] = []
+    }
+
+    enum Failure: Error, Hashable, Sendable {
+        /// The time of an input is before that of an earlier one, or years later.
+        case badTime
+        /// Rules go on without end at one instant.
+        case endless
+    }
+
+    /// A longer time between two inputs is a mistake in the recording: a running daemon records the clock and its buttons.
+    private static let longestPause = Duration.seconds(400 * 86_400)
+    /// The time by which the house goes on after the last input.
+    static let rest = Duration.seconds(60)
+    private static let maximumAnswerCount = 100_000
+
+    private var hub: Hub
+    private var clock: (utc: UTCTime, at: Instant)
+    private var now = Instant(nanoseconds: 0)
+    private var timer: Instant?
+    private var jobs = ReplayedJobs()
+    /// Inputs that answer the hub's effects at this instant.
+    private var answers: [Hub.Input] = []
+    /// The load of rules that the hub waits for.
+    private var load: JobID?
+    private var isStopped = false
+    private var moments: [Moment] = []
+
+    init(_ header: RecordingHeader, rules: RuleSet) {
+        hub = Hub(replaying: header, rules: rules)
+        hub.collectRuleActions()
+        clock = (header.startedAt, now)
+        _ = hub.handle(.controlLine(ReplayRun.watcher, Array(#"{"request":"watch"}"#.utf8)), at: now)
+    }
+
+    /// The time of the latest input.
+    var time: UTCTime { clock.utc.advanced(from: clock.at, to: now) }
+
+    /// The topics of messages that a state reads.
+    func isState(_ topicName: String) -> Bool { hub.isState(topicName) }
+    func redacted(_ text: String) -> String { hub.redacted(text) }
+
+    /// - Parameter rules: the set to load, if the input is the end of a load without errors; `nil`: the set stays.
+    mutating func take(_ recorded: RecordedInput, rules: RuleSet?) throws(Failure) -> [Moment] {
+        guard recorded.at >= now, recorded.at - now < Self.longestPause || now == Instant(nanoseconds: 0) else {
+            throw .badTime
+        }
+        for job in recorded.started { jobs.recorded(job, at: recorded.at) }
+        // What happened between inputs that a segment repeats is in the state of its header.
+        if recorded.isRepeated { now = recorded.at } else { try advance(to: recorded.at) }
+        if case .wallClock(let utc) = recorded.input { clock = (utc, now) }
+        switch recorded.input {
+        case .processEnded(let id, _), .webAnswered(let id, _):
+            if let end = jobs.ended(id, recorded.input) { try handle(end) }
+        case .rulesLoaded: if let rules { try reload(rules) }
+        case .timerFired where !recorded.hasReports: break
+        case .published, .publishFailed, .synced, .recordFailed, .reserveFault, .ringFault, .subscriptionRefused,
+            .messageDropped, .reloadRules, .firmwareRead, .logLevel, .flicd, .clientGone, .brokerAddress:
+            break
+        case .stop:
+            isStopped = true
+            try handle(.stop)
+        default:
+            note(hub.replay(recorded))
+            try answer()
+        }
+        defer { moments = [] }
+        return moments
+    }
+
+    /// Lets time pass after the last input, for clicks that wait and rules that have not ended.
+    ///
+    /// - Parameter next: the header of the next start. If a run had not ended then, the process was killed before the timers of
+    ///   the house would end it, so the house does not go on.
+    mutating func finish(before next: RecordingHeader?) throws(Failure) -> [Moment] {
+        guard !isStopped, next.map({ $0.stored.runs.isEmpty && $0.stored.rules.waitingRuns.isEmpty }) ?? true else {
+            return []
+        }
+        let untilNext = next.map { Duration.milliseconds($0.startedAt.milliseconds - time.milliseconds) } ?? Self.rest
+        try advance(to: now + min(Self.rest, max(.zero, untilNext)))
+        defer { moments = [] }
+        return moments
+    }
+
+    // MARK: Time
+
+    private mutating func advance(to end: Instant) throws(Failure) {
+        try answer()
+        while let next = [timer, jobs.nextDeadline].compactMap(\.self).min(), next <= end {
+            now = max(now, next)
+            if timer == next {
+                timer = nil
+                try handle(.timerFired)
+            } else {
+                for input in jobs.takeUnknown(at: now) {
+                    switch input {
+                    case .processEnded(let id, _), .webAnswered(let id, _): note([], assuming: id)
+                    default: break
+                    }
+                    try handle(input)
+                }
+            }
+        }
+        now = end
+    }
+
+    private mutating func handle(_ input: Hub.Input) throws(Failure) {
+        note(hub.handleCompletely(input, at: now))
+        try answer()
+    }
+
+    private mutating func answer() throws(Failure) {
+        var count = 0
+        while !answers.isEmpty {
+            let inputs = answers
+            answers = []
+            count += inputs.count
+            guard count < Self.maximumAnswerCount else { throw .endless }
+            for input in inputs { note(hub.handleCompletely(input, at: now)) }
+        }
+    }
+
+    private mutating func reload(_ rules: RuleSet) throws(Failure) {
+        if load == nil { try handle(.reloadRules) }
+        guard let id = load else { return }
+        load = nil
+        try handle(.rulesLoaded(id, RuleLoadReport(set: rules)))
+    }
+
+    // MARK: Effects
+
+    private mutating func note(_ effects: [Hub.Effect], assuming job: JobID? = nil) {
+        var moment = Moment(time: time)
+        for effect in effects {
+            switch effect {
+            case .broadcast(let clients, let line): if clients.contains(ReplayRun.watcher) { moment.lines.append(line) }
+            case .setTimer(let deadline): timer = deadline
+            case .cancelTimer: timer = nil
+            case .publish(let id, _, _): answers.append(.published(id))
+            case .sync(let token): answers.append(.synced(token, true))
+            case .startProcess(let id, _), .startWebRequest(let id, _):
+                if let job = hub.recordedJob(effect), let end = jobs.started(id, job.fingerprint, effect, at: now) {
+                    answers.append(end)
+                }
+            case .cancelProcess(let id):
+                jobs.cancelled(id)
+                answers.append(
+                    .processEnded(
+                        id,
+                        ProcessResult(status: .signalled(15), standardOutput: [], standardError: [], duration: .zero)))
+            case .cancelWebRequest(let id): jobs.cancelled(id)
+            case .loadRules(let id, _): load = id
+            case .readFirmware(let id, _): answers.append(.firmwareRead(id, .failed("not in a replay")))
+            case .needsEntropy, .goOn, .openTransport, .closeTransport, .send, .bus, .source, .record, .subscribe,
+                .unsubscribe, .discard, .respond, .flicd, .pressSimulated, .log, .setLogLevel, .status, .writeMetrics,
+                .finish:
+                break
+            }
+        }
+        moment.actions = hub.takeRuleActions()
+        if let job { moment.assumed.append(job) }
+        if !moment.lines.isEmpty || !moment.actions.isEmpty || job != nil { moments.append(moment) }
+    }
+}

@@ -1,0 +1,183 @@
+import ButtonModel
+import CommandText
+import Hub
+import JSON
+import MQTTTopics
+import Rules
+
+/// What rules did because of each event, in a replay.
+struct RuleLedger: Sendable {
+    /// An event of a button, or another cause of runs.
+    struct Event: Hashable, Sendable {
+        var at: UTCTime
+        /// The id of a button; empty for other causes.
+        var button: String
+        var name: String
+        /// The rule, for a cause other than a button, which has no line of its own.
+        var rule = ""
+    }
+
+    /// Something that a rule did.
+    struct Deed: Hashable, Sendable {
+        var rule: String
+        /// The time since the run began.
+        var after = Duration.zero
+        /// `publish`, `run`, `http`, `log`, `started`, `failed`, `variable`, or the outcome of a rule that did not run.
+        var kind: String
+        /// The details, redacted.
+        var text: String
+        /// True if it depends on the result of a program or of a web request that is unknown.
+        var isUncertain = false
+
+        /// False for a rule that did not run, which only explains what another rule set does.
+        var counts = true
+    }
+
+    struct Account: Hashable, Sendable {
+        var deeds: [Deed] = []
+        /// The age of a late press in milliseconds.
+        var lateness: Int64?
+        /// True for a `down` or an `up`, and for an event that has no line of its own.
+        var isMinor = true
+    }
+
+    private struct Run {
+        var event: Event
+        var rule: String
+        var startedAt: UTCTime
+        var isUncertain = false
+    }
+
+    private(set) var accounts: [Event: Account] = [:]
+    /// The names of the buttons by id.
+    private(set) var names: [String: String] = [:]
+    /// A step that failed.
+    struct StepFailure: Hashable, Sendable {
+        var event: Event
+        /// The deed with which the account of the event has it.
+        var deed: Deed
+        /// The rule, the step with its place in the file, the code and the message.
+        var text: String
+    }
+
+    private(set) var failures: [StepFailure] = []
+    private var runs: [Int64: Run] = [:]
+    private var ids: [String: String] = [:]
+    /// The latest event of each button with each name.
+    private var latest: [String: Event] = [:]
+    /// The runs that have started a job, by the job.
+    private var jobs: [JobID: Int64] = [:]
+
+    /// A process begins. Its runs have new numbers.
+    mutating func begin() {
+        runs = [:]
+        latest = [:]
+        jobs = [:]
+    }
+
+    /// - Parameter redacted: hides the secrets of the rules.
+    mutating func take(_ moment: ReplayedHouse.Moment, isIgnored: Bool, redacted: (String) -> String) {
+        for job in moment.assumed { if let run = jobs.removeValue(forKey: job) { runs[run]?.isUncertain = true } }
+        var lastRun: Int64?
+        var ended: [Int64] = []
+        for line in moment.lines {
+            switch line.text("kind") {
+            case "event": take(event: line, at: moment.time, isIgnored)
+            case "rule":
+                let run = line["run"]?.integerValue
+                switch line.text("outcome") {
+                case "started":
+                    guard let run else { break }
+                    lastRun = run
+                    if isIgnored { break }
+                    let event = event(of: line, at: moment.time)
+                    runs[run] = Run(event: event, rule: line.text("rule"), startedAt: moment.time)
+                    accounts[event, default: Account()].deeds.append(
+                        Deed(rule: line.text("rule"), kind: "started", text: ""))
+                case "step_failed": take(failure: line, of: run, at: moment.time, redacted)
+                case "completed": if let run { ended.append(run) }
+                case "failed", "cancelled", "interrupted":
+                    if line.text("outcome") != "failed" { add(line.text("outcome"), "", to: run, at: moment.time) }
+                    if let run { ended.append(run) }
+                case let gate:
+                    guard !isIgnored else { break }
+                    let event = event(of: line, at: moment.time)
+                    let reason = redacted(line.text("reason"))
+                    accounts[event, default: Account()].deeds.append(
+                        Deed(rule: line.text("rule"), kind: gate, text: reason, counts: false))
+                }
+            case "variable":
+                add(
+                    "variable", redacted("\(line.text("variable")) = \(line["value"] ?? .null)"),
+                    to: lastRun ?? moment.actions.last.map { Int64(clamping: $0.step.run.rawValue) }, at: moment.time)
+            default: break
+            }
+        }
+        for action in moment.actions {
+            let run = Int64(clamping: action.step.run.rawValue)
+            if let job = action.job { jobs[job] = run }
+            add(action.action.kind.rawValue, redacted(action.action.shown), to: run, at: moment.time)
+        }
+        for run in ended { runs[run] = nil }
+    }
+
+    private mutating func take(
+        failure line: JSONValue, of run: Int64?, at time: UTCTime, _ redacted: (String) -> String
+    ) {
+        let reason = "\(line.text("code")) \(line.text("reason"))"
+        // Without the place, which moves when the file is edited.
+        add("failed", redacted("\(line.text("step")): \(reason)"), to: run, at: time)
+        guard let event = run.flatMap({ runs[$0]?.event }), let deed = accounts[event]?.deeds.last else { return }
+        let place = "rule \(line.text("rule")), \(line.text("step")) (\(line.text("place")))"
+        failures.append(StepFailure(event: event, deed: deed, text: redacted("\(place): \(reason)")))
+    }
+
+    private mutating func add(_ kind: String, _ text: String, to run: Int64?, at time: UTCTime) {
+        guard let run, let known = runs[run] else { return }
+        let after = Duration.milliseconds(time.milliseconds - known.startedAt.milliseconds)
+        accounts[known.event, default: Account()].deeds.append(
+            Deed(rule: known.rule, after: after, kind: kind, text: text, isUncertain: known.isUncertain))
+    }
+
+    private mutating func take(event line: JSONValue, at time: UTCTime, _ isIgnored: Bool) {
+        let (id, label, name) = (line.text("id"), line.text("button"), line.text("event"))
+        names[id] = label
+        ids[label] = id
+        let at = UTCTime(parsing: line.text("at")) ?? time
+        let event = Event(at: at, button: id, name: name)
+        latest["\(id) \(name)"] = event
+        guard !isIgnored else { return }
+        if line["queued"]?.boolValue == true {
+            accounts[event, default: Account()].lateness = line["age_ms"]?.integerValue
+        }
+        if RawEvent(rawValue: name) == nil { accounts[event, default: Account()].isMinor = false }
+    }
+
+    /// The event that a line about a rule names.
+    private func event(of line: JSONValue, at time: UTCTime) -> Event {
+        let name = line.text("event")
+        guard let label = line["button"]?.stringValue else {
+            return Event(at: time, button: "", name: name, rule: line.text("rule"))
+        }
+        let id = ids[label] ?? label
+        return latest["\(id) \(name)"] ?? Event(at: time, button: id, name: name, rule: line.text("rule"))
+    }
+}
+
+extension Action {
+    /// The action in a few words: `zigbee2mqtt/kitchen/set {"state":"TOGGLE"}`.
+    fileprivate var shown: String {
+        switch self {
+        case .message(.publish(let publish)):
+            "\(publish.topicName) \(String(decoding: publish.payload, as: UTF8.self))"
+                + (publish.retain ? " (retained)" : "")
+        case .external(.process(let process)):
+            process.isShell
+                ? process.arguments.dropFirst(2).first ?? "" : process.arguments.joined(separator: " ")
+        case .external(.http(let request)):
+            "\(request.method) \(request.url)"
+                + (request.body.isEmpty ? "" : " \(String(decoding: request.body, as: UTF8.self))")
+        case .log(let level, let message): "\(level.rawValue): \(message)"
+        }
+    }
+}

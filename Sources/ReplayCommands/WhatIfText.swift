@@ -1,0 +1,112 @@
+import ButtonModel
+import CommandSupport
+import CommandText
+import JSON
+import Rules
+
+/// The output of `tryck what-if`.
+enum WhatIfText {
+    // MARK: For people
+
+    /// An event that ends otherwise, and what the rules did and would have done:
+    ///
+    ///     2026-11-21
+    ///     kitchen  02:14:07  click (late by 41 s)
+    ///       - kitchen_toggle  publishes zigbee2mqtt/kitchen/set {"state":"TOGGLE"}
+    ///       + kitchen_toggle  does not run: the press is too old
+    static func lines(_ result: Comparison.Result) -> [Line] {
+        var lines: [Line] = []
+        var day = ""
+        for difference in result.differences {
+            let (newDay, clock) = HistoryTime.dayAndTime(difference.event.at)
+            if newDay != day { lines.append(Line(newDay, .faint)) }
+            day = newDay
+            var title = Line(difference.event.button.isEmpty ? difference.event.rule : difference.button, .strong)
+            title.append("  \(clock.prefix(8))  ")
+            title.append(difference.event.name, .press)
+            if let lateness = difference.lateness {
+                title.append(" (late by \(Quantity.span(seconds: lateness / 1000)))", .doubtful)
+            }
+            lines.append(title)
+            let deeds = difference.before + difference.after
+            let width = deeds.map(\.rule.count).max() ?? 0
+            lines += difference.before.map { line("-", $0, .bad, width) }
+            lines += difference.after.map { line("+", $0, .good, width) }
+        }
+        if !lines.isEmpty { lines.append("") }
+        if result.differences.contains(where: { ($0.before + $0.after).contains(where: \.isUncertain) }) {
+            lines.append(
+                Line("?  ", .doubtful)
+                    + "follows a program or a web request whose result is unknown and was taken as good")
+        }
+        lines += result.errors.map { Line("error  ", .bad) + $0 }
+        lines += result.notes.map { Line("note  ", .doubtful) + $0 }
+        let count = result.differences.count
+        let ends = count == 1 ? "ends" : "end"
+        lines.append(
+            Line(
+                "\(count) of \(Quantity.count(Int64(result.eventCount), "event")) \(ends) otherwise. "
+                    + "\(Quantity.count(Int64(result.errors.count), "error")).", .strong))
+        return lines
+    }
+
+    private static func line(_ sign: String, _ deed: RuleLedger.Deed, _ ink: Ink, _ width: Int) -> Line {
+        var line = Line("  \(sign) ", ink) + (deed.rule.padded(to: width) + "  ", .plain) + (words(deed), .plain)
+        if deed.after > .zero { line.append(", after \(Quantity.duration(deed.after))", .faint) }
+        if deed.isUncertain { line.append(" ?", .doubtful) }
+        return line
+    }
+
+    private static func words(_ deed: RuleLedger.Deed) -> String {
+        switch deed.kind {
+        case "started": "runs"
+        case "publish": "publishes \(deed.text)"
+        case "run", "shell": "starts \(deed.text)"
+        case "http": "requests \(deed.text)"
+        case "log": "logs \(deed.text)"
+        case "variable": "sets \(deed.text)"
+        case "failed": "fails: \(deed.text)"
+        case "cancelled", "interrupted": "is \(deed.kind)"
+        default: "does not run: \(reason(deed))"
+        }
+    }
+
+    private static func reason(_ deed: RuleLedger.Deed) -> String {
+        let reason =
+            switch Gate(rawValue: deed.kind) {
+            case .enabled: "it is disabled"
+            case .queued: "the press is too old"
+            case .conditions: "its conditions are false"
+            case .cooldown: "its cooldown is not over"
+            case .rateLimit: "the rate limit is reached"
+            case .mode: "another run is not finished"
+            case nil: deed.kind
+            }
+        return deed.text.isEmpty ? reason : "\(reason) (\(deed.text))"
+    }
+
+    // MARK: For programs
+
+    static func json(_ result: Comparison.Result) -> JSONValue {
+        [
+            "events": .integer(Int64(result.eventCount)), "errors": .array(result.errors.map { .string($0) }),
+            "notes": .array(result.notes.map { .string($0) }), "differ": .array(result.differences.map(json)),
+        ]
+    }
+
+    private static func json(_ difference: Comparison.Difference) -> JSONValue {
+        [
+            "at": .string("\(difference.event.at)"),
+            "button": difference.event.button.isEmpty ? .null : .string(difference.button),
+            "event": .string(difference.event.name), "late_ms": difference.lateness.map { .integer($0) } ?? .null,
+            "before": .array(difference.before.map(json)), "after": .array(difference.after.map(json)),
+        ]
+    }
+
+    private static func json(_ deed: RuleLedger.Deed) -> JSONValue {
+        [
+            "rule": .string(deed.rule), "does": .string(deed.kind), "text": .string(deed.text),
+            "after_ms": .integer(deed.after.milliseconds), "certain": .bool(!deed.isUncertain),
+        ]
+    }
+}

@@ -1,0 +1,299 @@
+import ButtonModel
+import DiskTestSupport
+import Glibc
+import Hub
+import JSON
+import MQTTTopics
+import Rules
+import Simulator
+import TestSupport
+import Testing
+
+@testable import ReplayCommands
+
+/// A simulated house that keeps a history, and the commands that read it.
+@Suite("History of a house")
+struct HistoryScenarioTests {
+    /// Rules with states, variables, random numbers, delays, programs and web requests.
+    static func rules(kitchen: String = "", hall: String = "home/hall") -> HouseRules {
+        HouseRules(
+            """
+            version: 1
+            location: {latitude: 52.09, longitude: 5.12, timezone: UTC}
+            buttons: {kitchen: "80:E4:DA:00:00:01", hall: "80:E4:DA:00:00:02"}
+            variables: {count: 0, sum: 0}
+            states:
+              door: {topic: home/door}
+              windows: {topic: home/window/+, as: count}
+            rules:
+              - id: kitchen
+                triggers: {button: kitchen, event: click}
+                conditions: states.door != 'locked'
+                actions:
+                  - set: {count: "{{ variables.count + 1 }}"}
+                  - publish: {topic: home/kitchen, payload: "{{ variables.count }} {{ random(1, 1000000) }}"}
+                  \(kitchen)
+              - id: kitchen_scene
+                triggers: {button: kitchen, event: double_click}
+                actions:
+                  - run: [notify, "{{ variables.count }}"]
+                  - publish: {topic: home/scene, payload: "{{ states.windows }}"}
+              - id: hall
+                triggers: {button: hall, event: click}
+                actions:
+                  - delay: 3s
+                  - publish: {topic: \(hall), payload: "{{ states.door }} {{ states.windows }}"}
+              - id: hall_long
+                triggers: {button: hall, event: hold}
+                mode: restart
+                actions:
+                  - http: {url: "http://home.example/lamp"}
+                  - set: {sum: "{{ variables.sum + random(1, 100) }}"}
+                  - publish: {topic: home/sum, payload: "{{ variables.sum }}"}
+              - id: door
+                triggers: {state: door, to: open}
+                actions: {publish: {topic: home/bell, payload: ring}}
+            """)
+    }
+
+    /// A day: pairing, then presses every few minutes, doors and windows, a reload, crashes and an outage of the broker.
+    static func day(
+        _ history: HouseHistory = HouseHistory(), seed: UInt64 = 1, presses: Int = 300, crashes: Bool = true
+    ) -> Household {
+        var house = Household(rules: rules(), seed: seed, history: history, isWitnessed: true)
+        house.pairAll()
+        house.say("closed", on: "home/door")
+        var random = SeededGenerator(seed: seed)
+        for number in 0..<presses {
+            house.wait(.milliseconds(Int.random(in: 5_000...120_000, using: &random)))
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0: house.say(["open", "closed", "locked"].randomElement(using: &random) ?? "", on: "home/door")
+            case 1: house.say(["open", "closed"].randomElement(using: &random) ?? "", on: "home/window/1")
+            default: break
+            }
+            let press = [SimulatedPress.click, .doubleClick, .hold].randomElement(using: &random) ?? .click
+            house.press(Bool.random(using: &random) ? "kitchen" : "hall", press)
+            if crashes, number % 97 == 96 {
+                house.wait(.milliseconds(Int.random(in: 0...4000, using: &random)))
+                house.crash(for: .seconds(20))
+            }
+            if number == presses / 3 {
+                house.wait(.seconds(20))
+                house.tell(.reloadRules)
+            }
+            if number == presses / 2 { house.loseBroker() }
+            if number == presses / 2 + 3 { house.bringBrokerBack() }
+        }
+        house.wait(.seconds(20))
+        return house
+    }
+
+    static func compare(
+        _ house: Household, with rules: HouseRules, since beginning: UTCTime? = nil, button: String? = nil
+    ) throws -> Comparison.Result {
+        let directory = TemporaryDirectory()
+        house.history?.write(to: directory.path)
+        var comparison = Comparison(with: rules.set, since: beginning, button: button)
+        try HistoryFiles(directory.path).read(since: beginning) { comparison.take($0) }
+        return comparison.result()
+    }
+
+    /// The lines of `tryck history --json`.
+    static func shown(_ house: Household, since beginning: UTCTime? = nil) throws -> (
+        lines: [JSONValue], gaps: [String]
+    ) {
+        let directory = TemporaryDirectory()
+        house.history?.write(to: directory.path)
+        var run = HistoryRun(since: beginning, button: nil)
+        var lines: [JSONValue] = []
+        var gaps: [String] = []
+        try HistoryFiles(directory.path).read(since: beginning) { item in
+            guard let occurrences = run.take(item) else { return false }
+            for occurrence in occurrences {
+                switch occurrence {
+                case .line(let line, _): lines.append(line)
+                case .gap(let gap): gaps.append(gap)
+                }
+            }
+            return true
+        }
+        return (lines, gaps)
+    }
+
+    @Test("the same rules would have done the same all day", arguments: 1...3 as ClosedRange<UInt64>)
+    func same(seed: UInt64) throws {
+        let house = Self.day(seed: seed)
+        let result = try Self.compare(house, with: Self.rules())
+        #expect(result.differences == [])
+        #expect(result.errors == [])
+        #expect(result.notes == [])
+        #expect(result.eventCount > 250)
+    }
+
+    @Test("one planted difference is found at each event that it concerns, and nowhere else")
+    func planted() throws {
+        let house = Self.day()
+        let result = try Self.compare(house, with: Self.rules(hall: "home/hall/new"))
+        let published = house.published.filter { $0.topicName == "home/hall" }
+        #expect(published.count > 30)
+        #expect(result.differences.count == published.count)
+        for difference in result.differences {
+            #expect(difference.button == "hall")
+            #expect(difference.event.name == "click")
+            #expect(difference.before.map(\.rule) == ["hall"])
+            #expect(difference.before.map(\.kind) == ["publish"])
+            #expect(difference.after.map { $0.text.hasPrefix("home/hall/new ") } == [true])
+            #expect(difference.after.first?.after == .seconds(3))
+        }
+        #expect(
+            result.differences.map { "\($0.before.first?.text ?? "")" }
+                == published.map { "home/hall \(String(decoding: $0.payload, as: UTF8.self))" })
+    }
+
+    @Test("the same rules do the same over several segments, also from the middle of the life of a process")
+    func segments() throws {
+        let house = Self.day(HouseHistory(length: 1 << 20), presses: 200, crashes: false)
+        #expect((house.history?.segmentCount ?? 0) > 3)
+        #expect((house.history?.length ?? 0) < 1 << 20)
+        let result = try Self.compare(house, with: Self.rules())
+        #expect(result.differences == [])
+        #expect(result.eventCount > 150)
+
+        // Only the last segments are read, which begin with the state and the rules of that time.
+        let directory = TemporaryDirectory()
+        house.history?.write(to: directory.path)
+        let last = try #require(HistoryFiles(directory.path).segments.last)
+        let octets = readFile("\(directory.path)/\(last.name)")
+        directory.empty()
+        writeFile("\(directory.path)/\(last.name)", octets)
+        var run = HistoryRun(since: nil, button: nil)
+        var lines: [JSONValue] = []
+        try HistoryFiles(directory.path).read(since: nil) { item in
+            guard let occurrences = run.take(item) else { return false }
+            for case .line(let line, _) in occurrences { lines.append(line) }
+            return true
+        }
+        func publications(_ lines: [JSONValue]) -> [JSONValue] {
+            lines.filter { $0["kind"] == "publish" && $0["topic"] == "home/kitchen" }
+        }
+        #expect(publications(lines).count > 3)
+        #expect(publications(house.told).suffix(publications(lines).count) == publications(lines)[...])
+    }
+
+    @Test("a process that was killed in the middle of a line leaves a readable history", arguments: [1, 2, 40, 300])
+    func torn(count: Int) throws {
+        var house = Self.day(presses: 30, crashes: false)
+        let before = try Self.shown(house).lines.count
+        house.cutHistory(count)
+        house.crash(for: .seconds(10))
+        house.wait(.seconds(60))
+        house.press("kitchen", .click)
+        house.wait(.seconds(5))
+        let (lines, gaps) = try Self.shown(house)
+        #expect(gaps == [])
+        #expect(lines.count > before)
+        #expect(lines.count { $0["kind"] == "start" } == 2)
+        #expect(try Self.compare(house, with: Self.rules()).differences == [])
+    }
+
+    @Test("a segment that is lost is a gap, and everything else is compared")
+    func lost() throws {
+        var house = Self.day(HouseHistory(length: 1 << 20), presses: 200, crashes: false)
+        house.loseHistory(1)
+        #expect(try Self.shown(house).gaps.count == 1)
+        let result = try Self.compare(house, with: Self.rules())
+        #expect(result.differences == [])
+        #expect(result.notes.count == 1)
+        #expect(result.eventCount > 100)
+    }
+
+    @Test("a program that only the other rules start has an unknown result, and what follows it is uncertain")
+    func unknown() throws {
+        let house = Self.day(presses: 20, crashes: false)
+        let rules = Self.rules(kitchen: "- run: [measure]\n      - publish: {topic: home/measured, payload: 1}")
+        let result = try Self.compare(house, with: rules)
+        #expect(!result.differences.isEmpty)
+        for difference in result.differences {
+            #expect(difference.after.map(\.rule) == difference.after.map { _ in "kitchen" })
+            #expect(difference.after.map(\.kind).suffix(2) == ["run", "publish"])
+            #expect(difference.after.map(\.isUncertain).suffix(2) == [false, true])
+            #expect(difference.after.dropLast(2).map(\.text) == difference.before.map(\.text))
+        }
+    }
+
+    @Test("rules that are edited twice are compared with those of each time")
+    func reloaded() throws {
+        var house = Household(rules: Self.rules(), history: HouseHistory(), isWitnessed: true)
+        house.pairAll()
+        house.say("closed", on: "home/door")
+        for topicName in ["home/one", "home/two", "home/one"] {
+            house.rulesOnDisk = Self.rules(hall: topicName)
+            house.tell(.reloadRules)
+            for _ in 0..<3 {
+                house.press("hall", .click)
+                house.wait(.seconds(10))
+            }
+        }
+        #expect(try Self.compare(house, with: Self.rules(hall: "home/one")).differences.count == 3)
+        #expect(try Self.compare(house, with: Self.rules(hall: "home/two")).differences.count == 6)
+        #expect(try Self.compare(house, with: Self.rules(hall: "home/two"), button: "kitchen").differences == [])
+    }
+
+    @Test("other programs read the past between two times, and compare drafts of files with it")
+    func past() throws {
+        let house = Self.day(presses: 20, crashes: false)
+        let directory = TemporaryDirectory()
+        try #require(mkdir(directory.path + "/history", 0o700) == 0)
+        house.history?.write(to: directory.path + "/history")
+        func read(from beginning: UTCTime? = nil, to end: UTCTime? = nil, limit: Int = .max) throws -> [JSONValue] {
+            var lines: [JSONValue] = []
+            try Past.forEachLine(in: directory.path, from: beginning, to: end) { line in
+                lines.append(line)
+                return lines.count < limit
+            }
+            return lines
+        }
+        let lines = try read()
+        let time = UTCTime(milliseconds: 1_795_000_000_000) + .seconds(600)
+        let (first, second) = (try read(to: time), try read(from: time))
+        #expect(!first.isEmpty && !second.isEmpty)
+        #expect(first + second == lines)
+        #expect(try read(limit: 3) == Array(lines.prefix(3)))
+
+        let same = try Past.comparison(in: directory.path, with: [:])
+        #expect(same["differ"] == [])
+        let draft = Self.rules().text.replacing("topic: home/bell", with: "topic: home/gong")
+        let other = try Past.comparison(in: directory.path, with: ["test.yaml": Array(draft.utf8)])
+        let bells = house.published.count { $0.topicName == "home/bell" }
+        #expect(other["differ"]?.arrayValue?.count == bells)
+        #expect(bells > 0)
+        #expect(throws: (any Error).self) {
+            try Past.comparison(in: directory.path, with: ["test.yaml": Array("rules: x\n".utf8)])
+        }
+        #expect(throws: (any Error).self) { try Past.comparison(in: "/nowhere", with: [:]) }
+    }
+
+    @Test("a step that only the other rules fail in is an error, once")
+    func errors() throws {
+        let house = Self.day(presses: 20, crashes: false)
+        let failing = HouseRules(
+            Self.rules().text.replacing("door: {topic: home/door}", with: "door: {topic: home/other}"))
+        let result = try Self.compare(house, with: failing)
+        #expect(result.notes == ["state door: messages on home/other were not received then, so it is unknown"])
+        #expect(result.errors.count { $0.contains("states.door is unknown") } == 1)
+        #expect(result.differences.contains { $0.after.contains { $0.kind == "failed" } })
+    }
+
+    @Test("the history shows what the live stream has shown")
+    func stream() throws {
+        let house = Self.day(presses: 120)
+        let kinds: Set = ["event", "rule", "log", "variable"]
+        func essential(_ lines: [JSONValue]) -> [JSONValue] {
+            lines.filter { line in line["kind"]?.stringValue.map { kinds.contains($0) } ?? false }
+        }
+        let (lines, gaps) = try Self.shown(house)
+        #expect(gaps == [])
+        #expect(essential(lines) == essential(house.told))
+        #expect(essential(lines).count > 200)
+    }
+}
