@@ -1,3 +1,4 @@
+import Platform
 import Reactor
 
 /// Computes what takes long on threads of its own, so that HTTP and the live stream go on meanwhile.
@@ -26,6 +27,8 @@ final class HeavyWork {
             loop.offload(work) { continuation.resume(returning: $0) }
         }
         if waiting.isEmpty { running -= 1 } else { waiting.removeFirst().resume() }
+        // Rules and the code that loads them are needed again when somebody types, and not before.
+        if running == 0 { StartMemory.release() }
         return value
     }
 }

@@ -26,6 +26,9 @@ rules:
   - id: twice
     triggers: {{button: kitchen, event: double_click}}
     actions: [{{log: twice}}]
+  - id: loud
+    triggers: {{button: hall, event: down}}
+    actions: [{{run: [seq, -s, ., "1", "1000"]}}]
 variables:
   count: {{type: integer, initial: 0}}
 tests:
