@@ -34,8 +34,7 @@ enum TryckWeb {
         // Programs that the daemon's rules start run as the same user, and cannot read the tokens in the memory.
         linux_forbid_dumps()
         signal(SIGXFSZ, SIG_IGN)
-        // The threads of `HeavyWork` share one heap, so that the memory of a thread that has ended is used again.
-        mallopt(M_ARENA_MAX, 1)
+        linux_use_one_heap()
         let setup: WebSetup
         do throws(Setup.Failure) {
             setup = try WebSetup(
