@@ -51,6 +51,7 @@ let package = Package(
     products: [
         .executable(name: "tryck", targets: ["tryck"]),
         .executable(name: "tryckd", targets: ["tryckd"]),
+        .executable(name: "tryck-web", targets: ["TryckWeb"]),
         // Libraries for other programs. Each contains the modules whose types it exposes.
         .library(name: "BluetoothHost", targets: ["BluetoothHost", "ButtonModel"]),
         .library(name: "Flic", targets: ["Flic", "ButtonModel"]),
@@ -59,6 +60,10 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        // Only tryck-web links these. Hummingbird also uses the others.
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0", traits: []),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     ]
         // Only for `make docs`.
         + (Context.environment["TRYCK_DOCS"] == nil
@@ -172,6 +177,23 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
+
+        // The page
+        module(
+            "WebService", "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "RuleTesting", "LanguageServer",
+            "MQTTTopics", "Platform", "Setup", "ControlClient", "CCrypto"),
+        .executableTarget(
+            name: "TryckWeb",
+            dependencies: [
+                "ButtonModel", "JSON", "MQTTTopics", "RuleLoader", "Reactor", "Platform", "Edges", "Setup",
+                "ControlClient", "WebService", "ReplayCommands", "CommandSupport", "CLinux",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            exclude: ["Public"], swiftSettings: settings),
         // Benchmarks. The Debian package does not contain them.
         .executableTarget(
             name: "tryck-bench",
@@ -246,6 +268,8 @@ let package = Package(
             "Platform", "Edges", "Setup", "Hub", "Rules", "Diagnostics", "ButtonModel", "JSON", "Simulator", "Reactor",
             "ReactorTestSupport", "DiskTestSupport",
             .product(name: "ArgumentParser", package: "swift-argument-parser"), resources: [.copy("Golden")]),
+        tests(
+            "WebServiceTests", "WebService", "RuleLoader", "Setup", "ButtonModel", "JSON", "DiskTestSupport"),
         tests("ArchitectureTests"),
         fuzzing,
         tests(

@@ -111,6 +111,11 @@ int linux_close_on_exec(unsigned first)
 	return close_range(first, ~0u, CLOSE_RANGE_CLOEXEC);
 }
 
+void linux_use_one_heap(void)
+{
+	mallopt(M_ARENA_MAX, 1);
+}
+
 void linux_trim_heap(void)
 {
 	malloc_trim(0);

@@ -13,5 +13,6 @@ package enum DaemonCommands {
     package static let variable: any ParsableCommand.Type = VariableCommand.self
     package static let states: any ParsableCommand.Type = StatesCommand.self
     package static let radios: any ParsableCommand.Type = RadiosCommand.self
+    package static let web: any ParsableCommand.Type = WebCommand.self
     package static let reload: any ParsableCommand.Type = ReloadCommand.self
 }

@@ -18,6 +18,7 @@ struct DemoCommand: ParsableCommand {
             shown as a subscriber receives it.
 
               tryck demo
+              tryck demo --web
               tryck demo --rules rules/home.yaml --simulator rules/simulator.yaml
               tryck demo --press kitchen:click,kitchen:double_click,hall:hold --json
               tryck demo --press sofa:swipe_left,desk:turn_10
@@ -44,10 +45,16 @@ struct DemoCommand: ParsableCommand {
             "Write the simulated Bluetooth traffic to a file, for Wireshark or btmon -r.", valueName: "file"))
     var capture: String?
 
+    @Flag(help: "Also serve the page, and open it in the browser of this desktop. The buttons are pressed there, too.")
+    var web = false
+
     @Flag(help: "Print one JSON object on each line: event, rule, publish, process. Needs --press.")
     var json = false
 
     func validate() throws {
+        if web, press != nil {
+            throw ValidationError("--web is without --press: the presses are made on the page or the terminal")
+        }
         if json, press == nil {
             throw ValidationError("--json needs --press, for example --press kitchen:click")
         }
@@ -55,13 +62,14 @@ struct DemoCommand: ParsableCommand {
 
     func run() throws {
         let script = try press.map { (text) throws(Failure) in try DemoScript(parsing: text) }
-        guard script != nil || isatty(STDIN_FILENO) == 1 else {
+        guard script != nil || web || isatty(STDIN_FILENO) == 1 else {
             throw Failure(
                 .usage, "Standard input is not a terminal. Name the presses: tryck demo --press kitchen:click")
         }
         if let capture { _ = try NewFile(capture, remedy: "Specify another file, or remove it.") }
         let program = try DaemonProgram.locate()
-        let files = try DemoFiles(rules: rules, simulator: simulator)
+        let page = try web ? DaemonProgram.locate("tryck-web") : nil
+        let files = try DemoFiles(rules: rules, simulator: simulator, pagePort: web ? FreePort.onLoopback() : nil)
         let models: [String: FlicModel]
         do {
             try check(files)
@@ -73,7 +81,8 @@ struct DemoCommand: ParsableCommand {
         }
         try DemoSession.run(
             .init(
-                program: program, files: files, models: models, script: script, isJSON: json, capture: capture))
+                program: program, files: files, models: models, script: script, isJSON: json, capture: capture,
+                page: page))
     }
 
     private func models(_ files: DemoFiles) throws(Failure) -> [String: FlicModel] {

@@ -9,19 +9,24 @@ struct DemoFiles: Sendable {
     /// Absolute paths.
     let rules, simulator: String
     private let temporary: TemporaryDirectory
+    private let pagePort: Int?
 
     var directory: String { temporary.path }
     var configuration: String { "\(directory)/tryck.yaml" }
     var controlSocket: String { "\(directory)/control.sock" }
     var stateDirectory: String { "\(directory)/state" }
     var log: String { "\(directory)/tryckd.log" }
+    var pageLog: String { "\(directory)/tryck-web.log" }
+    var pageState: String { "\(directory)/page" }
 
     /// - Parameters:
     ///   - rules: a rules file to use instead of the one that is installed.
     ///   - simulator: a simulator file to use instead of the one that is installed.
-    init(rules: String?, simulator: String?) throws(Failure) {
+    ///   - pagePort: the port of the page on loopback; `nil` without a page.
+    init(rules: String?, simulator: String?, pagePort: Int? = nil) throws(Failure) {
         self.rules = try DemoFiles.locate(rules, "home.yaml", option: "--rules")
         self.simulator = try DemoFiles.locate(simulator, "simulator.yaml", option: "--simulator")
+        self.pagePort = pagePort
         temporary = try TemporaryDirectory()
         guard DemoFiles.write(yaml, to: configuration), mkdir(stateDirectory, 0o700) == 0 else {
             let reason = String(cString: strerror(errno))
@@ -54,6 +59,8 @@ struct DemoFiles: Sendable {
         bluetooth: {transport: \(JSONValue.string("simulated:\(simulator)"))}
         mqtt: {broker: embedded}
         rules: \(JSONValue.string(rules))
+        state_directory: \(JSONValue.string(stateDirectory))
+        web: {listen: "127.0.0.1:\(pagePort ?? 8125)"}
 
         """
     }

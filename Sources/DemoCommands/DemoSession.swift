@@ -22,6 +22,8 @@ final class DemoSession {
         var isJSON: Bool
         /// The file to which the daemon writes all HCI traffic.
         var capture: String?
+        /// The path of `tryck-web`; `nil` without a page.
+        var page: String?
     }
 
     /// Nanoseconds between two attempts to reach a daemon that has just been started.
@@ -40,6 +42,7 @@ final class DemoSession {
     private var keyMap = DemoKeyMap(buttons: [])
     private var screen = DemoScreen()
     private var child: DaemonChild?
+    private var page: DemoPage?
     private var connection: ControlConnection?
     private var listener: DemoListener?
     private var terminal: RawTerminal?
@@ -141,6 +144,7 @@ final class DemoSession {
         self.failure.withLock { $0 = failure }
         for timer in [runTimer, keyTimer, connectTimer] { timer?.cancel() }
         connection?.close()
+        page?.stop()
         let stopChild: @ReactorActor () -> Void = { [unowned self] in
             guard let child else { return loop.stop() }
             child.stop()
@@ -185,12 +189,29 @@ final class DemoSession {
 
     private func ready(_ buttons: [String], _ broker: String) {
         guard settings.script == nil else { return }
+        if let program = settings.page { startPage(program) }
+        guard isatty(STDIN_FILENO) == 1 else { return }
         terminal = RawTerminal.take(STDIN_FILENO)
         keyMap = DemoKeyMap(buttons: buttons, models: settings.models)
         keys = DemoKeys(keyMap)
         output.write(DemoScreen.help(keyMap))
         output.write(DemoScreen.hints(broker: broker, controlSocket: settings.files.controlSocket) + [""])
         _ = loop.watch(STDIN_FILENO, .read) { [unowned self] _ in readKeys() }
+    }
+
+    private func startPage(_ program: String) {
+        do throws(Failure) {
+            page = try DemoPage(loop, program: program, files: settings.files) { [unowned self] result in
+                switch result {
+                case .success(let link):
+                    output.write([Line("  The page, for one browser:", .faint), Line("    \(link)"), ""])
+                    if SystemEnvironment.hasDesktop { _ = PageLink.open(link) }
+                case .failure(let failure): end(failure)
+                }
+            }
+        } catch {
+            end(error)
+        }
     }
 
     private func readKeys() {

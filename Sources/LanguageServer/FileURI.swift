@@ -1,7 +1,7 @@
 /// Converts between `file:` URIs and absolute paths.
 ///
 /// - Source: RFC 8089, RFC 3986.
-enum FileURI {
+package enum FileURI {
     /// The path of a document, or the URI itself if it does not name a file of this machine. A document that was never saved,
     /// `untitled:1`, is then a set of its own.
     static func documentPath(of uri: String) -> String { path(of: uri) ?? uri }
@@ -37,7 +37,7 @@ enum FileURI {
         return String(validating: octets, as: UTF8.self)
     }
 
-    static func uri(of path: String) -> String {
+    package static func uri(of path: String) -> String {
         var uri = "file://"
         for octet in path.utf8 {
             if isUnreserved(octet) {

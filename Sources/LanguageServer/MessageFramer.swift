@@ -1,13 +1,13 @@
 /// Splits the octets that an editor sends into messages: a header with `Content-Length`, an empty line, and the message.
 ///
 /// - Source: Language Server Protocol 3.17, Base Protocol.
-struct MessageFramer: Sendable {
+package struct MessageFramer: Sendable {
     /// The octets of one message. A longer message is skipped and reported.
     static let maximumLength = 16 << 20
     /// The octets of one header. What follows is skipped until a line that begins with `Content-Length`.
     static let maximumHeaderLength = 4096
 
-    enum Frame: Hashable, Sendable {
+    package enum Frame: Hashable, Sendable {
         case message([UInt8])
         /// Octets that are not a message were skipped; the reason is a sentence for the editor's log.
         case malformed(String)
@@ -23,7 +23,9 @@ struct MessageFramer: Sendable {
     /// True after a malformed header, until the next `Content-Length`.
     private var isLost = false
 
-    mutating func append(_ octets: [UInt8]) {
+    package init() {}
+
+    package mutating func append(_ octets: [UInt8]) {
         var octets = octets[...]
         let ignored = min(skipped, octets.count)
         skipped -= ignored
@@ -36,7 +38,7 @@ struct MessageFramer: Sendable {
     }
 
     /// The next message, if all its octets are here.
-    mutating func next() -> Frame? {
+    package mutating func next() -> Frame? {
         if isLost, !findHeader() { return nil }
         if length == nil {
             guard let end = headerEnd() else {
@@ -120,7 +122,7 @@ struct MessageFramer: Sendable {
     }
 
     /// A message with its header.
-    static func frame(_ message: [UInt8]) -> [UInt8] {
+    package static func frame(_ message: [UInt8]) -> [UInt8] {
         Array("Content-Length: \(message.count)\r\n\r\n".utf8) + message
     }
 }

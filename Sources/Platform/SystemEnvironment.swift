@@ -21,6 +21,13 @@ package enum SystemEnvironment {
         return UTCTime(milliseconds: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
+    /// The present instant of the clock that state machines use.
+    package static var sinceBoot: Instant {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+
     package static func randomOctets(_ count: Int) -> [UInt8] {
         var octets = [UInt8](repeating: 0, count: count)
         // Fails only for a bad address or on a kernel without getrandom.
@@ -31,6 +38,9 @@ package enum SystemEnvironment {
     package static var randomSeed: UInt64 { randomOctets(8).reduce(0) { $0 << 8 | UInt64($1) } }
 
     package static var isRoot: Bool { geteuid() == 0 }
+
+    /// True if this process can open windows.
+    package static var hasDesktop: Bool { getenv("DISPLAY") != nil || getenv("WAYLAND_DISPLAY") != nil }
 
     /// True if a process with this name is running, for any user. The name is at most 15 octets, as kept by the kernel.
     package static func isRunning(_ name: String) -> Bool {

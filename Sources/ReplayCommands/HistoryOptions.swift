@@ -1,5 +1,5 @@
 import ArgumentParser
-import ButtonModel
+package import ButtonModel
 import CommandSupport
 import Expressions
 import Glibc
@@ -58,8 +58,8 @@ struct HistoryOptions: ParsableArguments {
 }
 
 /// Times of the history in the local time of the machine.
-enum HistoryTime {
-    static func parse(_ text: String, now: UTCTime) -> UTCTime? {
+package enum HistoryTime {
+    package static func parse(_ text: String, now: UTCTime) -> UTCTime? {
         if text == "today" || text == "yesterday" {
             var local = localTime(now)
             if text == "yesterday" { local.tm_mday -= 1 }

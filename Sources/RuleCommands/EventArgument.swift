@@ -14,7 +14,7 @@ enum EventArgument {
         guard set.buttons.contains(where: { $0.name == button }) else {
             throw Failure(.negativeResult, GivenValues.unknown("button", button, among: set.buttons.map(\.name)))
         }
-        guard let event = event(word) ?? RuleExplainer.pattern(word) else {
+        guard let event = RuleExplainer.event(named: word) else {
             throw Failure(
                 .usage,
                 "there is no event \"\(word)\"; the events are click, double_click, clicks_3 … clicks_8, hold, "
@@ -39,14 +39,6 @@ enum EventArgument {
             return .milliseconds(try DurationText.milliseconds(text))
         } catch {
             throw Failure(.usage, "--held-for takes a duration such as 2s: \"\(text)\" \(error.message)")
-        }
-    }
-
-    /// The event with a name. Events of connections and batteries are excluded, because they are not actions on a button.
-    private static func event(_ name: String) -> TriggerEvent? {
-        switch TriggerEvent(name: name) {
-        case .connected, .disconnected, .batteryLow, nil: nil
-        case let event?: event
         }
     }
 }

@@ -109,7 +109,7 @@ struct ExplainCommand: ParsableCommand {
         let explainer = RuleExplainer(set, given: given)
         let explanation = try chord.map { try explain(chord: $0, explainer, in: set) } ?? explain(explainer, in: set)
         if output.json {
-            Output.standardOutput.write(line: ExplanationText.json(explanation).description)
+            Output.standardOutput.write(line: explanation.json.description)
         } else {
             Output.standardOutput.write(ExplanationText.lines(explanation, style: Output.standardOutput.style))
         }

@@ -1,5 +1,4 @@
 import CommandSupport
-import JSON
 import Rules
 
 /// The output of `tryck explain`.
@@ -27,21 +26,5 @@ enum ExplanationText {
             lines.append(Line("  \(rule) is a fallback and is not considered, because another rule runs", .faint))
         }
         return lines
-    }
-
-    static func json(_ explanation: Explanation) -> JSONValue {
-        [
-            "rules": .array(
-                explanation.verdicts.map { verdict in
-                    [
-                        "id": .string(verdict.rule), "runs": .bool(verdict.stoppedBy == nil),
-                        "stopped_by": verdict.stoppedBy.map { .string($0.rawValue) } ?? .null,
-                        "reasons": .array(verdict.reasons.map { .string($0) }),
-                        "steps": .array(verdict.steps.map { .string($0) }),
-                        "place": .string(verdict.location.description),
-                    ]
-                }),
-            "not_considered": .array(explanation.notConsidered.map { .string($0) }),
-        ]
     }
 }

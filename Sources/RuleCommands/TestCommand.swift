@@ -61,7 +61,7 @@ struct TestCommand: ParsableCommand {
     private func show(_ report: RuleTestReport, of name: String?) {
         let output = Output.standardOutput
         guard !self.output.json else {
-            output.write(line: TestText.json(report, of: name).description)
+            output.write(line: report.json(of: name).description)
             return
         }
         if let name { output.write(Line("\(name):", .strong)) }

@@ -1,6 +1,5 @@
 import CommandSupport
 import CommandText
-import JSON
 import RuleTesting
 import Rules
 
@@ -32,29 +31,4 @@ enum TestText {
         if rest > 0 { lines.append(Line("  and \(rest) more", .faint)) }
         return lines
     }
-
-    /// - Parameter name: the file, if there are several.
-    static func json(_ report: RuleTestReport, of name: String? = nil) -> JSONValue {
-        let tests: [JSONValue] = report.results.map { result in
-            [
-                "name": .string(result.name), "place": .string(result.location.description),
-                "passed": .bool(result.failure == nil),
-                "failure": result.failure.map { failure in
-                    [
-                        "place": .string(failure.location.description),
-                        "expected": strings(failure.expected.map(\.text)),
-                        "happened": strings(failure.performed.map(\.text)),
-                        "differences": strings(failure.differences), "why": strings(failure.reasons),
-                    ]
-                } ?? .null,
-            ]
-        }
-        let unreached: [JSONValue] = report.unreached.map {
-            ["what": .string($0.text), "place": .string($0.location.description)]
-        }
-        let results: [JSONValue.Member] = [.init("tests", .array(tests)), .init("unreached", .array(unreached))]
-        return .object([name.map { .init("file", .string($0)) }].compactMap(\.self) + results)
-    }
-
-    private static func strings(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
 }

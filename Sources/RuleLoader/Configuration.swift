@@ -123,6 +123,8 @@ package struct Configuration: Hashable, Sendable {
     package var logLevel = LogLevel.info
     package var logFormat = LogFormat.text
     package var metricsTextfile: String?
+    /// The settings of tryck-web. The daemon only checks them.
+    package var web = Web()
 
     /// How long the history is kept; `nil`: none is written.
     package var history: Duration? = .seconds(7 * 86_400)

@@ -5,7 +5,7 @@ import Rules
 
 /// Reads `tryck.yaml`.
 struct ConfigurationReader {
-    private var checker: Checker
+    var checker: Checker
     private var configuration = Configuration()
 
     static func load(_ file: SourceFile, in environment: LoadInputs) -> LoadResult<Configuration> {
@@ -61,6 +61,7 @@ struct ConfigurationReader {
         if let fields = section("metrics", of: fields) {
             configuration.metricsTextfile = path("textfile", of: fields)
         }
+        if let fields = section("web", of: fields) { configuration.web = web(fields) }
         if let node = fields.node("history") { readHistory(node) }
         configuration.historySize = fields.integer("history_size") ?? configuration.historySize
     }

@@ -19,6 +19,7 @@ extension MappingTable {
             Key("control", .anything, "which requests are answered"),
             Key("log", .anything, "log level and format"),
             Key("metrics", .anything, "counters for Prometheus"),
+            Key("web", .anything, "the page that tryck-web serves"),
             Key(
                 "history", .anything,
                 "how long events are kept for `tryck history` and `tryck what-if`: up to `90d`, or `none`"),
@@ -35,7 +36,7 @@ extension MappingTable {
     static let configurationSections: [String: MappingTable] = [
         "bluetooth": bluetooth, "radios": radio, "mqtt": mqtt, "tls": tls, "homeassistant": homeAssistant,
         "flicd": flicd,
-        "actions": actions, "control": control, "log": logging, "metrics": metrics,
+        "actions": actions, "control": control, "log": logging, "metrics": metrics, "web": web,
     ]
 
     static let bluetooth = MappingTable(
@@ -126,4 +127,18 @@ extension MappingTable {
 
     static let metrics = MappingTable(
         name: "\"metrics\"", keys: [Key("textfile", .text(.areText), "a file for Prometheus")])
+
+    static let web = MappingTable(
+        name: "\"web\"",
+        keys: [
+            Key("listen", .text(.areText), "the `HOST:PORT` on which tryck-web listens, or `unix:PATH`"),
+            Key("password", .text(.areText), "the password of the page, preferably `!secret name`"),
+            Key("edit_rules", .boolean, "whether rules can be changed on the page"),
+            Key("trust_ingress", .boolean, "whether only Home Assistant's ingress is let in, without a password"),
+            Key("base_path", .text(.areText), "the path before all addresses of the page, for a proxy: `/tryck/`"),
+        ],
+        foreignHints: [
+            "port": "use listen: 127.0.0.1:PORT", "host": "use listen: HOST:PORT", "bind": "use listen: HOST:PORT",
+            "username": "the page has a password only",
+        ])
 }

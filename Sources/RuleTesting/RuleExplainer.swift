@@ -70,6 +70,16 @@ package struct RuleExplainer {
         return explanation
     }
 
+    /// The event with a name, or the pattern that is written as `short,long`. Events of connections and batteries are excluded,
+    /// because they are not actions on a button.
+    package static func event(named name: String) -> TriggerEvent? {
+        switch TriggerEvent(name: name) {
+        case .connected, .disconnected, .batteryLow: nil
+        case nil: pattern(name)
+        case let event?: event
+        }
+    }
+
     /// The pattern of 2 to 8 presses that is written as `short,long`.
     package static func pattern(_ text: String) -> TriggerEvent? {
         let words = text.split(separator: ",", omittingEmptySubsequences: false)

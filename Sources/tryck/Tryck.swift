@@ -21,7 +21,7 @@ struct Tryck: ParsableCommand {
             """,
         version: Version.string,
         groupedSubcommands: [
-            CommandGroup(name: "Start", subcommands: [RunCommand.self, DemoCommands.demo]),
+            CommandGroup(name: "Start", subcommands: [RunCommand.self, DaemonCommands.web, DemoCommands.demo]),
             CommandGroup(
                 name: "Rules",
                 subcommands: [

@@ -96,6 +96,17 @@ struct ImportTests {
             "Platform", "CommandSupport", "DaemonCommands", "RuleCommands", "ReplayCommands", "DemoCommands",
             "DoctorCommands", "RadioCommands", "ExportCommands", "LanguageServerCommands", "ArgumentParser", "Glibc",
         ],
+        "WebService": [
+            "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "RuleTesting", "LanguageServer", "MQTTTopics",
+            "Platform", "Setup", "ControlClient", "CCrypto", "Glibc", "Synchronization",
+        ],
+        "TryckWeb": [
+            "ButtonModel", "JSON", "MQTTTopics", "RuleLoader", "Reactor", "Platform", "Edges", "Setup", "ControlClient",
+            "WebService", "ReplayCommands", "CommandSupport", "CLinux", "Hummingbird", "HummingbirdCore", "HTTPTypes",
+            "NIOCore", "NIOPosix", "Logging",
+            "Glibc",
+            "Synchronization",
+        ],
         "tryck-bench": [
             "Bytes", "ButtonModel", "JSON", "Diagnostics", "FlicdProtocol", "Expressions", "Rules", "Hub", "RuleLoader",
             "Simulator", "Reactor", "Platform", "Edges", "Setup", "CommandSupport", "CLinux", "CMosquitto",
@@ -111,7 +122,7 @@ struct ImportTests {
     static let edges: Set<String> = [
         "Reactor", "Platform", "Edges", "Setup", "Daemon", "tryckd", "ControlClient", "CommandSupport", "CommandText",
         "DaemonCommands", "RuleCommands", "ReplayCommands", "DemoCommands", "DoctorCommands", "ExportCommands",
-        "RadioCommands", "LanguageServerCommands", "tryck", "tryck-bench",
+        "RadioCommands", "LanguageServerCommands", "tryck", "tryck-bench", "WebService", "TryckWeb",
     ]
 
     @Test("every import line is in the table")

@@ -16,8 +16,10 @@ struct Manifest {
             let arguments = Manifest.balanced(source[call.range.upperBound...])
             let isModule = source[call.range] == "module(" || arguments.contains("swiftSettings:")
             guard isModule, !arguments.contains("path:") else { continue }
-            let names = arguments.replacing(/package: "[^"]*"|plugins: \[[^\]]*\]/, with: "").matches(of: /"([\w-]+)"/)
-                .map { String($0.1) }
+            let names = arguments.replacing(/package: "[^"]*"|(?:plugins|exclude): \[[^\]]*\]/, with: "").matches(
+                of: /"([\w-]+)"/
+            )
+            .map { String($0.1) }
             guard let name = names.first else { continue }
             dependencies[name] = Set(names.dropFirst())
         }

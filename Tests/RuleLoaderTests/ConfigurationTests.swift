@@ -109,6 +109,10 @@ struct ConfigurationTests {
         expected.logLevel = .debug
         expected.logFormat = .json
         expected.metricsTextfile = "a.prom"
+        expected.web.listen = .tcp(HostAndPort(host: "0.0.0.0", port: 80))
+        expected.web.password = Password("hunter2")
+        expected.web.editsRules = false
+        expected.web.basePath = "/a/b/"
         expected.history = .seconds(30 * 86_400)
         expected.historySize = 16
         let loaded = load(
@@ -132,6 +136,7 @@ struct ConfigurationTests {
             control: {mqtt: all}
             log: {level: debug, format: json}
             metrics: {textfile: a.prom}
+            web: {listen: "0.0.0.0:80", password: !secret mqtt, edit_rules: false, base_path: /a/b/}
             history: 30d
             history_size: 16
             """, secrets: "mqtt: hunter2")
@@ -187,6 +192,24 @@ struct ConfigurationTests {
         dump(configuration, to: &dumped)
         #expect(!dumped.contains("hunter2"))
     }
+
+    @Test(
+        "the page listens on loopback, or has a password, or is Home Assistant's",
+        arguments: [
+            "{}", "{listen: localhost:1}", "{listen: 127.0.0.2:1}", "{listen: '[::1]:1'}", "{listen: 'unix:/run/x'}",
+            "{listen: 0.0.0.0:1, password: x}", "{listen: 0.0.0.0:1, trust_ingress: true}", "{base_path: /}",
+        ])
+    func page(text: String) { #expect(load("web: \(text)").diagnostics == []) }
+
+    @Test(
+        "what would open the page to others, or is no address, is refused",
+        arguments: [
+            "{listen: 0.0.0.0:1}", "{listen: '[::]:1'}", "{listen: box:1}", "{listen: 127.0.0.1.example:1}",
+            "{listen: 127.1:1}", "{listen: 8125}", "{listen: 'unix:'}", "{password: ''}", "{base_path: tryck}",
+            "{base_path: /tryck}", "{base_path: tryck/}", "{base_path: //}", "{base_path: /../}", "{base_path: /a b/}",
+            "{base_path: ''}", "{base_path: '/a\"/'}",
+        ])
+    func badPage(text: String) { #expect(load("web: \(text)").diagnostics.map(\.code) == ["E203"]) }
 
     @Test("every key does something")
     func inert() {

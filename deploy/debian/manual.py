@@ -2,6 +2,7 @@
 
     manual.py tryck VERSION DATE    from "tryck --experimental-dump-help"
     manual.py tryckd VERSION DATE   from "tryckd --help"
+    manual.py tryck-web VERSION DATE    from "tryck-web --help"
 """
 
 import json
@@ -14,6 +15,8 @@ FILES = [
     ("/etc/tryck/secrets.yaml, /etc/tryck/rules/secrets.yaml", "The values of !secret in these two files; mode 0600."),
     ("/var/lib/tryck", "Pairings, and the state of rules."),
     ("/run/tryck/control.sock", "The socket for commands; accessible to the group tryck."),
+    ("/run/tryck-web/web.sock", "The socket on which tryck web asks for a link to the page; accessible to the group tryck."),
+    ("/var/lib/tryck-web", "The browsers that are signed in to the page."),
 ]
 STATUS = [
     ("0", "Success."),
@@ -114,20 +117,29 @@ def commands_page(text, version, date):
 
 
 def daemon_page(text, version, date):
+    return service_page("tryckd", "the daemon for Flic buttons", "tryck.service", SIGNALS, text, version, date)
+
+
+def web_page(text, version, date):
+    signals = [("SIGTERM, SIGINT, SIGHUP", "Ends the program. Browsers stay signed in.")]
+    return service_page("tryck-web", "the page of Tryck", "tryck-web.service", signals, text, version, date)
+
+
+def service_page(program, abstract, unit, signals, text, version, date):
     synopsis, rest = text.split("\n\n", 1)
     description, rest = rest.split("\n\n", 1)
     options, example = rest.split("\n\n", 1)
-    page = header("tryckd", 8, version, date, "the daemon for Flic buttons")
+    page = header(program, 8, version, date, abstract)
     page += [".SH SYNOPSIS", escape(" ".join(synopsis.removeprefix("USAGE: ").split()))]
-    page += [".SH DESCRIPTION", escape(description), ".PP\nAs a service it is \\fBtryck.service\\fR."]
+    page += [".SH DESCRIPTION", escape(description), f".PP\nAs a service it is \\fB{escape(unit)}\\fR."]
     page.append(".SH OPTIONS")
     for name, value, said in re.findall(r"(?m)^  (--[a-z-]+)(?: ([A-Z]+))? +(.+(?:\n {10,}.+)*)", options):
         page.append(entry(f"\\fB{escape(name)}\\fR" + (f" \\fI{value}\\fR" if value else ""), " ".join(said.split())))
     page += [".SH EXAMPLE", escape(example.removeprefix("Example: ").strip())]
-    page += section("SIGNALS", SIGNALS) + section("FILES", FILES)
+    page += section("SIGNALS", signals) + section("FILES", FILES)
     return page + section("EXIT STATUS", STATUS) + [".SH SEE ALSO", ".BR tryck (1)"]
 
 
 program, version, date = sys.argv[1:]
-page = {"tryck": commands_page, "tryckd": daemon_page}[program](sys.stdin.read(), version, date)
+page = {"tryck": commands_page, "tryckd": daemon_page, "tryck-web": web_page}[program](sys.stdin.read(), version, date)
 print("\n".join(page))

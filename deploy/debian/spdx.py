@@ -34,13 +34,16 @@ def package(name: str, version: str, location: str, declared: str, reference: st
 
 
 def swift_packages(file: str) -> list[dict]:
-    """The packages that SwiftPM builds. Both have the Apache License, one with Swift's exception."""
-    licences = {'swift-argument-parser': 'Apache-2.0 WITH Swift-exception', 'swift-log': 'Apache-2.0'}
+    """The packages that SwiftPM resolves. All have the Apache License, some with Swift's exception. tryck-web uses parts of them."""
+    with_exception = {
+        'swift-algorithms', 'swift-argument-parser', 'swift-async-algorithms', 'swift-atomics', 'swift-collections',
+        'swift-numerics', 'swift-system'}
     found = []
     for pin in json.loads(Path(file).read_text())['pins']:
         name, state, location = pin['identity'], pin['state'], pin['location']
+        licence = 'Apache-2.0' + (' WITH Swift-exception' if name in with_exception else '')
         found.append(package(
-            name, state['version'], f'git+{location}@{state["revision"]}', licences.get(name, 'NOASSERTION'),
+            name, state['version'], f'git+{location}@{state["revision"]}', licence,
             f'pkg:swift/{location.removeprefix("https://")}@{state["version"]}'))
     return found
 

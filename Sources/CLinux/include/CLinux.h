@@ -53,6 +53,10 @@ int linux_forbid_dumps(void);
 // Sets FD_CLOEXEC on every descriptor from `first` on. Since Linux 5.11 and glibc 2.34.
 int linux_close_on_exec(unsigned first);
 
+// All threads share one heap, so that the memory of a thread that has ended is used again. By default, glibc has heaps for
+// each processor.
+void linux_use_one_heap(void);
+
 // Gives free memory of the heap back to the system.
 void linux_trim_heap(void);
 

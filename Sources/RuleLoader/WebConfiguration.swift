@@ -1,0 +1,110 @@
+extension Configuration {
+    /// The settings below `web:`, which only tryck-web uses.
+    package struct Web: Hashable, Sendable {
+        package enum Listen: Hashable, Sendable, CustomStringConvertible {
+            case tcp(HostAndPort)
+            /// A Unix socket, for a proxy.
+            case unix(path: String)
+
+            package var description: String {
+                switch self {
+                case .tcp(let address): "\(address)"
+                case .unix(let path): "unix:\(path)"
+                }
+            }
+
+            /// True if only programs of this machine can connect.
+            package var isLocal: Bool {
+                switch self {
+                case .tcp(let address): address.isLoopback
+                case .unix: true
+                }
+            }
+        }
+
+        package var listen = Listen.tcp(HostAndPort(host: "127.0.0.1", port: 8125))
+        /// `nil`: browsers are let in by links with a token, and only loopback is listened on.
+        package var password: Password?
+        package var editsRules = true
+        /// True if only Home Assistant's ingress is let in, which has asked for a password.
+        package var trustsIngress = false
+        /// Begins and ends with `/`.
+        package var basePath = "/"
+
+        package init() {}
+    }
+}
+
+extension HostAndPort {
+    /// True for `localhost` and literal loopback addresses. Other names are not looked up.
+    package var isLoopback: Bool {
+        if host == "localhost" || host == "::1" { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+}
+
+extension ConfigurationReader {
+    /// The longest `base_path` in octets.
+    private static let maximumPathLength = 200
+
+    mutating func web(_ fields: CheckedMapping) -> Configuration.Web {
+        var web = Configuration.Web()
+        web.editsRules = fields.boolean("edit_rules") ?? true
+        web.trustsIngress = fields.boolean("trust_ingress") ?? false
+        if let text = fields.string("password"), let node = fields.node("password") {
+            if text.isEmpty { checker.error("E203", at: node, "the password is empty") }
+            web.password = Password(text)
+        }
+        if let text = fields.string("listen"), let node = fields.node("listen") {
+            if let listen = listen(text) {
+                web.listen = listen
+            } else {
+                checker.error(
+                    "E203", at: node, "\"\(checker.shown(text))\" is not HOST:PORT or unix:PATH",
+                    hint: "write 127.0.0.1:8125")
+            }
+            if web.password == nil, fields.node("password") == nil, !web.trustsIngress, !web.listen.isLocal {
+                checker.error(
+                    "E203", at: node, "without a password, the page is only for this machine",
+                    hint: "add password: !secret web, or write 127.0.0.1:8125")
+            }
+        }
+        if let text = fields.string("base_path"), let node = fields.node("base_path") {
+            if Self.isBasePath(text) {
+                web.basePath = text
+            } else {
+                checker.error(
+                    "E203", at: node, "\"\(checker.shown(text))\" is not a path such as /tryck/",
+                    hint: "begin and end with /, and use letters, digits, \"_\", \"-\", \".\" and \"~\"")
+            }
+        }
+        return web
+    }
+
+    private func listen(_ text: String) -> Configuration.Web.Listen? {
+        guard text.hasPrefix("unix:") else { return HostAndPort(text).map { .tcp($0) } }
+        let path = text.dropFirst("unix:".utf8.count)
+        return path.isEmpty || path.utf8.contains(0) ? nil : .unix(path: String(path))
+    }
+
+    private static func isBasePath(_ text: String) -> Bool {
+        let segments = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard text.utf8.count <= maximumPathLength, text == "/" || segments.count > 2, segments.first == "",
+            segments.last == ""
+        else { return false }
+        return text == "/"
+            || segments.dropFirst().dropLast().allSatisfy { segment in
+                !segment.isEmpty && segment != "." && segment != ".."
+                    && segment.utf8.allSatisfy { octet in
+                        switch octet {
+                        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"),
+                            UInt8(ascii: "."), UInt8(ascii: "~"):
+                            true
+                        default: false
+                        }
+                    }
+            }
+    }
+}

@@ -1,0 +1,76 @@
+import ControlClient
+import JSON
+import Reactor
+
+/// Asks the daemon, with a connection for each request, so that a slow answer delays no other.
+@ReactorActor
+final class DaemonRequests {
+    enum Outcome: Sendable {
+        case answer(JSONValue)
+        /// The reason, as a sentence.
+        case noDaemon(String)
+        case tooLate
+    }
+
+    /// Nanoseconds that an answer may take.
+    private static let timeLimit: Int64 = 10_000_000_000
+    /// The most requests at a time. The daemon limits the connections of a user.
+    private static let maximumRequests = 8
+
+    private final class Pending {
+        var connection: ControlConnection?
+        var timer: Reactor.Timer?
+        var continuation: CheckedContinuation<Outcome, Never>?
+    }
+
+    private let loop: EventLoop
+    private let candidates: [String]
+    private var count = 0
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    init(_ loop: EventLoop, candidates: [String]) {
+        self.loop = loop
+        self.candidates = candidates
+    }
+
+    func ask(_ line: JSONValue) async -> Outcome {
+        if count >= Self.maximumRequests {
+            await withCheckedContinuation { waiting.append($0) }
+        } else {
+            count += 1
+        }
+        defer {
+            if waiting.isEmpty { count -= 1 } else { waiting.removeFirst().resume() }
+        }
+        let pending = Pending()
+        return await withCheckedContinuation { continuation in
+            pending.continuation = continuation
+            send(line, pending)
+        }
+    }
+
+    private func send(_ line: JSONValue, _ pending: Pending) {
+        do throws(ControlClientFailure) {
+            pending.connection = try ControlConnection(loop, candidates: candidates) { event in
+                switch event {
+                case .received(let line): Self.end(pending, .answer(line))
+                case .closed(let sentence): Self.end(pending, .noDaemon(sentence))
+                }
+            }
+        } catch {
+            return Self.end(pending, .noDaemon("\(error)"))
+        }
+        let timer = loop.timer { Self.end(pending, .tooLate) }
+        timer.set(at: loop.nanosecondsSinceBoot + Self.timeLimit)
+        pending.timer = timer
+        pending.connection?.send(line)
+    }
+
+    private static func end(_ pending: Pending, _ outcome: Outcome) {
+        pending.timer?.cancel()
+        pending.connection?.close()
+        pending.connection = nil
+        pending.continuation?.resume(returning: outcome)
+        pending.continuation = nil
+    }
+}

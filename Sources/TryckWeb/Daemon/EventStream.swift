@@ -1,0 +1,38 @@
+import Synchronization
+import WebService
+
+/// One reader of the live stream: what is not written yet.
+final class EventStream: Sendable {
+    /// A reader with more unwritten octets is cut off. It comes back by itself, and gets what it missed.
+    static let maximumPending = 1 << 20
+
+    let session: SessionTable.ID?
+    let chunks: AsyncStream<[UInt8]>
+    private let continuation: AsyncStream<[UInt8]>.Continuation
+    private let pending = Mutex(0)
+    private let cut: @Sendable () -> Void
+
+    /// - Parameter cut: closes the connection.
+    init(session: SessionTable.ID?, cut: @escaping @Sendable () -> Void) {
+        self.session = session
+        self.cut = cut
+        (chunks, continuation) = AsyncStream.makeStream(bufferingPolicy: .unbounded)
+    }
+
+    func offer(_ octets: [UInt8]) {
+        let isTooMuch = pending.withLock { pending in
+            pending += octets.count
+            return pending > Self.maximumPending
+        }
+        guard !isTooMuch else {
+            continuation.finish()
+            return cut()
+        }
+        continuation.yield(octets)
+    }
+
+    func written(_ count: Int) { pending.withLock { $0 -= count } }
+
+    /// Ends the stream when everything is written.
+    func finish() { continuation.finish() }
+}

@@ -1,0 +1,40 @@
+import HTTPTypes
+import Hummingbird
+import JSON
+import WebService
+
+/// What the page asks about texts that are not saved: `POST /api/rules/check`, `test`, `explain`, `complete`, `hints`.
+func addDraftRoutes(to api: RouterGroup<SiteContext>, _ site: Site) {
+    let rules = site.rules
+    add("check") { body throws(RuleDesk.Failure) in try rules.check(body) }
+    add("test") { body throws(RuleDesk.Failure) in try rules.test(body) }
+    add("explain") { body throws(RuleDesk.Failure) in try rules.explain(body) }
+    add("complete") { body throws(RuleDesk.Failure) in try rules.complete(body) }
+    add("hints") { body throws(RuleDesk.Failure) in try rules.hints(body) }
+
+    func add(_ name: String, _ answer: @escaping @Sendable (JSONValue) throws(RuleDesk.Failure) -> JSONValue) {
+        api.post("rules/\(name)") { request, _ in
+            let octets = try await request.octets()
+            guard let body = try? JSONValue(parsing: octets), body.objectValue != nil else {
+                throw WebFailure(.badRequest, #"the body looks like {"files":{"home.yaml":"…"}}"#)
+            }
+            let result = try await site.work.run {
+                Result { () throws(RuleDesk.Failure) in try answer(body) }
+            }
+            return Response(json: try result.draftValue)
+        }
+    }
+}
+
+extension Result where Failure == RuleDesk.Failure {
+    /// As `value`, but a file in the body that is not of the set is a mistake of the body.
+    var draftValue: Success {
+        get throws(WebFailure) {
+            if case .failure(.unknownFile(let name)) = self {
+                throw WebFailure(
+                    .badRequest, "the rules have no file \(name.prefix(200)); GET /api/rules lists the files")
+            }
+            return try value
+        }
+    }
+}

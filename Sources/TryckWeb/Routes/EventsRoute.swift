@@ -1,0 +1,43 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import WebService
+
+/// `GET /api/events`: the live stream as server-sent events.
+func addEventsRoute(to api: RouterGroup<SiteContext>, _ site: Site) {
+    api.get("events") { request, context in
+        guard request.method == .get else { return Response(status: .ok, headers: eventHeaders) }
+        let channel = context.channel
+        let stream = await site.feed.open(
+            after: request.headers[.lastEventID], session: context.session,
+            cut: { channel.close(promise: nil) })
+        guard let stream else {
+            throw WebFailure(
+                .serviceUnavailable, "there are \(EventFeed.maximumStreams) live streams; close another page",
+                headers: [.retryAfter: "15"])
+        }
+        return Response(
+            status: .ok, headers: eventHeaders,
+            body: ResponseBody { writer in
+                try await request.body.consumeWithInboundCloseHandler { _ in
+                    do {
+                        for await octets in stream.chunks {
+                            try await writer.write(ByteBuffer(bytes: octets))
+                            stream.written(octets.count)
+                        }
+                        try await writer.finish(nil)
+                    } catch {
+                        await site.feed.close(stream)
+                        throw error
+                    }
+                    await site.feed.close(stream)
+                } onInboundClosed: {
+                    stream.finish()
+                }
+            })
+    }
+}
+
+private let eventHeaders: HTTPFields = [
+    .contentType: "text/event-stream", .cacheControl: "no-store", .accelBuffering: "no",
+]

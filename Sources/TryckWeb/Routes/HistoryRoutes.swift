@@ -1,0 +1,93 @@
+import ButtonModel
+import CommandSupport
+import HTTPTypes
+import Hummingbird
+import JSON
+import Platform
+import ReplayCommands
+import WebService
+
+/// The past: `GET /api/history` and `POST /api/rules/compare`.
+func addHistoryRoutes(to api: RouterGroup<SiteContext>, _ site: Site) {
+    let directory = site.setup.daemonStateDirectory
+
+    api.get("history") { request, _ in
+        let from = try time("from", in: request)
+        let to = try time("to", in: request)
+        let lines = try await site.work.run {
+            Result { () throws(Failure) in
+                var lines: [JSONValue] = []
+                var isMore = false
+                try Past.forEachLine(in: directory, from: from, to: to) { line in
+                    isMore = lines.count >= maximumLines
+                    if !isMore { lines.append(line) }
+                    return !isMore
+                }
+                return (lines, isMore)
+            }
+        }
+        switch lines {
+        case .success(let (lines, isMore)): return Response(json: ["lines": .array(lines), "more": .bool(isMore)])
+        case .failure(let failure): throw WebFailure(failure)
+        }
+    }
+
+    api.post("rules/compare") { request, _ in
+        let octets = try await request.octets()
+        guard let body = try? JSONValue(parsing: octets), body.objectValue != nil else {
+            throw WebFailure(.badRequest, #"the body looks like {"files":{"home.yaml":"…"},"since":"yesterday"}"#)
+        }
+        var beginning: UTCTime?
+        if let since = body["since"], since != .null {
+            beginning = since.stringValue.flatMap { TimeText.time($0) ?? HistoryTime.parse($0, now: Site.wallClock) }
+            guard beginning != nil else {
+                throw WebFailure(
+                    .badRequest, "since is 2h, 3d, today, yesterday or a time such as 2026-11-21T02:30:00Z")
+            }
+        }
+        let since = beginning
+        let drafts = try await site.work.run {
+            Result { () throws(RuleDesk.Failure) in try site.rules.texts(body) }
+        }.draftValue
+        let result = try await site.work.run {
+            Result { () throws(Failure) in try Past.comparison(in: directory, with: drafts, since: since) }
+        }
+        switch result {
+        case .success(let comparison): return Response(json: comparison)
+        case .failure(let failure): throw WebFailure(failure, folder: site.rules.folder)
+        }
+    }
+}
+
+/// The most lines of one answer; a page asks again from the last one.
+private let maximumLines = 10_000
+
+private func time(_ name: String, in request: Request) throws(WebFailure) -> UTCTime? {
+    guard let text = request.uri.queryParameters[Substring(name)], !text.isEmpty else { return nil }
+    guard let time = TimeText.time(text) else {
+        throw WebFailure(.badRequest, "\(name) is a time such as 2026-11-21T02:30:00Z")
+    }
+    return time
+}
+
+extension WebFailure {
+    /// - Parameter folder: is left out of the names of files.
+    fileprivate init(_ failure: Failure, folder: String = "") {
+        guard failure.problems.isEmpty else {
+            let problems = failure.problems.map { problem -> JSONValue in
+                guard case .object(let members) = problem else { return problem }
+                return .object(
+                    members.map { member in
+                        guard member.name == "file", let path = member.value.stringValue, path.hasPrefix(folder + "/")
+                        else { return member }
+                        return .init(member.name, .string(String(path.dropFirst(folder.utf8.count + 1))))
+                    })
+            }
+            self.init(
+                .unprocessableContent, "the rules have errors; correct them first",
+                members: [.init("diagnostics", .array(problems))])
+            return
+        }
+        self.init(failure.status == .unavailable ? .notFound : .internalServerError, failure.sentence)
+    }
+}

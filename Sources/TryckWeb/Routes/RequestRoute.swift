@@ -1,0 +1,24 @@
+import HTTPTypes
+import Hummingbird
+import JSON
+import WebService
+
+/// `POST /api/request`: a line of the control socket, and its answer.
+func addRequestRoute(to api: RouterGroup<SiteContext>, _ site: Site) {
+    api.post("request") { request, _ in
+        let octets = try await request.octets()
+        let line: PageRequest
+        do throws(PageRequest.Refusal) {
+            line = try PageRequest(octets)
+        } catch {
+            throw WebFailure(.badRequest, error.sentence)
+        }
+        switch await site.daemon.ask(line.line) {
+        case .answer(let answer):
+            let isOK = answer["status"]?.stringValue == "ok"
+            return Response(json: answer, status: isOK ? .ok : .badRequest)
+        case .noDaemon(let sentence): throw WebFailure(.serviceUnavailable, sentence)
+        case .tooLate: throw WebFailure(.gatewayTimeout, "the daemon did not answer within 10 s; see tryck status")
+        }
+    }
+}

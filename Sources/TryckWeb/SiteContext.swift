@@ -1,0 +1,55 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import WebService
+
+/// What is known about a request while it is answered.
+struct SiteContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let channel: any Channel
+    /// The session of the request; `nil` behind Home Assistant's ingress, which has no sessions.
+    var session: SessionTable.ID?
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        channel = source.channel
+    }
+
+    /// The address of the peer without its port; `nil` for a Unix socket.
+    var peer: String? { channel.remoteAddress?.ipAddress }
+}
+
+extension Request {
+    /// The values of the session's cookie. A browser may send several, of which only one has a session.
+    var sessionCookies: [String] {
+        headers[values: .cookie].flatMap { header in
+            header.split(separator: ";").compactMap { pair in
+                let parts = pair.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
+                return parts.count == 2 && parts[0] == "tryck_session" ? String(parts[1]) : nil
+            }
+        }
+    }
+
+    /// The octets of the body.
+    ///
+    /// - Throws: `WebFailure` with 413 for a longer body.
+    func octets(upTo limit: Int = maximumBody) async throws(WebFailure) -> [UInt8] {
+        var octets: [UInt8] = []
+        var count = 0
+        do {
+            for try await buffer in body {
+                count += buffer.readableBytes
+                if count <= limit { octets.append(contentsOf: buffer.readableBytesView) } else { octets = [] }
+                // What is a little too long is read to its end, because some clients read no answer before they have sent all.
+                if count > 8 * maximumBody { break }
+            }
+        } catch {
+            throw WebFailure(.badRequest, "the body is not complete; send it again")
+        }
+        guard count <= limit else { throw .tooLong(limit) }
+        return octets
+    }
+}
+
+/// The most octets of a body.
+let maximumBody = 1 << 20

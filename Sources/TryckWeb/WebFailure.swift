@@ -1,0 +1,52 @@
+import HTTPTypes
+import Hummingbird
+import JSON
+import NIOCore
+
+/// A response that is no success: a status, and a sentence that says what to do next.
+struct WebFailure: Error, HTTPResponseError {
+    let status: HTTPResponse.Status
+    let sentence: String
+    var headers: HTTPFields = [:]
+    /// Further members of the body.
+    var members: [JSONValue.Member] = []
+
+    init(
+        _ status: HTTPResponse.Status, _ sentence: String, headers: HTTPFields = [:], members: [JSONValue.Member] = []
+    ) {
+        self.status = status
+        self.sentence = sentence
+        self.headers = headers
+        self.members = members
+    }
+
+    static func tooLong(_ limit: Int) -> WebFailure {
+        WebFailure(.contentTooLarge, "a body has at most \(limit) octets; send less")
+    }
+
+    static let busy = WebFailure(.serviceUnavailable, "too much is computed at this moment; try again in a few seconds")
+
+    var response: Response {
+        var response = Response(json: .object([.init("error", .string(sentence))] + members), status: status)
+        for field in headers { response.headers[field.name] = field.value }
+        return response
+    }
+
+    func response(from request: Request, context: some RequestContext) -> Response { response }
+}
+
+extension Response {
+    init(json: JSONValue, status: HTTPResponse.Status = .ok) {
+        self.init(
+            status: status, headers: [.contentType: "application/json"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: json.encoded())))
+    }
+}
+
+extension HTTPField.Name {
+    /// The header that pages of other sites cannot send.
+    static let mark = HTTPField.Name("X-Tryck")!
+    static let referrerPolicy = HTTPField.Name("Referrer-Policy")!
+    static let accelBuffering = HTTPField.Name("X-Accel-Buffering")!
+    static let lastEventID = HTTPField.Name("Last-Event-ID")!
+}

@@ -1,0 +1,224 @@
+/// Finds passwords that are written in clear in a rules file.
+///
+/// They are found by their text, because comments, scripts, and files that are not YAML have passwords, too: what follows a word
+/// such as `password` or `token` and a colon or an equals sign, the user and password of an address, and what follows `Bearer`.
+/// `!secret`, `!env_var` and templates reveal nothing. It is better to hide a harmless word than to show a password.
+struct PasswordPlaces {
+    private static let words = [
+        "passw", "pasw", "passp", "pwd", "secret", "token", "apikey", "api_key", "api-key", "access_key", "private_key",
+        "authorization", "credential",
+    ].map { Array($0.utf8) }
+    private static let schemes = ["bearer ", "basic "].map { Array($0.utf8) }
+    private static let harmless: Set<[UInt8]> = Set(
+        ["true", "false", "null", "~", "yes", "no"].map { Array($0.utf8) })
+    /// The shortest text after `Bearer` that is a token, and not a word of a sentence.
+    private static let minimumTokenLength = 6
+
+    private let text: [UInt8]
+    private var places: [Range<Int>] = []
+    /// The indentation of a key whose value is in the lines below it.
+    private var block: (indentation: Int, isScalar: Bool)?
+
+    /// The places as ranges of octets, in the order of the text. None is empty.
+    static func find(in text: [UInt8]) -> [Range<Int>] {
+        var search = PasswordPlaces(text)
+        var start = 0
+        while start < text.count {
+            let end = text[start...].firstIndex { $0 == 0x0A || $0 == 0x0D } ?? text.count
+            search.visit(start..<end)
+            start = end + 1
+        }
+        return search.places
+    }
+
+    private init(_ text: [UInt8]) { self.text = text }
+
+    // MARK: Lines
+
+    private mutating func visit(_ line: Range<Int>) {
+        guard let content = text[line].firstIndex(where: { $0 != 0x20 && $0 != 0x09 }) else { return }
+        let indentation = content - line.lowerBound
+        if let block {
+            if indentation > block.indentation {
+                let start = text[content...].starts(with: "- ".utf8) && !block.isScalar ? content + 2 : content
+                if block.isScalar || !isMapping(start..<line.upperBound) {
+                    addPlain(start..<line.upperBound)
+                    return
+                }
+            }
+            self.block = nil
+        }
+        scan(content..<line.upperBound, indentation)
+    }
+
+    /// True if a line has a key of its own.
+    private func isMapping(_ range: Range<Int>) -> Bool {
+        range.contains { index in
+            text[index] == UInt8(ascii: ":") && (index + 1 == range.upperBound || text[index + 1] == 0x20)
+        }
+    }
+
+    private mutating func scan(_ range: Range<Int>, _ indentation: Int) {
+        var index = range.lowerBound
+        while index < range.upperBound {
+            if matches("://".utf8, at: index, range) {
+                index = visitAddress(index + 3, range)
+            } else if let scheme = Self.schemes.first(where: { matches($0, at: index, range) }) {
+                index = visitToken(index + scheme.count, range)
+            } else if let word = Self.words.first(where: { matches($0, at: index, range) }) {
+                index = visitWord(index, index + word.count, range, indentation)
+            } else {
+                index += 1
+            }
+        }
+    }
+
+    /// Compares without regard to case. `wanted` is in lower case.
+    private func matches(_ wanted: some Collection<UInt8>, at index: Int, _ range: Range<Int>) -> Bool {
+        guard index + wanted.count <= range.upperBound else { return false }
+        return zip(text[index...], wanted).allSatisfy { octet, wanted in
+            octet == wanted || (0x41...0x5A).contains(octet) && octet + 0x20 == wanted
+        }
+    }
+
+    // MARK: What may be a password
+
+    /// The user and password of an address.
+    private mutating func visitAddress(_ start: Int, _ range: Range<Int>) -> Int {
+        let end =
+            text[start..<range.upperBound].firstIndex { $0 <= 0x20 || "/?#\"'".utf8.contains($0) } ?? range.upperBound
+        guard let at = text[start..<end].lastIndex(of: UInt8(ascii: "@")) else { return start }
+        add(start..<at)
+        return at
+    }
+
+    private mutating func visitToken(_ start: Int, _ range: Range<Int>) -> Int {
+        let end = text[start..<range.upperBound].firstIndex { !Self.isToken($0) } ?? range.upperBound
+        if end - start >= Self.minimumTokenLength { add(start..<end) }
+        return max(end, start)
+    }
+
+    private static func isToken(_ octet: UInt8) -> Bool {
+        isWord(octet) || "-._~+/=".utf8.contains(octet)
+    }
+
+    private static func isWord(_ octet: UInt8) -> Bool {
+        switch octet {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"): true
+        default: false
+        }
+    }
+
+    /// - Returns: where to go on.
+    private mutating func visitWord(_ start: Int, _ wordEnd: Int, _ range: Range<Int>, _ indentation: Int) -> Int {
+        // The tag !secret.
+        if start > 0, text[start - 1] == UInt8(ascii: "!") { return wordEnd }
+        var index = wordEnd
+        while index < range.upperBound, Self.isWord(text[index]) || text[index] == UInt8(ascii: "-") { index += 1 }
+        while index < range.upperBound, "\\\"'".utf8.contains(text[index]) { index += 1 }
+        guard index < range.upperBound, text[index] == UInt8(ascii: ":") || text[index] == UInt8(ascii: "=") else {
+            return wordEnd
+        }
+        let isKey = text[index] == UInt8(ascii: ":")
+        index += 1
+        // A comparison.
+        if !isKey, index < range.upperBound, text[index] == UInt8(ascii: "=") { return index }
+        let separated = index
+        while index < range.upperBound, text[index] == 0x20 || text[index] == 0x09 { index += 1 }
+        guard index < range.upperBound else {
+            if isKey { block = (indentation, false) }
+            return index
+        }
+        return visitValue(
+            index..<range.upperBound, isPlain: isKey && index > separated, start: range.lowerBound, indentation)
+    }
+
+    private mutating func visitValue(_ range: Range<Int>, isPlain: Bool, start: Int, _ indentation: Int) -> Int {
+        let first = text[range.lowerBound]
+        if matches("!secret".utf8, at: range.lowerBound, range) || matches("!env_var".utf8, at: range.lowerBound, range)
+            || matches("{{".utf8, at: range.lowerBound, range) || first == UInt8(ascii: "$")
+        {
+            return range.lowerBound + 1
+        }
+        switch first {
+        case UInt8(ascii: "|") where isPlain, UInt8(ascii: ">") where isPlain:
+            block = (indentation, true)
+            return range.upperBound
+        case UInt8(ascii: "\""), UInt8(ascii: "'"):
+            return visitQuoted(range, first, indentation)
+        case UInt8(ascii: "\\"):
+            // A quote in a quoted text.
+            let end = text[(range.lowerBound + 1)..<range.upperBound].firstIndex(of: UInt8(ascii: "\\"))
+            if range.lowerBound + 2 <= end ?? range.upperBound { add(range.lowerBound + 2..<(end ?? range.upperBound)) }
+            return end ?? range.upperBound
+        case UInt8(ascii: "{"): return range.lowerBound + 1
+        case UInt8(ascii: "["):
+            let end = text[range].firstIndex(of: UInt8(ascii: "]")) ?? range.upperBound
+            add(range.lowerBound + 1..<end)
+            return end
+        case UInt8(ascii: "*") where range.count > 1 && Self.isWord(text[range.lowerBound + 1]):
+            return range.upperBound
+        default: break
+        }
+        guard isPlain else {
+            let end = text[range].firstIndex { $0 <= 0x20 || "\"'&,;)}]".utf8.contains($0) } ?? range.upperBound
+            add(range.lowerBound..<end)
+            return end
+        }
+        let isFlow = text[start..<range.lowerBound].contains { $0 == UInt8(ascii: "{") || $0 == UInt8(ascii: "[") }
+        let end = isFlow ? text[range].firstIndex { ",}]".utf8.contains($0) } ?? range.upperBound : range.upperBound
+        addPlain(range.lowerBound..<end)
+        // The value may go on in the lines below.
+        if !isFlow { block = (indentation, false) }
+        return end
+    }
+
+    private mutating func visitQuoted(_ range: Range<Int>, _ quote: UInt8, _ indentation: Int) -> Int {
+        var end = range.lowerBound + 1
+        while end < range.upperBound, text[end] != quote {
+            end += text[end] == UInt8(ascii: "\\") && quote == UInt8(ascii: "\"") ? 2 : 1
+        }
+        guard end < range.upperBound else {
+            add(range.lowerBound + 1..<range.upperBound)
+            block = (indentation, true)
+            return range.upperBound
+        }
+        let inside = range.lowerBound + 1..<end
+        let isTemplate = text[inside].starts(with: "{{".utf8) && text[inside].suffix(2).elementsEqual("}}".utf8)
+        if !isTemplate { add(inside) }
+        return end + 1
+    }
+
+    /// Adds a plain scalar without the comment and the spaces after it.
+    private mutating func addPlain(_ range: Range<Int>) {
+        var end = range.upperBound
+        for index in range.dropFirst() where text[index] == UInt8(ascii: "#") && text[index - 1] == 0x20 {
+            end = index
+            break
+        }
+        while end > range.lowerBound, text[end - 1] == 0x20 || text[end - 1] == 0x09 { end -= 1 }
+        let place = range.lowerBound..<end
+        let isReference =
+            matches("!secret".utf8, at: place.lowerBound, place)
+            || matches("!env_var".utf8, at: place.lowerBound, place)
+            || matches("{{".utf8, at: place.lowerBound, place)
+        if !isReference, !Self.harmless.contains(Array(text[place])) { add(place) }
+    }
+
+    private mutating func add(_ range: Range<Int>) {
+        // Asterisks beside the mark would make it longer.
+        var end = range.upperBound
+        while end < text.count, text[end] == UInt8(ascii: "*") { end += 1 }
+        var start = range.lowerBound
+        while start > places.last?.upperBound ?? 0, text[start - 1] == UInt8(ascii: "*") { start -= 1 }
+        let last = places.last?.upperBound
+        start = max(start, last ?? 0)
+        guard start < end else { return }
+        // Two marks side by side would be one of six asterisks.
+        if let last, start == last {
+            places[places.count - 1] = places[places.count - 1].lowerBound..<end
+        } else {
+            places.append(start..<end)
+        }
+    }
+}

@@ -1,0 +1,50 @@
+package import ButtonModel
+
+/// Limits how often an address may try passwords.
+package struct AttemptLimit: Sendable {
+    package static let maximumAttempts = 5
+    package static let period = Duration.seconds(60)
+    /// The most addresses that are kept. With more, the one that has been quiet longest is forgotten.
+    package static let maximumAddresses = 1024
+
+    /// The failed and unfinished tries of the last minute, oldest first.
+    private var attempts: [String: [Instant]] = [:]
+
+    package init() {}
+
+    /// Counts a try before its password is compared, so that tries at the same time cannot exceed the limit.
+    ///
+    /// - Returns: `nil` if the try is admitted, or how long to wait.
+    package mutating func admit(_ address: String, at now: Instant) -> Duration? {
+        let key = Self.key(address)
+        var recent = (attempts[key] ?? []).filter { $0 + Self.period > now }
+        if recent.count >= Self.maximumAttempts, let oldest = recent.first {
+            attempts[key] = recent
+            return oldest + Self.period - now
+        }
+        recent.append(now)
+        attempts[key] = recent
+        if attempts.count > Self.maximumAddresses { forget(before: now, except: key) }
+        return nil
+    }
+
+    /// The password was right.
+    package mutating func succeeded(_ address: String) { attempts[Self.key(address)] = nil }
+
+    private mutating func forget(before now: Instant, except key: String) {
+        attempts = attempts.filter { $0.value.last.map { $0 + Self.period > now } ?? false }
+        guard attempts.count > Self.maximumAddresses,
+            let quiet = attempts.filter({ $0.key != key }).min(by: { ($0.value.last ?? now) < ($1.value.last ?? now) })
+        else { return }
+        attempts[quiet.key] = nil
+    }
+
+    /// One host of IPv6 has a whole network of 64 bits to choose its addresses from.
+    private static func key(_ address: String) -> String {
+        let groups = address.split(separator: ":", omittingEmptySubsequences: false)
+        guard groups.count > 2 else { return address }
+        // The system writes the first groups of zeros in a row as an empty one.
+        let leading = groups.prefix { !$0.isEmpty }.prefix(4)
+        return leading.joined(separator: ":") + "::"
+    }
+}

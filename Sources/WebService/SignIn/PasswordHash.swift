@@ -1,0 +1,46 @@
+import CCrypto
+
+/// The scrypt hash of the password of the page. The password itself is not kept.
+package struct PasswordHash: Sendable {
+    /// The cost parameters need 16 MiB and some tenths of a second for each try. They are one of the settings that OWASP
+    /// recommends for scrypt; the one with less computation needs 128 MiB.
+    private static let cost: UInt64 = 1 << 14
+    private static let blockSize: UInt64 = 8
+    private static let parallelization: UInt64 = 5
+    package static let saltLength = 16
+    /// Longer passwords are refused without being hashed.
+    package static let maximumLength = 1024
+
+    private let salt: [UInt8]
+    private let key: [UInt8]
+
+    /// - Parameter salt: random octets.
+    /// - Returns: `nil` without memory.
+    package init?(of password: String, salt: [UInt8]) {
+        guard let key = Self.key(of: password, salt) else { return nil }
+        self.salt = salt
+        self.key = key
+    }
+
+    /// Tells whether the password is still the same after a restart.
+    var mark: String { key.hexText }
+
+    /// True if this is the password. The time does not depend on where it differs.
+    package func matches(_ password: String) -> Bool {
+        guard password.utf8.count <= Self.maximumLength, let other = Self.key(of: password, salt) else { return false }
+        return WebCrypto.isEqualInConstantTime(key, other)
+    }
+
+    /// - Source: RFC 7914.
+    private static func key(of password: String, _ salt: [UInt8]) -> [UInt8]? {
+        let octets = Array(password.utf8)
+        var key = [UInt8](repeating: 0, count: WebCrypto.digestLength)
+        let memory = 128 * blockSize * (cost + parallelization + 2)
+        let isDerived = octets.withUnsafeBytes { octets in
+            EVP_PBE_scrypt(
+                octets.baseAddress?.assumingMemoryBound(to: CChar.self), octets.count, salt, salt.count, cost,
+                blockSize, parallelization, memory, &key, key.count)
+        }
+        return isDerived == 1 ? key : nil
+    }
+}

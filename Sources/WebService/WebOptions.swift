@@ -1,0 +1,69 @@
+import Platform
+
+/// The options on the command line of `tryck-web`.
+package struct WebOptions: Hashable, Sendable {
+    package var configuration: String?
+    package var stateDirectory: String?
+    package var controlSocket: String?
+    /// The folder with the files of the page.
+    package var publicFolder: String?
+
+    package init() {}
+
+    package enum Request: Hashable, Sendable {
+        case run(WebOptions)
+        case help
+        case version
+        /// The error in the arguments, as a sentence for the user.
+        case usage(String)
+    }
+
+    /// - Parameter arguments: the command line without the name of the program.
+    package static func parse(_ arguments: [String]) -> Request {
+        var options = WebOptions()
+        var remaining = arguments[...]
+        while var argument = remaining.popFirst() {
+            var attached: String?
+            if argument.hasPrefix("--"), let equals = argument.firstIndex(of: "=") {
+                attached = String(argument[argument.index(after: equals)...])
+                argument = String(argument[..<equals])
+            }
+            switch argument {
+            case "--help", "-h": return .help
+            case "--version": return .version
+            case "--config", "--state-directory", "--control-socket", "--public":
+                guard let value = attached ?? remaining.popFirst(), !value.isEmpty else {
+                    return .usage("\(argument) needs a value; see tryck-web --help")
+                }
+                switch argument {
+                case "--config": options.configuration = value
+                case "--state-directory": options.stateDirectory = value
+                case "--control-socket": options.controlSocket = value
+                default: options.publicFolder = value
+                }
+            default: return .usage("unknown argument \"\(argument)\"; see tryck-web --help")
+            }
+        }
+        return .run(options)
+    }
+
+    package static let help = """
+        USAGE: tryck-web [--config FILE] [--state-directory DIRECTORY] [--control-socket PATH] [--public DIRECTORY]
+
+        Serves a page that shows buttons, rules and presses, and on which rules are edited. It asks the running daemon for
+        everything. Runs in the foreground until SIGTERM or SIGINT. tryck web prints a link to the page.
+
+          --config FILE             the configuration, whose settings below web: are used (default: $TRYCK_CONFIG,
+                                    ./tryck.yaml, /etc/tryck/tryck.yaml; without any of them, the defaults are used)
+          --state-directory DIR     the directory for sign-ins (default: $STATE_DIRECTORY, or below $XDG_STATE_HOME)
+          --control-socket PATH     the daemon's socket (default: the configured one, /run/tryck/control.sock, or below
+                                    $XDG_RUNTIME_DIR)
+          --public DIRECTORY        the files of the page (default: $TRYCK_WEB_PUBLIC, or ../share/tryck/web beside the
+                                    program)
+          --version                 print the version
+          --help                    print this text
+
+        Example: tryck-web --config ~/tryck/tryck.yaml
+
+        """
+}

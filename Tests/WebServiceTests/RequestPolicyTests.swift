@@ -1,0 +1,79 @@
+import Testing
+
+@testable import WebService
+
+@Suite("Which requests are looked at")
+struct RequestPolicyTests {
+    private let browsers = RequestPolicy(.browsers(names: ["localhost", "box", "box.local"]))
+
+    private func head(
+        _ host: String?, origin: String? = nil, isChange: Bool = true, isMarked: Bool = true,
+        peer: String? = "192.0.2.1"
+    ) -> RequestPolicy.Head {
+        .init(isChange: isChange, peer: peer, host: host, origin: origin, isMarked: isMarked)
+    }
+
+    @Test(
+        "addresses and the names of this machine are hosts",
+        arguments: [
+            "127.0.0.1:8125", "127.0.0.1", "[::1]:8125", "[fe80::1]", "192.168.1.5:80", "localhost:8125", "LOCALHOST",
+            "box", "Box.local.:8125",
+        ])
+    func hosts(host: String) { #expect(browsers.refusal(of: head(host)) == nil) }
+
+    @Test(
+        "names of others and no names are none, because a page there may lead to this machine",
+        arguments: [
+            nil, "", "evil.example", "evil.example:8125", "127.0.0.1.evil.example", "localhost.evil.example",
+            "127.0.0.256", "127.1", "0x7f000001", "2130706433", "[::1].evil.example", "[evil]", "a b", "x@127.0.0.1",
+            "127.0.0.1:0", "127.0.0.1:99999", "::1", "127.0.0.1/", "+1.0.0.1",
+        ])
+    func foreignHosts(host: String?) { #expect(browsers.refusal(of: head(host)) != nil) }
+
+    @Test(
+        "the page's own origin is let in",
+        arguments: [
+            ("127.0.0.1:8125", "http://127.0.0.1:8125"), ("box", "http://box"), ("box:80", "http://box"),
+            ("box", "https://box"), ("box:443", "https://box"), ("Box:8125", "HTTP://box:8125"),
+        ])
+    func origins(host: String, origin: String) { #expect(browsers.refusal(of: head(host, origin: origin)) == nil) }
+
+    @Test(
+        "other origins are not, for reading neither",
+        arguments: [
+            "null", "", "http://evil.example", "http://127.0.0.1:8126", "http://127.0.0.1", "https://127.0.0.1:8125/",
+            "file://", "http://127.0.0.1:8125.evil.example", "http://127.0.0.1:8125, http://evil.example",
+            "http://evil.example@127.0.0.1:8125", "ftp://127.0.0.1:8125",
+        ])
+    func foreignOrigins(origin: String) {
+        #expect(browsers.refusal(of: head("127.0.0.1:8125", origin: origin)) != nil)
+        #expect(browsers.refusal(of: head("127.0.0.1:8125", origin: origin, isChange: false)) != nil)
+    }
+
+    @Test("a change needs the header that other sites cannot send")
+    func mark() {
+        #expect(browsers.refusal(of: head("localhost", isMarked: false)) != nil)
+        #expect(browsers.refusal(of: head("localhost", isChange: false, isMarked: false)) == nil)
+    }
+
+    @Test("behind a Unix socket, the proxy knows the names, and the origin is still compared")
+    func proxy() {
+        let policy = RequestPolicy(.proxy)
+        #expect(policy.refusal(of: head("tryck.example.org", peer: nil)) == nil)
+        #expect(policy.refusal(of: head("tryck.example.org", origin: "https://tryck.example.org", peer: nil)) == nil)
+        #expect(policy.refusal(of: head("tryck.example.org", origin: "https://evil.example", peer: nil)) != nil)
+        #expect(policy.refusal(of: head(nil, peer: nil)) != nil)
+    }
+
+    @Test("Home Assistant's ingress is let in from one address, under any name")
+    func ingress() {
+        let policy = RequestPolicy(.ingress)
+        let own = RequestPolicy.ingressAddress
+        #expect(policy.refusal(of: head("home.example:8123", origin: "https://home.example:8123", peer: own)) == nil)
+        #expect(policy.refusal(of: head("home.example:8123", origin: "https://evil.example", peer: own)) != nil)
+        #expect(policy.refusal(of: head("home.example:8123", isMarked: false, peer: own)) != nil)
+        for peer in ["127.0.0.1", "172.30.32.1", "172.30.32.20", "::ffff:172.30.32.2", nil] {
+            #expect(policy.refusal(of: head("home.example:8123", peer: peer)) != nil)
+        }
+    }
+}
