@@ -76,3 +76,15 @@ def test_mark_that_is_clicked_shows_the_run(house: House, browser: Browser) -> N
     left, top = browser.until('the mark', lambda: browser.run(MARK_PLACE))
     ActionChains(browser.driver).move_to_element_with_offset(browser.find('canvas'), left, top).click().perform()
     browser.find('.detail h2', 'kitchen: double click')
+
+
+def test_it_goes_back_in_the_history(house: House, browser: Browser) -> None:
+    browser.open(house, 'timeline')
+    house.press('sofa', 'small_click')
+    browser.find('.happenings button', 'click, small button')
+    browser.until('the history', lambda: 'small' in browser.call(
+        'GET', 'api/history?from=2020-01-01T00:00:00Z&to=2100-01-01T00:00:00Z')['body'])
+    browser.driver.refresh()
+    browser.find('.hint', 'Press a button')
+    browser.click(browser.button('Back'))
+    browser.find('.happenings button', 'click, small button')

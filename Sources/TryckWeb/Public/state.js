@@ -100,11 +100,11 @@ export const withAnswer = (state, name, data) => ({...state, [name]: data, stale
 /**
  * The state with lines of the past before its own entries.
  *
- * @param {object[]} lines lines of the stream, each with the member `at`
+ * @param {object[]} lines lines of the stream, each with the member `time`
  */
 export function withPast(state, lines) {
   let past = {...nothing, count: -lines.length * 2};
-  for (const line of lines) past = reduce(past, line, Date.parse(line.at));
+  for (const line of lines) past = reduce(past, line, Date.parse(line.time));
   const before = (entries) => entries.filter((entry) => (entry.at ?? entry.from) < (state.since ?? Infinity));
   const joined = (key) => [...before(past[key]), ...state[key].filter((entry) => entry.n >= 0)].slice(-mostEntries);
   return {...state, presses: joined("presses"), marks: joined("marks"), runs: joined("runs")};

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import {mostEntries, nothing, reduce, withoutDaemon, withPast, withSnapshot} from "../../../Sources/TryckWeb/Public/state.js";
-import {button, event, publish, rule, status} from "./lines.js";
+import {at, button, event, publish, rule, status} from "./lines.js";
 
 const start = 1_000_000;
 const id = "80e4da000001";
@@ -92,7 +92,7 @@ test("a turn moves the dial", () => {
 
 test("the past comes before what is known, once", () => {
   const live = after([[event("click", start + 10), start + 10]]);
-  const past = [{...event("click", start - 500), at: event("click", start - 500).at}];
+  const past = [{...event("click", start - 500), time: at(start - 500)}];
   const joined = withPast(withPast(live, past), past);
   assert.deepEqual(joined.marks.map((mark) => mark.at), [start - 500, start + 10]);
 });
