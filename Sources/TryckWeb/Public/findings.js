@@ -28,8 +28,8 @@ export function findings(state) {
   const {status} = state;
   const all = [
     ...faults(status), ...status.warnings.map((sentence) => warning("daemon", sentence, "tryck doctor")),
-    ok("daemon", `${status.version}, up for ${upTime(status.uptime_s)}`), ...radios(status), ...broker(status), ...rules(status),
-    ...buttons(state),
+    ok("daemon", `${status.version}, up for ${upTime(status.uptime_s)}`), ...radios(status), ...broker(status),
+    ...rules(status), ...buttons(state),
   ];
   const order = {problem: 0, warning: 1, ok: 2};
   return all.map((finding, index) => [finding, index])

@@ -159,4 +159,5 @@ function showSignIn() {
 }
 
 server.onSignedOut(showSignIn);
-start().catch((refusal) => main.replaceChildren(h("p", {class: "panel hint"}, refusal.message, " Load the page again when it runs.")));
+start().catch((refusal) => main.replaceChildren(
+  h("p", {class: "panel hint"}, refusal.message, " Load the page again when it runs.")));

@@ -24,8 +24,9 @@ export function counters(stats) {
 
 /** The last thing that became of a rule: its run, or the gate that has stopped it. */
 export function lastOf(rule) {
-  const run = rule.last_run && {at: Date.parse(rule.last_run.started_at), outcome: rule.last_run.result ?? "started", cause: rule.last_run};
-  const stop = rule.last_stopped && {at: Date.parse(rule.last_stopped.at), outcome: rule.last_stopped.gate, cause: rule.last_stopped};
+  const {last_run: ran, last_stopped: stopped} = rule;
+  const run = ran && {at: Date.parse(ran.started_at), outcome: ran.result ?? "started", cause: ran};
+  const stop = stopped && {at: Date.parse(stopped.at), outcome: stopped.gate, cause: stopped};
   if (!run || !stop) return run || stop;
   return run.at >= stop.at ? run : stop;
 }
@@ -37,7 +38,8 @@ export function lastOf(rule) {
 export function createRuleList(app, onopen) {
   const list = h("ul", {class: "rule-list"});
   const none = h("p", {class: "hint"}, "No rule is loaded.");
-  const element = h("section", {class: "panel", "aria-label": "Rules that run"}, h("header", {}, h("h2", {}, "What runs")), none, list);
+  const element = h(
+    "section", {class: "panel", "aria-label": "Rules that run"}, h("header", {}, h("h2", {}, "What runs")), none, list);
 
   function createRow(rule) {
     let known = rule;

@@ -215,7 +215,8 @@ function withRelease(state, line, at) {
   const index = state.presses.findLastIndex(
     (press) => press.to === null && press.button === line.id && press.part === part);
   if (index < 0) return {...state, held};
-  return {...state, held, presses: replaced(state.presses, index, {...state.presses[index], to: Math.max(at, state.presses[index].from)})};
+  const press = state.presses[index];
+  return {...state, held, presses: replaced(state.presses, index, {...press, to: Math.max(at, press.from)})};
 }
 
 function withMark(state, line, at, arrived) {
