@@ -1,0 +1,280 @@
+// Edits the rule files: marks mistakes while one types, runs tests, saves, and compares with what has changed meanwhile.
+
+import {diffLines, hunks} from "./diff.js";
+import {h, icon, setText} from "./dom.js";
+import {createEditor} from "./editor.js";
+import * as server from "./server.js";
+import {parsePlace} from "./rule-list.js";
+import {count, timeOrDate} from "./words.js";
+
+/** How long after the last key a text is checked, in milliseconds. */
+const checkDelay = 250;
+
+/** How far back the history is compared: what is asked for, and what it is called. */
+const periods = [["1h", "the last hour"], ["24h", "the last day"], ["7d", "the last week"]];
+
+const tickPath = "M5 12.5l4.5 4.5L19 7.5";
+
+/** Whether a path of a diagnostic or a place is that of a file of the set. */
+export const isSameFile = (path, name) => path === name || path.endsWith(`/${name}`);
+
+/** @param {import("./main.js").App} app */
+export function createRuleEditor(app) {
+  const tabs = h("div", {class: "tabs", role: "tablist", "aria-label": "Files"});
+  const field = h("div", {class: "field", id: "rule-field", role: "tabpanel"});
+  const verdict = h("p", {class: "verdict", role: "status"});
+  const problems = h("ul", {class: "problems", "aria-label": "Mistakes"});
+  const output = h("div", {class: "output", "aria-live": "polite"});
+  const save = h("button", {type: "button", class: "primary", onclick: () => saveFile(false)}, "Save");
+  const test = h("button", {type: "button", onclick: runTests}, "Run the tests");
+  const period = h("select", {"aria-label": "How far back"}, periods.map(([value, label]) => h("option", {value}, label)));
+  const compareButton = h("button", {type: "button", onclick: compareWithPast}, "Compare with the past");
+  const past = h("span", {class: "group"}, compareButton, period);
+  const element = h(
+    "section", {class: "panel editor", "aria-label": "Files"},
+    h("header", {}, h("h2", {}, "Files"), tabs), field, verdict, problems,
+    h("div", {class: "tools"}, save, test, past), output);
+
+  /** @type {Map<string, {name: string, etag: string, saved: string, text: string, writable: boolean}>} */
+  const files = new Map();
+  let current = null;
+  let editor = null;
+  let timer = null;
+  let diagnostics = [];
+  let testPlaces = [];
+
+  const isChanged = (file) => file.text !== file.saved;
+  const drafts = () => Object.fromEntries([...files.values()].filter(isChanged).map((file) => [file.name, file.text]));
+
+  // MARK: Files
+
+  async function load() {
+    editor ??= await createEditor({
+      label: "Text of the rules", onchange: changed, onsave: () => saveFile(false),
+      complete: async (line, character) =>
+        (await server.complete({files: drafts(), file: current.name, line, character})).items,
+    });
+    field.replaceChildren(editor.element);
+    editor.refresh();
+    try {
+      const list = await server.ruleFiles();
+      for (const {name, writable} of list) {
+        const {text, etag} = await server.ruleFile(name);
+        const known = files.get(name);
+        // What was typed and not saved is kept.
+        if (known && isChanged(known)) continue;
+        files.set(name, {name, etag, saved: text, text, writable: writable && app.session().edit_rules});
+      }
+      open(current?.name ?? list.find((file) => file.entry)?.name ?? list[0]?.name);
+    } catch (refusal) {
+      setText(verdict, refusal.message);
+    }
+  }
+
+  function open(name) {
+    const file = files.get(name);
+    if (!file) return;
+    current = file;
+    editor.text = file.text;
+    editor.setReadOnly(!file.writable);
+    drawTabs();
+    checkNow();
+  }
+
+  function drawTabs() {
+    tabs.replaceChildren(...[...files.values()].map((file) => h("button", {
+      type: "button", role: "tab", id: `tab-${file.name}`, "aria-selected": String(file === current), "aria-controls": "rule-field",
+      tabindex: file === current ? "0" : "-1", onclick: () => open(file.name), onkeydown: moveTab,
+    }, isChanged(file) ? `${file.name} •` : file.name)));
+    field.setAttribute("aria-labelledby", `tab-${current.name}`);
+    save.disabled = !current.writable || !isChanged(current);
+    save.hidden = !current.writable;
+  }
+
+  function moveTab(event) {
+    const step = {ArrowLeft: -1, ArrowRight: 1}[event.key];
+    if (!step) return;
+    const names = [...files.keys()];
+    open(names[(names.indexOf(current.name) + step + names.length) % names.length]);
+    tabs.querySelector('[aria-selected="true"]').focus();
+  }
+
+  function changed() {
+    const wasChanged = isChanged(current);
+    current.text = editor.text;
+    if (wasChanged !== isChanged(current)) drawTabs();
+    clearTimeout(timer);
+    timer = setTimeout(checkNow, checkDelay);
+  }
+
+  // MARK: Check
+
+  async function checkNow() {
+    const file = current;
+    const text = file.text;
+    try {
+      const [found, hints] = await Promise.all([
+        server.check({files: drafts()}),
+        server.hints({files: drafts(), file: file.name}).catch(() => ({hints: []})),
+      ]);
+      // Another text has been typed meanwhile, which will be checked.
+      if (file !== current || text !== file.text) return;
+      diagnostics = Array.isArray(found) ? found : found.diagnostics ?? [];
+      drawProblems();
+      editor.annotate("hint", hints.hints.map((hint) => ({line: hint.line + 1, text: hint.text, tone: "muted"})));
+      drawTestMarks();
+    } catch (refusal) {
+      setText(verdict, refusal.message);
+    }
+  }
+
+  function drawProblems() {
+    editor.mark(diagnostics.filter((problem) => isSameFile(problem.file, current.name)));
+    const errors = diagnostics.filter((problem) => problem.severity === "error").length;
+    const warnings = diagnostics.length - errors;
+    const found = [errors ? count(errors, "mistake") : "", warnings ? count(warnings, "warning") : ""].filter(Boolean).join(", ");
+    verdict.className = `verdict ${errors ? "bad" : warnings ? "doubtful" : "good"}`;
+    setText(verdict, found || "Without mistakes");
+    problems.replaceChildren(...diagnostics.map((problem) => h("li", {class: problem.severity}, h(
+      "button", {type: "button", onclick: () => goTo(problem.file, problem.line, problem.column)},
+      h("span", {class: "place"}, `${problem.file.split("/").at(-1)}:${problem.line}`), h("span", {}, problem.message),
+      problem.hint ? h("span", {class: "muted"}, problem.hint) : null))));
+  }
+
+  function goTo(path, line, column) {
+    const name = [...files.keys()].find((file) => isSameFile(path, file));
+    if (!name) return;
+    if (name !== current.name) open(name);
+    editor.goTo(line, column);
+  }
+
+  /** Shows a place such as `/etc/tryck/rules/home.yaml:14:9`. */
+  function openPlace(place) {
+    const {file, line, column} = parsePlace(place);
+    goTo(file, line, column);
+  }
+
+  // MARK: Tests
+
+  async function runTests() {
+    output.replaceChildren(h("p", {class: "muted"}, "Running the tests…"));
+    try {
+      const {tests, unreached} = await server.runTests({files: drafts()});
+      testPlaces = tests.map((item) => ({...parsePlace(item.place), passed: item.passed}));
+      drawTestMarks();
+      const failed = tests.filter((item) => !item.passed).length;
+      output.replaceChildren(
+        h("h3", {}, failed ? `${failed} of ${count(tests.length, "test")} failed` : `${count(tests.length, "test")} passed`),
+        h("ul", {class: "results"}, tests.map((item) => h(
+          "li", {class: item.passed ? "good" : "bad"},
+          item.passed ? h("span", {class: "sign"}, icon(tickPath), h("span", {class: "hidden"}, "passed: "))
+            : h("b", {class: "sign"}, "✗"),
+          h("button", {type: "button", class: "link", onclick: () => openPlace(item.place)}, item.name),
+          item.failure ? h("pre", {tabindex: "0"}, failureText(item.failure)) : null))),
+        ...(unreached?.length ? [h("p", {class: "muted"}, `No test reaches ${unreached.map(ruleName).join(", ")}.`)] : []));
+    } catch (refusal) {
+      showRefusal(refusal);
+    }
+  }
+
+  function drawTestMarks() {
+    editor.annotate("test", testPlaces.filter((place) => isSameFile(place.file, current.name)).map((place) => ({
+      line: place.line, text: place.passed ? "✓ passed" : "✗ failed", tone: place.passed ? "good" : "bad",
+    })));
+  }
+
+  // MARK: Save
+
+  async function saveFile(anyway) {
+    const file = current;
+    if (!file.writable || !isChanged(file)) return;
+    const text = file.text;
+    try {
+      const etag = await server.saveRuleFile(file.name, text, file.etag, anyway);
+      Object.assign(file, {etag, saved: text});
+      output.replaceChildren(h("p", {class: "good"}, `${file.name} is saved.`));
+      drawTabs();
+      app.refresh("rules");
+    } catch (refusal) {
+      if (refusal.status === 412) showConflict(file, refusal);
+      else if (refusal.status === 422) showMistakes(refusal.body.diagnostics);
+      else showRefusal(refusal);
+    }
+  }
+
+  function showMistakes(found) {
+    diagnostics = found;
+    drawProblems();
+    output.replaceChildren(
+      h("p", {}, "The file has mistakes and is not saved. Saved anyway, it changes nothing: the rules that run keep running."),
+      h("button", {type: "button", onclick: () => saveFile(true)}, "Save it anyway"));
+  }
+
+  function showConflict(file, refusal) {
+    const theirs = typeof refusal.body === "string" ? refusal.body : refusal.body.text;
+    const etag = refusal.headers.get("ETag");
+    output.replaceChildren(
+      h("h3", {}, `${file.name} has changed meanwhile`),
+      h("p", {}, "It is not saved. Lines with − are only in the file, lines with + only in your text."),
+      drawDiff(diffLines(theirs, file.text)),
+      h("div", {class: "tools"},
+        h("button", {type: "button", onclick: () => {
+          Object.assign(file, {etag, saved: theirs});
+          saveFile(false);
+        }}, "Save mine over it"),
+        h("button", {type: "button", onclick: () => {
+          Object.assign(file, {etag, saved: theirs, text: theirs});
+          open(file.name);
+          output.replaceChildren();
+        }}, "Take the file's text")));
+  }
+
+  // MARK: The past
+
+  async function compareWithPast() {
+    output.replaceChildren(h("p", {class: "muted"}, "Running the past through these rules…"));
+    try {
+      const {events, errors, differ} = await server.compare({files: drafts(), since: period.value});
+      output.replaceChildren(
+        h("h3", {}, `${differ.length} of ${count(events, "event")} ${differ.length === 1 ? "ends" : "end"} otherwise`),
+        ...errors.map((error) => h("p", {class: "bad"}, typeof error === "string" ? error : error.message)),
+        h("ul", {class: "differ"}, differ.map((item) => h(
+          "li", {}, h("p", {}, h("b", {}, `${item.button ?? ""} ${item.event ?? ""}`), ` ${timeOrDate(Date.parse(item.at))}`),
+          drawDiff([
+            ...item.before.map((text) => ({sign: "-", text})), ...item.after.map((text) => ({sign: "+", text})),
+          ])))));
+    } catch (refusal) {
+      // There is no history here, so that nothing can be compared.
+      if (refusal.status === 501 || refusal.status === 404) past.hidden = true;
+      showRefusal(refusal);
+    }
+  }
+
+  const showRefusal = (refusal) => output.replaceChildren(h("p", {class: "bad"}, refusal.message));
+
+  addEventListener("beforeunload", (event) => {
+    if ([...files.values()].some(isChanged)) event.preventDefault();
+  });
+
+  return {
+    element,
+    load,
+    open: openPlace,
+  };
+}
+
+const failureText = (failure) => typeof failure === "string" ? failure : failure.message ?? JSON.stringify(failure, null, 2);
+
+const ruleName = (rule) => typeof rule === "string" ? rule : rule.id ?? rule.name ?? "";
+
+const classes = {"-": "removed", "+": "added", "=": ""};
+const shownSigns = {"-": "−", "+": "+", "=": ""};
+const spokenSigns = {"-": "removed: ", "+": "added: ", "=": ""};
+
+/** Lines with their signs. */
+function drawDiff(lines) {
+  const rows = hunks(lines).map((line) => line === null ? h("div", {class: "gap", "aria-hidden": "true"}, "⋯") : h(
+    "div", {class: classes[line.sign]}, h("span", {class: "hidden"}, spokenSigns[line.sign]),
+    h("span", {class: "sign", "aria-hidden": "true"}, shownSigns[line.sign]), line.text || " "));
+  return h("div", {class: "diff", tabindex: "0", role: "group", "aria-label": "Comparison"}, rows);
+}

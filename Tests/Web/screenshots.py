@@ -1,0 +1,128 @@
+"""
+Pictures of each page at 320, 768 and 1440 pixels in both colour schemes, to be looked at.
+
+    Tests/Web/run --screenshots FOLDER
+    Tests/Web/run --pictures             those of README.md, in docs/
+"""
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from browser import Browser
+from house import PASSWORD, PROJECT, House
+from terminal import picture
+
+WIDTHS = {320: 640, 768: 1024, 1440: 900}
+PRESSES = (('kitchen', 'click'), ('sofa', 'swipe_right'), ('desk', 'turn_25'), ('hall', 'hold'), ('kitchen', 'double_click'),
+           ('desk', 'turn_12'), ('sofa', 'small_click'))
+
+
+def main(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    house = House(Path(os.environ['TRYCK_PROGRAMS']))
+    browser = Browser()
+    try:
+        house.pair()
+        for width, height in WIDTHS.items():
+            for dark in (False, True):
+                browser.resize(width, height, dark=dark)
+                name = f'{width}-{"dark" if dark else "light"}'
+                pages(house, browser, lambda page: browser.screenshot(folder / f'{page}-{name}.png'))
+    finally:
+        browser.end()
+        house.end()
+
+
+def readme(folder: Path) -> None:
+    """The pictures of README.md."""
+    folder.mkdir(exist_ok=True)
+    programs = Path(os.environ['TRYCK_PROGRAMS'])
+    house = House(programs)
+    browser = Browser()
+    try:
+        house.pair()
+        browser.resize(1100, 800)
+        # Each is below 150 KB with this height.
+        wanted = {'now': ('page-now', 900), 'rules-mistake': ('page-rules', 760)}
+
+        def take(page: str) -> None:
+            if page in wanted:
+                name, height = wanted[page]
+                browser.screenshot(folder / f'{name}.png', height)
+
+        pages(house, browser, take)
+        rules = PROJECT / 'rules'
+        picture(
+            browser,
+            [str(programs / 'tryck'), 'demo', '--rules', str(rules / 'home.yaml'), '--simulator', str(rules / 'simulator.yaml'),
+             '--press', 'kitchen:double_click'],
+            'tryck demo --press kitchen:double_click', folder / 'demo.png')
+    finally:
+        browser.end()
+        house.end()
+
+
+def pages(house: House, browser: Browser, take: Callable[[str], None]) -> None:
+    browser.open(house)
+    for button, press in PRESSES:
+        house.press(button, press)
+        browser.find('.happenings button', button)
+        browser.until('the press to end', lambda: ends(house, browser, press))
+    house.press('kitchen', 'down')
+    browser.find('.cap.down')
+    take('now')
+    house.press('kitchen', 'up')
+    browser.click(browser.button('More about hall'))
+    browser.find('dialog #button-name')
+    browser.run('document.querySelector("dialog details").open = true')
+    take('button')
+    browser.run('document.querySelector("dialog").close()')
+    go(browser, 'timeline')
+    browser.click(browser.find('.happenings button', 'kitchen_evening'))
+    browser.find('.detail .why')
+    take('timeline')
+    go(browser, 'rules')
+    browser.find('.verdict', 'Without mistakes')
+    browser.click(browser.button('Run the tests'))
+    browser.find('.results')
+    take('rules')
+    browser.run('''const editor = document.querySelector(".CodeMirror").CodeMirror;
+        editor.setValue(editor.getValue().replace("event: double_click", "event: dubble_click"));''')
+    browser.find('.squiggle')
+    take('rules-mistake')
+    browser.run('''const editor = document.querySelector(".CodeMirror").CodeMirror;
+        editor.setValue(editor.getValue().replace("event: dubble_click", "event: double_click"));''')
+    go(browser, 'pair')
+    take('pair')
+    browser.click(browser.find('.guide button.primary'))
+    browser.find('.stages [aria-current]', 'Hold it')
+    browser.until('the ring', lambda: browser.run(
+        'return document.getAnimations().some((animation) => animation.currentTime > 2500)'))
+    take('pair-hold')
+    house.ask('permit_join', time=0)
+    go(browser, 'health')
+    browser.find('.findings .ok')
+    take('health')
+    browser.driver.delete_all_cookies()
+    browser.driver.get('about:blank')
+    browser.driver.get(house.address)
+    browser.find('#password').send_keys(PASSWORD)
+    take('sign-in')
+
+
+def go(browser: Browser, page: str) -> None:
+    browser.run(f'location.hash = "{page}"')
+    browser.find(f'nav a[aria-current][href$="#{page}"]')
+
+
+def ends(house: House, browser: Browser, press: str) -> bool:
+    """Whether nothing is down and a gesture of that press is in the list."""
+    first = browser.all('.happenings li:first-child')
+    word = press.removeprefix('small_').split('_')[0].replace('turn', 'turned')
+    return bool(first) and word in first[0].text and not browser.all('.cap.down') \
+        and (press != 'hold' or 'release' in first[0].text)
+
+
+if __name__ == '__main__':
+    readme(PROJECT / 'docs') if sys.argv[1] == '--pictures' else main(Path(sys.argv[1]))

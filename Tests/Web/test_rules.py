@@ -1,0 +1,141 @@
+"""The page Rules."""
+from collections.abc import Iterator
+
+import pytest
+from selenium.webdriver import ActionChains, Keys
+
+from browser import Browser
+from house import House, Subscriber, wait
+
+TYPE = '''
+    const editor = document.querySelector(".CodeMirror").CodeMirror;
+    editor.setValue(editor.getValue().replace(arguments[0], arguments[1]));
+'''
+
+
+@pytest.fixture
+def rules(house: House) -> Iterator[None]:
+    """The rules as they were, after the test."""
+    text = house.rules.read_text()
+    yield
+    if house.rules.read_text() != text:
+        house.rules.write_text(text)
+        house.ask('rules/reload')
+
+
+@pytest.fixture
+def editor(house: House, browser: Browser, rules: None) -> Iterator[Browser]:
+    browser.open(house, 'rules')
+    browser.find('.CodeMirror-line', 'kitchen_toggle')
+    browser.find('.verdict', 'Without mistakes')
+    yield browser
+    leave(browser)
+
+
+def leave(browser: Browser) -> None:
+    """Leaves the page; what is not saved is given up."""
+    browser.driver.get('about:blank')
+
+
+def test_mistake_is_marked_while_one_types(editor: Browser) -> None:
+    editor.run(TYPE, 'event: double_click', 'event: dubble_click')
+    editor.find('.squiggle', 'dubble_click')
+    editor.find('.problems button', 'double_click')
+    editor.find('.verdict', 'mistake')
+    editor.run(TYPE, 'event: dubble_click', 'event: double_click')
+    editor.find('.verdict', 'Without mistakes')
+    editor.gone('.squiggle')
+
+
+def test_trigger_says_how_long_a_click_waits(editor: Browser) -> None:
+    editor.find('.annotation', '500')
+
+
+def test_words_are_completed(editor: Browser) -> None:
+    editor.run('''const editor = document.querySelector(".CodeMirror").CodeMirror; editor.focus();
+        const line = editor.getValue().split("\\n").findIndex((text) => text.includes("event: double_click"));
+        editor.setCursor({line, ch: editor.getLine(line).indexOf("double_click") + 2});
+''')
+    ActionChains(editor.driver).key_down(Keys.CONTROL).send_keys(Keys.SPACE).key_up(Keys.CONTROL).perform()
+    editor.find('.CodeMirror-hint', 'double_click')
+    ActionChains(editor.driver).send_keys(Keys.ESCAPE).perform()
+
+
+def test_tests_run_with_each_result(editor: Browser) -> None:
+    editor.click(editor.button('Run the tests'))
+    editor.find('.output h3', '5 tests passed')
+    assert len(editor.all('.results li.good')) == 5
+    editor.run(TYPE, 'json: {brightness_move: 0}}\n      - log', 'json: {brightness_move: 1}}\n      - log')
+    editor.click(editor.button('Run the tests'))
+    editor.find('.output h3', '1 of 5 tests failed')
+
+
+def test_saved_rules_run(house: House, editor: Browser) -> None:
+    editor.run(TYPE, 'id: kitchen_toggle', 'id: kitchen_lamp')
+    editor.click(editor.button('Save'))
+    editor.find('.output', 'home.yaml is saved.')
+    assert 'id: kitchen_lamp' in house.rules.read_text()
+    wait('the new rule', lambda: any(rule['id'] == 'kitchen_lamp' for rule in house.ask('rules')))
+    editor.find('.rule-list', 'kitchen_lamp')
+
+
+def test_mistakes_are_saved_only_if_one_insists(house: House, editor: Browser) -> None:
+    before = house.rules.read_text()
+    editor.run(TYPE, 'event: double_click', 'event: dubble_click')
+    editor.click(editor.button('Save'))
+    anyway = editor.button('Save it anyway')
+    assert house.rules.read_text() == before
+    editor.click(anyway)
+    editor.find('.output', 'home.yaml is saved.')
+    assert 'dubble_click' in house.rules.read_text()
+    assert any(rule['id'] == 'kitchen_evening' for rule in house.ask('rules'))
+
+
+def test_file_that_has_changed_meanwhile_is_compared(house: House, editor: Browser) -> None:
+    theirs = house.rules.read_text().replace('id: hall_dim\n', 'id: hall_darker\n')
+    house.rules.write_text(theirs)
+    editor.run(TYPE, 'id: kitchen_toggle', 'id: kitchen_lamp')
+    editor.click(editor.button('Save'))
+    editor.find('.output h3', 'home.yaml has changed meanwhile')
+    assert 'kitchen_lamp' in editor.find('.diff .added', 'kitchen_lamp').text
+    assert 'hall_darker' in editor.find('.diff .removed', 'hall_darker').text
+    assert house.rules.read_text() == theirs
+    editor.click(editor.button('Save mine over it'))
+    editor.find('.output', 'home.yaml is saved.')
+    assert 'id: kitchen_lamp' in house.rules.read_text()
+
+
+def test_rule_is_disabled_tried_and_run(house: House, editor: Browser) -> None:
+    toggle = editor.driver.find_element('css selector', 'input[aria-label="sofa_music is enabled"]')
+    editor.click(toggle)
+    wait('the rule to be disabled', lambda: not enabled(house, 'sofa_music'))
+    editor.click(toggle)
+    wait('the rule to be enabled', lambda: enabled(house, 'sofa_music'))
+    messages = Subscriber(house.directory, house.broker_port, 'zigbee2mqtt/#')
+    editor.click(editor.button('Dry run of hall_light'))
+    editor.find('.result', 'Nothing was performed.')
+    editor.click(editor.button('Run hall_light once'))
+    editor.find('.result', 'It ran')
+    wait('the message', lambda: messages.messages)
+    assert messages.messages == ['zigbee2mqtt/hall/set {"state":"TOGGLE"}']
+    messages.end()
+
+
+def enabled(house: House, rule: str) -> bool:
+    return next(known['enabled'] for known in house.ask('rules') if known['id'] == rule)
+
+
+def test_without_codemirror_a_plain_text_area_has_the_same_marks(house: House, browser: Browser, rules: None) -> None:
+    browser.driver.execute_cdp_cmd('Network.enable', {})
+    browser.driver.execute_cdp_cmd('Network.setBlockedURLs', {'urls': ['*codemirror*']})
+    try:
+        browser.open(house, 'rules')
+        area = browser.find('textarea.plain')
+        browser.find('.verdict', 'Without mistakes')
+        browser.run('''arguments[0].value = arguments[0].value.replace("event: double_click", "event: dubble_click");
+            arguments[0].dispatchEvent(new Event("input"));''', area)
+        browser.find('.problems button', 'double_click')
+        browser.driver.execute_cdp_cmd('Page.navigate', {'url': 'about:blank'})
+    finally:
+        browser.driver.execute_cdp_cmd('Network.setBlockedURLs', {'urls': []})
+        browser.faults()
