@@ -99,7 +99,9 @@ export function createButtonDialog(app) {
       known.latency_mode === null ? null : choice("Reaction", "latency_mode", latencyModes, known.latency_mode),
       known.led_mode === undefined ? null : choice("Lights", "led_mode", ledModes, known.led_mode),
     ].filter(Boolean));
-    if (!actions.querySelector(".sure")) actions.replaceChildren(...actionButtons(known));
+    // These keep the focus while the battery or the signal changes.
+    const isOther = known.is_connection_wanted !== drawn?.is_connection_wanted;
+    if (isOther && !actions.querySelector(".sure")) actions.replaceChildren(...actionButtons(known));
     const wait = known.click_wait_ms === null ? "until the release" : duration(known.click_wait_ms);
     const pairs = {
       Model: modelWords(known.model), State: linkWords(known), Serial: known.serial, Address: known.address,
