@@ -88,6 +88,7 @@ let package = Package(
         module(
             "LanguageServer", "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "RuleLoader", "RuleTesting"),
         module("MQTTTopics", "ButtonModel", "JSON"),
+        module("Feed", "ButtonModel", "JSON", "MQTTTopics"),
         module("ESPHome", "Bytes", "CCrypto"),
         module("Radios", "BluetoothHost", "ButtonModel", "ESPHome"),
         module("Buttons", "Radios", "Flic", "ButtonModel"),
@@ -214,6 +215,7 @@ let package = Package(
         tests("RuleTestingTests", "RuleTesting", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON"),
         tests("LanguageServerTests", "LanguageServer", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON"),
         tests("MQTTTopicsTests", "MQTTTopics", "ButtonModel", "JSON", resources: [.copy("Golden")]),
+        tests("FeedTests", "Feed", "ButtonModel", "JSON", "MQTTTopics"),
         tests("ESPHomeTests", "ESPHome", "Bytes", "JSON", resources: [.copy("Vectors")]),
         tests("RadiosTests", "Radios", "BluetoothHost", "ButtonModel", "ESPHome"),
         tests("ButtonsTests", "Buttons", "Radios", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),
