@@ -100,6 +100,7 @@ extension FeedSource {
             button.accounted = 0
             button.open = nil
             button.heardDone = nil
+            deadlines.cancel(.done(key))
         }
         let cursor = max(facts.claimed, valid.map(\.number).max() ?? 0)
         var done = max(facts.done, former == nil ? button.accounted : 0)

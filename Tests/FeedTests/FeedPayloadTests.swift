@@ -58,9 +58,8 @@ struct FeedPayloadTests {
             FeedMessage.random(of: hall, using: &random).encoded(), FeedHello.random(using: &random).encoded(),
             claim(3).encoded(), done(3).encoded(), FeedWant(after: 3).encoded(), random.bytes(40),
         ] {
-            for length in 0..<payload.count {
-                #expect(throws: FeedPayloadFailure.self) { try readAll(Array(payload.prefix(length))) }
-            }
+            let cuts = (0..<payload.count).filter { (try? readAll(Array(payload.prefix($0)))) != nil }
+            #expect(cuts.isEmpty, "cut after these octets it was read: \(cuts)")
             for _ in 0..<50 {
                 var changed = payload
                 for _ in 0..<3 {
