@@ -38,7 +38,10 @@ extension FeedSource {
         button.accounted = message.number
         button.state = .inStep
         button.hasGap = false
-        if message.lostCount == nil { button.open = (button.open?.lowerBound ?? message.number)...message.number }
+        // Lost messages that wait behind an open one need no mark of their own.
+        if message.lostCount == nil || button.open == nil {
+            button.open = (button.open?.lowerBound ?? message.previous + 1)...message.number
+        }
         self[key] = button
         deadlines.cancel(.want(key))
         record(key)
@@ -46,6 +49,7 @@ extension FeedSource {
         switch message.content {
         case .lost:
             effects.append(.lost(place(key, message.number), count: message.number - message.previous))
+            if button.open?.upperBound == message.number { self[key]?.open = nil }
             doneChanged(key, at: now)
         case .steps(let steps):
             let aged = steps.map { step in

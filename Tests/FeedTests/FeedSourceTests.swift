@@ -98,11 +98,21 @@ struct FeedSourceTests {
     func lostMessages() {
         var talk = Self.leading(facts(last: 20, claimed: 2))
         talk.when(
-            .message(lost(after: 2, to: 19)), expect: .record(claim(19), done: 19), .claim(claim(19)),
+            .message(lost(after: 2, to: 19)), expect: .record(claim(19), done: 2), .claim(claim(19)),
             .lost(place(19), count: 17), .record(claim(19), done: 19), .done(done(19)))
         talk.when(
             .message(message(20)), expect: .record(claim(20), done: 19), .claim(claim(20)),
             .took(place(20), [down(20)]))
+    }
+
+    @Test("lost messages behind an open one are done when that is settled")
+    func lostBehindOpen() {
+        var talk = Self.leading(facts(last: 20, claimed: 2))
+        talk.given(.message(message(3)))
+        talk.when(
+            .message(lost(after: 3, to: 19)), expect: .record(claim(19), done: 2), .claim(claim(19)),
+            .lost(place(19), count: 16))
+        talk.when(.settled(place(3)), expect: .record(claim(19), done: 19), .done(done(19)))
     }
 
     @Test("lost messages of which some are claimed leave a gap")
