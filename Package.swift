@@ -34,8 +34,9 @@ func tests(
 /// What the fuzz targets import. They are tests that replay the corpus. When `Tests/FuzzTests/run` builds this package,
 /// they are the program that extends the corpus.
 let fuzzImports: [Target.Dependency] = [
-    "BluetoothHost", "ButtonModel", "Bytes", "Diagnostics", "ESPHome", "Edges", "Expressions", "Flic", "FlicdProtocol",
-    "Gestures", "MQTTTopics", "Hub", "JSON", "LanguageServer", "Platform", "Radios", "RuleLoader", "Rules", "Setup",
+    "BluetoothHost", "ButtonModel", "Bytes", "Diagnostics", "ESPHome", "Edges", "Expressions", "Feed", "Flic",
+    "FlicdProtocol", "Gestures", "MQTTTopics", "Hub", "JSON", "LanguageServer", "Platform", "Radios", "RuleLoader",
+    "Rules", "Setup",
 ]
 let fuzzing: Target =
     Context.environment["TRYCK_FUZZ"] == nil
@@ -93,6 +94,7 @@ let package = Package(
         module(
             "LanguageServer", "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "RuleLoader", "RuleTesting"),
         module("MQTTTopics", "ButtonModel", "JSON"),
+        module("Feed", "ButtonModel", "JSON", "MQTTTopics"),
         module("ESPHome", "Bytes", "CCrypto"),
         module("Radios", "BluetoothHost", "ButtonModel", "ESPHome"),
         module("Buttons", "Radios", "Flic", "ButtonModel"),
@@ -237,6 +239,7 @@ let package = Package(
         tests("RuleTestingTests", "RuleTesting", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON"),
         tests("LanguageServerTests", "LanguageServer", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON"),
         tests("MQTTTopicsTests", "MQTTTopics", "ButtonModel", "JSON", resources: [.copy("Golden")]),
+        tests("FeedTests", "Feed", "ButtonModel", "JSON", "MQTTTopics"),
         tests("ESPHomeTests", "ESPHome", "Bytes", "JSON", resources: [.copy("Vectors")]),
         tests("RadiosTests", "Radios", "BluetoothHost", "ButtonModel", "ESPHome"),
         tests("ButtonsTests", "Buttons", "Radios", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),

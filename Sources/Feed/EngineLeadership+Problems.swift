@@ -1,0 +1,28 @@
+#if DEBUG
+    import ButtonModel
+
+    extension EngineLeadership {
+        /// The invariants that are violated, as sentences; empty unless this type has a fault.
+        package func problems() -> [String] {
+            var problems = deadlines.problems()
+            func expect(_ holds: Bool, _ problem: @autoclosure () -> String) {
+                if !holds { problems.append("\(engine): \(problem())") }
+            }
+            expect(term <= highestTerm, "our term is not the highest that we know")
+            let expected: Set<TimerKey>
+            switch state {
+            case .standingBy:
+                expected = !isConnected ? [] : isVacant ? [.pause] : [.silence]
+            case .claiming:
+                expect(isConnected, "it claims without a connection")
+                expected = [.claim]
+            case .leading:
+                expect(isConnected, "it leads without a connection")
+                expected = [.state]
+            case .fenced: expected = isConnected ? [.fence] : []
+            }
+            expect(Set(deadlines.keys) == expected, "it waits for \(deadlines.keys) in the state \(state)")
+            return problems
+        }
+    }
+#endif

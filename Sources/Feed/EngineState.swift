@@ -1,0 +1,39 @@
+import JSON
+
+/// What an engine says of itself: `ENGINE/state`, retained. A leader repeats it, and the will of its connection says that it
+/// is offline.
+package struct EngineState: Hashable, Sendable {
+    static let maximumLength = 1024
+
+    package var isOnline: Bool
+    /// The engine's name, at most 64 octets.
+    package var engine: String
+    /// The share of the sites, such as `1 of 4`.
+    package var share: EngineShare
+    /// The fingerprint of the engine's rules, at most 64 octets; empty if it is offline.
+    package var rules: String
+
+    package init(isOnline: Bool, engine: String, share: EngineShare, rules: String = "") {
+        self.isOnline = isOnline
+        self.engine = engine
+        self.share = share
+        self.rules = rules
+    }
+
+    package init(parsing octets: [UInt8]) throws(FeedPayloadFailure) {
+        let fields = try FeedFields(parsing: octets, maximumLength: Self.maximumLength)
+        let isOnline: Bool = try fields.word("state") { ["online": true, "offline": false][$0] }
+        self.init(
+            isOnline: isOnline, engine: try fields.text("engine"), share: try fields.word("share", EngineShare.init),
+            rules: fields.value["rules"] == nil ? "" : try fields.text("rules"))
+    }
+
+    package func encoded() -> [UInt8] {
+        var state = FeedMembers()
+        state.add("state", isOnline ? "online" : "offline")
+        state.add("engine", engine)
+        state.add("share", share.description)
+        if !rules.isEmpty { state.add("rules", rules) }
+        return state.encoded()
+    }
+}

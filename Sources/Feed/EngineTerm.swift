@@ -1,0 +1,29 @@
+/// A claim to lead: `ENGINE/leader`, retained. Of two claims with the same term, that of the greater name counts.
+package struct EngineTerm: Hashable, Comparable, Sendable {
+    static let maximumLength = 1024
+
+    package var term: Int
+    /// The engine's name, at most 64 octets.
+    package var engine: String
+
+    package init(term: Int, engine: String) {
+        self.term = term
+        self.engine = engine
+    }
+
+    package static func < (left: EngineTerm, right: EngineTerm) -> Bool {
+        (left.term, left.engine) < (right.term, right.engine)
+    }
+
+    package init(parsing octets: [UInt8]) throws(FeedPayloadFailure) {
+        let fields = try FeedFields(parsing: octets, maximumLength: Self.maximumLength)
+        self.init(term: try fields.number("term"), engine: try fields.text("engine"))
+    }
+
+    package func encoded() -> [UInt8] {
+        var claim = FeedMembers()
+        claim.add("term", term)
+        claim.add("engine", engine)
+        return claim.encoded()
+    }
+}

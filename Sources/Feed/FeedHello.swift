@@ -1,0 +1,110 @@
+package import ButtonModel
+import JSON
+
+/// What a site says of itself: `S/feed/hello`. It is retained, and the will of the site's connection empties it.
+package struct FeedHello: Hashable, Sendable {
+    package struct Button: Hashable, Sendable {
+        package var serial: String
+        package var model: FlicModel
+        package var name: String
+        /// The firmware's version number.
+        package var firmware: UInt32
+        /// The number of the last message in the journal; 0: there was none.
+        package var last: Int
+        /// The number up to which messages are claimed, as far as the site knows.
+        package var claimed: Int
+        /// The number up to which everything is done, as far as the site knows; at most `claimed`.
+        package var done: Int
+
+        /// - Parameter name: cut to 64 octets between characters.
+        package init(
+            serial: String, model: FlicModel, name: String, firmware: UInt32, last: Int = 0, claimed: Int = 0,
+            done: Int = 0
+        ) {
+            self.serial = serial
+            self.model = model
+            self.name = name
+            while self.name.utf8.count > FeedFields.maximumTextLength { self.name.removeLast() }
+            self.firmware = firmware
+            self.last = last
+            self.claimed = claimed
+            self.done = done
+        }
+    }
+
+    /// The only version of the feed.
+    package static let version = 1
+    /// The maximum number of buttons of a site.
+    package static let maximumButtons = 256
+    package static let maximumLength = 128 * 1024
+
+    /// The site's name, at most 64 octets.
+    package var site: String
+    /// The site's installation. The numbers of another installation mean other messages.
+    package var installation: String
+    /// Grows with each connection of the site.
+    package var session: Int
+    /// The highest term that the site has heard of; it ignores claims of a lower one.
+    package var term: Int
+    package var buttons: [ButtonID: Button]
+
+    package init(site: String, installation: String, session: Int, term: Int = 0, buttons: [ButtonID: Button] = [:]) {
+        self.site = site
+        self.installation = installation
+        self.session = session
+        self.term = term
+        self.buttons = buttons
+    }
+
+    package init(parsing octets: [UInt8]) throws(FeedPayloadFailure) {
+        let fields = try FeedFields(parsing: octets, maximumLength: Self.maximumLength)
+        let version = try fields.number("v")
+        guard version == Self.version else { throw .unsupportedVersion(version) }
+        guard let members = fields.value["buttons"] else { throw .missing("buttons") }
+        guard let members = members.objectValue else { throw .invalid("buttons") }
+        guard members.count <= Self.maximumButtons else { throw .tooMany("buttons") }
+        self.init(
+            site: try fields.text("site"), installation: try fields.text("installation"),
+            session: try fields.number("session"), term: try fields.optionalNumber("term") ?? 0)
+        for member in members {
+            guard let button = ButtonID(member.name) else { throw .invalid("buttons") }
+            buttons[button] = try Button(FeedFields(member.value))
+        }
+    }
+
+    package func encoded() -> [UInt8] {
+        var hello = FeedMembers()
+        hello.add("v", Self.version)
+        hello.add("site", site)
+        hello.add("installation", installation)
+        hello.add("session", session)
+        hello.add("term", term)
+        let sorted = buttons.sorted { $0.key < $1.key }
+        hello.add("buttons", .object(sorted.map { .init($0.key.description, $0.value.json) }))
+        return hello.encoded()
+    }
+}
+
+extension FeedHello.Button {
+    fileprivate init(_ fields: FeedFields) throws(FeedPayloadFailure) {
+        self.init(
+            serial: try fields.text("serial"), model: try fields.word("model", FlicModel.init(rawValue:)),
+            name: try fields.text("name"), firmware: UInt32(try fields.number("firmware", in: 0...Int(UInt32.max))),
+            last: try fields.number("n"), claimed: try fields.number("claimed"),
+            done: try fields.optionalNumber("done") ?? 0)
+        guard claimed <= last else { throw .invalid("claimed") }
+        guard done <= claimed else { throw .invalid("done") }
+    }
+
+    fileprivate var json: JSONValue {
+        var button = FeedMembers()
+        button.add("serial", serial)
+        button.add("model", model.rawValue)
+        button.add("name", name)
+        button.add("firmware", Int(firmware))
+        button.add("n", last)
+        button.add("claimed", claimed)
+        button.add("done", done)
+        return button.json
+    }
+}

@@ -1,0 +1,12 @@
+/// What a site knows of a button's journal: the facts for its hello, and where the journal begins.
+package struct FeedJournal: Hashable, Sendable {
+    /// `last` is the number of the newest entry, `claimed` that of the last claimed one.
+    package var button: FeedHello.Button
+    /// The lowest number that the journal still has; `last` + 1 if it has none. Unclaimed messages below it are lost.
+    package var first: Int
+
+    package init(_ button: FeedHello.Button, first: Int) {
+        self.button = button
+        self.first = first
+    }
+}

@@ -1,0 +1,43 @@
+import ButtonModel
+
+extension FeedSource {
+    /// A button of a site.
+    struct Button: Hashable, Sendable {
+        var state = State.unknown
+        /// Our own claim, or one that we have adopted. `cursor` is its number.
+        var claim: FeedCursor?
+        /// The retained claim and how far everything was done, as heard on this connection; they may be of another life
+        /// of the site.
+        var heardClaim: FeedCursor?
+        var heardDone: FeedDone?
+        /// The number up to which everything was done by whoever claimed it, or has been reported as interrupted, or
+        /// was taken by this process.
+        var accounted = 0
+        /// The first and the last message that this process took and that is not settled.
+        var open: ClosedRange<Int>?
+        /// True if a message has arrived that does not follow the cursor.
+        var hasGap = false
+        var askedAt: Instant?
+        var doneAt: Instant?
+
+        /// The number of the last claimed message; 0: none.
+        var cursor: Int { claim?.number ?? 0 }
+
+        /// The number up to which everything is done, as far as we know.
+        var done: Int { open.map { $0.lowerBound - 1 } ?? accounted }
+
+        init() {}
+
+        init(own position: FeedPosition) {
+            claim = position.claim
+            accounted = min(position.done, position.claim.number)
+        }
+
+        /// The broker may forget retained topics while we have no connection to it.
+        mutating func connectionEnded() {
+            heardClaim = nil
+            heardDone = nil
+            askedAt = nil
+        }
+    }
+}

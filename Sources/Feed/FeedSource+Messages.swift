@@ -1,0 +1,137 @@
+import ButtonModel
+
+// The messages of one button while we lead.
+extension FeedSource {
+    /// Starts with a button whose cursor is known.
+    mutating func begin(_ key: ButtonKey, at now: Instant) {
+        guard term != nil, let button = self[key], sites[key.site]?.hello?.buttons[key.button] != nil else { return }
+        if button.accounted < button.cursor {
+            effects.append(.interrupted(place(key, button.cursor), first: button.accounted + 1))
+            self[key]?.accounted = button.cursor
+        }
+        if let claim = button.claim, button.heardClaim?.covers(claim) != true { announce(key) }
+        ask(key, at: now)
+        doneChanged(key, at: now)
+    }
+
+    mutating func received(_ message: FeedMessage, of key: ButtonKey, brokerAge: Duration, at now: Instant) {
+        guard let button = self[key], message.number > button.cursor else { return }
+        guard message.previous == button.cursor else {
+            self[key]?.hasGap = true
+            self[key]?.state = .asking
+            if let askedAt = button.askedAt, now < askedAt + Self.minimumWantInterval {
+                deadlines.set(.want(key), at: askedAt + Self.minimumWantInterval)
+            } else {
+                ask(key, at: now)
+            }
+            return
+        }
+        take(message, of: key, brokerAge: brokerAge, at: now)
+    }
+
+    /// Records and publishes the claim, and then hands the message over.
+    private mutating func take(_ message: FeedMessage, of key: ButtonKey, brokerAge: Duration, at now: Instant) {
+        guard let term, let hello = sites[key.site]?.hello, var button = self[key] else { return }
+        button.claim = FeedCursor(
+            number: message.number, term: term, engine: engine, installation: hello.installation,
+            session: hello.session)
+        button.accounted = message.number
+        button.state = .inStep
+        button.hasGap = false
+        // Lost messages that wait behind an open one need no mark of their own.
+        if message.lostCount == nil || button.open == nil {
+            button.open = (button.open?.lowerBound ?? message.previous + 1)...message.number
+        }
+        self[key] = button
+        deadlines.cancel(.want(key))
+        record(key)
+        announce(key)
+        switch message.content {
+        case .lost:
+            effects.append(.lost(place(key, message.number), count: message.number - message.previous))
+            if button.open?.upperBound == message.number { self[key]?.open = nil }
+            doneChanged(key, at: now)
+        case .steps(let steps):
+            let aged = steps.map { step in
+                var step = step
+                step.age += brokerAge
+                step.wasQueued = step.wasQueued || step.age > Self.liveAge
+                return step
+            }
+            effects.append(.took(place(key, message.number), aged))
+        }
+    }
+
+    /// Requests what follows the cursor.
+    mutating func ask(_ key: ButtonKey, at now: Instant) {
+        guard let button = self[key] else { return }
+        self[key]?.state = .asking
+        self[key]?.askedAt = now
+        deadlines.cancel(.want(key))
+        publish(key, .want(key.button), FeedWant(after: button.cursor).encoded(), isRetained: false)
+    }
+
+    private mutating func announce(_ key: ButtonKey) {
+        guard let term, var claim = self[key]?.claim else { return }
+        // A site ignores claims of a lower term than the highest that it has heard.
+        claim.term = term
+        claim.engine = engine
+        self[key]?.claim = claim
+        self[key]?.heardClaim = claim
+        publish(key, .cursor(key.button), claim.encoded(), isRetained: true)
+    }
+
+    private mutating func record(_ key: ButtonKey) {
+        guard let button = self[key], let claim = button.claim else { return }
+        effects.append(.record(FeedPosition(site: key.site, button: key.button, claim: claim, done: button.done)))
+    }
+
+    func place(_ key: ButtonKey, _ number: Int) -> FeedPlace {
+        FeedPlace(
+            site: key.site, button: key.button, installation: sites[key.site]?.hello?.installation ?? "",
+            number: number)
+    }
+
+    // MARK: What is done
+
+    mutating func settled(_ place: FeedPlace, at now: Instant) {
+        let key = ButtonKey(site: place.site, button: place.button)
+        guard let button = self[key], let open = button.open, button.claim?.installation == place.installation,
+            place.number >= open.lowerBound
+        else { return }
+        self[key]?.open = place.number < open.upperBound ? (place.number + 1)...open.upperBound : nil
+        doneChanged(key, at: now)
+    }
+
+    private mutating func doneChanged(_ key: ButtonKey, at now: Instant) {
+        guard term != nil, let button = self[key], button.cursor > 0, !button.isDoneAnnounced else { return }
+        if let doneAt = button.doneAt, now < doneAt + Self.minimumDoneInterval {
+            deadlines.set(.done(key), at: doneAt + Self.minimumDoneInterval)
+        } else {
+            publishDone(key, at: now)
+        }
+    }
+
+    mutating func publishDone(_ key: ButtonKey, at now: Instant) {
+        guard let term, let button = self[key], let claim = button.claim else { return }
+        let done = FeedDone(number: button.done, term: term, installation: claim.installation)
+        self[key]?.heardDone = done
+        self[key]?.doneAt = now
+        deadlines.cancel(.done(key))
+        record(key)
+        publish(key, .done(key.button), done.encoded(), isRetained: true)
+    }
+}
+
+extension FeedSource.Button {
+    /// True if the retained message says how far everything is done.
+    var isDoneAnnounced: Bool {
+        guard let heardDone, heardDone.installation == claim?.installation else { return done == 0 }
+        return heardDone.number >= done
+    }
+}
+
+extension FeedCursor {
+    /// True if the broker need not be told of `claim`, because this one says the same.
+    func covers(_ claim: FeedCursor) -> Bool { installation == claim.installation && number >= claim.number }
+}

@@ -1,0 +1,163 @@
+import ButtonModel
+
+// What sites and other engines publish.
+extension FeedSource {
+    mutating func received(_ name: String, _ payload: [UInt8], brokerAge: Duration, at now: Instant) {
+        guard isConnected, let feed = FeedTopic(name) else { return }
+        guard sites[feed.site] != nil || sites.count < Self.maximumSites else {
+            return noteAnomaly("\(feed.site) is ignored, because there are \(Self.maximumSites) other sites")
+        }
+        do throws(FeedPayloadFailure) {
+            switch feed.kind {
+            case .hello:
+                if payload.isEmpty {
+                    siteLeft(feed.site)
+                } else {
+                    said(try FeedHello(parsing: payload), feed.site, at: now)
+                }
+            case .messages(let id):
+                let key = ButtonKey(site: feed.site, button: id)
+                guard let state = self[key]?.state, state != .unknown else { return }
+                received(try FeedMessage(parsing: payload, of: id), of: key, brokerAge: brokerAge, at: now)
+            case .cursor(let id):
+                let claim = payload.isEmpty ? nil : try FeedCursor(parsing: payload)
+                heard(claim, of: ButtonKey(site: feed.site, button: id), at: now)
+            case .done(let id):
+                let done = payload.isEmpty ? nil : try FeedDone(parsing: payload)
+                heard(done, of: ButtonKey(site: feed.site, button: id))
+            case .want: break
+            }
+        } catch {
+            noteAnomaly("\(name): \(error)")
+        }
+    }
+
+    private mutating func siteLeft(_ site: String) {
+        guard sites[site]?.isHere == true else { return }
+        sites[site]?.isHere = false
+        forgetStates(of: site)
+        effects.append(.offline(site: site))
+    }
+
+    // MARK: Hello
+
+    private mutating func said(_ hello: FeedHello, _ name: String, at now: Instant) {
+        let before = sites[name]?.hello
+        if let before, before.installation == hello.installation, before.session > hello.session {
+            return noteAnomaly("\(name): its hello is of an earlier session, and is ignored")
+        }
+        let claims = sites[name]?.buttons.values.flatMap { [$0.claim, $0.heardClaim] } ?? []
+        if claims.contains(where: { $0?.installation == hello.installation && $0?.session ?? 0 > hello.session }) {
+            return noteAnomaly("\(name): its hello is of an earlier session than its claims, and is ignored")
+        }
+        heard(term: hello.term)
+        let isNew =
+            sites[name]?.isHere != true || before?.session != hello.session
+            || before?.installation != hello.installation
+        sites[name, default: Site()].hello = hello
+        sites[name]?.isHere = true
+        if before != hello || isNew { effects.append(.known(site: name, hello)) }
+        for id in sites[name]?.buttons.keys.sorted() ?? [] where hello.buttons[id] == nil {
+            remove(ButtonKey(site: name, button: id))
+        }
+        for id in hello.buttons.keys.sorted() {
+            let key = ButtonKey(site: name, button: id)
+            let cursor = self[key]?.cursor
+            let isRenewed = know(key)
+            guard term != nil, isNew || isRenewed || cursor != self[key]?.cursor || self[key]?.state == .unknown else {
+                continue
+            }
+            begin(key, at: now)
+        }
+    }
+
+    mutating func remove(_ key: ButtonKey) {
+        guard let button = self[key] else { return }
+        sites[key.site]?.buttons[key.button] = nil
+        deadlines.cancel(.want(key))
+        deadlines.cancel(.done(key))
+        effects.append(.forget(site: key.site, key.button))
+        effects.append(.removed(site: key.site, key.button))
+        guard term != nil else { return }
+        if button.heardClaim != nil { publish(key, .cursor(key.button), [], isRetained: true) }
+        if button.heardDone != nil { publish(key, .done(key.button), [], isRetained: true) }
+    }
+
+    /// Finds the cursor of a button of a site that is here, from all claims.
+    ///
+    /// - Returns: true if the button begins anew.
+    @discardableResult
+    private mutating func know(_ key: ButtonKey) -> Bool {
+        guard let hello = sites[key.site]?.hello, let facts = hello.buttons[key.button] else { return false }
+        var button = self[key] ?? Button()
+        let claims = [button.claim, button.heardClaim].compactMap { $0 }
+        let valid = claims.filter { claim in
+            claim.installation == hello.installation && !(claim.session < hello.session && claim.number > facts.last)
+        }
+        let former = valid.isEmpty ? claims.max { $0.number < $1.number } : nil
+        if let heard = button.heardClaim, !valid.contains(heard) { button.heardClaim = nil }
+        if former != nil {
+            button.accounted = 0
+            button.open = nil
+            button.heardDone = nil
+            deadlines.cancel(.done(key))
+        }
+        let cursor = max(facts.claimed, valid.map(\.number).max() ?? 0)
+        var done = max(facts.done, former == nil ? button.accounted : 0)
+        if let heard = button.heardDone, heard.installation == hello.installation, heard.number <= cursor {
+            done = max(done, heard.number)
+        }
+        // A cursor that only a former life explains says nothing of what was done in this one.
+        button.accounted = min(done, cursor)
+        button.claim =
+            cursor == 0
+            ? nil
+            : FeedCursor(
+                number: cursor, term: max(valid.map(\.term).max() ?? 0, term ?? 0), engine: engine,
+                installation: hello.installation, session: hello.session)
+        self[key] = button
+        guard let former else { return false }
+        effects.append(.beganAnew(place(key, cursor), former: former))
+        return true
+    }
+
+    // MARK: Other engines, and retained messages of earlier ones
+
+    private mutating func heard(_ claim: FeedCursor?, of key: ButtonKey, at now: Instant) {
+        guard let claim else {
+            self[key]?.heardClaim = nil
+            return
+        }
+        guard isRoom(for: key) else { return }
+        heard(term: claim.term)
+        // Our own messages come back after later ones were sent.
+        guard self[key]?.heardClaim?.covers(claim) != true else { return }
+        sites[key.site, default: Site()].buttons[key.button, default: Button()].heardClaim = claim
+        guard let site = sites[key.site], site.isHere, let hello = site.hello, claim.installation == hello.installation
+        else { return }
+        if claim.session > hello.session {
+            // The hello is old, and its numbers say nothing.
+            siteLeft(key.site)
+        } else if claim.number > self[key]?.cursor ?? 0, hello.buttons[key.button] != nil {
+            know(key)
+            if term != nil { begin(key, at: now) }
+        }
+    }
+
+    private mutating func heard(_ done: FeedDone?, of key: ButtonKey) {
+        guard let done else {
+            self[key]?.heardDone = nil
+            return
+        }
+        // While we lead, only we publish it, and our own messages come back after later ones were sent.
+        guard term == nil, isRoom(for: key) else { return }
+        sites[key.site, default: Site()].buttons[key.button, default: Button()].heardDone = done
+        if sites[key.site]?.isHere == true { know(key) }
+    }
+
+    /// True if the button is in the table, or there is room for it.
+    private func isRoom(for key: ButtonKey) -> Bool {
+        guard let site = sites[key.site], site.buttons[key.button] == nil else { return true }
+        return site.buttons.count < FeedHello.maximumButtons
+    }
+}

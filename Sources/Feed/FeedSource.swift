@@ -1,0 +1,220 @@
+package import ButtonModel
+package import MQTTTopics
+
+/// The engine's side of the feed: takes each message of the sites' buttons once and in order, and claims it first.
+///
+/// | a button | on                                   | becomes | and we                                                   |
+/// |----------|--------------------------------------|---------|----------------------------------------------------------|
+/// | unknown  | hello, and we lead                   | asking  | report what is claimed and not done, announce our claim, send want |
+/// | asking, in step | a message whose `prev` is our cursor | in step | record the claim, publish it, and hand the message over |
+/// | asking, in step | a message at or below our cursor |      | pass it over                                             |
+/// | asking, in step | another message               | asking  | send want, once in 50 ms                                 |
+/// | any      | the site's hello is emptied, or the connection ends | unknown |                                           |
+///
+/// The cursor of a button is the highest of three claims: the own record, the retained `cursor` and that in the site's hello.
+/// They count only for the installation of the hello. A hello of another installation, or of a later session whose last
+/// number is below the cursor, begins anew: the cursor becomes what the hello says, which is reported. A hello of an
+/// earlier session than the claims is old, and only a newer one makes its buttons known.
+///
+/// Two claims of the same message are never both acted on: a claim is on the own disk and on its way to the broker before the
+/// message is handed over, and a broker takes what one connection sends in order. The owner carries the effects out in
+/// order. When a connection ends, it discards what is under way on it, and reports the actions among it as failed.
+package struct FeedSource: Sendable {
+    package enum Input: Hashable, Sendable {
+        /// The first input: the own records.
+        case start([FeedPosition])
+        /// The connection is up, and the subscription of `FeedTopic.filters(ofSites:)` has been sent on it.
+        case connected
+        /// The retained messages of the subscription have arrived, and this engine leads.
+        ///
+        /// - Parameter term: higher than `highestTerm`, unless this engine has led before and no other since.
+        case lead(term: Int)
+        /// Another engine leads.
+        case standBy
+        case disconnected
+        /// - Parameter brokerAge: the time that the message spent in the broker, as its remaining expiry shows.
+        case received(topicName: String, payload: [UInt8], brokerAge: Duration)
+        /// Every gesture up to this message is settled, and every first action is out or was reported as failed.
+        case settled(FeedPlace)
+        case timerFired
+    }
+
+    package enum Effect: Hashable, Sendable {
+        /// Put this on the own disk before the effects that follow.
+        case record(FeedPosition)
+        /// Delete the record of a button.
+        case forget(site: String, ButtonID)
+        /// Publish a message at QoS 1 on this connection, and never on a later one.
+        case publish(MQTTMessage)
+        /// A message to act on, with the ages that its steps have now.
+        case took(FeedPlace, [FeedStep])
+        /// The site's journal has lost this number of messages.
+        case lost(FeedPlace, count: Int)
+        /// These messages were claimed by an engine that no longer leads, perhaps by this one before it ended, and it is
+        /// not known whether they were done.
+        case interrupted(FeedPlace, first: Int)
+        /// The site's hello. It is repeated whenever something in it changes.
+        case known(site: String, FeedHello)
+        /// The site has no connection.
+        case offline(site: String)
+        case removed(site: String, ButtonID)
+        /// The site numbers the messages of the button anew, after `former`. The place is where it begins.
+        case beganAnew(FeedPlace, former: FeedCursor)
+        /// Another engine has a higher term. Nothing is taken until `lead`.
+        case outranked(term: Int)
+        case setTimer(Instant)
+        case cancelTimer
+        /// Another program has violated the protocol; for the log.
+        case anomaly(String)
+    }
+
+    /// The minimum interval between a button's wants.
+    package static let minimumWantInterval = Duration.milliseconds(50)
+    /// The minimum interval between messages that say how far a button's messages are done.
+    package static let minimumDoneInterval = Duration.seconds(1)
+    /// The age from which a step counts as queued.
+    package static let liveAge = Duration.seconds(1)
+    /// The maximum number of sites. Further ones are ignored.
+    package static let maximumSites = 1024
+    /// The maximum number of anomalies reported for a connection.
+    package static let maximumAnomalies = 16
+
+    struct ButtonKey: Hashable, Sendable {
+        var site: String
+        var button: ButtonID
+    }
+
+    enum TimerKey: Hashable, Sendable {
+        case want(ButtonKey)
+        case done(ButtonKey)
+    }
+
+    enum State: Hashable, Sendable {
+        case unknown, asking, inStep
+    }
+
+    struct Site: Hashable, Sendable {
+        /// The last hello, which counts while the site is here.
+        var hello: FeedHello?
+        var isHere = false
+        var buttons: [ButtonID: Button] = [:]
+    }
+
+    /// The engine's name, at most 64 octets.
+    package let engine: String
+    /// The highest term of any claim or hello heard so far.
+    package private(set) var highestTerm = 0
+    private(set) var isConnected = false
+    /// Our term while we lead.
+    private(set) var term: Int?
+    var sites: [String: Site] = [:]
+    var deadlines = Deadlines<TimerKey>()
+    private var anomalyCount = 0
+    var effects: [Effect] = []
+
+    package init(engine: String) { self.engine = engine }
+
+    package mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
+        switch input {
+        case .start(let positions):
+            for position in positions {
+                highestTerm = max(highestTerm, position.claim.term)
+                sites[position.site, default: Site()].buttons[position.button] = Button(own: position)
+            }
+        case .connected:
+            isConnected = true
+            anomalyCount = 0
+        case .lead(let term):
+            guard isConnected else { break }
+            self.term = term
+            highestTerm = max(highestTerm, term)
+            for key in knownKeys { lead(key, at: now) }
+        case .standBy: stop()
+        case .disconnected: disconnected()
+        case .received(let name, let payload, let brokerAge): received(name, payload, brokerAge: brokerAge, at: now)
+        case .settled(let place): settled(place, at: now)
+        case .timerFired:
+            for key in deadlines.takeDue(at: now) { expire(key, at: now) }
+        }
+        switch deadlines.rearm() {
+        case .set(let deadline): effects.append(.setTimer(deadline))
+        case .cancel: effects.append(.cancelTimer)
+        case nil: break
+        }
+        defer { effects = [] }
+        return effects
+    }
+
+    private mutating func expire(_ key: TimerKey, at now: Instant) {
+        switch key {
+        case .want(let key): if self[key]?.hasGap == true { ask(key, at: now) }
+        case .done(let key): publishDone(key, at: now)
+        }
+    }
+
+    // MARK: Leading
+
+    /// The buttons of the sites that are here, in order.
+    private var knownKeys: [ButtonKey] {
+        sites.filter(\.value.isHere).sorted { $0.key < $1.key }.flatMap { site in
+            site.value.buttons.keys.sorted().map { ButtonKey(site: site.key, button: $0) }
+        }
+    }
+
+    private mutating func lead(_ key: ButtonKey, at now: Instant) {
+        if sites[key.site]?.hello?.buttons[key.button] == nil { remove(key) } else { begin(key, at: now) }
+    }
+
+    private mutating func stop() {
+        term = nil
+        for site in sites.keys { forgetStates(of: site) }
+    }
+
+    private mutating func disconnected() {
+        stop()
+        isConnected = false
+        for name in sites.keys.sorted() where sites[name]?.isHere == true {
+            sites[name]?.isHere = false
+            effects.append(.offline(site: name))
+        }
+        for (name, site) in sites {
+            for id in site.buttons.keys { self[ButtonKey(site: name, button: id)]?.connectionEnded() }
+        }
+    }
+
+    mutating func forgetStates(of site: String) {
+        for id in sites[site]?.buttons.keys.map({ $0 }) ?? [] {
+            let key = ButtonKey(site: site, button: id)
+            self[key]?.state = .unknown
+            self[key]?.hasGap = false
+            deadlines.cancel(.want(key))
+            deadlines.cancel(.done(key))
+        }
+    }
+
+    /// Another engine's term. If it is higher than ours, nothing is taken from now on.
+    mutating func heard(term other: Int) {
+        highestTerm = max(highestTerm, other)
+        guard let term, other > term else { return }
+        stop()
+        effects.append(.outranked(term: other))
+    }
+
+    // MARK: Helpers
+
+    subscript(key: ButtonKey) -> Button? {
+        get { sites[key.site]?.buttons[key.button] }
+        set { sites[key.site]?.buttons[key.button] = newValue }
+    }
+
+    mutating func publish(_ key: ButtonKey, _ kind: FeedTopic.Kind, _ payload: [UInt8], isRetained: Bool) {
+        let name = FeedTopic(key.site, kind).description
+        effects.append(.publish(MQTTMessage(topicName: name, payload: payload, qos: 1, retain: isRetained)))
+    }
+
+    mutating func noteAnomaly(_ text: String) {
+        anomalyCount += 1
+        guard anomalyCount <= Self.maximumAnomalies else { return }
+        effects.append(.anomaly(anomalyCount < Self.maximumAnomalies ? text : "\(text); later ones are not logged"))
+    }
+}

@@ -1,0 +1,299 @@
+import ButtonModel
+import MQTTTopics
+import TestSupport
+import Testing
+
+@testable import Feed
+
+extension EngineLeadership: StateMachine {}
+
+private typealias LeaderTalk = Transcript<EngineLeadership>
+
+@Suite("Leader and stand-by")
+struct EngineLeadershipTests {
+    private static let share = EngineShare(index: 2, count: 4) ?? .whole
+
+    private static func claim(_ term: Int, _ engine: String = "a1") -> EngineLeadership.Input {
+        .received(topicName: "engines/2/leader", payload: EngineTerm(term: term, engine: engine).encoded())
+    }
+
+    private static func state(
+        _ isOnline: Bool, _ engine: String = "a1", rules: String = ""
+    ) -> EngineLeadership.Input {
+        let state = EngineState(isOnline: isOnline, engine: engine, share: share, rules: rules)
+        return .received(topicName: "engines/2/state", payload: state.encoded())
+    }
+
+    private static func claims(_ term: Int, _ engine: String = "a1") -> EngineLeadership.Effect {
+        .publish(
+            MQTTMessage(
+                topicName: "engines/2/leader", payload: EngineTerm(term: term, engine: engine).encoded(), qos: 1,
+                retain: true))
+    }
+
+    private static func online(_ engine: String = "a1", rules: String = "") -> EngineLeadership.Effect {
+        let state = EngineState(isOnline: true, engine: engine, share: share, rules: rules)
+        return .publish(MQTTMessage(topicName: "engines/2/state", payload: state.encoded(), qos: 1, retain: true))
+    }
+
+    private static func connected(_ engine: String = "a1", term: Int = 0) -> LeaderTalk {
+        var talk = LeaderTalk(EngineLeadership(engine: engine, share: share), at: Instant(sinceBoot: .seconds(100)))
+        talk.given(.start(term: term))
+        talk.when(.connected, expect: .setTimer(talk.now + .seconds(5)))
+        return talk
+    }
+
+    /// An engine that leads in term 1.
+    private static func leading(_ engine: String = "a1") -> LeaderTalk {
+        var talk = connected(engine)
+        talk.wait(.seconds(5))
+        talk.given(.timerFired)
+        talk.given(claim(1, engine))
+        talk.wait(.seconds(1))
+        talk.given(.timerFired)
+        return talk
+    }
+
+    /// An engine that stands by, while `a1` has led in term 7 for a minute.
+    private static func standingBy() -> LeaderTalk {
+        var talk = connected("a2")
+        talk.given(claim(7))
+        talk.given(state(true))
+        for _ in 0..<20 {
+            talk.wait(.seconds(3))
+            talk.given(state(true))
+        }
+        return talk
+    }
+
+    // MARK: Claiming
+
+    @Test("an engine that hears nothing for 5 s claims, and leads a second later")
+    func first() {
+        var talk = Self.connected(term: 30)
+        talk.wait(.seconds(5))
+        talk.when(.timerFired, expect: .record(term: 31), Self.claims(31), .setTimer(talk.now + .seconds(1)))
+        talk.when(Self.claim(31))
+        talk.wait(.seconds(1))
+        talk.when(
+            .timerFired, expect: .lead(term: 31, continues: false), Self.online(), .setTimer(talk.now + .seconds(3)))
+    }
+
+    @Test("a stand-by claims with a new term when the leader says that it is offline")
+    func takeover() {
+        var talk = Self.standingBy()
+        talk.when(
+            Self.state(false), expect: .record(term: 8), Self.claims(8, "a2"), .setTimer(talk.now + .seconds(1)))
+        talk.when(Self.claim(8, "a2"))
+        talk.wait(.seconds(1))
+        talk.when(
+            .timerFired, expect: .lead(term: 8, continues: false), Self.online("a2"),
+            .setTimer(talk.now + .seconds(3)))
+    }
+
+    @Test("a stand-by claims when the leader is silent for 10 s")
+    func silence() {
+        var talk = Self.standingBy()
+        talk.wait(.milliseconds(9_999))
+        talk.when(.timerFired, expect: .setTimer(talk.now + .milliseconds(1)))
+        talk.wait(.milliseconds(1))
+        talk.when(.timerFired, expect: .record(term: 8), Self.claims(8, "a2"), .setTimer(talk.now + .seconds(1)))
+    }
+
+    @Test("the will of an engine that stands by does not count")
+    func foreignWill() {
+        var talk = Self.standingBy()
+        talk.when(Self.state(false, "a3"))
+        var leader = Self.leading()
+        leader.when(Self.state(false, "a3"), expect: Self.online())
+    }
+
+    @Test("what an earlier process of this engine said online counts as offline")
+    func restart() {
+        var talk = Self.connected()
+        talk.given(Self.claim(4))
+        talk.when(Self.state(true), expect: .record(term: 5), Self.claims(5), .setTimer(talk.now + .seconds(1)))
+    }
+
+    @Test("after another's claim, none follows for 2.5 s")
+    func pause() {
+        var talk = Self.connected("a2")
+        talk.given(Self.claim(7))
+        let heard = talk.now
+        talk.wait(.milliseconds(100))
+        talk.when(Self.state(false), expect: .setTimer(heard + .milliseconds(2500)))
+        talk.wait(.milliseconds(2400))
+        talk.when(.timerFired, expect: .record(term: 8), Self.claims(8, "a2"), .setTimer(talk.now + .seconds(1)))
+    }
+
+    @Test("a leader that comes back in the pause goes on")
+    func pauseEnds() {
+        var talk = Self.connected("a2")
+        talk.given(Self.claim(7))
+        talk.given(Self.state(false))
+        talk.when(Self.state(true), expect: .setTimer(talk.now + .seconds(10)))
+    }
+
+    @Test(
+        "of two claims with one term, that of the greater name counts, in whichever order they arrive",
+        arguments: [true, false])
+    func sameTerm(isOursFirst: Bool) {
+        var (small, great) = (Self.connected("a1"), Self.connected("a2"))
+        small.wait(.seconds(5))
+        great.wait(.seconds(5))
+        small.given(.timerFired)
+        great.given(.timerFired)
+        let claims = [Self.claim(1, "a1"), Self.claim(1, "a2")]
+        for claim in isOursFirst ? claims : claims.reversed() {
+            small.given(claim)
+            great.given(claim)
+        }
+        #expect(small.machine.state == .standingBy)
+        great.wait(.seconds(1))
+        // If its own claim was not the last, it has claimed again, and leads a second after that.
+        if !isOursFirst { great.given(Self.claim(1, "a2")) }
+        #expect(great.given(.timerFired).first == .lead(term: 1, continues: false))
+    }
+
+    @Test("an engine does not lead while the last claim is not its own")
+    func lateEcho() {
+        var talk = Self.connected()
+        talk.wait(.seconds(5))
+        talk.given(.timerFired)
+        talk.wait(.seconds(1))
+        talk.when(.timerFired, expect: Self.claims(1), .setTimer(talk.now + .seconds(1)))
+    }
+
+    @Test("a new term is above that of claims, the own disk, and the cursors and hellos of sites")
+    func terms() {
+        var talk = Self.connected(term: 3)
+        talk.given(.heard(term: 11))
+        talk.wait(.seconds(5))
+        #expect(talk.given(.timerFired).first == .record(term: 12))
+        talk.when(
+            .heard(term: 20), expect: .record(term: 21), Self.claims(21))
+    }
+
+    // MARK: Leading
+
+    @Test("a leader says online every 3 s")
+    func repeats() {
+        var talk = Self.leading()
+        for _ in 0..<3 {
+            talk.wait(.seconds(3))
+            talk.when(.timerFired, expect: Self.online(), .setTimer(talk.now + .seconds(3)))
+        }
+    }
+
+    @Test(
+        "a leader that hears a higher term, or its own with a greater name, stops at once",
+        arguments: [(2, "a0"), (1, "a2")])
+    func outbid(term: Int, engine: String) {
+        var talk = Self.leading()
+        talk.when(Self.claim(term, engine), expect: .stop, .setTimer(talk.now + .seconds(10)))
+        #expect(talk.machine.state == .standingBy)
+    }
+
+    @Test("a leader that hears a lower claim, or that another one is online, publishes its own again")
+    func lowerClaim() {
+        var talk = Self.leading("a2")
+        talk.when(Self.claim(1, "a1"), expect: Self.claims(1, "a2"))
+        talk.when(Self.state(true, "a1"), expect: Self.claims(1, "a2"))
+    }
+
+    @Test("a leader that hears of a higher term from a site stops, and claims with a new one")
+    func sitesKnowMore() {
+        var talk = Self.leading()
+        talk.when(
+            .heard(term: 9), expect: .stop, .record(term: 10), Self.claims(10), .setTimer(talk.now + .seconds(1)))
+    }
+
+    // MARK: Fenced
+
+    @Test("a leader that loses its connection acts on nothing, and goes on if its claim is still retained")
+    func fence() {
+        var talk = Self.leading()
+        talk.when(.disconnected, expect: .fence, .cancelTimer)
+        talk.wait(.seconds(60))
+        talk.when(.connected, expect: .setTimer(talk.now + .milliseconds(1500)))
+        talk.when(Self.state(false))
+        talk.when(
+            Self.claim(1), expect: .lead(term: 1, continues: true), Self.online(), .setTimer(talk.now + .seconds(3)))
+    }
+
+    @Test("a fenced leader that was replaced stops")
+    func replaced() {
+        var talk = Self.leading()
+        talk.given(.disconnected)
+        talk.given(.connected)
+        talk.when(Self.claim(2, "a2"), expect: .stop, .setTimer(talk.now + .seconds(10)))
+    }
+
+    @Test(
+        "a fenced leader that finds no claim, or an older one, stops and claims with a new term",
+        arguments: [true, false])
+    func forgetfulBroker(isOlder: Bool) {
+        var talk = Self.leading("a2")
+        talk.given(.disconnected)
+        talk.given(.connected)
+        if isOlder { talk.when(Self.claim(1, "a1")) }
+        talk.wait(.milliseconds(1500))
+        talk.when(
+            .timerFired, expect: .stop, .record(term: 2), Self.claims(2, "a2"), .setTimer(talk.now + .seconds(1)))
+    }
+
+    @Test("a claim that loses its connection is over")
+    func lostClaim() {
+        var talk = Self.connected()
+        talk.wait(.seconds(5))
+        talk.given(.timerFired)
+        talk.when(.disconnected, expect: .cancelTimer)
+        talk.when(.connected, expect: .setTimer(talk.now + .seconds(5)))
+    }
+
+    // MARK: Rules, payloads
+
+    @Test("a stand-by whose rules differ from the leader's reports it once for each pair")
+    func rules() {
+        var talk = Self.standingBy()
+        talk.given(.rules("r1"))
+        talk.given(Self.state(true, rules: "r1"))
+        #expect(talk.given(Self.state(true, rules: "r2")).contains(.rulesDiffer(leader: "a1")))
+        #expect(!talk.given(Self.state(true, rules: "r2")).contains(.rulesDiffer(leader: "a1")))
+        talk.when(.rules("r2"))
+        talk.when(.rules("r3"), expect: .rulesDiffer(leader: "a1"))
+        var leader = Self.leading()
+        leader.when(.rules("r1"), expect: Self.online(rules: "r1"))
+    }
+
+    @Test("the will says offline, and payloads say the share")
+    func will() {
+        let talk = Self.connected()
+        #expect(talk.machine.will.topicName == "engines/2/state")
+        #expect(
+            String(decoding: talk.machine.will.payload, as: UTF8.self)
+                == #"{"state":"offline","engine":"a1","share":"2 of 4"}"#)
+        #expect(talk.machine.filters == ["engines/2/leader", "engines/2/state"])
+        #expect(EngineShare.whole.topic == "engines/1")
+    }
+
+    @Test(
+        "a share is one of its count",
+        arguments: ["0 of 1", "2 of 1", "1 of 1025", "1of 2", "1 of", "1  of 2", "a of b"])
+    func shares(text: String) {
+        #expect(EngineShare(text) == nil)
+        #expect(EngineShare("4 of 4")?.description == "4 of 4")
+    }
+
+    @Test("payloads that cannot be read are reported, at most 16 in a connection")
+    func hostile() {
+        var talk = Self.connected()
+        var anomalies = 0
+        for _ in 0..<20 {
+            for name in ["engines/2/leader", "engines/2/state"] {
+                anomalies += talk.given(.received(topicName: name, payload: [0x7B])).count
+            }
+        }
+        #expect(anomalies == EngineLeadership.maximumAnomalies)
+    }
+}

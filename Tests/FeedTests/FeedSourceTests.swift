@@ -1,0 +1,369 @@
+import ButtonModel
+import MQTTTopics
+import TestSupport
+import Testing
+
+@testable import Feed
+
+typealias SourceTalk = Transcript<FeedSource>
+
+@Suite("The engine's side of the feed")
+struct FeedSourceTests {
+    static func source(_ positions: [FeedPosition] = []) -> SourceTalk {
+        var talk = SourceTalk(FeedSource(engine: "a1"), at: Instant(sinceBoot: .seconds(100)))
+        talk.given(.start(positions))
+        talk.given(.connected)
+        return talk
+    }
+
+    /// An engine that leads with term 1, and has asked for what follows the claims of a hello.
+    static func leading(_ facts: FeedHello.Button = facts()) -> SourceTalk {
+        var talk = source()
+        talk.given(.hello(hello([hall: facts])))
+        talk.given(.lead(term: 1))
+        talk.wait(.seconds(1))
+        talk.given(.timerFired)
+        return talk
+    }
+
+    static func position(_ number: Int, done: Int, term: Int = 1, life: String = life, session: Int = 1) -> FeedPosition
+    {
+        FeedPosition(
+            site: berlin, button: hall, claim: claim(number, term: term, life: life, session: session), done: done)
+    }
+
+    // MARK: Unknown, asking, in step
+
+    @Test("an engine asks for what follows the cursor when it leads, and not before")
+    func asking() {
+        var talk = Self.source()
+        talk.when(
+            .hello(hello([hall: facts(last: 9, claimed: 7)])),
+            expect: .known(site: berlin, hello([hall: facts(last: 9, claimed: 7)])))
+        talk.when(.message(message(8)))
+        talk.when(
+            .lead(term: 1), expect: .claim(claim(7)), .want(after: 7), .record(claim(7), done: 7), .done(done(7)))
+        #expect(talk.machine.sites[berlin]?.buttons[hall]?.state == .asking)
+    }
+
+    @Test("a message whose prev is the cursor is recorded, then claimed, then handed over")
+    func taking() {
+        var talk = Self.leading(facts(last: 7, claimed: 7))
+        talk.when(
+            .message(message(8)), expect: .record(claim(8), done: 7), .claim(claim(8)), .took(place(8), [down(8)]))
+        talk.when(
+            .message(message(9)), expect: .record(claim(9), done: 7), .claim(claim(9)), .took(place(9), [down(9)]))
+        #expect(talk.machine.sites[berlin]?.buttons[hall]?.state == .inStep)
+    }
+
+    @Test("a message at or below the cursor is passed over")
+    func repeated() {
+        var talk = Self.leading(facts(last: 7, claimed: 7))
+        talk.given(.message(message(8)))
+        talk.when(.message(message(8)))
+        talk.when(.message(message(7)))
+        talk.when(.message(lost(after: 2, to: 8)))
+    }
+
+    @Test("a gap is asked for once in 50 ms, and nothing is taken until it is closed")
+    func gap() {
+        var talk = Self.leading()
+        talk.when(.message(message(3)), expect: .want(after: 0))
+        talk.wait(.milliseconds(20))
+        talk.when(.message(message(4)), expect: .setTimer(talk.now + .milliseconds(30)))
+        talk.when(.message(message(5)))
+        talk.wait(.milliseconds(30))
+        talk.when(.timerFired, expect: .want(after: 0))
+        for number in 1...5 {
+            talk.when(
+                .message(message(number)), expect: .record(claim(number), done: 0), .claim(claim(number)),
+                .took(place(number), [down(number)]))
+        }
+        talk.wait(.seconds(1))
+        talk.when(.timerFired)
+    }
+
+    @Test("buttons do not wait for each other")
+    func twoButtons() {
+        var talk = Self.source()
+        talk.given(.hello(hello([hall: facts(), attic: facts()])))
+        talk.given(.lead(term: 1))
+        talk.given(.message(message(2)))
+        talk.when(
+            .message(message(1, of: attic), of: attic), expect: .record(claim(1), done: 0, of: attic),
+            .claim(claim(1), of: attic), .took(place(1, of: attic), [down(1, of: attic)]))
+    }
+
+    @Test("lost messages are claimed and reported, and then the rest is taken")
+    func lostMessages() {
+        var talk = Self.leading(facts(last: 20, claimed: 2))
+        talk.when(
+            .message(lost(after: 2, to: 19)), expect: .record(claim(19), done: 2), .claim(claim(19)),
+            .lost(place(19), count: 17), .record(claim(19), done: 19), .done(done(19)))
+        talk.when(
+            .message(message(20)), expect: .record(claim(20), done: 19), .claim(claim(20)),
+            .took(place(20), [down(20)]))
+    }
+
+    @Test("lost messages behind an open one are done when that is settled")
+    func lostBehindOpen() {
+        var talk = Self.leading(facts(last: 20, claimed: 2))
+        talk.given(.message(message(3)))
+        talk.when(
+            .message(lost(after: 3, to: 19)), expect: .record(claim(19), done: 2), .claim(claim(19)),
+            .lost(place(19), count: 16))
+        talk.when(.settled(place(3)), expect: .record(claim(19), done: 19), .done(done(19)))
+    }
+
+    @Test("lost messages of which some are claimed leave a gap")
+    func partlyLost() {
+        var talk = Self.leading(facts(last: 20, claimed: 5))
+        talk.when(.message(lost(after: 2, to: 19)), expect: .want(after: 5))
+        talk.given(.message(lost(after: 5, to: 19)))
+        #expect(talk.machine.sites[berlin]?.buttons[hall]?.cursor == 19)
+    }
+
+    @Test("the time in the broker is part of the age, and a step older than a second counts as queued")
+    func age() {
+        var talk = Self.leading()
+        let onTime = talk.given(.message(message(1, age: .milliseconds(1000))))
+        #expect(onTime.last == .took(place(1), [down(1, age: .seconds(1))]))
+        let late = talk.given(.message(message(2, age: .milliseconds(1)), brokerAge: .seconds(1)))
+        #expect(late.last == .took(place(2), [down(2, age: .milliseconds(1001), queued: true)]))
+    }
+
+    // MARK: What is done
+
+    @Test("what is settled is published as done at most once a second")
+    func settled() {
+        var talk = Self.leading(facts(last: 0))
+        for number in 1...4 { talk.given(.message(message(number))) }
+        talk.when(.settled(place(1)), expect: .record(claim(4), done: 1), .done(done(1)))
+        let published = talk.now
+        talk.wait(.milliseconds(300))
+        talk.when(.settled(place(2)), expect: .setTimer(published + .seconds(1)))
+        talk.when(.settled(place(4)))
+        talk.when(.settled(place(3)))
+        talk.wait(.milliseconds(700))
+        talk.when(.timerFired, expect: .record(claim(4), done: 4), .done(done(4)))
+    }
+
+    @Test("what was claimed and not done is reported as interrupted once when an engine leads")
+    func interrupted() {
+        var talk = Self.source()
+        talk.given(.claim(claim(9, engine: "a2")))
+        talk.given(.done(done(6)))
+        talk.given(.hello(hello([hall: facts(last: 12, claimed: 8, done: 5)])))
+        talk.when(
+            .lead(term: 2), expect: .interrupted(place(9), first: 7), .want(after: 9), .record(claim(9), done: 9),
+            .done(done(9, term: 2)))
+        talk.given(.standBy)
+        talk.when(.lead(term: 2), expect: .want(after: 9))
+    }
+
+    @Test("an engine that comes back reports what its own disk and the site know of, if the broker has forgotten all")
+    func forgetfulBroker() {
+        var talk = Self.source([Self.position(9, done: 8)])
+        talk.given(.hello(hello(session: 2, [hall: facts(last: 12, claimed: 7)])))
+        talk.when(
+            .lead(term: 2), expect: .interrupted(place(9), first: 9), .claim(claim(9, term: 2, session: 2)),
+            .want(after: 9),
+            .record(claim(9, term: 2, session: 2), done: 9), .done(done(9, term: 2)))
+    }
+
+    @Test("what this engine took is not interrupted by a lost connection")
+    func reconnection() {
+        var talk = Self.leading()
+        talk.given(.message(message(1)))
+        talk.when(.disconnected, expect: .offline(site: berlin))
+        talk.given(.connected)
+        talk.given(.hello(hello([hall: facts(last: 1)])))
+        talk.when(.lead(term: 1), expect: .claim(claim(1)), .want(after: 1))
+        talk.when(.settled(place(1)), expect: .record(claim(1), done: 1), .done(done(1)))
+    }
+
+    // MARK: The cursor
+
+    @Test(
+        "the cursor is the highest of the own record, the retained claim and the hello",
+        arguments: [
+            [9, 4, 5], [4, 9, 5], [4, 5, 9],
+        ])
+    func cursors(numbers: [Int]) {
+        var talk = Self.source([Self.position(numbers[0], done: numbers[0])])
+        talk.given(.hello(hello([hall: facts(last: 9, claimed: numbers[2])])))
+        talk.given(.claim(claim(numbers[1])))
+        #expect(talk.given(.lead(term: 1)).contains(.want(after: 9)))
+    }
+
+    @Test("a retained claim that arrives after the engine leads is adopted, and reported as interrupted")
+    func lateClaim() {
+        var talk = Self.leading(facts(last: 9, claimed: 4))
+        talk.when(
+            .claim(claim(6, engine: "a2")), expect: .interrupted(place(6), first: 5), .want(after: 6),
+            .record(claim(6), done: 6), .done(done(6)))
+        #expect(talk.machine.sites[berlin]?.buttons[hall]?.state == .asking)
+    }
+
+    @Test("our own messages come back without effect")
+    func echo() {
+        var talk = Self.leading()
+        talk.given(.message(message(1)))
+        talk.given(.message(message(2)))
+        talk.given(.settled(place(2)))
+        talk.when(.claim(claim(1)))
+        talk.when(.claim(claim(2)))
+        talk.when(.done(done(0)))
+        talk.given(.standBy)
+        talk.when(.lead(term: 1), expect: .want(after: 2))
+    }
+
+    @Test("a hello that says more is claimed than the cursor moves it")
+    func helloClaims() {
+        var talk = Self.leading(facts(last: 9, claimed: 4))
+        talk.given(.hello(hello([hall: facts(last: 9, claimed: 7)])))
+        talk.when(.message(message(6)))
+        #expect(talk.given(.message(message(8))).last == .took(place(8), [down(8)]))
+    }
+
+    // MARK: Lives and sessions of a site
+
+    @Test("a claim of another installation does not count, and its end is reported")
+    func newInstallation() {
+        var talk = Self.source([Self.position(500, done: 500, life: "former")])
+        talk.given(.claim(claim(500, life: "former")))
+        let said = hello(life: "9f3c", [hall: facts(last: 3, claimed: 1)])
+        talk.when(
+            .hello(said), expect: .known(site: berlin, said),
+            .beganAnew(place(1), former: claim(500, life: "former")))
+        talk.when(
+            .lead(term: 2), expect: .claim(claim(1, term: 2)), .want(after: 1), .record(claim(1, term: 2), done: 1),
+            .done(done(1, term: 2)))
+        #expect(talk.given(.message(message(2))).last == .took(place(2), [down(2)]))
+    }
+
+    @Test("a site that is installed anew while its engine leads begins anew")
+    func newInstallationLive() {
+        var talk = Self.leading(facts(last: 7, claimed: 7))
+        talk.given(.message(message(8)))
+        talk.given(.helloEmptied)
+        let said = hello(life: "new", [hall: facts()])
+        talk.when(
+            .hello(said), expect: .known(site: berlin, said), .beganAnew(place(0, life: "new"), former: claim(8)),
+            .want(after: 0))
+        #expect(talk.given(.message(message(1))).last == .took(place(1, life: "new"), [down(1)]))
+        talk.when(.settled(place(8)))
+    }
+
+    @Test("a number that begins anew in a later session starts from what the hello says, and is reported")
+    func restoredBackup() {
+        var talk = Self.source([Self.position(500, done: 500, session: 3)])
+        talk.given(.claim(claim(500, session: 3)))
+        let said = hello(session: 4, [hall: facts(last: 450, claimed: 440)])
+        talk.when(
+            .hello(said), expect: .known(site: berlin, said), .beganAnew(place(440), former: claim(500, session: 3)))
+        #expect(talk.given(.lead(term: 2)).contains(.want(after: 440)))
+    }
+
+    @Test("a retained hello of the same session may have a lower number than the claims")
+    func retainedHello() {
+        var talk = Self.source([Self.position(500, done: 500, session: 3)])
+        talk.when(
+            .hello(hello(session: 3, [hall: facts(last: 450, claimed: 440)])),
+            expect: .known(site: berlin, hello(session: 3, [hall: facts(last: 450, claimed: 440)])))
+        #expect(talk.given(.lead(term: 2)).contains(.want(after: 500)))
+    }
+
+    @Test("a hello of an earlier session than the claims is ignored", arguments: [true, false])
+    func oldHello(isClaimFirst: Bool) {
+        var talk = Self.source()
+        let old = FeedSource.Input.hello(hello(session: 2, [hall: facts(last: 9)]))
+        for input in isClaimFirst ? [.claim(claim(9, session: 3)), old] : [old, .claim(claim(9, session: 3))] {
+            talk.given(input)
+        }
+        talk.when(.lead(term: 2))
+        talk.given(.hello(hello(session: 3, [hall: facts(last: 9, claimed: 9)])))
+        #expect(talk.machine.sites[berlin]?.buttons[hall]?.state == .asking)
+    }
+
+    @Test("the emptied hello of a site says that it is gone, and its next hello is asked again")
+    func siteGone() {
+        var talk = Self.leading(facts(last: 7, claimed: 7))
+        talk.when(.helloEmptied, expect: .offline(site: berlin))
+        talk.when(.helloEmptied)
+        talk.when(.message(message(8)))
+        let said = hello(session: 2, term: 1, [hall: facts(last: 8, claimed: 7)])
+        talk.when(.hello(said), expect: .known(site: berlin, said), .want(after: 7))
+    }
+
+    @Test("a button that the site no longer names is forgotten, and its retained topics are cleared")
+    func removedButton() {
+        var talk = Self.leading(facts(last: 7, claimed: 7))
+        let clear = [topic(.cursor(hall)), topic(.done(hall))].map {
+            FeedSource.Effect.publish(MQTTMessage(topicName: $0, payload: [], qos: 1, retain: true))
+        }
+        talk.when(
+            .hello(hello([:])), expect: .known(site: berlin, hello([:])), .forget(site: berlin, hall),
+            .removed(site: berlin, hall), clear[0], clear[1])
+    }
+
+    // MARK: Terms
+
+    @Test(
+        "a higher term in a claim or a hello ends the taking until this engine leads again", arguments: [true, false])
+    func outranked(isClaim: Bool) {
+        var talk = Self.leading()
+        let other =
+            isClaim
+            ? FeedSource.Input.claim(claim(1, term: 5, engine: "a2"))
+            : .hello(hello(session: 2, term: 5, [hall: facts(last: 1)]))
+        #expect(talk.given(other).contains(.outranked(term: 5)))
+        talk.when(.message(message(1)))
+        talk.when(.message(message(2)))
+        #expect(talk.machine.highestTerm == 5)
+        #expect(talk.given(.lead(term: 6)).contains(.want(after: isClaim ? 1 : 0)))
+    }
+
+    @Test("the highest term is that of the own records, claims and hellos")
+    func highestTerm() {
+        var talk = Self.source([Self.position(1, done: 1, term: 3)])
+        #expect(talk.machine.highestTerm == 3)
+        talk.given(.hello(hello(term: 4, [hall: facts()])))
+        #expect(talk.machine.highestTerm == 4)
+        talk.given(.claim(claim(1, term: 7)))
+        #expect(talk.machine.highestTerm == 7)
+    }
+
+    // MARK: Hostile input
+
+    @Test("payloads that cannot be read are reported, at most 16 in a connection")
+    func hostile() {
+        var talk = Self.leading()
+        var anomalies = 0
+        for kind in [FeedTopic.Kind.hello, .messages(hall), .cursor(hall), .done(hall)] {
+            for _ in 0..<10 {
+                anomalies += talk.given(.received(topicName: topic(kind), payload: [0x7B], brokerAge: .zero)).count
+            }
+        }
+        #expect(anomalies == FeedSource.maximumAnomalies)
+    }
+
+    @Test("there are at most 1024 sites, and 256 buttons of a site")
+    func bounds() {
+        var talk = Self.source()
+        for number in 0..<1100 {
+            talk.given(
+                .received(
+                    topicName: topic(.hello, of: "site/\(number)"), payload: hello([hall: facts()]).encoded(),
+                    brokerAge: .zero))
+        }
+        #expect(talk.machine.sites.count == FeedSource.maximumSites)
+        for number in 0..<300 {
+            let id = ButtonID(BluetoothAddress(rawValue: UInt64(number)))
+            talk.given(
+                .received(
+                    topicName: topic(.cursor(id), of: "site/1"), payload: claim(1).encoded(), brokerAge: .zero))
+        }
+        #expect(talk.machine.sites["site/1"]?.buttons.count == FeedHello.maximumButtons)
+    }
+}

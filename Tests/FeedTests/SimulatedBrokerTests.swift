@@ -1,0 +1,109 @@
+import ButtonModel
+import TestSupport
+import Testing
+
+private typealias BrokerTalk = Transcript<SimulatedBroker>
+private typealias Message = SimulatedBroker.Message
+
+@Suite("The simulated broker")
+struct SimulatedBrokerTests {
+    private static func talk(_ clients: String...) -> BrokerTalk {
+        var talk = BrokerTalk(SimulatedBroker())
+        for client in clients { talk.given(.received(client, .connect(will: nil, isCleanStart: true))) }
+        return talk
+    }
+
+    private static func delivery(
+        _ message: Message, to client: String = "b", id: Int, isRepeated: Bool = false
+    ) -> SimulatedBroker.Effect {
+        .send(client, .message(message, id: id, isRepeated: isRepeated))
+    }
+
+    @Test("subscribers get what is retained, then what is published, in the order of one connection")
+    func retained() {
+        var talk = Self.talk("a", "b")
+        let old = Message(topicName: "x/1", payload: [1], isRetained: true)
+        talk.when(.received("a", .publish(old, id: 7)), expect: .send("a", .acknowledged(id: 7)))
+        talk.when(.received("b", .subscribe(["x/+"])), expect: .send("b", .subscribed), Self.delivery(old, id: 1))
+        for number: UInt8 in 2...3 {
+            let new = Message(topicName: "x/1", payload: [number], qos: 0)
+            talk.when(.received("a", .publish(new, id: 0)), expect: Self.delivery(new, id: Int(number)))
+        }
+        let other = Message(topicName: "y/1", payload: [4], qos: 0)
+        talk.when(.received("a", .publish(other, id: 0)))
+        let clearing = Message(topicName: "x/1", payload: [], isRetained: true, qos: 0)
+        talk.when(.received("a", .publish(clearing, id: 0)), expect: Self.delivery(clearing, id: 4))
+        talk.when(.received("a", .subscribe(["x/+"])), expect: .send("a", .subscribed))
+    }
+
+    @Test("a will is published when the connection is lost, after its delay, and not after a goodbye or a return")
+    func wills() {
+        let will = Message(topicName: "w", payload: [1], qos: 0)
+        var talk = Self.talk("b")
+        talk.given(.received("b", .subscribe(["w"])))
+        talk.given(.received("a", .connect(will: .init(will), isCleanStart: true)))
+        talk.when(.connectionLost("a"), expect: Self.delivery(will, id: 1))
+        talk.when(.connectionLost("a"))
+        talk.given(.received("a", .connect(will: .init(will), isCleanStart: true)))
+        talk.when(.received("a", .disconnect))
+        let late = SimulatedBroker.Packet.connect(will: .init(will, delay: .seconds(3)), isCleanStart: true)
+        talk.given(.received("a", late))
+        talk.when(.connectionLost("a"), expect: .setTimer(talk.now + .seconds(3)))
+        talk.wait(.seconds(1))
+        talk.when(.received("a", late), expect: .send("a", .connected(isSessionPresent: false)), .cancelTimer)
+        talk.given(.connectionLost("a"))
+        talk.wait(.seconds(3))
+        talk.when(.timerFired, expect: Self.delivery(will, id: 2))
+    }
+
+    @Test("a message expires, and says what is left of its expiry")
+    func expiry() {
+        var talk = Self.talk("a")
+        let message = Message(topicName: "x", payload: [1], isRetained: true, qos: 0, expiry: .seconds(10))
+        talk.given(.received("a", .publish(message, id: 0)))
+        talk.wait(.seconds(4))
+        var rest = message
+        rest.expiry = .seconds(6)
+        talk.when(
+            .received("a", .subscribe(["x"])), expect: .send("a", .subscribed), Self.delivery(rest, to: "a", id: 1))
+        talk.wait(.seconds(6))
+        talk.when(.received("a", .subscribe(["x"])), expect: .send("a", .subscribed))
+    }
+
+    @Test("a persistent session keeps messages, and sends again what is not acknowledged; a clean one does not")
+    func sessions() {
+        var talk = Self.talk("a")
+        let persistent = SimulatedBroker.Packet.connect(will: nil, isCleanStart: false)
+        talk.given(.received("b", persistent))
+        talk.given(.received("b", .subscribe(["x"])))
+        let messages = (1...3).map { Message(topicName: "x", payload: [$0]) }
+        talk.given(.received("a", .publish(messages[0], id: 1)))
+        talk.given(.received("a", .publish(messages[1], id: 2)))
+        talk.given(.received("b", .acknowledge(id: 1)))
+        talk.given(.connectionLost("b"))
+        talk.given(.received("a", .publish(messages[2], id: 3)))
+        talk.when(
+            .received("b", persistent), expect: .send("b", .connected(isSessionPresent: true)),
+            Self.delivery(messages[1], id: 2, isRepeated: true), Self.delivery(messages[2], id: 3))
+        talk.when(
+            .repeatUnacknowledged("b"),
+            expect: Self.delivery(messages[1], id: 2, isRepeated: true),
+            Self.delivery(messages[2], id: 3, isRepeated: true))
+        talk.when(
+            .received("b", .connect(will: nil, isCleanStart: true)), expect: .close("b"),
+            .send("b", .connected(isSessionPresent: false)))
+    }
+
+    @Test("a broker that is killed forgets what it has not saved, and publishes no will")
+    func killed() {
+        var talk = Self.talk("a")
+        talk.given(.received("b", .connect(will: .init(Message(topicName: "w", payload: [1])), isCleanStart: true)))
+        talk.given(.received("a", .publish(Message(topicName: "x", payload: [1], isRetained: true), id: 1)))
+        talk.given(.save)
+        talk.given(.received("a", .publish(Message(topicName: "x", payload: [2], isRetained: true), id: 2)))
+        talk.when(.killed, expect: .close("a"), .close("b"))
+        #expect(talk.machine.retainedPayload(of: "x") == [1])
+        #expect(talk.machine.retainedPayload(of: "w") == nil)
+        talk.when(.received("a", .subscribe(["x"])))
+    }
+}

@@ -1,0 +1,169 @@
+import ButtonModel
+import Feed
+import TestSupport
+
+/// A site, an engine and a broker, each of which can die between any two of its steps. The engine acts on a press by a
+/// message to a lamp, which counts when the broker accepts it.
+struct FeedWorld {
+    static let lamp = "lamp/"
+    static let marker = "engine/marker"
+    static let state = "engines/1/state"
+
+    let design: FeedDesign
+    private(set) var now = Instant(sinceBoot: .seconds(1000))
+    var network = SimulatedNetwork()
+    var site = WorldSite(installation: life)
+    var engine = WorldEngine()
+    var account = FeedAccount()
+    private var installations = 1
+
+    init(_ design: FeedDesign) {
+        self.design = design
+        site.start(at: now)
+        engine.start(design)
+    }
+
+    // MARK: What happens to it
+
+    mutating func pass(_ duration: Duration) {
+        now = now + duration
+        if let timer = network.timer, timer <= now { network.handle(.timerFired, at: now) }
+        if let timer = site.timer, timer <= now {
+            site.timer = nil
+            site.inputs.append(.timerFired)
+        }
+        if let timer = engine.timer, timer <= now {
+            engine.timer = nil
+            engine.inputs.append(.machine(.timerFired))
+        }
+    }
+
+    mutating func press(_ button: ButtonID) {
+        let counter = (site.pressCounts[button] ?? 0) + 1
+        site.pressCounts[button] = counter
+        site.stored[button, default: []].append(counter)
+        account.pressed(FeedAccount.Press(button: button, counter: counter))
+    }
+
+    /// - Parameter count: the packets under way that still arrive at the broker.
+    mutating func killSite(delivering count: Int) {
+        carryToBroker(WorldSite.client, count)
+        network.close(WorldSite.client, at: now)
+        site.die()
+    }
+
+    /// - Parameter count: the packets under way that still arrive at the broker.
+    mutating func killEngine(delivering count: Int, losingDisk: Bool = false) {
+        carryToBroker(WorldEngine.client, count)
+        network.close(WorldEngine.client, at: now)
+        engine.die()
+        if losingDisk { engine.disk = [:] }
+    }
+
+    /// - Parameter isForgetful: the retained messages since the last save are lost.
+    mutating func killBroker(isForgetful: Bool) {
+        if !isForgetful { network.handle(.save, at: now) }
+        network.handle(.killed, at: now)
+        noticeClosed()
+    }
+
+    mutating func cut(_ client: String, delivering count: Int) {
+        guard network.isConnected(client) else { return }
+        carryToBroker(client, count)
+        network.close(client, at: now)
+        lost(client)
+    }
+
+    /// Replaces the site's disk by an empty one.
+    mutating func installSiteAnew() {
+        killSite(delivering: 0)
+        for (button, journal) in site.disk.journals where journal.facts.claimed < journal.facts.last {
+            for number in (journal.facts.claimed + 1)...journal.facts.last {
+                account.wentWithDisk(
+                    FeedPlace(
+                        site: berlin, button: button, installation: site.disk.installation, number: number))
+            }
+        }
+        let counters = site.disk.journals.mapValues(\.counter)
+        installations += 1
+        site.disk = WorldSite.newDisk("life\(installations)")
+        for (button, counter) in counters { site.disk.journals[button]?.counter = counter }
+    }
+
+    /// The journal of a button keeps only its newest entries.
+    mutating func trimJournal(of button: ButtonID, keeping count: Int) {
+        guard let journal = site.disk.journals[button] else { return }
+        site.disk.journals[button]?.drop(below: journal.facts.last + 1 - count)
+        guard site.uplink != nil, let first = site.disk.journals[button]?.first else { return }
+        site.inputs.append(.trimmed(button, first: first))
+    }
+
+    // MARK: Its steps
+
+    /// Carries one packet, and hands over what arrives.
+    mutating func carry(_ lane: SimulatedNetwork.Lane) {
+        if lane.isToBroker { return carryToBroker(lane.client, 1) }
+        guard let answer = network.carry(lane, at: now) else { return }
+        if lane.client == WorldSite.client { siteReceived(answer) } else { engineReceived(answer) }
+    }
+
+    private mutating func carryToBroker(_ client: String, _ count: Int) {
+        for _ in 0..<min(count, network.sentCount(client)) {
+            if let message = network.nextMessage(of: client), message.topicName.hasPrefix(Self.lamp) {
+                acted(message)
+            }
+            _ = network.carry(SimulatedNetwork.Lane(client: client, isToBroker: true), at: now)
+        }
+    }
+
+    private mutating func acted(_ message: SimulatedBroker.Message) {
+        guard let button = ButtonID(message.topicName.dropFirst(Self.lamp.count)),
+            let steps = try? FeedMessage(parsing: message.payload, of: button), case .steps(let list) = steps.content
+        else { return }
+        for press in list.presses(of: button) { account.acted(press) }
+    }
+
+    private mutating func noticeClosed() {
+        for client in network.takeClosed() { lost(client) }
+    }
+
+    private mutating func lost(_ client: String) {
+        if client == WorldSite.client {
+            if site.uplink != nil { site.inputs.append(.disconnected) }
+        } else if engine.machine != nil {
+            engine.inputs.append(.machine(.disconnected))
+        }
+    }
+
+    /// Starts the site if it is dead. If it is idle, it opens a connection; what was under way on the last one is over then.
+    mutating func reviveSite() {
+        if site.uplink == nil { site.start(at: now) }
+        guard !network.isConnected(WorldSite.client), !site.isBusy else { return }
+        let hello = FeedTopic(berlin, .hello).description
+        let will = SimulatedBroker.Will(.init(topicName: hello, payload: [], isRetained: true))
+        network.open(WorldSite.client, .connect(will: will, isCleanStart: true), at: now)
+    }
+
+    mutating func reviveEngine() {
+        if engine.machine == nil { engine.start(design) }
+        guard !network.isConnected(WorldEngine.client), !engine.isBusy else { return }
+        let will = SimulatedBroker.Will(.init(topicName: Self.state, payload: Array("offline".utf8), isRetained: true))
+        network.open(WorldEngine.client, .connect(will: will, isCleanStart: design != .session), at: now)
+    }
+
+    /// True if nothing is under way and nobody has anything to do before the next deadline.
+    var isQuiet: Bool { !site.isBusy && !engine.isBusy && network.busyLanes.isEmpty && !hasStored }
+
+    private var hasStored: Bool { site.uplink != nil && site.stored.values.contains { !$0.isEmpty } }
+
+    /// The earliest deadline.
+    var timer: Instant? { [network.timer, site.timer, engine.timer].compactMap { $0 }.min() }
+}
+
+extension SimulatedNetwork {
+    /// The message that arrives next at the broker from a client.
+    fileprivate func nextMessage(of client: String) -> SimulatedBroker.Message? {
+        guard case .publish(let message, _) = nextPacket(of: client) else { return nil }
+        return message
+    }
+}
