@@ -2,8 +2,10 @@
 
 The first argument is a checkout of the Supervisor.
 """
+import re
 import sys
 import types
+from importlib.machinery import FileFinder, SourceFileLoader
 from pathlib import Path
 
 import voluptuous
@@ -16,6 +18,14 @@ UNUSED = {
     'exceptions': ('HardwareNotFound', 'AppArmorFileError', 'AppArmorInvalidError')}
 
 
+class OlderPython(SourceFileLoader):
+    """Adds the parentheses that Python before 3.14 needs in `except A, B:`."""
+
+    def source_to_code(self, data: bytes, path: str, **options: object) -> types.CodeType:
+        text = re.sub(rb'except ([\w.]+(?:, [\w.]+)+):', rb'except (\1):', data)
+        return super().source_to_code(text, path, **options)
+
+
 def load(checkout: str) -> None:
     """Makes the Supervisor's modules importable without running the code of its packages."""
     def add(name: str) -> types.ModuleType:
@@ -23,6 +33,14 @@ def load(checkout: str) -> None:
         module.__path__ = [str(Path(checkout, *name.split('.')))]
         return module
 
+    sys.dont_write_bytecode = True
+
+    def finder(path: str) -> FileFinder:
+        if not path.startswith(checkout):
+            raise ImportError
+        return FileFinder(path, (OlderPython, ['.py']))
+
+    sys.path_hooks.insert(0, finder)
     for package in ('', '.apps', '.docker', '.hardware', '.jobs', '.utils'):
         add(f'supervisor{package}')
     for name, types_of_it in UNUSED.items():
