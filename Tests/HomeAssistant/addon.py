@@ -2,6 +2,7 @@
 
 The first argument is a checkout of the Supervisor.
 """
+import logging
 import re
 import sys
 import types
@@ -55,7 +56,9 @@ def main() -> int:
     from supervisor.utils.apparmor import get_profile_name
 
     advice: list[str] = []
-    _LOGGER.warning = lambda text, *values: advice.append(text % values)
+    handler = logging.Handler()
+    handler.emit = lambda record: advice.append(record.getMessage())
+    _LOGGER.addHandler(handler)
     config = yaml.safe_load((ADDON / 'config.yaml').read_text())
     try:
         accepted = SCHEMA_APP_CONFIG(config)
@@ -67,7 +70,7 @@ def main() -> int:
     if get_profile_name(ADDON / 'apparmor.txt') != config['slug']:
         advice.append('the profile in apparmor.txt has another name than the slug')
     for line in advice:
-        print(f'config.yaml: {line}', file=sys.stderr)
+        print(f'the add-on: {line}', file=sys.stderr)
     if not advice:
         print('The Supervisor accepts the add-on.')
     return 1 if advice else 0
