@@ -152,6 +152,9 @@ struct MetricsScenarioTests {
         # HELP tryck_radio_resets_total How often the radio was lost after it had been opened
         # TYPE tryck_radio_resets_total counter
         tryck_radio_resets_total{radio="cellar"} 0
+        # HELP tryck_radio_links Buttons that are connected through the radio
+        # TYPE tryck_radio_links gauge
+        tryck_radio_links{radio="cellar"} 1
         # HELP tryck_broker_up Whether the broker is connected
         # TYPE tryck_broker_up gauge
         tryck_broker_up 1

@@ -57,7 +57,7 @@ class Browser:
         self.find('.signed-in main h1')
         self.until('a snapshot', lambda: self.driver.find_element(By.TAG_NAME, 'body').get_attribute('data-link') == 'live')
 
-    def until(self, what: str, answer: Any, within: float = 15) -> Any:
+    def until(self, what: str, answer: Any, within: float = 60) -> Any:
         def ask() -> Any:
             try:
                 return answer()
@@ -70,7 +70,7 @@ class Browser:
         return self.run('const [selector, text] = arguments;' + SHOWN + '''
             return shown(selector).filter((element) => (element.innerText ?? element.textContent).includes(text));''', selector, text)
 
-    def find(self, selector: str, text: str = '', within: float = 15) -> WebElement:
+    def find(self, selector: str, text: str = '', within: float = 60) -> WebElement:
         """Waits for an element that is shown and has this text."""
         return self.until(f'{selector} {text!r}', lambda: self.all(selector, text), within)[0]
 

@@ -28,7 +28,7 @@ buttons:
 '''
 
 
-def wait(what: str, answer: Callable[[], Any], within: float = 15) -> Any:
+def wait(what: str, answer: Callable[[], Any], within: float = 60) -> Any:
     """Asks every 20 ms until the answer is true; returns it."""
     deadline = time.monotonic() + within
     while True:
