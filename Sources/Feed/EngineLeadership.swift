@@ -240,6 +240,9 @@ package struct EngineLeadership: Sendable {
     }
 
     private mutating func heard(_ claim: EngineTerm, at now: Instant) {
+        if let fault = EngineTerm.fault(of: claim.term, after: highestTerm) {
+            return noteAnomaly("\(leaderTopic): \(fault)")
+        }
         latestClaim = claim
         highestTerm = max(highestTerm, claim.term)
         if claim.engine != engine { pausedUntil = now + Self.claimPause }
@@ -259,6 +262,7 @@ package struct EngineLeadership: Sendable {
 
     /// A site has heard of a higher term, in which it would ignore our claims.
     private mutating func heard(term other: Int, at now: Instant) {
+        if let fault = EngineTerm.fault(of: other, after: highestTerm) { return noteAnomaly(fault) }
         highestTerm = max(highestTerm, other)
         guard other > term else { return }
         switch state {
@@ -321,8 +325,12 @@ package struct EngineLeadership: Sendable {
             if name == leaderTopic { heard(try EngineTerm(parsing: payload), at: now) }
             if name == stateTopic { heard(try EngineState(parsing: payload), at: now) }
         } catch {
-            anomalyCount += 1
-            if anomalyCount <= Self.maximumAnomalies { effects.append(.anomaly("\(name): \(error)")) }
+            noteAnomaly("\(name): \(error)")
         }
+    }
+
+    private mutating func noteAnomaly(_ text: String) {
+        anomalyCount += 1
+        if anomalyCount <= Self.maximumAnomalies { effects.append(.anomaly(text)) }
     }
 }

@@ -6,6 +6,16 @@ package struct EngineTerm: Hashable, Comparable, Sendable {
     /// The engine's name, at most 64 octets.
     package var engine: String
 
+    /// A term that is further above the highest one that is known was made up: each takeover adds one.
+    static let greatestLeap = 1 << 20
+
+    /// What is wrong with a term that was heard; `nil` if it may be an engine's.
+    ///
+    /// - Parameter highest: the highest term that is known.
+    static func fault(of term: Int, after highest: Int) -> String? {
+        term - highest <= greatestLeap ? nil : "the term \(term) is far above \(highest), and is passed over"
+    }
+
     package init(term: Int, engine: String) {
         self.term = term
         self.engine = engine

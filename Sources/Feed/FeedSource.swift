@@ -194,6 +194,7 @@ package struct FeedSource: Sendable {
 
     /// Another engine's term. If it is higher than ours, nothing is taken from now on.
     mutating func heard(term other: Int) {
+        if let fault = EngineTerm.fault(of: other, after: highestTerm) { return noteAnomaly(fault) }
         highestTerm = max(highestTerm, other)
         guard let term, other > term else { return }
         stop()

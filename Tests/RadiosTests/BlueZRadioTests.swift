@@ -239,6 +239,50 @@ struct BlueZRadioTests {
         talk.ends()
     }
 
+    @Test(
+        "of a button that another program holds, only the release of what was refused counts, not our own",
+        arguments: [true, false])
+    func release(isNotifyRefused: Bool) {
+        var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known()), expecting: [Self.hall])
+        talk.changes(["Connected": .bool(true), "ServicesResolved": .bool(true)])
+        let id = talk.connects()
+        talk.calls(.acquireNotify(characteristic: BlueZTalk.notify, id))
+        talk.calls(.acquireWrite(characteristic: BlueZTalk.write, id))
+        talk.answers(.error("org.bluez.Error.NotPermitted"), isLast: !isNotifyRefused)
+        talk.warns("another program on this machine uses the button")
+        talk.does(.closeChannels(id))
+        talk.reports(.disconnected(id, .unknown))
+        talk.answers(.acquired(140))
+        talk.does(.closeChannels(id))
+        func release(_ property: String, of path: String) {
+            talk.changes([property: .bool(false)], of: path, interface: "org.bluez.GattCharacteristic1")
+        }
+        let (own, refused) = ("WriteAcquired", "Notifying")
+        release(isNotifyRefused ? own : "NotifyAcquired", of: isNotifyRefused ? BlueZTalk.write : BlueZTalk.notify)
+        release(isNotifyRefused ? refused : own, of: isNotifyRefused ? BlueZTalk.notify : BlueZTalk.write)
+        let next = talk.connects()
+        talk.calls(.acquireNotify(characteristic: BlueZTalk.notify, next))
+        talk.calls(.acquireWrite(characteristic: BlueZTalk.write, next))
+        talk.ends()
+    }
+
+    @Test("a refused Disconnect of a link that has ended delays nothing, and of one that is still there for 5 s")
+    func refusedDisconnect() {
+        for hasEnded in [true, false] {
+            var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known()))
+            talk.changes(["Connected": .bool(true)])
+            talk.when(.perform(.expect([], unwanted: [], elsewhere: [BlueZTalk.hall])))
+            talk.calls(.setTrusted(device: BlueZTalk.hallPath, false))
+            talk.calls(.disconnect(device: BlueZTalk.hallPath))
+            if hasEnded { talk.changes(["Connected": .bool(false)]) }
+            talk.answers(.success)
+            talk.answers(.error("org.bluez.Error.NotConnected"))
+            talk.when(.perform(.expect([Self.hall], unwanted: [])))
+            if hasEnded { talk.calls(.setTrusted(device: BlueZTalk.hallPath)) } else { _ = talk.connects() }
+            talk.ends()
+        }
+    }
+
     @Test("the end of a descriptor ends the link; BlueZ tells that of the device afterwards")
     func descriptorEnds() {
         var (talk, id) = BlueZTalk.attached()

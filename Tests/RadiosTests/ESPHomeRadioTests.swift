@@ -275,6 +275,17 @@ struct ESPHomeRadioTests {
         talk.ends()
     }
 
+    @Test("An attempt at a button whose link is still ending fails at once")
+    func attemptWhileEnding() {
+        var talk = ProxyTalk.ready()
+        talk.attach()
+        talk.when(.perform(.disconnect(Self.link)))
+        talk.passOver()
+        talk.when(.perform(.attempt(Self.hall)))
+        talk.reports(.attemptFailed(Self.hall))
+        talk.ends()
+    }
+
     @Test("An attempt that had to wait for a slot for more than 1.5 s is not made")
     func lateAttempt() {
         var talk = ProxyTalk.ready(slots: 1)

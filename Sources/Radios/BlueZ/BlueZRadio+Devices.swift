@@ -60,7 +60,7 @@ extension BlueZRadio {
             reportHeard(device, properties)
         }
         guard before.isConnected, !device.isConnected else { return }
-        deadlines.cancel(.heldElsewhere(device.address))
+        for held in HeldCharacteristic.allCases { deadlines.cancel(.heldElsewhere(device.address, held)) }
         if let place = links.firstIndex(where: { $0.path == path }) { linkEnded(place) }
     }
 
@@ -89,7 +89,7 @@ extension BlueZRadio {
                 if !device.isTrusted { trust(device) }
                 if let place = links.firstIndex(where: { $0.address == button.address }) {
                     if device.isResolved, links[place].phase == .resolving { acquire(place, device, at: now) }
-                } else if deadlines.deadline(of: .heldElsewhere(device.address)) == nil {
+                } else if !isHeldElsewhere(device.address) {
                     begin(device, button, at: now)
                 }
             } else if !device.isTrusted, deadlines.deadline(of: .connectAgain(button.address)) == nil {
@@ -192,7 +192,13 @@ extension BlueZRadio {
         report(.attached(id, links[place].service, attMTU: min(notifyMTU, writeMTU)))
     }
 
-    mutating func acquiringFailed(_ id: LinkID, _ error: BusError, at now: Instant) {
+    private func isHeldElsewhere(_ address: BluetoothAddress) -> Bool {
+        HeldCharacteristic.allCases.contains { deadlines.deadline(of: .heldElsewhere(address, $0)) != nil }
+    }
+
+    mutating func acquiringFailed(
+        _ held: HeldCharacteristic, _ id: LinkID, _ error: BusError, at now: Instant
+    ) {
         guard let place = links.firstIndex(where: { $0.id == id && $0.phase == .acquiring }) else { return }
         let address = links[place].address
         guard error.name == "org.bluez.Error.NotPermitted" || error.name == "org.bluez.Error.InProgress" else {
@@ -200,7 +206,7 @@ extension BlueZRadio {
             return attachFailed(place, at: now)
         }
         report(.anomaly("\(address): another program on this machine uses the button (\(error))"))
-        deadlines.set(.heldElsewhere(address), at: now + Self.heldElsewhereDelay)
+        deadlines.set(.heldElsewhere(address, held), at: now + Self.heldElsewhereDelay)
         linkEnded(place)
     }
 

@@ -52,10 +52,24 @@ package struct BlueZRadio: Sendable {
         case connectAgain(BluetoothAddress)
         /// Another program has the characteristics of a connected button. They are asked for again when it has released them,
         /// when the button has a new link, and after a while.
-        case heldElsewhere(BluetoothAddress)
+        case heldElsewhere(BluetoothAddress, HeldCharacteristic)
         case discoverAgain
         /// The search for expected buttons that BlueZ does not know ends.
         case searchForAbsent
+    }
+
+    /// The characteristic of a button that another program has.
+    enum HeldCharacteristic: Hashable, Sendable, CaseIterable {
+        case notify
+        case write
+
+        /// The properties that become false when that program releases it.
+        var properties: [String] {
+            switch self {
+            case .notify: ["NotifyAcquired", "Notifying"]
+            case .write: ["WriteAcquired"]
+            }
+        }
     }
 
     struct Link: Hashable, Sendable {
@@ -302,15 +316,16 @@ package struct BlueZRadio: Sendable {
             devices[path]?.wasHeard = false
             deadlines.set(.connectAgain(address), at: now + Self.retryDelay)
             report(.anomaly("\(address): BlueZ could not connect: \(error)"))
-        case .acquireNotify(_, let id), .acquireWrite(_, let id):
-            acquiringFailed(id, error, at: now)
+        case .acquireNotify(_, let id): acquiringFailed(.notify, id, error, at: now)
+        case .acquireWrite(_, let id): acquiringFailed(.write, id, error, at: now)
         case .setTrusted(let path, _), .setBlocked(let path, _):
             guard let address = devices[path]?.address else { break }
             deadlines.set(.connectAgain(address), at: now + Self.retryDelay)
             report(.anomaly("\(address): BlueZ refused a setting: \(error)"))
         case .disconnect(let path):
-            // The link may have ended meanwhile; if not, bluetoothd needs time to find out.
-            if let address = devices[path]?.address { deadlines.set(.connectAgain(address), at: now + Self.retryDelay) }
+            // Usually the link has ended meanwhile, and nothing has to wait.
+            guard let device = devices[path], device.isConnected else { break }
+            deadlines.set(.connectAgain(device.address), at: now + Self.retryDelay)
         // The object may be gone already.
         case .removeDevice: break
         }
@@ -340,9 +355,13 @@ package struct BlueZRadio: Sendable {
             adapter?.isPowered = isPowered
             if !isPowered { fail(Self.poweredOff, .absent) }
         case BlueZName.device: deviceChanged(path, properties, at: now)
-        case BlueZName.characteristic where properties["NotifyAcquired"]?.bool == false:
-            for device in devices.values where path.hasPrefix(device.path + "/") {
-                deadlines.cancel(.heldElsewhere(device.address))
+        case BlueZName.characteristic:
+            // What Tryck itself has just released is not what was refused.
+            for held in HeldCharacteristic.allCases
+            where held.properties.contains(where: { properties[$0]?.bool == false }) {
+                for device in devices.values where path.hasPrefix(device.path + "/") {
+                    deadlines.cancel(.heldElsewhere(device.address, held))
+                }
             }
         default: break
         }

@@ -382,8 +382,10 @@ package struct ESPHomeRadio: Sendable {
             self.elsewhere = elsewhere
             giveUpWaiting { address, _ in !buttons.contains { $0.address == address } }
         case .attempt(let address):
-            guard state == .ready, expected.contains(where: { $0.address == address }) else { break }
-            guard place(of: address.rawValue) == nil, attempts[address.rawValue] == nil else { break }
+            guard attempts[address.rawValue] == nil else { break }
+            guard state == .ready, place(of: address.rawValue) == nil,
+                expected.contains(where: { $0.address == address })
+            else { return report(.attemptFailed(address)) }
             waiting.removeAll { $0.address == address }
             waiting.append((address, now))
             beginAttempts(at: now)
