@@ -121,6 +121,9 @@ extension Hub {
     /// effects.
     package func recordedJob(_ effect: Effect) -> RecordedJob? { effect.recordedJob(hiding: rules.redaction) }
 
+    /// When the time limit of the step that waits for a program or a web request ends; `nil` if no step waits.
+    package func deadline(of job: JobID) -> Instant? { jobs.step(of: job).flatMap { rules.deadline(of: $0) } }
+
     /// `text` without the secrets of the rules.
     package func redacted(_ text: String) -> String { rules.redaction(text) }
 }
