@@ -174,12 +174,17 @@ package struct HistoryWriter: Sendable {
         case .wallClock(let utc): wallClockSet = (utc, turn.at)
         case .brokerConnected: isBrokerConnected = true
         case .brokerDisconnected: isBrokerConnected = false
-        case .rulesLoaded(_, let loaded): if loaded.rules != nil { header?.rules = loaded.source }
+        case .rulesLoaded(_, let loaded):
+            guard let set = loaded.set else { break }
+            header?.rules = loaded.source
+            let filters = set.states.map { TopicFilter($0.topicName) }
+            messages = messages.filter { message in filters.contains { $0.matches(message.key) } }
         case .messageReceived(let topicName, let payload, _):
-            guard isState, payload.count <= Self.maximumTopicLength,
-                messages.count < Self.maximumTopicCount || messages[topicName] != nil
-            else { break }
-            messages[topicName] = .messageReceived(topicName: topicName, payload: payload, retained: true)
+            guard isState, messages.count < Self.maximumTopicCount || messages[topicName] != nil else { break }
+            // After a message that is too long the value is unknown to a reader, because the one before it is wrong.
+            let isShort = payload.count <= Self.maximumTopicLength
+            messages[topicName] =
+                isShort ? .messageReceived(topicName: topicName, payload: payload, retained: true) : nil
         case .start, .entropy, .transportOpened, .busOpened, .transportClosed, .received, .bus, .goOn, .source,
             .brokerAddress, .brokerSentMalformedPacket, .published, .publishFailed, .messageDropped,
             .subscriptionRefused, .processEnded, .webAnswered, .reloadRules, .logLevel, .firmwareFiles, .firmwareRead,
