@@ -95,7 +95,8 @@ package struct HistoryWriter: Sendable {
             return [.log(.info, "the history is kept again")]
         case .turn(let turn, let line, let length, let isState, let isBetweenRuns):
             follow(turn, isState: isState)
-            guard let line, Self.isKept(turn.input, line) else { return [] }
+            let hasConsequences = line?["reports"] != nil || line?["started"] != nil
+            guard let line, Self.keeps(turn.input, hasConsequences: hasConsequences) else { return [] }
             if let pausedUntil {
                 guard now >= pausedUntil else { return [] }
                 self.pausedUntil = nil
@@ -194,13 +195,15 @@ package struct HistoryWriter: Sendable {
     }
 
     /// True if a replay of rules needs the input.
-    private static func isKept(_ input: Hub.Input, _ line: JSONValue) -> Bool {
+    ///
+    /// - Parameter hasConsequences: true if the input has caused reports, or has started programs or web requests.
+    static func keeps(_ input: Hub.Input, hasConsequences: Bool) -> Bool {
         switch input {
         case .start, .wallClock, .received, .bus, .goOn, .source, .brokerConnected, .brokerDisconnected,
             .messageReceived, .processEnded, .webAnswered, .rulesLoaded, .transportOpened, .busOpened, .transportClosed,
             .stop:
             return true
-        case .timerFired: return line["reports"] != nil || line["started"] != nil
+        case .timerFired: return hasConsequences
         case .controlLine(_, let line):
             guard let name = (try? JSONValue(parsing: line))?["request"]?.stringValue else { return false }
             return keptRequests.contains(name)
