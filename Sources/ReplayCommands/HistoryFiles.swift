@@ -94,7 +94,7 @@ struct HistoryFiles {
         var isOpen = false
         for segment in segments(since: time) {
             let wasOpen = isOpen
-            // Set again if the segment is read to its end.
+            // `isOpen` becomes true again if the segment is read to its end.
             isOpen = false
             var isContinued = false
             var hasBegun = false
@@ -103,7 +103,7 @@ struct HistoryFiles {
                 var isWhole = true
                 while isWhole, let line = try reader.next() {
                     switch try Self.parse(line) {
-                    // The last line of a process that was killed while it wrote.
+                    // Only the last line of a process that was killed while it wrote is incomplete.
                     case nil: isWhole = false
                     case .header(let header):
                         guard !hasBegun else { throw Failure(.configuration, "line \(line.number): a second header") }
