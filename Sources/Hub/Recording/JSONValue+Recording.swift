@@ -52,8 +52,9 @@ extension JSONValue {
         return value
     }
 
-    /// A time in milliseconds since 1970, of the years 1…9999: calculations with other times could overflow.
-    var recordedTime: UTCTime? {
+    /// The time of a clock in milliseconds since 1970, of the years 1…9999. Calendars and rules calculate with the clock, and other
+    /// times could overflow there.
+    var clockTime: UTCTime? {
         guard let time = integerValue, (-62_135_596_800_000...253_402_300_799_999).contains(time) else { return nil }
         return UTCTime(milliseconds: time)
     }

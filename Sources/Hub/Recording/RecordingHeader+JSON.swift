@@ -20,7 +20,7 @@ extension RecordingHeader {
         guard version <= Recording.version else { throw .newerVersion(version) }
         guard version > 0 else { throw .badMember("version") }
         self.init(
-            startedAt: try line.member("started_at_ms", \.recordedTime),
+            startedAt: try line.member("started_at_ms", \.clockTime),
             configuration: try HubConfiguration(recorded: try line.member("configuration") { $0 }),
             rules: try line.optional("rules") { $0 }.map { (rules) throws(RecordingFailure) in
                 try RecordedRules(recorded: rules)
@@ -127,7 +127,7 @@ extension HubConfiguration {
             logLevel: try configuration.optional("log_level") { $0.stringValue.flatMap(LogLevel.init(rawValue:)) }
                 ?? .info,
             stateDirectory: try configuration.string("state_directory"),
-            builtAt: try configuration.optional("built_at_ms", \.recordedTime) ?? UTCTime(milliseconds: 0),
+            builtAt: UTCTime(milliseconds: try configuration.optional("built_at_ms", \.integerValue) ?? 0),
             ruleFault: try configuration.optional("rule_fault", \.stringValue),
             ruleProblems: try configuration.optional("rule_problems", \.arrayValue) ?? [],
             lostState: try configuration.optional("lost_state", \.stringValue),
@@ -197,12 +197,12 @@ extension StoredButton {
             identity: try ButtonIdentity(recorded: try button.member("identity") { $0 }),
             name: try button.optional("name", \.stringValue), pairing: source == nil ? .notRecorded : nil,
             source: source,
-            pairedAt: try button.member("paired_at_ms", \.recordedTime),
+            pairedAt: UTCTime(milliseconds: try button.integer("paired_at_ms")),
             cursor: try EventCursor(recorded: try button.member("cursor") { $0 }),
             isAdvertisingConfigured: try button.bool("advertising_configured"),
             batteryMillivolts: try button.optional("battery_mv") { $0.integerValue.flatMap(Int.init(exactly:)) },
             batteryPercentage: try button.optional("battery_percent") { $0.integerValue.flatMap(Int.init(exactly:)) },
-            batteryMeasuredAt: try button.optional("battery_at_ms", \.recordedTime),
+            batteryMeasuredAt: try button.optional("battery_at_ms", \.integerValue).map(UTCTime.init(milliseconds:)),
             pressCount: try button.tally("press_count"), sequence: try button.tally("sequence"),
             publishWatermark: try button.optional("heard", \.integerValue),
             triggerMode: try button.optional("trigger_mode") { $0.stringValue.flatMap(TriggerMode.init(rawValue:)) },
@@ -231,7 +231,7 @@ extension StoredRun {
             id: try run.integer("id"), rule: try run.string("rule"),
             button: try run.optional("button") { $0.stringValue.flatMap { ButtonID($0) } },
             event: try EventCursor(recorded: try run.member("cursor") { $0 }),
-            startedAt: try run.member("started_at_ms", \.recordedTime))
+            startedAt: UTCTime(milliseconds: try run.integer("started_at_ms")))
     }
 }
 
