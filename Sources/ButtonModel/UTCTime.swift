@@ -21,6 +21,12 @@ public struct UTCTime: Hashable, Comparable, Sendable, CustomStringConvertible {
         UTCTime(milliseconds: milliseconds.addingSaturating(instant.nanoseconds(since: reference) / 1_000_000))
     }
 
+    /// The time from an earlier time to this one, negative if that is later. Clamped to ±`Int64.max` milliseconds.
+    package func duration(since earlier: UTCTime) -> Duration {
+        // `.min` is excluded because negating it would overflow.
+        .milliseconds(milliseconds.addingSaturating(-max(-.max, earlier.milliseconds)))
+    }
+
     /// RFC 3339 with milliseconds: `2026-11-21T02:30:00.123Z`.
     public var description: String {
         var text: [UInt8] = []

@@ -20,14 +20,37 @@ extension Daemon {
         advanceHistory(.begin(header, segments: HistoryEdge.segments(in: directory)))
     }
 
-    /// - Parameter line: the line of a recording for the turn; `nil` if a recording has none.
+    /// A turn that the history has not seen yet.
+    struct UnseenTurn {
+        var turn: HubRunner.Turn
+        var line: JSONValue?
+        var isState: Bool
+        var isBetweenRuns: Bool
+    }
+
+    /// Keeps a turn for `writeHistory`.
+    ///
+    /// - Parameter line: the line of a recording for the turn; `nil` if there is none.
     func addToHistory(_ turn: HubRunner.Turn, _ line: JSONValue?) {
-        guard let edge = history?.edge else { return }
+        guard history != nil else { return }
         let isState =
             if case .messageReceived(let topicName, _, _) = turn.input { runner.hub.isState(topicName) } else { false }
-        advanceHistory(
-            .turn(
-                turn, line: line, length: edge.length, isState: isState, isBetweenRuns: runner.hub.isBetweenRuns))
+        unseenTurns.append(
+            UnseenTurn(turn: turn, line: line, isState: isState, isBetweenRuns: runner.hub.isBetweenRuns))
+    }
+
+    /// Gives the history the turns that it has not seen yet. The first line of a segment contains the rules and the stored state, so
+    /// this can take some milliseconds, and messages and the store must not wait for it.
+    func writeHistory() {
+        guard let edge = history?.edge, !unseenTurns.isEmpty else { return }
+        let turns = unseenTurns
+        unseenTurns = []
+        for unseen in turns {
+            advanceHistory(
+                .turn(
+                    unseen.turn, line: unseen.line, length: edge.length, isState: unseen.isState,
+                    isBetweenRuns: unseen.isBetweenRuns))
+        }
     }
 
     private func advanceHistory(_ input: HistoryWriter.Input) {

@@ -31,6 +31,7 @@ final class Daemon {
     private var recorder: RecordEdge?
     /// The history and its writer; `nil` if none is kept.
     var history: (writer: HistoryWriter, edge: HistoryEdge)?
+    var unseenTurns: [UnseenTurn] = []
     var runner: HubRunner
     /// In the order of the configuration.
     private lazy var radios = makeRadios()
@@ -116,7 +117,7 @@ final class Daemon {
     /// Writes a turn into the recording and the history.
     private func record(_ turn: HubRunner.Turn) {
         guard recorder != nil || history != nil else { return }
-        let line = runner.hub.recordedLine(turn.input, turn.effects, at: turn.at)
+        let line = runner.hub.recordedLine(turn.input, turn.effects, isForHistory: recorder == nil, at: turn.at)
         if let line { recorder?.write(line) }
         addToHistory(turn, line)
     }
@@ -202,6 +203,7 @@ final class Daemon {
         } else {
             // The disk comes last: the thread of the store must not take a processor from the messages above.
             store.flush()
+            writeHistory()
         }
     }
 
@@ -316,11 +318,13 @@ final class Daemon {
         firmware.stop()
         capture?.close()
         recorder?.end()
-        history?.edge.end()
         broker?.stop()
         control.close()
         flicd?.stop()
         store.close()
+        // A slow disk must not delay the state, which matters more.
+        writeHistory()
+        history?.edge.end()
         guard isRestart, !isEndWanted else { return loop.stop() }
         logger.info("tryckd restarts")
         let failure = restartProcess()

@@ -2,7 +2,8 @@ import Glibc
 import Platform
 import Synchronization
 
-/// The directory of a history and its open segment. Helper threads and, at the end, the loop's thread use it one after the other.
+/// The directory of a history, its open segment, and the orders for them. Helper threads and, at the end, the loop's thread carry out
+/// the orders one after the other.
 final class HistoryDisk: Sendable {
     enum Order: Hashable, Sendable {
         case remove(String)
@@ -11,6 +12,8 @@ final class HistoryDisk: Sendable {
         case open(String)
         case write([UInt8])
         case close
+
+        var isRemoval: Bool { if case .remove = self { true } else { false } }
     }
 
     struct Fault: Error, Hashable, Sendable {
@@ -28,6 +31,8 @@ final class HistoryDisk: Sendable {
     private let directory: String
     private let leastFree: UInt64
     private let file = Mutex(File())
+    /// The orders that no thread has begun to carry out.
+    private let orders = Mutex<[Order]>([])
 
     /// - Parameters:
     ///   - directory: absolute.
@@ -37,16 +42,28 @@ final class HistoryDisk: Sendable {
         self.leastFree = leastFree
     }
 
-    /// Carries out the orders up to the first that fails, which closes the segment.
-    func carryOut(_ orders: [Order]) -> Fault? {
+    /// Adds orders behind those that wait. This does not wait for the disk.
+    func add(_ orders: [Order]) { self.orders.withLock { $0 += orders } }
+
+    /// Carries out the orders that wait. If one fails, the segment is closed, and of the others only the removals are carried out,
+    /// which make room.
+    func carryOut() -> Fault? {
         file.withLock { file in
-            do throws(Fault) {
-                for order in orders { try carryOut(order, &file) }
-                return nil
-            } catch {
-                Self.close(&file)
-                return error
+            // The orders are taken with the file, so that a thread that comes later does not carry out earlier orders.
+            let orders = orders.withLock { orders in
+                defer { orders = [] }
+                return orders
             }
+            var fault: Fault?
+            for order in orders where fault == nil || order.isRemoval {
+                do throws(Fault) {
+                    try carryOut(order, &file)
+                } catch {
+                    Self.close(&file)
+                    fault = error
+                }
+            }
+            return fault
         }
     }
 

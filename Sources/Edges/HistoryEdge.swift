@@ -14,7 +14,7 @@ package final class HistoryEdge {
     package enum Event: Hashable, Sendable {
         /// Lines were written.
         case written
-        /// The open segment cannot be written, and is closed. Everything that waited is dropped.
+        /// The open segment cannot be written, and is closed. Everything that waited is dropped, except for removals.
         ///
         /// - Parameters:
         ///   - reason: continues a sentence.
@@ -81,11 +81,13 @@ package final class HistoryEdge {
         add(.write(octets))
     }
 
-    /// Writes everything that waits, and closes the file.
+    /// Writes everything that waits, and closes the file. This waits for the disk.
     package func end() {
         timer?.cancel()
-        // A failure is of no interest at the end.
-        _ = disk.carryOut(waiting + [.close])
+        disk.add(waiting + [.close])
+        waiting = []
+        // The daemon ends, so nobody could act on a failure.
+        _ = disk.carryOut()
         drop()
     }
 
@@ -97,10 +99,10 @@ package final class HistoryEdge {
     private func startWriting() {
         guard !isWriting, !waiting.isEmpty else { return }
         isWriting = true
-        let orders = waiting
+        disk.add(waiting)
         (waiting, waitingLength) = ([], 0)
         loop.offload { [disk] in
-            disk.carryOut(orders)
+            disk.carryOut()
         } then: { [weak self] fault in
             self?.finishWriting(fault)
         }
@@ -108,21 +110,22 @@ package final class HistoryEdge {
 
     private func finishWriting(_ fault: HistoryDisk.Fault?) {
         isWriting = false
-        if let fault { return fail(fault.reason, fault.length) }
+        if let fault { fail(fault.reason, fault.length) }
         if !waiting.isEmpty { timer?.set(at: loop.nanosecondsSinceBoot + Self.delay) }
-        happened(.written)
+        if fault == nil { happened(.written) }
     }
 
     private func fail(_ reason: String, _ length: Int) {
         guard !isClosed else { return }
-        timer?.cancel()
         drop()
         happened(.failed(reason: reason, length: max(0, length)))
     }
 
+    /// Drops what waits, except for removals: those segments are not in the writer's list any more.
     private func drop() {
         isClosed = true
-        (waiting, waitingLength) = ([], 0)
+        waiting.removeAll { !$0.isRemoval }
+        waitingLength = 0
     }
 
     /// Removes all segments in a directory.

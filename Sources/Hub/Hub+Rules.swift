@@ -128,8 +128,8 @@ extension Hub {
                 StoredRun(
                     id: run.rawValue, rule: rule, button: cause.button, event: EventCursor(),
                     startedAt: cause.at), at: now)
-        case .variableChanged(let name, let value):
-            broadcast(.variable(name, value))
+        case .variableChanged(let name, let value, let run, let rule):
+            broadcast(.variable(name, value, by: run, rule: rule))
             invalidate(.variable(name))
         case .enabledChanged(let rule, _): invalidate(.ruleEnabled(rule))
         case .triggerModeDropped(let button):

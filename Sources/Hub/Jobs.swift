@@ -31,6 +31,9 @@ struct Jobs: Sendable {
 
     mutating func started(_ id: JobID, _ job: StepJob) { steps[id] = job }
 
+    /// The step that waits for a job.
+    func step(of id: JobID) -> ActionID? { steps[id]?.step }
+
     /// The program has ended.
     mutating func programEnded(_ id: JobID) -> (step: ActionID?, rule: String, action: ProcessAction)? {
         guard let job = steps[id], case .process(let action) = job.work else { return nil }

@@ -44,7 +44,8 @@ enum Occurrence: Sendable {
     case stepFailed(
         RunID, rule: String, step: String, SourceLocation, code: String, message: String, isFinal: Bool)
     case runEnded(RunID, rule: String, RunResult)
-    case variable(String, Value)
+    /// The run and its rule are `nil` if no run has set the variable.
+    case variable(String, Value, by: RunID? = nil, rule: String? = nil)
     /// A `log` step.
     case ruleLog(rule: String, LogLevel, String)
     /// A message of a state that cannot be converted to the type of the state (R830).
@@ -164,9 +165,11 @@ enum Occurrence: Sendable {
             add("rule", .string(rule))
             add("run", .integer(Int64(clamping: run.rawValue)))
             add("outcome", .string(result.rawValue))
-        case .variable(let name, let value):
+        case .variable(let name, let value, let run, let rule):
             add("variable", .string(name))
             add("value", value.json)
+            if let rule { add("rule", .string(rule)) }
+            if let run { add("run", .integer(Int64(clamping: run.rawValue))) }
         case .ruleLog(let rule, let level, let message):
             add("rule", .string(rule))
             add("level", .string(level.rawValue))

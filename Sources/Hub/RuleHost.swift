@@ -244,6 +244,9 @@ struct RuleHost: Sendable {
     /// True if a run waits for this step.
     func awaits(_ step: ActionID) -> Bool { engine.awaits(step) }
 
+    /// When the time limit of this step ends; `nil` if no run waits for it.
+    func deadline(of step: ActionID) -> Instant? { engine.deadline(of: step) }
+
     // MARK: Loading
 
     /// Asks for the rule files to be read.

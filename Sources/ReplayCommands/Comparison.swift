@@ -32,7 +32,8 @@ struct Comparison {
     private var before: (house: ReplayedHouse?, ledger: RuleLedger) = (nil, RuleLedger())
     private var after: (house: ReplayedHouse?, ledger: RuleLedger) = (nil, RuleLedger())
     private var notes: [String] = []
-    /// Nobody reads more.
+    /// Further notes are dropped, because a damaged history can cause one for each of its segments, and the first ones show what is
+    /// wrong.
     private static let maximumNoteCount = 20
 
     /// - Parameters:

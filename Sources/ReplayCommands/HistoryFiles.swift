@@ -32,16 +32,32 @@ struct HistoryFiles {
         }
     }
 
-    /// The segments that contain everything since a time.
+    /// The segments that contain everything since a time: those from the first on that can have an event since then.
+    ///
+    /// A segment can have one if it was written since then, or if it or the next one began since then. No condition is enough by
+    /// itself: a clock can go back at a start, as that of a machine without a battery does, and copies of files have other times.
     private func segments(since time: UTCTime?) -> ArraySlice<HistorySegment> {
         guard let time else { return segments[...] }
-        let first = segments.lastIndex { segment in
-            guard var reader = try? RecordingReader("\(directory)/\(segment.name)"), let line = try? reader.next(),
-                case .header(let header)? = try? RecordingLine(parsing: line.octets)
-            else { return false }
-            return header.startedAt <= time
+        var first = segments.startIndex
+        for (index, segment) in segments.enumerated() {
+            let beginning = beginning(of: segment)
+            if let beginning, beginning >= time { break }
+            if beginning != nil { first = index }
+            // The time of a file has no fraction of a second.
+            if segment.modifiedAt + .seconds(1) >= time {
+                first = index
+                break
+            }
         }
-        return segments[(first ?? segments.startIndex)...]
+        return segments[first...]
+    }
+
+    /// `nil` if the header cannot be read.
+    private func beginning(of segment: HistorySegment) -> UTCTime? {
+        guard var reader = try? RecordingReader("\(directory)/\(segment.name)"), let line = try? reader.next(),
+            case .header(let header)? = try? RecordingLine(parsing: line.octets)
+        else { return nil }
+        return header.startedAt
     }
 
     /// The rules at the end of the history; `nil` if there were none. A segment that cannot be read is passed over.
@@ -78,7 +94,7 @@ struct HistoryFiles {
         var isOpen = false
         for segment in segments(since: time) {
             let wasOpen = isOpen
-            // Set again if the segment is read to its end.
+            // `isOpen` becomes true again if the segment is read to its end.
             isOpen = false
             var isContinued = false
             var hasBegun = false
@@ -87,7 +103,7 @@ struct HistoryFiles {
                 var isWhole = true
                 while isWhole, let line = try reader.next() {
                     switch try Self.parse(line) {
-                    // The last line of a process that was killed while it wrote.
+                    // Only the last line of a process that was killed while it wrote is incomplete.
                     case nil: isWhole = false
                     case .header(let header):
                         guard !hasBegun else { throw Failure(.configuration, "line \(line.number): a second header") }

@@ -69,9 +69,10 @@ struct ReplayedHouse {
 
     /// - Parameter rules: the set to load, if the input is the end of a load without errors; `nil`: the set stays.
     mutating func take(_ recorded: RecordedInput, rules: RuleSet?) throws(Failure) -> [Moment] {
-        guard recorded.at >= now, recorded.at - now < Self.longestPause || now == Instant(nanoseconds: 0) else {
-            throw .badTime
-        }
+        // The clock, which is repeated with the time at which it was set, may have been set years before the segment began.
+        let isNear =
+            recorded.isRepeated || now == Instant(nanoseconds: 0) || recorded.at - now < Self.longestPause
+        guard recorded.at >= now, isNear else { throw .badTime }
         for job in recorded.started { jobs.recorded(job, at: recorded.at) }
         // What happened between inputs that a segment repeats is in the state of its header.
         if recorded.isRepeated { now = recorded.at } else { try advance(to: recorded.at) }
@@ -106,7 +107,7 @@ struct ReplayedHouse {
         guard !isStopped, next.map({ $0.stored.runs.isEmpty && $0.stored.rules.waitingRuns.isEmpty }) ?? true else {
             return []
         }
-        let untilNext = next.map { Duration.milliseconds($0.startedAt.milliseconds - time.milliseconds) } ?? Self.rest
+        let untilNext = next.map { $0.startedAt.duration(since: time) } ?? Self.rest
         try advance(to: now + min(Self.rest, max(.zero, untilNext)))
         defer { moments = [] }
         return moments
@@ -118,14 +119,15 @@ struct ReplayedHouse {
         try answer()
         while let next = [timer, jobs.nextDeadline].compactMap(\.self).min(), next <= end {
             now = max(now, next)
-            if timer == next {
-                timer = nil
-                try handle(.timerFired)
-            } else {
+            // An unknown result comes before the end of its step's time limit, which is at the same instant.
+            if jobs.nextDeadline == next {
                 for (job, end) in jobs.takeUnknown(at: now) {
                     note([], assuming: job)
                     try handle(end)
                 }
+            } else {
+                timer = nil
+                try handle(.timerFired)
             }
         }
         now = end
@@ -166,9 +168,9 @@ struct ReplayedHouse {
             case .publish(let id, _, _): answers.append(.published(id))
             case .sync(let token): answers.append(.synced(token, true))
             case .startProcess(let id, _), .startWebRequest(let id, _):
-                if let job = hub.recordedJob(effect), let end = jobs.started(id, job.fingerprint, effect, at: now) {
-                    answers.append(end)
-                }
+                guard let job = hub.recordedJob(effect) else { break }
+                let end = jobs.started(id, job.fingerprint, effect, until: hub.deadline(of: id), at: now)
+                if let end { answers.append(end) }
             case .cancelProcess(let id):
                 jobs.cancelled(id)
                 answers.append(

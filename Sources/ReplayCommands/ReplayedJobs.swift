@@ -4,26 +4,33 @@ import Hub
 /// Finds the recorded results of the programs and web requests that rules start in a replay.
 ///
 /// A job and a recorded job with the same fingerprint belong together if the job starts at most `window` after the recorded one,
-/// or `patience` before it. The first recorded job is used first.
+/// or `patience` before it. The first recorded job is used first. Recorded jobs to which no job belongs are forgotten after
+/// `window`.
 struct ReplayedJobs: Sendable {
     private static let window = Duration.seconds(60)
-    /// A job without a recorded one ends after this time with an assumed result.
+    /// A job without a recorded one ends after this time with an assumed result, or earlier if its step's time limit ends.
     private static let patience = Duration.seconds(2)
 
     private struct Recorded {
         var id: JobID
+        var fingerprint: String
         var at: Instant
     }
 
     private struct Waiting {
         var id: JobID
         var fingerprint: String
+        var startedAt: Instant
         var deadline: Instant
         var isProgram: Bool
     }
 
-    /// The recorded jobs that no job belongs to, by fingerprint, in their order.
-    private var free: [String: [Recorded]] = [:]
+    /// The recorded jobs of the last `window`, in their order, from `recentStart` on.
+    private var recent: [Recorded] = []
+    private var recentStart = 0
+    /// Those of `recent` that no job belongs to, by fingerprint, in their order.
+    private var free: [String: [JobID]] = [:]
+    private(set) var freeIDs: Set<JobID> = []
     /// The recorded results of `free`.
     private var results: [JobID: Hub.Input] = [:]
     /// The jobs without a recorded job, in the order of their deadlines.
@@ -35,31 +42,53 @@ struct ReplayedJobs: Sendable {
 
     /// The recording has started a job.
     mutating func recorded(_ job: RecordedJob, at now: Instant) {
+        forget(at: now)
         guard let index = waiting.firstIndex(where: { $0.fingerprint == job.fingerprint }) else {
-            let before = free[job.fingerprint] ?? []
-            let kept = before.drop { now - $0.at > Self.window }
-            for old in before.dropLast(kept.count) { results[old.id] = nil }
-            return free[job.fingerprint] = kept + [Recorded(id: job.id, at: now)]
+            recent.append(Recorded(id: job.id, fingerprint: job.fingerprint, at: now))
+            free[job.fingerprint, default: []].append(job.id)
+            freeIDs.insert(job.id)
+            return
         }
         jobs[job.id] = waiting.remove(at: index).id
     }
 
+    private mutating func forget(at now: Instant) {
+        while recentStart < recent.count, now - recent[recentStart].at > Self.window {
+            let old = recent[recentStart]
+            recentStart += 1
+            if freeIDs.contains(old.id) { _ = takeFree(old.fingerprint) }
+        }
+        guard recentStart > recent.count / 2 else { return }
+        recent.removeFirst(recentStart)
+        recentStart = 0
+    }
+
+    /// Takes the first recorded job with this fingerprint, and its result if it has ended.
+    private mutating func takeFree(_ fingerprint: String) -> (id: JobID, result: Hub.Input?)? {
+        guard let id = free[fingerprint]?.removeFirst() else { return nil }
+        if free[fingerprint]?.isEmpty == true { free[fingerprint] = nil }
+        freeIDs.remove(id)
+        return (id, results.removeValue(forKey: id))
+    }
+
     /// A job starts.
     ///
+    /// - Parameter end: of its step's time limit.
     /// - Returns: its end, if the recording has that already.
-    mutating func started(_ id: JobID, _ fingerprint: String, _ effect: Hub.Effect, at now: Instant) -> Hub.Input? {
-        while let recorded = free[fingerprint]?.first {
-            free[fingerprint]?.removeFirst()
-            if free[fingerprint]?.isEmpty == true { free[fingerprint] = nil }
-            let result = results.removeValue(forKey: recorded.id)
-            guard now - recorded.at <= Self.window else { continue }
-            if let result { return result.withID(id) }
+    mutating func started(
+        _ id: JobID, _ fingerprint: String, _ effect: Hub.Effect, until end: Instant?, at now: Instant
+    ) -> Hub.Input? {
+        forget(at: now)
+        if let recorded = takeFree(fingerprint) {
+            if let result = recorded.result { return result.withID(id) }
             jobs[recorded.id] = id
             return nil
         }
         let isProgram = if case .startProcess = effect { true } else { false }
-        waiting.append(
-            Waiting(id: id, fingerprint: fingerprint, deadline: now + Self.patience, isProgram: isProgram))
+        let deadline = min(now + Self.patience, end ?? now + Self.patience)
+        waiting.insert(
+            Waiting(id: id, fingerprint: fingerprint, startedAt: now, deadline: deadline, isProgram: isProgram),
+            at: waiting.firstIndex { $0.deadline > deadline } ?? waiting.endIndex)
         return nil
     }
 
@@ -68,7 +97,7 @@ struct ReplayedJobs: Sendable {
     /// - Returns: the input for the job that belongs to it; `nil` if there is none.
     mutating func ended(_ id: JobID, _ input: Hub.Input) -> Hub.Input? {
         guard let job = jobs.removeValue(forKey: id) else {
-            if free.values.contains(where: { $0.contains { $0.id == id } }) { results[id] = input }
+            if freeIDs.contains(id) { results[id] = input }
             return nil
         }
         return input.withID(job)
@@ -84,14 +113,14 @@ struct ReplayedJobs: Sendable {
         let due = waiting.prefix { $0.deadline <= now }
         waiting.removeFirst(due.count)
         return due.map { job in
+            let duration = job.deadline - job.startedAt
             let end: Hub.Input =
                 job.isProgram
                 ? .processEnded(
                     job.id,
-                    ProcessResult(
-                        status: .exited(0), standardOutput: [], standardError: [], duration: Self.patience))
+                    ProcessResult(status: .exited(0), standardOutput: [], standardError: [], duration: duration))
                 : .webAnswered(
-                    job.id, HTTPResult(outcome: .answered(status: 200), body: [], duration: Self.patience, note: nil))
+                    job.id, HTTPResult(outcome: .answered(status: 200), body: [], duration: duration, note: nil))
             return (job.id, end)
         }
     }

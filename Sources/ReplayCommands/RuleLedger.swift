@@ -78,7 +78,6 @@ struct RuleLedger: Sendable {
     /// - Parameter redacted: hides the secrets of the rules.
     mutating func take(_ moment: ReplayedHouse.Moment, isIgnored: Bool, redacted: (String) -> String) {
         for job in moment.assumed { if let run = jobs.removeValue(forKey: job) { runs[run]?.isUncertain = true } }
-        var lastRun: Int64?
         var ended: [Int64] = []
         for line in moment.lines {
             switch line.text("kind") {
@@ -88,7 +87,6 @@ struct RuleLedger: Sendable {
                 switch line.text("outcome") {
                 case "started":
                     guard let run else { break }
-                    lastRun = run
                     if isIgnored { break }
                     let event = event(of: line, at: moment.time)
                     runs[run] = Run(event: event, rule: line.text("rule"), startedAt: moment.time)
@@ -109,7 +107,7 @@ struct RuleLedger: Sendable {
             case "variable":
                 add(
                     "variable", redacted("\(line.text("variable")) = \(line["value"] ?? .null)"),
-                    to: lastRun ?? moment.actions.last.map { Int64(clamping: $0.step.run.rawValue) }, at: moment.time)
+                    to: line["run"]?.integerValue, at: moment.time)
             default: break
             }
         }
@@ -125,7 +123,8 @@ struct RuleLedger: Sendable {
         failure line: JSONValue, of run: Int64?, at time: UTCTime, _ redacted: (String) -> String
     ) {
         let reason = "\(line.text("code")) \(line.text("reason"))"
-        // Without the place, which moves when the file is edited.
+        // The deed does not name the place of the step, which moves when the file is edited, so that the same failure is equal in both
+        // ledgers.
         add("failed", redacted("\(line.text("step")): \(reason)"), to: run, at: time)
         guard let event = run.flatMap({ runs[$0]?.event }), let deed = accounts[event]?.deeds.last else { return }
         let place = "rule \(line.text("rule")), \(line.text("step")) (\(line.text("place")))"
@@ -134,7 +133,7 @@ struct RuleLedger: Sendable {
 
     private mutating func add(_ kind: String, _ text: String, to run: Int64?, at time: UTCTime) {
         guard let run, let known = runs[run] else { return }
-        let after = Duration.milliseconds(time.milliseconds - known.startedAt.milliseconds)
+        let after = time.duration(since: known.startedAt)
         accounts[known.event, default: Account()].deeds.append(
             Deed(rule: known.rule, after: after, kind: kind, text: text, isUncertain: known.isUncertain))
     }

@@ -74,6 +74,8 @@ enum WhatIfText {
     }
 
     private static func reason(_ deed: RuleLedger.Deed) -> String {
+        // The text is "disabled" or "disabled at run time".
+        if deed.kind == Gate.enabled.rawValue, !deed.text.isEmpty { return "it is \(deed.text)" }
         let reason =
             switch Gate(rawValue: deed.kind) {
             case .enabled: "it is disabled"

@@ -97,6 +97,19 @@ struct HistoryTests {
         expectGolden(text, "what-if.txt")
     }
 
+    @Test("what-if says once that a rule is disabled, and names the condition that is false")
+    func notRun() throws {
+        var result = try Self.result()
+        result.differences = [result.differences[0]]
+        result.differences[0].after = [
+            .init(rule: "kitchen_toggle", kind: "disabled", text: "disabled", counts: false),
+            .init(rule: "hall", kind: "dropped_conditions", text: "states.door == 'open'", counts: false),
+        ]
+        let text = WhatIfText.lines(result).map { $0.rendered(.plain) }
+        #expect(text.contains("  + kitchen_toggle  does not run: it is disabled"))
+        #expect(text.contains("  + hall            does not run: its conditions are false (states.door == 'open')"))
+    }
+
     @Test("what-if says that nothing differs")
     func nothing() {
         let text = WhatIfText.lines(Comparison.Result(eventCount: 1)).map { $0.rendered(.plain) }

@@ -85,6 +85,63 @@ struct HistoryEdgeTests {
         #expect(readFile(directory.path + "/00000003.jsonl") == Array("{\"number\":5}\n".utf8))
     }
 
+    @Test("segments are removed although something else failed before")
+    func removalAfterFault() async throws {
+        let directory = TemporaryDirectory()
+        func path(_ number: Int) -> String { "\(directory.path)/0000000\(number).jsonl" }
+        for number in 1...4 { writeFile(path(number), "{}\n".utf8) }
+        try await withReactor {
+            let events = Happenings<HistoryEdge.Event>()
+            let edge = HistoryEdge(loop: .shared, directory: directory.path, maximumLength: 100, leastFree: 0) {
+                events.add($0)
+            }
+            @ReactorActor func next() async -> HistoryEdge.Event {
+                EventLoop.shared.advanceClock(nanoseconds: 1_000_000_000)
+                return await events.next()
+            }
+            // The disk is full, and the removal is in the same batch as the line that fails.
+            edge.open(Self.segment(5))
+            #expect(await next() == .written)
+            Self.fillDisk(under: path(5))
+            edge.write(["number": 1])
+            edge.remove(Self.segment(1))
+            edge.open(Self.segment(6))
+            #expect(await next() == .failed(reason: "\(directory.path): No space left on device", length: 0))
+            #expect(mode(of: path(1)) == nil)
+            // A reader must see that lines are missing, so a segment that was to follow is not there.
+            #expect(mode(of: path(6)) == nil)
+            // A line is too long, and the removal waits for the helper thread.
+            edge.open(Self.segment(7))
+            edge.remove(Self.segment(2))
+            edge.write(["text": .string(String(repeating: "a", count: 100))])
+            #expect(
+                await events.next()
+                    == .failed(reason: "a segment would be longer than history_size in tryck.yaml allows", length: 0))
+            #expect(mode(of: path(2)) != nil)
+            #expect(await next() == .written)
+            #expect(mode(of: path(2)) == nil)
+            // Between two segments, and at the end.
+            edge.remove(Self.segment(3))
+            #expect(await next() == .written)
+            #expect(mode(of: path(3)) == nil)
+            edge.remove(Self.segment(4))
+            edge.end()
+            #expect(mode(of: path(4)) == nil)
+        }
+    }
+
+    @Test("lines keep their order when the daemon ends before a helper thread begins")
+    func orderAtTheEnd() {
+        let directory = TemporaryDirectory()
+        let disk = HistoryDisk(directory.path, leastFree: 0)
+        disk.add([.open("00000001.jsonl"), .write(Array("1\n".utf8))])
+        disk.add([.write(Array("2\n".utf8)), .close])
+        #expect(disk.carryOut() == nil)
+        // The helper thread comes too late, and has nothing to do.
+        #expect(disk.carryOut() == nil)
+        #expect(readFile(directory.path + "/00000001.jsonl") == Array("1\n2\n".utf8))
+    }
+
     @Test("the history leaves space on the disk to others")
     func leastFree() async throws {
         let directory = TemporaryDirectory()

@@ -232,7 +232,8 @@ struct HistoryWriterTests {
         _ = transcript.turn(message("door", "closed"), isState: true)
         _ = transcript.turn(message("command", "go"))
         let source = RecordedRules(files: [.init(name: "r.yaml", text: Array("version: 1\n".utf8))])
-        _ = transcript.turn(.rulesLoaded(1, RuleLoadReport(set: RuleSet(), source: source)))
+        let rules = RuleSet(states: [DeclaredState(name: "door", topicName: "door")])
+        _ = transcript.turn(.rulesLoaded(1, RuleLoadReport(set: rules, source: source)))
         _ = transcript.turn(.rulesLoaded(2, RuleLoadReport(set: nil, summary: "unknown button")))
         _ = transcript.turn(.start, effects: [.record(1, [.rules(.variable("count", .number(3)))])])
         let effects = transcript.turn(.start, writes: 200 << 10)
@@ -246,6 +247,34 @@ struct HistoryWriterTests {
                     .messageReceived(topicName: "door", payload: Array("closed".utf8), retained: true),
                     at: transcript.now))
         #expect(!Self.words(effects).contains("repeated broker_connected"))
+    }
+
+    @Test("a segment repeats no older message after one that is too long, and none that no state reads any more")
+    func forgotten() {
+        var transcript = Transcript()
+        _ = transcript.begin()
+        func message(_ topicName: String, _ count: Int) -> Hub.Input {
+            .messageReceived(
+                topicName: topicName, payload: [UInt8](repeating: 0x41, count: count), retained: false)
+        }
+        func repeated(_ effects: [HistoryWriter.Effect]) -> [String] {
+            effects.compactMap { effect in
+                guard case .repeated(.messageReceived(let topicName, _, _), _) = effect else { return nil }
+                return topicName
+            }
+        }
+        for topicName in ["door", "lamp", "windows/1"] { _ = transcript.turn(message(topicName, 4), isState: true) }
+        _ = transcript.turn(message("door", 16_385), isState: true)
+        #expect(repeated(transcript.turn(.start, writes: 200 << 10)) == ["lamp", "windows/1"])
+
+        let states = [
+            DeclaredState(name: "door", topicName: "door"),
+            DeclaredState(name: "windows", topicName: "windows/+", combination: .count),
+        ]
+        _ = transcript.turn(.rulesLoaded(1, RuleLoadReport(set: nil, summary: "unknown button")))
+        #expect(repeated(transcript.turn(.start, writes: 200 << 10)) == ["lamp", "windows/1"])
+        _ = transcript.turn(.rulesLoaded(2, RuleLoadReport(set: RuleSet(states: states))))
+        #expect(repeated(transcript.turn(.start, writes: 200 << 10)) == ["windows/1"])
     }
 
     @Test("a segment repeats when the clock was set, so that times of events stay the same")

@@ -407,6 +407,20 @@ struct RecordingTests {
         #expect(!hub.buttonSource.hasReports)
     }
 
+    @Test("a history needs no line for the answers of the broker, and no reports are left for the next line")
+    func historyLines() {
+        var hub = Hub(RecordingTests.header.configuration, stored: RecordingTests.header.stored, rules: RuleSet())
+        let now = Instant(nanoseconds: 7)
+        _ = hub.beginRecording(RecordingTests.header, isExact: false, at: now)
+        for (input, isKept) in [(Hub.Input.start, true), (.timerFired, false), (.published(1), false)] {
+            _ = hub.handleCompletely(input, at: now)
+            #expect((hub.recordedLine(input, isForHistory: true, at: now) != nil) == isKept)
+            #expect(!hub.buttonSource.hasReports)
+        }
+        _ = hub.handleCompletely(.published(1), at: now)
+        #expect(hub.recordedLine(.published(1), at: now) != nil)
+    }
+
     @Test("a newer format is refused with advice, and an unknown member is ignored")
     func versions() throws {
         #expect(throws: RecordingFailure.newerVersion(3)) {

@@ -5,7 +5,8 @@ import Testing
 /// The history that a daemon keeps, and the commands that read it.
 @Suite("History of a real daemon", .serialized, .ownThread)
 struct HistoryTests {
-    private static func rules(_ topicName: String) -> String {
+    /// - Parameter file: has a line for each run afterwards.
+    private static func rules(_ topicName: String, _ file: String) -> String {
         """
         version: 1
         buttons: {\(RuleHouse.kitchen)}
@@ -13,15 +14,18 @@ struct HistoryTests {
           - id: lamp
             triggers: {button: kitchen, event: click}
             actions:
-              - shell: "echo started >>\\"$HOME/started\\""
+              - shell: "echo started >>\(file)"
               - publish: {topic: \(topicName), payload: !secret word}
         """
     }
 
     @Test("a history survives kill -9, and other rules are compared with it; nothing is started and no secret is in it")
     func history() throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "tryck-started-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        func started() throws -> String { try String(contentsOfFile: file, encoding: .utf8) }
         let house = try RuleHouse(
-            Self.rules("home/lamp"), files: ["rules/secrets.yaml": "word: copper-4711\n"], hasButton: true)
+            Self.rules("home/lamp", file), files: ["rules/secrets.yaml": "word: copper-4711\n"], hasButton: true)
         let workshop = house.workshop
         let history = workshop.path("state/history")
         func segments() throws -> [String] {
@@ -37,6 +41,7 @@ struct HistoryTests {
         try house.restart(with: SIGKILL)
         try house.press()
         try house.heard("home/lamp copper-4711")
+        try workshop.wait { try started() == "started\nstarted\n" }
         // The end writes what waits.
         try house.restart()
 
@@ -53,7 +58,7 @@ struct HistoryTests {
         let same = try workshop.tryck(["what-if"] + options)
         #expect(try same.status() == 0, "\(same.text)")
         #expect(same.text.contains("0 of 2 events end otherwise. 0 errors."))
-        try workshop.write("rules/new.yaml", Self.rules("home/other"))
+        try workshop.write("rules/new.yaml", Self.rules("home/other", file))
         let other = try workshop.tryck(["what-if", workshop.path("rules/new.yaml"), "--json"] + options)
         #expect(try other.status() == 1, "\(other.text)")
         let result = try JSONValue(parsing: other.text.trimmingCharacters(in: .newlines))
@@ -65,8 +70,9 @@ struct HistoryTests {
             #expect(difference["after"]?.arrayValue?.last?["text"] == "home/other ***")
             #expect(difference["after"]?.arrayValue?.last?["certain"] == true)
         }
-        let started = try workshop.tryck(["what-if", "--state-directory", workshop.path("nowhere")])
-        #expect(try started.status() == 69, "\(started.text)")
+        #expect(try started() == "started\nstarted\n")
+        let none = try workshop.tryck(["what-if", "--state-directory", workshop.path("nowhere")])
+        #expect(try none.status() == 69, "\(none.text)")
 
         let all = try segments().joined()
         #expect(!all.contains("copper-4711"))

@@ -210,7 +210,7 @@ extension RuleEngine.Effect {
         case .finished(let run, _, let result): "\(result.rawValue) \(run.rawValue)"
         case .interrupted(let run, let rule, _): "interrupted \(run.rawValue) \(rule)"
         case .store(let change): "keep " + change.words
-        case .variableChanged(let name, let value): "\(name) = \(value.shown)"
+        case .variableChanged(let name, let value, _, _): "\(name) = \(value.shown)"
         case .enabledChanged(let rule, let isEnabled): "\(rule) \(isEnabled ? "enabled" : "disabled")"
         case .triggerModeDropped(let button): "mode of \(button) dropped"
         case .subscribe(let topics): "subscribe " + topics.joined(separator: " ")

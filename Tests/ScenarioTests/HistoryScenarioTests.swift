@@ -221,6 +221,84 @@ struct HistoryScenarioTests {
         }
     }
 
+    @Test(
+        "an unknown result does not become a failure because the step's time limit is short", arguments: ["1s", "2s"])
+    func unknownWithTimeLimit(limit: String) throws {
+        let house = Self.day(presses: 20, crashes: false)
+        let steps = [
+            "- {run: [measure], timeout: \(limit)}",
+            "- {http: {url: \"http://home.example/other\"}, timeout: \(limit)}",
+            "- publish: {topic: home/measured, payload: 1}",
+        ]
+        let rules = Self.rules(kitchen: steps.joined(separator: "\n      "))
+        let result = try Self.compare(house, with: rules)
+        #expect(result.errors == [])
+        #expect(!result.differences.isEmpty)
+        for difference in result.differences {
+            #expect(difference.after.map(\.kind).suffix(3) == ["run", "http", "publish"])
+            #expect(difference.after.map(\.isUncertain).suffix(3) == [false, true, true])
+        }
+    }
+
+    @Test("a variable belongs to the run that has set it, also after a delay and beside other runs")
+    func variables() throws {
+        func rules(_ step: Int) -> HouseRules {
+            HouseRules(
+                """
+                version: 1
+                buttons: {kitchen: "80:E4:DA:00:00:01"}
+                variables: {first: 0, second: 0, late: 0}
+                rules:
+                  - id: first
+                    triggers: {button: kitchen, event: click}
+                    actions: {set: {first: "{{ variables.first + 1 }}"}}
+                  - id: second
+                    triggers: {button: kitchen, event: click}
+                    actions: {set: {second: "{{ variables.second + \(step) }}"}}
+                  - id: late
+                    triggers: {button: kitchen, event: click}
+                    actions:
+                      - delay: 5s
+                      - set: {late: "{{ variables.late + \(step) }}"}
+                """)
+        }
+        var house = Household(rules: rules(1), history: HouseHistory(), isWitnessed: true)
+        house.pairAll()
+        for _ in 0..<2 {
+            house.press("kitchen", .click)
+            house.wait(.seconds(10))
+        }
+        let result = try Self.compare(house, with: rules(2))
+        #expect(result.differences.count == 2)
+        for (number, difference) in result.differences.enumerated() {
+            #expect(difference.before.map(\.rule) == ["second", "late"])
+            #expect(difference.before.map(\.text) == ["second = \(number + 1)", "late = \(number + 1)"])
+            #expect(difference.before.map(\.after) == [.zero, .seconds(5)])
+            #expect(difference.after.map(\.text) == ["second = \(2 * number + 2)", "late = \(2 * number + 2)"])
+        }
+        let lines = house.told.filter { $0["kind"] == "variable" }
+        #expect(lines.map { $0["rule"] } == ["first", "second", "late", "first", "second", "late"])
+        #expect(lines.allSatisfy { $0["run"]?.integerValue != nil })
+    }
+
+    @Test("the clock of a segment that begins years after it was set is repeated")
+    func longLife() throws {
+        let header = RecordingHeader(
+            startedAt: UTCTime(milliseconds: 1_795_000_000_000), configuration: HubConfiguration(version: "1"),
+            stored: StoredState(installationID: "0123"))
+        var house = ReplayedHouse(header, rules: RuleSet())
+        let years = Duration.seconds(2 * 366 * 86_400)
+        func take(_ input: String, after time: Duration) throws {
+            let line = "{\"at_ns\":\(time.nanoseconds),\"input\":\(input)}"
+            guard case .input(let input) = try RecordingLine(parsing: Array(line.utf8)) else { return }
+            _ = try house.take(input, rules: nil)
+        }
+        try take(#""wall_clock","utc_ms":1795000000000,"repeated":true"#, after: .milliseconds(1))
+        try take(#""start","repeated":true"#, after: years)
+        #expect(house.time == header.startedAt + years - .milliseconds(1))
+        #expect(throws: ReplayedHouse.Failure.badTime) { try take(#""broker_connected""#, after: years + years) }
+    }
+
     @Test("rules that are edited twice are compared with those of each time")
     func reloaded() throws {
         var house = Household(rules: Self.rules(), history: HouseHistory(), isWitnessed: true)

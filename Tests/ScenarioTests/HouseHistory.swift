@@ -29,7 +29,7 @@ struct HouseHistory {
     }
 
     mutating func add(_ turn: HubRunner.Turn, _ hub: inout Hub, _ clock: UTCTime) {
-        let line = hub.recordedLine(turn.input, turn.effects, at: turn.at)
+        let line = hub.recordedLine(turn.input, turn.effects, isForHistory: true, at: turn.at)
         let isState =
             if case .messageReceived(let topicName, _, _) = turn.input { hub.isState(topicName) } else { false }
         let length = segments[current]?.octets.count ?? 0

@@ -95,7 +95,8 @@ package struct HistoryWriter: Sendable {
             return [.log(.info, "the history is kept again")]
         case .turn(let turn, let line, let length, let isState, let isBetweenRuns):
             follow(turn, isState: isState)
-            guard let line, Self.isKept(turn.input, line) else { return [] }
+            let hasConsequences = line?["reports"] != nil || line?["started"] != nil
+            guard let line, Self.keeps(turn.input, hasConsequences: hasConsequences) else { return [] }
             if let pausedUntil {
                 guard now >= pausedUntil else { return [] }
                 self.pausedUntil = nil
@@ -174,12 +175,17 @@ package struct HistoryWriter: Sendable {
         case .wallClock(let utc): wallClockSet = (utc, turn.at)
         case .brokerConnected: isBrokerConnected = true
         case .brokerDisconnected: isBrokerConnected = false
-        case .rulesLoaded(_, let loaded): if loaded.rules != nil { header?.rules = loaded.source }
+        case .rulesLoaded(_, let loaded):
+            guard let set = loaded.set else { break }
+            header?.rules = loaded.source
+            let filters = set.states.map { TopicFilter($0.topicName) }
+            messages = messages.filter { message in filters.contains { $0.matches(message.key) } }
         case .messageReceived(let topicName, let payload, _):
-            guard isState, payload.count <= Self.maximumTopicLength,
-                messages.count < Self.maximumTopicCount || messages[topicName] != nil
-            else { break }
-            messages[topicName] = .messageReceived(topicName: topicName, payload: payload, retained: true)
+            guard isState, messages.count < Self.maximumTopicCount || messages[topicName] != nil else { break }
+            // After a message that is too long the value is unknown to a reader, because the one before it is wrong.
+            let isShort = payload.count <= Self.maximumTopicLength
+            messages[topicName] =
+                isShort ? .messageReceived(topicName: topicName, payload: payload, retained: true) : nil
         case .start, .entropy, .transportOpened, .busOpened, .transportClosed, .received, .bus, .goOn, .source,
             .brokerAddress, .brokerSentMalformedPacket, .published, .publishFailed, .messageDropped,
             .subscriptionRefused, .processEnded, .webAnswered, .reloadRules, .logLevel, .firmwareFiles, .firmwareRead,
@@ -189,13 +195,15 @@ package struct HistoryWriter: Sendable {
     }
 
     /// True if a replay of rules needs the input.
-    private static func isKept(_ input: Hub.Input, _ line: JSONValue) -> Bool {
+    ///
+    /// - Parameter hasConsequences: true if the input has caused reports, or has started programs or web requests.
+    static func keeps(_ input: Hub.Input, hasConsequences: Bool) -> Bool {
         switch input {
         case .start, .wallClock, .received, .bus, .goOn, .source, .brokerConnected, .brokerDisconnected,
             .messageReceived, .processEnded, .webAnswered, .rulesLoaded, .transportOpened, .busOpened, .transportClosed,
             .stop:
             return true
-        case .timerFired: return line["reports"] != nil || line["started"] != nil
+        case .timerFired: return hasConsequences
         case .controlLine(_, let line):
             guard let name = (try? JSONValue(parsing: line))?["request"]?.stringValue else { return false }
             return keptRequests.contains(name)

@@ -52,8 +52,12 @@ extension Hub {
     /// The line for the latest input of `handle`; `nil` for a packet or entropy without reports, which only the radio
     /// uses.
     ///
-    /// - Parameter effects: those that `handle` returned.
-    package mutating func recordedLine(_ input: Input, _ effects: [Effect] = [], at now: Instant) -> JSONValue? {
+    /// - Parameters:
+    ///   - effects: those that `handle` returned.
+    ///   - isForHistory: true if only a history needs the line, which leaves out many inputs. No line is made for those.
+    package mutating func recordedLine(
+        _ input: Input, _ effects: [Effect] = [], isForHistory: Bool = false, at now: Instant
+    ) -> JSONValue? {
         guard let recording else { return nil }
         var recorded = RecordedInput(
             at: Instant(sinceBoot: now - recording.start), input: input, reports: buttonSource.takeReports())
@@ -73,7 +77,9 @@ extension Hub {
             isForRadio = false
         }
         // Most packets are advertisements without reports, for which no line is encoded.
-        if isForRadio, recorded.reports.isEmpty, recorded.started.isEmpty { return nil }
+        let hasConsequences = !recorded.reports.isEmpty || !recorded.started.isEmpty
+        if isForRadio, !hasConsequences { return nil }
+        if isForHistory, !HistoryWriter.keeps(input, hasConsequences: hasConsequences) { return nil }
         let line = recorded.json(hiding: recording.redaction)
         guard !isForRadio || line["reports"] != nil || !recorded.started.isEmpty else { return nil }
         return line
@@ -120,6 +126,9 @@ extension Hub {
     /// The fingerprint of a program or a web request that an effect starts, redacted like this hub's output; `nil` for other
     /// effects.
     package func recordedJob(_ effect: Effect) -> RecordedJob? { effect.recordedJob(hiding: rules.redaction) }
+
+    /// When the time limit of the step that waits for a program or a web request ends; `nil` if no step waits.
+    package func deadline(of job: JobID) -> Instant? { jobs.step(of: job).flatMap { rules.deadline(of: $0) } }
 
     /// `text` without the secrets of the rules.
     package func redacted(_ text: String) -> String { rules.redaction(text) }

@@ -52,6 +52,13 @@ extension JSONValue {
         return value
     }
 
+    /// The time of a clock in milliseconds since 1970, of the years 1…9999. Calendars and rules calculate with the clock, and other
+    /// times could overflow there.
+    var clockTime: UTCTime? {
+        guard let time = integerValue, (-62_135_596_800_000...253_402_300_799_999).contains(time) else { return nil }
+        return UTCTime(milliseconds: time)
+    }
+
     /// A member that may be missing or null.
     func optional<Value>(_ name: String, _ read: (JSONValue) -> Value?) throws(RecordingFailure) -> Value? {
         guard let value = self[name], value != .null else { return nil }

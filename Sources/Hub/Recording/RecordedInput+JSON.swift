@@ -194,7 +194,7 @@ extension RecordedInput {
         switch kind {
         case .entropy: .entropy(try line.octets("octets"))
         case .start: .start
-        case .wallClock: .wallClock(UTCTime(milliseconds: try line.integer("utc_ms")))
+        case .wallClock: .wallClock(try line.member("utc_ms", \.clockTime))
         case .transportOpened: .transportOpened(try RadioID(recorded: line))
         case .received: .received(line["packet"] == nil ? [] : try line.octets("packet"))
         case .transportClosed:

@@ -20,7 +20,7 @@ extension RecordingHeader {
         guard version <= Recording.version else { throw .newerVersion(version) }
         guard version > 0 else { throw .badMember("version") }
         self.init(
-            startedAt: UTCTime(milliseconds: try line.integer("started_at_ms")),
+            startedAt: try line.member("started_at_ms", \.clockTime),
             configuration: try HubConfiguration(recorded: try line.member("configuration") { $0 }),
             rules: try line.optional("rules") { $0 }.map { (rules) throws(RecordingFailure) in
                 try RecordedRules(recorded: rules)

@@ -1,4 +1,4 @@
-import ButtonModel
+package import ButtonModel
 import Expressions
 import Gestures
 
@@ -8,6 +8,14 @@ extension RuleEngine {
     package func awaits(_ step: ActionID) -> Bool {
         guard case .result(let attempt, _) = scheduler.runs[step.run]?.waiting else { return false }
         return attempt.step == step
+    }
+
+    /// When the time limit of this action ends; `nil` if no run waits for its result, or if it has no time limit.
+    package func deadline(of step: ActionID) -> Instant? {
+        guard case .result(let attempt, let deadline) = scheduler.runs[step.run]?.waiting, attempt.step == step else {
+            return nil
+        }
+        return deadline
     }
 
     /// The number of runs that are in progress or wait for their turn.
@@ -87,7 +95,7 @@ extension RuleEngine {
         guard var resumed = scheduler.take(id) else { return }
         body(&resumed, &world, &effects)
         scheduler.putBack(resumed)
-        carryOutChanges(at: now, &effects)
+        carryOutChanges(by: id, at: now, &effects)
         // A run that has disabled its own rule was resumed once more by that, and may have ended there.
         guard let run = scheduler.runs[id] else { return }
         if let result = run.result { return finish(run, result, &effects) }

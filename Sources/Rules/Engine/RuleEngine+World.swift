@@ -97,7 +97,9 @@ extension RuleEngine {
 
 extension RuleEngine {
     /// Stores and reports the changes, and marks the world as changed for the runs that wait for it.
-    mutating func carryOutChanges(at now: Instant, _ effects: inout [Effect]) {
+    ///
+    /// - Parameter run: that has made the changes; `nil` if none has.
+    mutating func carryOutChanges(by run: RunID? = nil, at now: Instant, _ effects: inout [Effect]) {
         guard !world.changed.isEmpty else { return }
         let changes = world.changed.sorted(by: World.Change.comesFirst)
         world.changed = []
@@ -110,7 +112,8 @@ extension RuleEngine {
                 assigned.insert(variable.name)
                 let value = world.variables[variableIndex]
                 if variable.isPersisted { effects.append(.store(.variable(variable.name, value))) }
-                effects.append(.variableChanged(variable.name, value))
+                let rule = run.flatMap { scheduler.runs[$0]?.trace.rule }
+                effects.append(.variableChanged(variable.name, value, by: run, rule: rule))
             case .cycle(let key):
                 effects.append(.store(.cycle(key, world.cycles[key])))
             case .enable(let ruleIndex, let isEnabled):

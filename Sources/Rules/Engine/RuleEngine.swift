@@ -121,7 +121,10 @@ package struct RuleEngine: Sendable {
         /// A stored run of an earlier process is not resumed.
         case interrupted(RunID, rule: String, RunCause)
         case store(RuleStateChange)
-        case variableChanged(String, Value)
+        /// - Parameters:
+        ///   - run: the run that has set the variable; `nil` for a request, a reset or a reload.
+        ///   - rule: that of the run.
+        case variableChanged(String, Value, by: RunID? = nil, rule: String? = nil)
         case enabledChanged(rule: String, Bool)
         /// A trigger mode that was set at run time is reset, because rules need other gestures.
         case triggerModeDropped(ButtonID)
