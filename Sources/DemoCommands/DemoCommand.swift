@@ -69,7 +69,7 @@ struct DemoCommand: ParsableCommand {
         if let capture { _ = try NewFile(capture, remedy: "Specify another file, or remove it.") }
         let program = try DaemonProgram.locate()
         let page = try web ? DaemonProgram.locate("tryck-web") : nil
-        let files = try DemoFiles(rules: rules, simulator: simulator, pagePort: web ? FreePort.onLoopback() : nil)
+        let files = try DemoFiles(rules: rules, simulator: simulator, pagePort: web ? LoopbackPort.free() : nil)
         let models: [String: FlicModel]
         do {
             try check(files)

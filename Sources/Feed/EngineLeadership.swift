@@ -20,8 +20,8 @@ package import MQTTTopics
 /// engine's will says `offline` even if it stands by, so `offline` counts only from the engine whose claim was last.
 /// `online` in our own name, while we do not lead, is a message of an earlier process and counts as `offline`.
 ///
-/// No lock is needed. All presses and messages go through the one broker: an engine whose connection is dead reaches
-/// nobody, and sites ignore claims of a lower term than the highest that they have heard.
+/// No lock is needed. All presses and messages go through the one broker: an engine whose connection is dead can
+/// publish nothing, and sites ignore claims with a lower term than the highest that they have heard.
 package struct EngineLeadership: Sendable {
     package enum Input: Hashable, Sendable {
         /// The first input.

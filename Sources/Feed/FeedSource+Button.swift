@@ -6,12 +6,12 @@ extension FeedSource {
         var state = State.unknown
         /// Our own claim, or one that we have adopted. `cursor` is its number.
         var claim: FeedCursor?
-        /// The retained claim and how far everything was done, as heard on this connection; they may be of another life
-        /// of the site.
+        /// The retained messages `cursor` and `done` that were heard on this connection. The site may have been installed anew
+        /// since they were published.
         var heardClaim: FeedCursor?
         var heardDone: FeedDone?
-        /// The number up to which everything was done by whoever claimed it, or has been reported as interrupted, or
-        /// was taken by this process.
+        /// The highest number up to which each message has one of three ends: an engine has done it, it was reported as
+        /// interrupted, or this process has taken it.
         var accounted = 0
         /// The first and the last message that this process took and that is not settled.
         var open: ClosedRange<Int>?

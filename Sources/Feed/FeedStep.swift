@@ -1,7 +1,7 @@
 package import ButtonModel
 import JSON
 
-/// One step of a notification of a button: a step of a press, or a turn of a dial.
+/// An event in a notification of a button: a step of a press, or a turn of a dial.
 package enum FeedStep: Hashable, Sendable {
     case press(ButtonEvent)
     case turn(ButtonMovement)

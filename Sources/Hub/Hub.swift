@@ -342,7 +342,7 @@ package struct Hub: Sendable {
         }
         if radios.slots.count > 1 {
             for record in buttons.ownSorted {
-                // A radio that was taken out of the configuration is nobody's home.
+                // The configuration may not list this radio any more. The button then has no home.
                 guard let home = radios.ids.first(where: { radios[$0].radio.name == record.home }) else { continue }
                 advanceButtons(.restoredHome(record.identity.address, home), at: now)
             }

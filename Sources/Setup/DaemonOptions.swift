@@ -14,43 +14,18 @@ package struct DaemonOptions: Hashable, Sendable {
         self.controlSocket = controlSocket
     }
 
-    package enum Request: Hashable, Sendable {
-        case run(DaemonOptions)
-        case help
-        case version
-        /// The error in the arguments, as a sentence for the user.
-        case usage(String)
-    }
-
     /// - Parameter arguments: the command line without the name of the program.
-    package static func parse(_ arguments: [String]) -> Request {
-        var options = DaemonOptions()
-        var remaining = arguments[...]
-        while var argument = remaining.popFirst() {
-            var attached: String?
-            if argument.hasPrefix("--"), let equals = argument.firstIndex(of: "=") {
-                attached = String(argument[argument.index(after: equals)...])
-                argument = String(argument[..<equals])
-            }
-            switch argument {
-            case "--help", "-h": return .help
-            case "--version": return .version
-            case "--config", "--state-directory", "--control-socket", "--log-level", "--capture", "--record":
-                guard let value = attached ?? remaining.popFirst(), !value.isEmpty else {
-                    return .usage("\(argument) needs a value; see tryckd --help")
-                }
-                switch argument {
-                case "--config": options.configuration = value
-                case "--state-directory": options.stateDirectory = value
-                case "--control-socket": options.controlSocket = value
-                case "--capture": options.capture = value
-                case "--record": options.record = value
-                default: options.logLevel = value
-                }
-            default: return .usage("unknown argument \"\(argument)\"; see tryckd --help")
-            }
-        }
-        return .run(options)
+    package static func parse(_ arguments: [String]) -> ServiceArguments<DaemonOptions> {
+        ServiceArguments(
+            arguments, of: "tryckd", DaemonOptions(),
+            [
+                "--config": \.configuration,
+                "--state-directory": \.stateDirectory,
+                "--control-socket": \.controlSocket,
+                "--log-level": \.logLevel,
+                "--capture": \.capture,
+                "--record": \.record,
+            ])
     }
 
     package static let help = """

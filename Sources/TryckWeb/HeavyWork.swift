@@ -27,7 +27,7 @@ final class HeavyWork {
             loop.offload(work) { continuation.resume(returning: $0) }
         }
         if waiting.isEmpty { running -= 1 } else { waiting.removeFirst().resume() }
-        // Rules and the code that loads them are needed again when somebody types, and not before.
+        // Loading rules takes megabytes that are not needed until somebody edits rules again, so the system gets them back.
         if running == 0 { StartMemory.release() }
         return value
     }

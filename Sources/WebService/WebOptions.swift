@@ -1,4 +1,4 @@
-import Platform
+package import Setup
 
 /// The options on the command line of `tryck-web`.
 package struct WebOptions: Hashable, Sendable {
@@ -10,41 +10,16 @@ package struct WebOptions: Hashable, Sendable {
 
     package init() {}
 
-    package enum Request: Hashable, Sendable {
-        case run(WebOptions)
-        case help
-        case version
-        /// The error in the arguments, as a sentence for the user.
-        case usage(String)
-    }
-
     /// - Parameter arguments: the command line without the name of the program.
-    package static func parse(_ arguments: [String]) -> Request {
-        var options = WebOptions()
-        var remaining = arguments[...]
-        while var argument = remaining.popFirst() {
-            var attached: String?
-            if argument.hasPrefix("--"), let equals = argument.firstIndex(of: "=") {
-                attached = String(argument[argument.index(after: equals)...])
-                argument = String(argument[..<equals])
-            }
-            switch argument {
-            case "--help", "-h": return .help
-            case "--version": return .version
-            case "--config", "--state-directory", "--control-socket", "--public":
-                guard let value = attached ?? remaining.popFirst(), !value.isEmpty else {
-                    return .usage("\(argument) needs a value; see tryck-web --help")
-                }
-                switch argument {
-                case "--config": options.configuration = value
-                case "--state-directory": options.stateDirectory = value
-                case "--control-socket": options.controlSocket = value
-                default: options.publicFolder = value
-                }
-            default: return .usage("unknown argument \"\(argument)\"; see tryck-web --help")
-            }
-        }
-        return .run(options)
+    package static func parse(_ arguments: [String]) -> ServiceArguments<WebOptions> {
+        ServiceArguments(
+            arguments, of: "tryck-web", WebOptions(),
+            [
+                "--config": \.configuration,
+                "--state-directory": \.stateDirectory,
+                "--control-socket": \.controlSocket,
+                "--public": \.publicFolder,
+            ])
     }
 
     package static let help = """

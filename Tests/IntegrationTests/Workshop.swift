@@ -1,4 +1,5 @@
 import Foundation
+import Platform
 
 /// A directory for one test, free ports, and programs of this package and others.
 final class Workshop {
@@ -67,23 +68,7 @@ final class Workshop {
 
     /// A port that is free at this moment.
     static func freePort() throws -> Int {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let port = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> Int in
-                guard bind(descriptor, address, length) == 0, getsockname(descriptor, address, &length) == 0 else {
-                    return 0
-                }
-                return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
-                    Int(UInt16(bigEndian: $0.pointee.sin_port))
-                }
-            }
-        }
-        guard port > 0 else { throw Program.Failure(description: "no free port on loopback") }
+        guard let port = LoopbackPort.free() else { throw Program.Failure(description: "no free port on loopback") }
         return port
     }
 

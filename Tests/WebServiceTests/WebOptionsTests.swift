@@ -1,3 +1,4 @@
+import Setup
 import Testing
 
 @testable import WebService

@@ -1,7 +1,7 @@
 import Synchronization
 import WebService
 
-/// One reader of the live stream: what is not written yet.
+/// The connection of one reader of the live stream, with the octets that are not written to it yet.
 final class EventStream: Sendable {
     /// A reader with more unwritten octets is cut off. It comes back by itself, and gets what it missed.
     static let maximumPending = 1 << 20

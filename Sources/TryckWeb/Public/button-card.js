@@ -1,4 +1,4 @@
-// One button on the page Now: its drawing, which moves with it, and what is known of it.
+// The card of a button on the page Now: a drawing that shows whether the button is pressed, its state, battery and signal.
 
 import {battery, body, cap, lights, litLights, partsOf, shownPosition, signal} from "./drawing.js";
 import {h, icon, setAttribute, setText, svg} from "./dom.js";
