@@ -12,9 +12,10 @@ struct FingerprintParts {
     var groups: [(name: String, node: YAMLNode)] = []
     var states: [(name: String, node: YAMLNode)] = []
     var variables: [(name: String, node: YAMLNode)] = []
-    /// By index in `RuleSet.scripts` and `RuleSet.rules`.
-    var scripts: [YAMLNode] = []
-    var rules: [YAMLNode] = []
+    /// By index in `RuleSet.scripts` and `RuleSet.rules`. They are not nodes, because the nodes of a rule are freed as soon as
+    /// the rule is read.
+    var scripts: [Fingerprint] = []
+    var rules: [Fingerprint] = []
     var tests = Fingerprint()
 }
 
@@ -22,7 +23,7 @@ extension RuleSetReader {
     /// Sets the fingerprints of a set without errors and of its rules. The fingerprint of a rule includes all scripts
     /// that it calls, directly or indirectly.
     mutating func setFingerprints(_ graph: ScriptGraph) {
-        var scripts: [Fingerprint] = contents.scripts.map(\.fingerprint)
+        var scripts = contents.scripts
         for script in graph.order {
             for called in graph.calls[script] { scripts[script].combine(scripts[called]) }
         }
@@ -38,7 +39,7 @@ extension RuleSetReader {
             all.combine(scripts[script])
         }
         for index in ruleSet.rules.indices {
-            var fingerprint = contents.rules[index].fingerprint
+            var fingerprint = contents.rules[index]
             for called in graph.calledByRules[index] { fingerprint.combine(scripts[called]) }
             ruleSet.rules[index].fingerprint = fingerprint.text
             all.combine(fingerprint)

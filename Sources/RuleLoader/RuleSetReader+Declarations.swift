@@ -85,7 +85,7 @@ extension RuleSetReader {
             if !wrong.isEmpty { reader.wrongInputs[index] = wrong }
             reader.scripts[name] = index
             reader.ruleSet.scripts.append(Script(name: name, inputs: inputs, location: reader.location(of: entry.key)))
-            reader.contents.scripts.append(entry.value)
+            reader.contents.scripts.append(entry.value.fingerprint)
             found.append((index, reader.currentDocument, entry.value))
             return true
         }

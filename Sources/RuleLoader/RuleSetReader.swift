@@ -175,6 +175,7 @@ struct RuleSetReader {
             return
         }
         rules.reserveCapacity(rules.count + nodes.count)
+        ruleSet.rules.reserveCapacity(ruleSet.rules.count + nodes.count)
         for node in nodes {
             let index = declareRule(node)
             rules.append(UnreadRule(document: currentDocument, index: index, node: node))
@@ -195,7 +196,7 @@ struct RuleSetReader {
         let index = ruleSet.rules.count
         scope.rules[name] = index
         ruleSet.rules.append(Rule(id: name, triggers: [], steps: [], location: location(of: id)))
-        contents.rules.append(node)
+        contents.rules.append(node.fingerprint)
         return index
     }
 

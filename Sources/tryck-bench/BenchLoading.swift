@@ -53,13 +53,16 @@ enum BenchLoading {
         }
         var count = 0
         var peak: Int?
+        // The set outlives the measurement, because a daemon keeps its rules, too.
+        var rules: RuleSet?
         let time = try coreTime { () throws(Failure) in
             switch part {
             case .events: count = FileLoader.countYAMLEvents(in: file.octets)
-            case .rules: count = try BenchRuleFile.load(file.octets).rules.count
+            case .rules: rules = try BenchRuleFile.load(file.octets)
             }
             peak = residentMemory("VmHWM")
         }
+        if let rules { count = rules.rules.count }
         guard let peak else { throw unreadable }
         return [
             "nanoseconds": .number(time), "kilobytes": .integer(Int64(peak - before)), "count": .integer(Int64(count)),
