@@ -24,7 +24,7 @@ enum StoryRules: String, CaseIterable, Hashable, Sendable {
     static func lateness(of rule: String) -> Duration? {
         switch rule {
         // The end of a hold may be of any age.
-        case "hall_down", "hall_repeat", "porch_release", "kitchen_undim": nil
+        case "hall_down", "hall_repeat", "hall_ask", "porch_release", "kitchen_undim": nil
         case "porch_hold": .seconds(20)
         // These rules drop late presses.
         case "porch_click", "kitchen_dim": .zero
@@ -45,7 +45,7 @@ enum StoryRules: String, CaseIterable, Hashable, Sendable {
     /// sent, including its earlier steps and the message's own wait; `nil`: without a limit.
     static func patience(of rule: String) -> (button: String, Duration)? {
         switch rule {
-        case "hall_down", "hall_repeat", "arrived": nil
+        case "hall_down", "hall_repeat", "hall_ask", "arrived", "noon_chime", "word_heard": nil
         case "porch_hold": ("porch", .seconds(20 + 4 + 5 + 2))
         // A button may be held for long before its link is lost.
         case "porch_release", "kitchen_undim": nil
@@ -57,7 +57,10 @@ enum StoryRules: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    static func hasSubtopic(_ rule: String) -> Bool { ["kitchen_double", "porch_hold"].contains(rule) }
+    static func hasSubtopic(_ rule: String) -> Bool { ["kitchen_double", "porch_hold", "hall_ask"].contains(rule) }
+
+    /// False for rules that start at a time or with a change of a state.
+    static func hasButton(_ rule: String) -> Bool { !["noon_chime", "word_heard"].contains(rule) }
 
     /// Secrets that must appear only in the places where rules put them.
     static let secrets = ["correct horse battery", "b3arer-t0ken"]
@@ -81,6 +84,8 @@ enum StoryRules: String, CaseIterable, Hashable, Sendable {
         states:
           word: {topic: home/word, default: none}
           guests: {topic: home/guests, type: integer, default: 0, max_age: 30s}
+          anything: {topic: home/+, as: last, max_age: 20s}
+          switched: {topic: "home/#", as: count}
         variables:
           count: {initial: 0, min: 0, max: 1000000}
           scene: {initial: day, values: [day, evening, night]}
@@ -137,6 +142,16 @@ enum StoryRules: String, CaseIterable, Hashable, Sendable {
                   every: 200ms
                   actions:
                     - publish: {topic: did/hall_repeat}
+          - id: hall_ask
+            triggers: {button: hall, event: double_click}
+            mode: restart
+            on_restart: resume
+            actions:
+              - wait_for: {button: [hall, kitchen], event: click}
+                timeout: 6s
+                save_as: answer
+                then: {publish: {topic: did/hall_ask/yes, payload: "{{ results.answer.button }}"}}
+                else: {publish: {topic: did/hall_ask/no, payload: "{{ random(1, 6) }} of {{ states.switched }}"}}
           - id: porch_hold
             triggers: {button: porch, event: hold}
             mode: parallel
@@ -188,6 +203,17 @@ enum StoryRules: String, CaseIterable, Hashable, Sendable {
             conditions: {time: {after: 11:00, before: 13:00}}
             actions:
               - publish: {topic: did/at_noon}
+          - id: noon_chime
+            triggers: {at: 12:00, missed: 2h}
+            mode: parallel
+            actions:
+              - publish: {topic: did/noon_chime, payload: "{{ trigger.late }}", qos: 1}
+          - id: word_heard
+            triggers: {state: anything, for: 500ms}
+            mode: restart
+            actions:
+              - delay: 300ms
+              - publish: {topic: did/word_heard, payload: "{{ states.anything ?? 'nothing' }} {{ random(1, 6) }}"}
           - id: arrived
             triggers: {button: [kitchen, hall], event: connected}
             actions:

@@ -359,6 +359,10 @@ struct Witness {
 
     private mutating func runTold(_ line: JSONValue) {
         dimmed(line["rule"]?.stringValue)
+        if let rule = line["rule"]?.stringValue, !StoryRules.hasButton(rule) {
+            if line["button"] != .null { report("P3", "\(rule) ran for a button: \(line)") }
+            return
+        }
         guard let rule = line["rule"]?.stringValue, let name = line["button"]?.stringValue,
             let event = line["event"]?.stringValue, let button = Self.names[name]
         else { return report("P3", "a rule ran without an event: \(line)") }
