@@ -84,7 +84,7 @@ enum StoryRules: String, CaseIterable, Hashable, Sendable {
         states:
           word: {topic: home/word, default: none}
           guests: {topic: home/guests, type: integer, default: 0, max_age: 30s}
-          anything: {topic: home/+, as: last, max_age: 20s}
+          anything: {topic: home/+, as: last}
           switched: {topic: "home/#", as: count}
         variables:
           count: {initial: 0, min: 0, max: 1000000}
