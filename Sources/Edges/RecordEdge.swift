@@ -23,8 +23,8 @@ package enum RecordFailure: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// Writes the recording that `--record` requests.
 ///
-/// Lines of a turn of the loop are written at the beginning of the next turn, without fsync. The kernel keeps them when
-/// the process ends for any reason, so at most one turn is lost. An existing recording is continued. The file ends with
+/// Lines of a turn of the loop are written at the end of the next turn, without fsync. The kernel keeps them when the
+/// process ends for any reason, so at most two turns are lost. An existing recording is continued. The file ends with
 /// a complete line, unless the process ended during a write.
 @ReactorActor
 package final class RecordEdge {

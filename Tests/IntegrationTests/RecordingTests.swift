@@ -36,7 +36,11 @@ struct RecordingTests {
         """
 
     /// Runs the daemon with a recording, while a client sends requests and listens. Returns the lines of the stream.
-    private func session(_ workshop: Workshop, _ script: [String], end: Int32) throws -> [JSONValue] {
+    ///
+    /// - Parameter last: a text of the last line that the recording must have before the daemon is ended.
+    private func session(
+        _ workshop: Workshop, _ script: [String], recorded last: String? = nil, end: Int32
+    ) throws -> [JSONValue] {
         let daemon = try workshop.start(
             Workshop.built("tryckd"),
             [
@@ -47,11 +51,16 @@ struct RecordingTests {
         for line in ["is ready", "connected to"] { try daemon.wait(forLineContaining: line) }
         let client = try workshop.start(
             "/usr/bin/python3", ["-c", RecordingTests.client, workshop.path("control.sock")])
-        // A turn's lines are in the recording when a request of a later turn is answered.
+        // The lines of the last turn are watched when a request of a later turn is answered.
         let answered = [#"{"request":"buttons"}"#, #"until "data":["#]
         for line in [#"{"request":"watch"}"#] + script + answered { client.write(line) }
         client.closeInput()
         #expect(try client.status() == 0, "\(client.text)")
+        // A turn's lines are recorded at the end of the next turn.
+        if let last {
+            let recording = workshop.directory.appending(path: "session.jsonl")
+            try workshop.wait { try String(decoding: Data(contentsOf: recording), as: UTF8.self).contains(last) }
+        }
         daemon.signal(end)
         #expect(try daemon.status() == (end == SIGKILL ? SIGKILL : 0), "\(daemon.text)")
         return try client.lines.map { try JSONValue(parsing: $0) }.filter { $0["kind"] != nil }
@@ -81,7 +90,7 @@ struct RecordingTests {
             [
                 #"{"request":"permit_join","data":{"time":60}}"#, #"until "state":"ready""#, press,
                 #"until "outcome":"completed""#,
-            ], end: SIGKILL)
+            ], recorded: "code ***", end: SIGKILL)
         // The daemon's programs ended with it, and the recording stays.
         let second = try session(
             workshop, [press, #"until "event":"click""#, #"until "outcome":"#, press, #"until "event":"click""#],
