@@ -22,6 +22,13 @@ struct Announcements: Sendable {
         case deleted
     }
 
+    /// The next event in the renaming of a button's entities.
+    private enum Renaming: Hashable, Sendable {
+        case removal
+        case naming
+        case acknowledgement
+    }
+
     /// The longest delay between Home Assistant's start and the next announcement. The delay is random, so that several
     /// bridges do not announce their devices at the same time.
     static let longestDelay = Duration.seconds(5)
@@ -33,6 +40,8 @@ struct Announcements: Sendable {
     private var devices: [ButtonID: ButtonDevice] = [:]
     /// Components of earlier announcements that have to be withdrawn: for each topic, their platforms by component key.
     private var withdrawn: [RetainedTopic: [String: String]] = [:]
+    /// Buttons whose entities get new ids, and what comes next.
+    private var renamings: [ButtonID: Renaming] = [:]
     /// Devices that the user has deleted in Home Assistant. They are not announced again until tryckd is restarted.
     private var hidden: Set<RetainedTopic> = []
 
@@ -103,16 +112,41 @@ struct Announcements: Sendable {
             }
         }
         let withdrawn = withdrawn.removeValue(forKey: topic) ?? [:]
+        let entities = takeEntities(of: topic)
         let payload: [UInt8] =
             switch topic {
-            case .config: device.map { discovery.payload($0, withdrawn: withdrawn) } ?? []
+            case .config: device.map { discovery.payload($0, withdrawn: withdrawn, entities: entities) } ?? []
             case .bridgeConfig, .bridgeInfo, .bridgeDevices, .bridgePairing, .bridgeHealth, .bridgeRadios, .rules,
                 .status,
                 .availability, .bridgeState, .ruleEnabled, .lastRun, .statistics, .variable:
                 discovery.bridgePayload(withdrawn: withdrawn)
             }
         let message = MQTTMessage(topicName: name(of: topic), payload: payload, qos: 1, retain: true)
-        return (message, !withdrawn.isEmpty)
+        return (message, !withdrawn.isEmpty || entities == .removed)
+    }
+
+    /// The entities of a button get new ids, made of its name. Two messages do that, of which the next one is the first.
+    mutating func renameEntities(of button: ButtonID) { renamings[button] = .removal }
+
+    /// Begins the renaming of entities anew if its messages may not have reached the broker.
+    mutating func connectionEnded() { renamings = renamings.mapValues { _ in .removal } }
+
+    /// The broker has acknowledged a message on this topic.
+    mutating func acknowledged(_ topic: RetainedTopic) {
+        if case .config(let button) = topic, renamings[button] == .acknowledgement { renamings[button] = nil }
+    }
+
+    private mutating func takeEntities(of topic: RetainedTopic) -> EntityAnnouncement {
+        guard case .config(let button) = topic else { return .usual }
+        switch renamings[button] {
+        case .removal:
+            renamings[button] = .naming
+            return .removed
+        case .naming:
+            renamings[button] = .acknowledgement
+            return .named
+        case .acknowledgement, nil: return .usual
+        }
     }
 
     private mutating func withdraw(_ components: [String: String], from topic: RetainedTopic) {

@@ -125,6 +125,7 @@ struct BrokerQueue: Sendable {
         state = .disconnected(reason)
         isLookingForLeftovers = false
         for topic in retained.takeAll() { retained.add(topic) }
+        announcements.connectionEnded()
         return wasConnected
     }
 
@@ -172,7 +173,8 @@ struct BrokerQueue: Sendable {
     /// The broker has acknowledged what was sent (QoS 1), or it was written to the network (QoS 0). For `.message`, `ended`
     /// has to be called.
     mutating func acknowledged(_ id: MessageID) -> Acknowledged {
-        if retained.acknowledged(id) {
+        if let topic = retained.acknowledged(id) {
+            announcements.acknowledged(topic)
             publishedCount += 1
             guard isLookingForLeftovers, retained.isIdle else { return .retained(endsSearch: false) }
             isLookingForLeftovers = false
@@ -410,6 +412,12 @@ struct BrokerQueue: Sendable {
             retained.add(topic)
             return false
         }
+    }
+
+    /// Announces the button so that Home Assistant gives its entities new ids, made of its name.
+    mutating func renameEntities(of button: ButtonID) {
+        announcements.renameEntities(of: button)
+        invalidate(.config(button))
     }
 
     /// The button was paired, so that it is announced even if its device was deleted in Home Assistant before.

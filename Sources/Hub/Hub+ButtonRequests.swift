@@ -106,8 +106,12 @@ extension Hub {
         // The id, address or serial number of another button is taken as well.
         let isTaken = buttons(called: name).contains { $0 != button }
         guard name.isEmpty || !isTaken else { return .error("another button is called \"\(name)\"") }
+        guard let renamesEntities = data["homeassistant_rename"].map(\.boolValue) ?? false else {
+            return .error(#""homeassistant_rename" must be true or false"#)
+        }
         let before = buttons[button]?.displayName ?? ""
         announce(buttons.renamed(button, name.isEmpty ? nil : name), at: now)
+        if renamesEntities { broker.renameEntities(of: button) }
         return .ok(renaming(of: button, before: before))
     }
 

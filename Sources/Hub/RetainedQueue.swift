@@ -115,8 +115,8 @@ struct RetainedQueue: Sendable {
         return id
     }
 
-    /// - Returns: whether the message was on a retained topic.
-    mutating func acknowledged(_ id: MessageID) -> Bool { inFlight.removeValue(forKey: id) != nil }
+    /// - Returns: the topic of the message; `nil` if it was not on a retained topic.
+    mutating func acknowledged(_ id: MessageID) -> RetainedTopic? { inFlight.removeValue(forKey: id)?.topic }
 
     /// The topic of a message that was not published, and whether to try again; `nil` if the message was not on a
     /// retained topic.

@@ -46,6 +46,27 @@ struct Component {
         ]
     }
 
+    /// The component as an announcement has it.
+    func announced(_ entities: EntityAnnouncement, deviceName: String) -> Component {
+        guard platform != .deviceAutomation else { return self }
+        var component = self
+        switch entities {
+        case .usual: break
+        case .removed: component.members = []
+        case .named:
+            // Home Assistant makes an id of this text. Its domain is the platform.
+            let id = "\(platform.rawValue).\(deviceName) \(entityName)"
+            component.members.append(.init("default_entity_id", .string(id)))
+        }
+        return component
+    }
+
+    /// The entity's name in Home Assistant, which names an entity without a name by its device class.
+    private var entityName: String {
+        let json = JSONValue.object(members)
+        return json["name"]?.stringValue ?? json["device_class"]?.stringValue ?? key
+    }
+
     var member: JSONValue.Member {
         .init(key, .object([.init("platform", .string(platform.rawValue))] + members))
     }

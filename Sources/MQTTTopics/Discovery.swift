@@ -38,9 +38,13 @@ package struct Discovery: Hashable, Sendable {
 
     /// The payload for `configTopic(of:)`.
     ///
-    /// - Parameter withdrawn: the platforms, by key, of components that are no longer announced. Home Assistant removes
-    ///   a component only when an announcement has its key with nothing but the platform.
-    package func payload(_ device: ButtonDevice, withdrawn: [String: String] = [:]) -> [UInt8] {
+    /// - Parameters:
+    ///   - withdrawn: the platforms, by key, of components that are no longer announced. Home Assistant removes a component
+    ///     only when an announcement has its key with nothing but the platform.
+    ///   - entities: what is said of the entities.
+    package func payload(
+        _ device: ButtonDevice, withdrawn: [String: String] = [:], entities: EntityAnnouncement = .usual
+    ) -> [UInt8] {
         let node = node(of: device.id)
         return payload(
             [
@@ -50,7 +54,7 @@ package struct Discovery: Hashable, Sendable {
                 "name": .string(device.displayName), "manufacturer": .string(ButtonDevice.manufacturer),
                 "model": .string(device.model.productName), "serial_number": .string(device.serial),
                 "sw_version": .string(String(device.firmwareVersion)), "via_device": .string(bridgeNode),
-            ], components(of: device), withdrawn)
+            ], components(of: device).map { $0.announced(entities, deviceName: device.displayName) }, withdrawn)
     }
 
     /// The payload for `bridgeConfigTopic`.

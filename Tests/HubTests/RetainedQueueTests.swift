@@ -19,7 +19,7 @@ struct RetainedQueueTests {
             return taken
         }
 
-        mutating func acknowledge() -> Bool { topics.acknowledged(inFlight.removeFirst()) }
+        mutating func acknowledge() -> Bool { topics.acknowledged(inFlight.removeFirst()) != nil }
 
         mutating func refuse() -> (topic: RetainedTopic, again: Bool)? { topics.failed(inFlight.removeFirst()) }
     }

@@ -84,6 +84,58 @@ struct HomeAssistantScenarioTests {
         #expect(message["device"]?["name"] == "By the \"door\"")
     }
 
+    @Test(
+        "a rename with homeassistant_rename removes the entities, keeps the triggers, and announces new entity ids once"
+    )
+    func renameEntities() throws {
+        var house = Self.house()
+        let usual = try Self.components(house.retained[Self.config])
+        house.forgetWhatHappened()
+        house.ask(
+            #"{"request":"button/rename","data":{"id":"80e4da000001","to":"Böden No. 2","homeassistant_rename":true}}"#)
+        house.wait(.seconds(1))
+        let configs = try house.published.filter { $0.topicName == Self.config }.map {
+            try Self.components(String(decoding: $0.payload, as: UTF8.self))
+        }
+        // The last one is for the new name.
+        try #require(configs.count == 3)
+        #expect(configs[2] == usual)
+        #expect(configs[0]["event"] == ["platform": "event"])
+        #expect(configs[0]["battery"] == ["platform": "sensor"])
+        #expect(configs[0]["trigger_hold"] == usual["trigger_hold"])
+        #expect(configs[1]["trigger_hold"] == usual["trigger_hold"])
+        #expect(configs[1]["event"]?["default_entity_id"] == "event.Böden No. 2 Action")
+        #expect(configs[1]["connected"]?["default_entity_id"] == "binary_sensor.Böden No. 2 connectivity")
+        #expect(configs[1]["event"]?["unique_id"] == usual["event"]?["unique_id"])
+        house.say("online", on: "homeassistant/status")
+        house.wait(.seconds(6))
+        #expect(try Self.components(house.retained[Self.config]) == usual)
+    }
+
+    @Test("entities are removed and named again if the connection is lost before the broker has acknowledged that")
+    func interruptedRenaming() throws {
+        var house = Self.house()
+        house.brokerIsSilent = true
+        house.ask(#"{"request":"button/rename","data":{"id":"80e4da000001","to":"a","homeassistant_rename":true}}"#)
+        house.loseBroker()
+        house.forgetWhatHappened()
+        house.brokerIsSilent = false
+        house.bringBrokerBack()
+        house.wait(.seconds(2))
+        let configs = try house.published.filter { $0.topicName == Self.config }.map {
+            try Self.components(String(decoding: $0.payload, as: UTF8.self))
+        }
+        #expect(configs.first?["event"] == ["platform": "event"])
+        #expect(configs.last?["event"]?["default_entity_id"] == "event.a Action")
+    }
+
+    @Test("homeassistant_rename is true or false")
+    func wrongRenaming() {
+        var house = Self.house()
+        house.ask(#"{"request":"button/rename","data":{"id":"80e4da000001","to":"a","homeassistant_rename":1}}"#)
+        #expect(house.responses.last?["error"] == #""homeassistant_rename" must be true or false"#)
+    }
+
     @Test("a triple click is announced while a rule uses it, and withdrawn afterwards, also over a restart")
     func gestures() throws {
         var house = Self.house(rules: Self.threeClicks)
