@@ -61,16 +61,36 @@ struct PasswordMaskTests {
         #expect(try restored(text, "  password: new\n") == "  password: new\n")
     }
 
-    @Test("passwords behind the same words come back in their order, and otherwise are asked for")
-    func ambiguous() throws {
-        let text = "- password: one\n- password: two\n"
+    @Test(
+        "different passwords behind the same words have numbers, and keep to them when lines change places or are removed"
+    )
+    func numbered() throws {
+        let text = "- password: one\n- password: two\n- password: one\n- token: two\n"
+        #expect(masked(text) == "- password: ***\n- password: ***2\n- password: ***\n- token: ***\n")
         #expect(
-            try restored(text, "x: y\n- password: ***\n- password: ***\n") == "x: y\n- password: one\n- password: two\n"
-        )
-        #expect(throws: PasswordMask.Unknown(line: 2, column: 13)) { try restored(text, "x: y\n- password: ***\n") }
+            try restored(text, "x: y\n- password: ***2\n- password: ***\n")
+                == "x: y\n- password: two\n- password: one\n")
+        #expect(try restored(text, "- password: ***2\n") == "- password: two\n")
+    }
+
+    @Test("a mark that stands for no password is refused")
+    func unknown() {
+        let text = "- password: one\n- password: two\n"
+        #expect(throws: PasswordMask.Unknown(line: 2, column: 13)) { try restored(text, "x: y\n- password: ***3\n") }
         #expect(throws: PasswordMask.Unknown(line: 1, column: 7)) { try restored(text, "word: ***\n") }
-        let same = "- password: one\n- password: one\n"
-        #expect(try restored(same, "- password: ***\n") == "- password: one\n")
+    }
+
+    @Test("marks that stand in a file are no passwords, and passwords do not have their numbers")
+    func marksInFile() throws {
+        let text = "# *** and ***3\npassword: one\n- password: two\n"
+        #expect(masked(text) == "# *** and ***3\npassword: ***2\n- password: ***4\n")
+        #expect(try restored(text, masked(text)) == text)
+    }
+
+    @Test("many passwords behind the same words take time in proportion to their number", .timeLimit(.minutes(1)))
+    func many() throws {
+        let text = (0..<100_000).map { "password: \($0)x\n" }.joined()
+        #expect(try restored(text, masked(text)) == text)
     }
 
     @Test("asterisks that stand in a file, or that a comment gets, stay")
@@ -92,7 +112,7 @@ struct PasswordMaskTests {
         var generator = Generator(state: seed)
         let pieces = [
             "password", ": ", ":", "=", "\"", "'", "***", "*", "://", "@", "\n", "  ", "- ", "|", "#", "x", "!secret ",
-            "{", "[", "\\", "bearer ", "ü",
+            "{", "[", "\\", "bearer ", "ü", "2", "***2",
         ]
         let text = (0..<40).map { _ in pieces[Int(generator.next() % UInt64(pieces.count))] }.joined()
         let mask = PasswordMask(Array(text.utf8))

@@ -1,9 +1,10 @@
-/// A text whose passwords are replaced by `***`, and what stands in their places.
+/// A text whose passwords are replaced by marks, and what stands in their places.
 ///
-/// `PasswordPlaces` finds the passwords. When an edited text comes back, `***` is replaced by what stood there: it is found by
-/// the words before it in its line, because lines move.
+/// `PasswordPlaces` finds the passwords. A mark is `***`, or `***2`, `***3` … where the same words of a line stand before different
+/// passwords. When an edited text comes back, each mark is replaced by what stood there: it is found by its number and the words
+/// before it in its line, because lines move.
 package struct PasswordMask: Hashable, Sendable {
-    /// `***` in an edited text for which no single original is known.
+    /// A mark in an edited text that stands for no password.
     package struct Unknown: Error, Hashable, Sendable {
         /// From 1.
         package var line: Int
@@ -11,58 +12,74 @@ package struct PasswordMask: Hashable, Sendable {
         package var column: Int
     }
 
-    private static let mark: [UInt8] = Array("***".utf8)
+    private static let asterisks: [UInt8] = Array("***".utf8)
+    /// Longer numbers are text behind a mark.
+    private static let maximumDigits = 6
 
     package private(set) var masked: [UInt8] = []
-    /// What stands in the places of `***`, by the words before it in its line, in the order of the text.
-    private var originals: [[UInt8]: [[UInt8]]] = [:]
+    private var originals: [Name: [UInt8]] = [:]
+
+    /// What tells a mark apart from others.
+    private struct Name: Hashable {
+        /// The text of the line before the mark, without indentation and dashes of lists.
+        var words: [UInt8]
+        /// 1 for a mark without a number.
+        var number: Int
+    }
+
+    /// The numbers of the passwords behind the same words.
+    private struct Numbers {
+        private var known: [[UInt8]: Int] = [:]
+        private var last = 0
+
+        mutating func number(of password: [UInt8], besides taken: Set<Int>) -> Int {
+            if let number = known[password] { return number }
+            repeat { last += 1 } while taken.contains(last)
+            known[password] = last
+            return last
+        }
+    }
 
     package init(_ text: [UInt8]) {
-        var replaced: [Int: [UInt8]] = [:]
+        // Marks that stand in the file are their own originals, so their numbers are not used for passwords.
+        let taken = Set(Self.marks(in: text).map(\.name.number))
+        var numbers: [[UInt8]: Numbers] = [:]
+        var places: [Int: [UInt8]] = [:]
+        var lineStart = 0
         var position = 0
-        for place in PasswordPlaces.find(in: text) {
-            masked += text[position..<place.lowerBound]
-            replaced[masked.count] = Array(text[place])
-            masked += Self.mark
-            position = place.upperBound
+        func copy(to end: Int) {
+            if let feed = text[position..<end].lastIndex(of: UInt8(ascii: "\n")) {
+                lineStart = masked.count + feed - position + 1
+            }
+            masked += text[position..<end]
         }
-        masked += text[position...]
+        for place in PasswordPlaces.find(in: text) {
+            copy(to: place.lowerBound)
+            position = place.upperBound
+            let password = Array(text[place])
+            let words = Self.words(masked[lineStart...])
+            let number = numbers[words, default: Numbers()].number(of: password, besides: taken)
+            places[masked.count] = password
+            masked += Self.asterisks
+            if number > 1 { masked += Array(String(number).utf8) }
+        }
+        copy(to: text.count)
         for mark in Self.marks(in: masked) {
-            // A `***` that stood in the file is its own original.
-            originals[mark.words, default: []].append(replaced[mark.offset] ?? Self.mark)
+            originals[mark.name] = places[mark.range.lowerBound] ?? Array(masked[mark.range])
         }
     }
 
     /// An edited text with the passwords in their places.
     package func restored(_ edited: [UInt8]) throws(Unknown) -> [UInt8] {
-        try replaced(edited) { $0 }
-    }
-
-    /// An edited text for a check, with other words of the same length as `***` in the places of the passwords, so that columns
-    /// stay and the result contains no password. `***` alone would be an alias of YAML.
-    package func neutral(_ edited: [UInt8]) -> [UInt8] {
-        (try? replaced(edited) { _ in Array("xxx".utf8) }) ?? edited
-    }
-
-    private func replaced(
-        _ edited: [UInt8], _ value: ([UInt8]) -> [UInt8]
-    ) throws(Unknown) -> [UInt8] {
-        let marks = Self.marks(in: edited)
-        let counts = Dictionary(marks.map { ($0.words, 1) }, uniquingKeysWith: +)
-        var used: [[UInt8]: Int] = [:]
         var text: [UInt8] = []
         var position = 0
-        for mark in marks {
-            text += edited[position..<mark.offset]
-            position = mark.offset + Self.mark.count
-            let index = used[mark.words, default: 0]
-            used[mark.words] = index + 1
-            let known = originals[mark.words] ?? []
-            if counts[mark.words] == known.count || !known.isEmpty && known.allSatisfy({ $0 == known[0] }) {
-                let original = known[min(index, known.count - 1)]
-                text += original == Self.mark ? original : value(original)
-            } else if mark.words.first == UInt8(ascii: "#") {
-                text += Self.mark
+        for mark in Self.marks(in: edited) {
+            text += edited[position..<mark.range.lowerBound]
+            position = mark.range.upperBound
+            if let original = originals[mark.name] {
+                text += original
+            } else if mark.name.words.first == UInt8(ascii: "#") {
+                text += edited[mark.range]
             } else {
                 throw Unknown(line: mark.line, column: mark.column)
             }
@@ -70,14 +87,27 @@ package struct PasswordMask: Hashable, Sendable {
         return text + edited[position...]
     }
 
-    private struct Mark {
-        var offset: Int
-        var line, column: Int
-        /// The text of the line before the mark, without indentation and dashes of lists.
-        var words: [UInt8]
+    /// An edited text for a check, with words of the same length in the places of the marks, so that columns stay and the result
+    /// contains no password. A mark alone would be an alias of YAML.
+    package func neutral(_ edited: [UInt8]) -> [UInt8] {
+        var text = edited
+        for mark in Self.marks(in: edited) where originals[mark.name].map({ $0 != Array(edited[mark.range]) }) ?? false
+        {
+            for index in mark.range.prefix(Self.asterisks.count) { text[index] = UInt8(ascii: "x") }
+        }
+        return text
     }
 
-    /// The runs of exactly three asterisks.
+    // MARK: Marks
+
+    private struct Mark {
+        var name: Name
+        var range: Range<Int>
+        /// As in `Unknown`.
+        var line, column: Int
+    }
+
+    /// The runs of exactly three asterisks, with the numbers behind them.
     private static func marks(in text: [UInt8]) -> [Mark] {
         var marks: [Mark] = []
         var line = 1
@@ -93,15 +123,25 @@ package struct PasswordMask: Hashable, Sendable {
                 offset += 1
                 continue
             }
-            let end = text[offset...].firstIndex { $0 != UInt8(ascii: "*") } ?? text.count
-            if end - offset == mark.count {
-                let words = text[lineStart..<offset].drop {
-                    $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "-")
+            var end = text[offset...].firstIndex { $0 != UInt8(ascii: "*") } ?? text.count
+            if end - offset == asterisks.count {
+                let digits = text[end...].prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+                var number = 1
+                if (1...maximumDigits).contains(digits.count),
+                    let written = Int(String(decoding: digits, as: UTF8.self))
+                {
+                    number = written
+                    end = digits.endIndex
                 }
-                marks.append(Mark(offset: offset, line: line, column: offset - lineStart + 1, words: Array(words)))
+                let name = Name(words: words(text[lineStart..<offset]), number: number)
+                marks.append(Mark(name: name, range: offset..<end, line: line, column: offset - lineStart + 1))
             }
             offset = end
         }
         return marks
+    }
+
+    private static func words(_ beginning: ArraySlice<UInt8>) -> [UInt8] {
+        Array(beginning.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "-") })
     }
 }

@@ -86,7 +86,7 @@ package final class RuleDesk: Sendable {
             restored = try PasswordMask(before.octets).restored(text)
         } catch {
             throw .wrong(
-                "in line \(error.line), *** stands for no single password: write the password again, or better !secret",
+                "in line \(error.line), *** stands for no password of the file: write the password again, or better !secret",
                 diagnostics: [Self.diagnostic(of: error, in: name)])
         }
         guard let loaded = loader.load([name: restored]) else { throw .noRules(loader.rules.path) }
@@ -226,7 +226,7 @@ package final class RuleDesk: Sendable {
         return Diagnostic(
             severity: .error, code: "password", file: name, start: start,
             end: SourcePosition(line: error.line, column: error.column + 3),
-            message: "*** stands for no single password of the file",
+            message: "*** stands for no password of the file",
             hint: "write the password again, or better !secret"
         ).json
     }

@@ -19,7 +19,10 @@ async def rename(house: House) -> None:
 
 @point('a button that is renamed with homeassistant_rename gets new entity ids, on the same device')
 async def rename_entities(house: House) -> None:
-    before = {key: entry['entity_id'] for key, entry in (await house.entities()).items()}
+    entities = await house.entities()
+    before = {key: entry['entity_id'] for key, entry in entities.items()}
+    # Home Assistant does not remove an entity that is disabled.
+    kept = {key for key, entry in entities.items() if entry['disabled_by']}
     device = await house.home.device(house.node())
     triggers = len(await house.home.triggers(device['id']))
     former = before['event'].removeprefix('event.').removesuffix('_action')
@@ -31,7 +34,8 @@ async def rename_entities(house: House) -> None:
         await house.heard.wait(house.config_topic(), since=mark)
         await house.settled()
         after = {key: entry['entity_id'] for key, entry in (await house.entities()).items()}
-        wanted = {key: entity.replace(f'.{former}_', f'.{slug}_') for key, entity in before.items()}
+        wanted = {
+            key: entity if key in kept else entity.replace(f'.{former}_', f'.{slug}_') for key, entity in before.items()}
         equal(after, wanted, f'entity ids of {name}')
         equal((await house.home.device(house.node()))['id'], device['id'], 'id of the device')
         equal(len(await house.home.triggers(device['id'])), triggers, 'number of triggers')
