@@ -40,6 +40,14 @@ struct AttemptLimitTests {
         #expect(limit.admit("2001:db8:1:3::1", at: start) == nil)
     }
 
+    @Test("addresses of IPv4 that are written as those of IPv6 are not one network")
+    func mapped() {
+        var limit = AttemptLimit()
+        for _ in 0..<6 { _ = limit.admit("::ffff:192.0.2.1", at: start) }
+        #expect(limit.admit("::ffff:192.0.2.2", at: start) == nil)
+        #expect(limit.admit("192.0.2.1", at: start) != nil)
+    }
+
     @Test("many addresses are forgotten, the one that was quiet longest first")
     func bound() {
         var limit = AttemptLimit()

@@ -99,6 +99,17 @@ struct RuleDeskTests {
         }
     }
 
+    @Test("the mistakes of a saved text quote no password")
+    func mistakes() throws {
+        let wrong = Self.home.replacing("    triggers:", with: "    mode: password=hunter2\n    triggers:")
+        writeFile(directory.path + "/set/home.yaml", wrong.utf8)
+        let text = try desk.text(of: "home.yaml")
+        let saved = try desk.save(text.octets, as: "home.yaml", ifMatch: text.etag, insists: true)
+        #expect(readFile(directory.path + "/set/home.yaml") == Array(wrong.utf8))
+        #expect(saved.diagnostics.contains { $0["code"] == "E204" })
+        #expect(!JSONValue.array(saved.diagnostics).description.contains("hunter2"))
+    }
+
     @Test("without permission nothing is saved")
     func readOnly() throws {
         let rules = RulesOnDisk(path: directory.path + "/set/home.yaml", files: ConfigurationFiles(environment: [:]))

@@ -3,7 +3,8 @@ import WebService
 
 /// The connection of one reader of the live stream, with the octets that are not written to it yet.
 final class EventStream: Sendable {
-    /// A reader with more unwritten octets is cut off. It comes back by itself, and gets what it missed.
+    /// A reader that gets something while it has more unwritten octets is cut off. It comes back by itself, and gets what it
+    /// missed. A snapshot of many buttons may be longer.
     static let maximumPending = 1 << 20
 
     let session: SessionTable.ID?
@@ -21,7 +22,7 @@ final class EventStream: Sendable {
 
     func offer(_ octets: [UInt8]) {
         let isTooMuch = pending.withLock { pending in
-            pending += octets.count
+            defer { pending += octets.count }
             return pending > Self.maximumPending
         }
         guard !isTooMuch else {

@@ -18,8 +18,10 @@ func addHistoryRoutes(to api: RouterGroup<SiteContext>, _ site: Site) {
             Result { () throws(Failure) in
                 var lines: [JSONValue] = []
                 var isMore = false
+                var length = 0
                 try Past.forEachLine(in: directory, from: from, to: to) { line in
-                    isMore = lines.count >= maximumLines
+                    isMore = lines.count >= maximumLines || length >= maximumLength
+                    length += line.encoded().count
                     if !isMore { lines.append(line) }
                     return !isMore
                 }
@@ -61,6 +63,8 @@ func addHistoryRoutes(to api: RouterGroup<SiteContext>, _ site: Site) {
 
 /// The most lines of one answer; a page asks again from the last one.
 private let maximumLines = 10_000
+/// The length in octets from which an answer has no further line. A line about a message may have 64 KiB.
+private let maximumLength = 8 << 20
 
 private func time(_ name: String, in request: Request) throws(WebFailure) -> UTCTime? {
     guard let text = request.uri.queryParameters[Substring(name)], !text.isEmpty else { return nil }

@@ -81,16 +81,20 @@ package final class RuleDesk: Sendable {
         guard String(validating: text, as: UTF8.self) != nil else { throw .bad("the text is not UTF-8") }
         let before = try contents(of: name)
         guard before.etag == etag else { throw .changed(shown(before)) }
+        let mask = PasswordMask(before.octets)
         let restored: [UInt8]
         do throws(PasswordMask.Unknown) {
-            restored = try PasswordMask(before.octets).restored(text)
+            restored = try mask.restored(text)
         } catch {
             throw .wrong(
                 "in line \(error.line), *** stands for no password of the file: write the password again, or better !secret",
                 diagnostics: [Self.diagnostic(of: error, in: name)])
         }
-        guard let loaded = loader.load([name: restored]) else { throw .noRules(loader.rules.path) }
-        let diagnostics = shown(loaded.result.diagnostics, known: known)
+        // The sentences are about a text without passwords, because they quote what they are about.
+        guard let loaded = loader.load([name: restored]), let told = loader.load([name: mask.neutral(text)]) else {
+            throw .noRules(loader.rules.path)
+        }
+        let diagnostics = shown(told.result.diagnostics, known: known)
         if loaded.result.value == nil, !insists {
             throw .wrong("the rules have errors and are not saved; correct them, or insist", diagnostics: diagnostics)
         }

@@ -42,7 +42,9 @@ package struct AttemptLimit: Sendable {
     /// One host of IPv6 has a whole network of 64 bits to choose its addresses from.
     private static func key(_ address: String) -> String {
         let groups = address.split(separator: ":", omittingEmptySubsequences: false)
-        guard groups.count > 2 else { return address }
+        guard groups.count > 2, let last = groups.last else { return address }
+        // A listener for both kinds of addresses sees one of IPv4 as ::ffff:192.0.2.1.
+        if last.contains(".") { return String(last) }
         // The system writes the first groups of zeros in a row as an empty one.
         let leading = groups.prefix { !$0.isEmpty }.prefix(4)
         return leading.joined(separator: ":") + "::"
