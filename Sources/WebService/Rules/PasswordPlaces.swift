@@ -206,9 +206,9 @@ struct PasswordPlaces {
     }
 
     private mutating func add(_ range: Range<Int>) {
-        // Asterisks beside the mark would make it longer.
+        // Asterisks beside the mark, and digits behind it, would make it longer.
         var end = range.upperBound
-        while end < text.count, text[end] == UInt8(ascii: "*") { end += 1 }
+        while end < text.count, text[end] == UInt8(ascii: "*") || (0x30...0x39).contains(text[end]) { end += 1 }
         var start = range.lowerBound
         while start > places.last?.upperBound ?? 0, text[start - 1] == UInt8(ascii: "*") { start -= 1 }
         let last = places.last?.upperBound

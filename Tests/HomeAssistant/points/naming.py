@@ -39,4 +39,5 @@ async def rename_entities(house: House) -> None:
         equal(after, wanted, f'entity ids of {name}')
         equal((await house.home.device(house.node()))['id'], device['id'], 'id of the device')
         equal(len(await house.home.triggers(device['id'])), triggers, 'number of triggers')
-        await house.clicked()
+    # An automation names the former id of an entity.
+    await house.clicked()
