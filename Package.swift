@@ -101,7 +101,7 @@ let package = Package(
         module(
             "Hub", "Bytes", "ButtonModel", "JSON", "Diagnostics", "FlicdProtocol", "Radios", "Buttons", "Gestures",
             "Expressions",
-            "Rules", "MQTTTopics"),
+            "Rules", "MQTTTopics", "Feed"),
         module("Simulator", "Bytes", "ButtonModel", "BluetoothHost", "Flic"),
 
         // Edges
@@ -125,7 +125,7 @@ let package = Package(
             .product(name: "Logging", package: "swift-log")),
         module(
             "Setup", "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Radios", "Rules", "RuleLoader", "RuleTesting",
-            "MQTTTopics", "Hub", "Simulator", "Platform", "Edges", "CCrypto"),
+            "MQTTTopics", "Feed", "Hub", "Simulator", "Platform", "Edges", "CCrypto"),
         module(
             "Daemon", "ButtonModel", "JSON", "BluetoothHost", "Radios", "Rules", "RuleLoader", "MQTTTopics", "Hub",
             "Simulator",
@@ -247,7 +247,7 @@ let package = Package(
             "HubTests", "Hub", "Radios", "Buttons", "Flic", "FlicdProtocol", "MQTTTopics", "Expressions", "Gestures",
             "Rules",
             "ButtonModel",
-            "JSON"),
+            "JSON", "Feed"),
         tests("SimulatorTests", "Simulator", "BluetoothHost", "Flic", "ButtonModel", "Bytes"),
         tests(
             "ScenarioTests", "Hub", "Radios", "Simulator", "Flic", "FlicdProtocol", "RuleLoader", "Rules",

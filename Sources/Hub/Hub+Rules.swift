@@ -151,12 +151,13 @@ extension Hub {
 
     // MARK: Steps
 
-    private mutating func perform(_ step: ActionID, _ action: Action, rule: String, at now: Instant) {
+    mutating func perform(_ step: ActionID, _ action: Action, rule: String, at now: Instant) {
+        if feed?.holds(step, action, rule: rule, at: now) == true { return }
         ruleActions?.append(RuleAction(step: step, rule: rule, action: action))
         switch action {
         case .message(.publish(let publish)):
             self.publish(
-                MQTTMessage(publish), timeToLive: publish.maximumAge, mayRepeat: publish.retain,
+                MQTTMessage(publish), timeToLive: publish.maximumAge, mayRepeat: publish.retain && feed == nil,
                 for: .step(step, rule: rule, topicName: publish.topicName), at: now)
         case .external(let external):
             let id = identifiers.jobID()
@@ -172,6 +173,7 @@ extension Hub {
     }
 
     private mutating func cancel(_ step: ActionID) {
+        feed?.cancel(step)
         for cancellation in jobs.cancel(step) {
             switch cancellation {
             case .program(let id): emit(.cancelProcess(id))
