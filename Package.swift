@@ -247,7 +247,7 @@ let package = Package(
             "HubTests", "Hub", "Radios", "Buttons", "Flic", "FlicdProtocol", "MQTTTopics", "Expressions", "Gestures",
             "Rules",
             "ButtonModel",
-            "JSON", "Feed"),
+            "JSON"),
         tests("SimulatorTests", "Simulator", "BluetoothHost", "Flic", "ButtonModel", "Bytes"),
         tests(
             "ScenarioTests", "Hub", "Radios", "Simulator", "Flic", "FlicdProtocol", "RuleLoader", "Rules",
@@ -255,7 +255,7 @@ let package = Package(
             "Diagnostics",
             "ButtonModel",
             "JSON",
-            "BluetoothHost", "PictureTransfer", "DiskTestSupport", "ReplayCommands"),
+            "BluetoothHost", "PictureTransfer", "DiskTestSupport", "ReplayCommands", "Feed", "MQTTTopics"),
         tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
         tests("PlatformTests", "Platform", "Reactor", "ReactorTestSupport", "DiskTestSupport"),
         tests(

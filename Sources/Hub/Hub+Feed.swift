@@ -1,4 +1,5 @@
 import ButtonModel
+import Buttons
 import Feed
 import JSON
 import MQTTTopics
@@ -276,7 +277,8 @@ extension Hub {
         let source = EngineFeed.source(of: site)
         if let record = buttons[id] {
             if record.source != source {
-                guard let former = record.source, feed?.owns(source: former) == true, feed?.isHere(source: former) != true
+                guard let former = record.source, feed?.owns(source: former) == true,
+                    feed?.isHere(source: former) != true
                 else { return log(.debug, "\(site) has \(label(of: id)), too; it is used from elsewhere") }
                 announce(buttons.adopted(id, by: source), at: now)
             }

@@ -41,9 +41,6 @@ extension ConfigurationReader {
         if !configuration.sites.isEmpty, fields.node("engine") == nil, let node = fields.node("sources") {
             checker.error("E203", at: node, "an engine of sites needs a name", hint: "add engine: {name: a1}")
         }
-        if configuration.sites.isEmpty, !checker.hasErrors, let node = fields.node("engine") {
-            checker.error("E203", at: node, "this engine has no sites", hint: "add sources: - {mqtt: tryck/+}")
-        }
         if !configuration.sites.isEmpty, configuration.broker == .none, let node = fields.node("sources") {
             checker.error("E203", at: node, "sites need the broker of mqtt:", hint: "write mqtt: {broker: mqtt://HOST}")
         }
