@@ -263,7 +263,7 @@ let package = Package(
             "FlicdProtocol", "Hub",
             "MQTTTopics", "Rules", "Reactor", "ReactorTestSupport", "DiskTestSupport", "CLinux", "CDisk", "Expressions",
             "Bytes",
-            "JSON", "ButtonModel", .product(name: "Logging", package: "swift-log")),
+            "JSON", "ButtonModel", "Feed", .product(name: "Logging", package: "swift-log")),
         tests("SetupTests", "Setup", "Platform", "Hub", "Rules", "Bytes", "ButtonModel", "DiskTestSupport"),
         tests(
             "CommandLineTests", "tryck", "tryck-bench", "CommandSupport", "CommandText", "DaemonCommands",

@@ -57,6 +57,7 @@ extension Hub {
 
     /// Tells the feed at the end of an input what has become of the messages that were taken.
     mutating func tendFeed(at now: Instant) {
+        guard lifecycle.isRunning else { return }
         if feed?.announcedRules != rules.set.fingerprint {
             feed?.announcedRules = rules.set.fingerprint
             advanceFeed(.leadership(.rules(String(rules.set.fingerprint.prefix(64)))), at: now)
@@ -131,7 +132,7 @@ extension Hub {
         for held in continues ? held : [] {
             if case .message(.publish(let publish)) = held.action, now > held.at + publish.maximumAge {
                 fail(held, "the broker was disconnected for too long", at: now)
-            } else {
+            } else if feed?.holds(held.step, held.action, rule: held.rule, at: now) != true {
                 perform(held.step, held.action, rule: held.rule, at: now)
             }
         }
@@ -192,7 +193,10 @@ extension Hub {
     }
 
     private mutating func carryOut(_ effect: FeedSource.Effect, at now: Instant) {
-        completePress(at: now)
+        switch effect {
+        case .lost, .interrupted, .known, .offline, .removed, .beganAnew: completePress(at: now)
+        case .record, .forget, .publish, .took, .outranked, .setTimer, .cancelTimer, .anomaly: break
+        }
         switch effect {
         case .record, .forget, .publish, .took: break
         case .lost(let place, let count):

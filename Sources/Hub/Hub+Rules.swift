@@ -48,7 +48,8 @@ extension Hub {
         occurrencesOfAction = []
         for effect in ruleEffects {
             switch effect {
-            case .perform(let step, let action, let rule, _): perform(step, action, rule: rule, at: now)
+            case .perform(let step, let action, let rule, _):
+                if feed?.holds(step, action, rule: rule, at: now) != true { perform(step, action, rule: rule, at: now) }
             case .cancel(let step): cancel(step)
             // A message of a rule may come back on a topic that the same turn subscribes to.
             case .subscribe(let topicNames):
@@ -152,7 +153,6 @@ extension Hub {
     // MARK: Steps
 
     mutating func perform(_ step: ActionID, _ action: Action, rule: String, at now: Instant) {
-        if feed?.holds(step, action, rule: rule, at: now) == true { return }
         ruleActions?.append(RuleAction(step: step, rule: rule, action: action))
         switch action {
         case .message(.publish(let publish)):

@@ -104,6 +104,15 @@ struct EngineHouse {
         }
     }
 
+    /// The answer to the request `buttons`.
+    var buttons: String {
+        mutating get {
+            let effects = take(.controlLine(Hub.ClientID(rawValue: 1), Array(#"{"request":"buttons"}"#.utf8)))
+            for case .respond(_, let line) in effects { return line.description }
+            return ""
+        }
+    }
+
     /// The ids of the claims among effects.
     static func claims(_ effects: [Hub.Effect]) -> [MessageID] {
         effects.compactMap {
