@@ -101,7 +101,7 @@ let package = Package(
         module(
             "Hub", "Bytes", "ButtonModel", "JSON", "Diagnostics", "FlicdProtocol", "Radios", "Buttons", "Gestures",
             "Expressions",
-            "Rules", "MQTTTopics"),
+            "Rules", "MQTTTopics", "Feed"),
         module("Simulator", "Bytes", "ButtonModel", "BluetoothHost", "Flic"),
 
         // Edges
@@ -125,7 +125,7 @@ let package = Package(
             .product(name: "Logging", package: "swift-log")),
         module(
             "Setup", "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Radios", "Rules", "RuleLoader", "RuleTesting",
-            "MQTTTopics", "Hub", "Simulator", "Platform", "Edges", "CCrypto"),
+            "MQTTTopics", "Feed", "Hub", "Simulator", "Platform", "Edges", "CCrypto"),
         module(
             "Daemon", "ButtonModel", "JSON", "BluetoothHost", "Radios", "Rules", "RuleLoader", "MQTTTopics", "Hub",
             "Simulator",
@@ -255,7 +255,7 @@ let package = Package(
             "Diagnostics",
             "ButtonModel",
             "JSON",
-            "BluetoothHost", "PictureTransfer", "DiskTestSupport", "ReplayCommands"),
+            "BluetoothHost", "PictureTransfer", "DiskTestSupport", "ReplayCommands", "Feed", "MQTTTopics"),
         tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
         tests("PlatformTests", "Platform", "Reactor", "ReactorTestSupport", "DiskTestSupport"),
         tests(
@@ -263,7 +263,7 @@ let package = Package(
             "FlicdProtocol", "Hub",
             "MQTTTopics", "Rules", "Reactor", "ReactorTestSupport", "DiskTestSupport", "CLinux", "CDisk", "Expressions",
             "Bytes",
-            "JSON", "ButtonModel", .product(name: "Logging", package: "swift-log")),
+            "JSON", "ButtonModel", "Feed", .product(name: "Logging", package: "swift-log")),
         tests("SetupTests", "Setup", "Platform", "Hub", "Rules", "Bytes", "ButtonModel", "DiskTestSupport"),
         tests(
             "CommandLineTests", "tryck", "tryck-bench", "CommandSupport", "CommandText", "DaemonCommands",

@@ -443,8 +443,8 @@ static void received(
 	struct mosquitto *client, void *context, const struct mosquitto_message *message,
 	const mosquitto_property *properties)
 {
-	(void)client, (void)properties;
-	UNPROTECTED(callbacks.message(context, message));
+	(void)client;
+	UNPROTECTED(callbacks.message(context, message, properties));
 }
 
 static void logged(struct mosquitto *client, void *context, int level, const char *text)

@@ -71,6 +71,10 @@ extension Daemon {
         case .subscribeFailed(let topicFilter, let reason):
             deliver(.subscriptionRefused(topicFilter: topicFilter, reason: reason))
         case .dropped(let reason): deliver(.messageDropped(reason))
+        case .expiringMessage(let topicName, let payload, let retained, let remaining):
+            deliver(
+                .expiringMessageReceived(
+                    topicName: topicName, payload: payload, retained: retained, remaining: remaining))
         }
     }
 }

@@ -39,6 +39,16 @@ enum StatusText {
             ])
     }
 
+    private static func engineRow(_ engine: JSONValue, _ row: Row) -> Line {
+        row(
+            "engine", engine.text("state") == "fenced" ? .doubtful : .good,
+            [
+                engine.text("name"), engine.text("state").wordsSpaced,
+                engine.text("share") == "1 of 1" ? nil : "share \(engine.text("share"))",
+                Quantity.count(Int64(engine["sites"]?.arrayValue?.count ?? 0), "site"),
+            ])
+    }
+
     static func lines(_ status: JSONValue, style: Style) -> [Line] {
         let adapter = status["adapter"] ?? .null
         let broker = status["broker"] ?? .null
@@ -63,6 +73,7 @@ enum StatusText {
         ]
         let radios = status["radios"]?.arrayValue ?? []
         lines += radios.count > 1 ? radios.map { radioRow($0, row) } : [adapterRow(adapter, row)]
+        if let engine = status["engine"] { lines.append(engineRow(engine, row)) }
         lines += (status["sources"]?.arrayValue ?? []).map { source in
             let isConnected = source["connected"]?.boolValue == true
             return row(

@@ -371,9 +371,11 @@ final class MQTTClient {
             MQTTClient.reports(context)?.events.append(
                 .subscribed(messageID: messageID, refusals: codes.compactMap(MQTTClient.refusal)))
         }
-        callbacks.message = { context, message in
-            guard let message else { return }
-            MQTTClient.reports(context)?.events.append(MQTTClient.event(of: message.pointee))
+        callbacks.message = { context, message, properties in
+            guard let message, let reports = MQTTClient.reports(context) else { return }
+            let event = MQTTClient.event(of: message.pointee)
+            reports.events.append(
+                reports.options.reportsExpiry ? MQTTClient.expiring(event, properties) ?? event : event)
         }
         callbacks.logged = { context, text in
             guard let reports = MQTTClient.reports(context), let text else { return }
@@ -390,6 +392,19 @@ final class MQTTClient {
     /// The text of a reason code from 0x80 on, which are refusals; `nil` for others.
     private static func refusal(_ reasonCode: Int32) -> String? {
         reasonCode < 0x80 ? nil : String(cString: mosquitto_reason_string(reasonCode))
+    }
+
+    /// The event with what is left of the message's expiry interval; `nil` if it has none.
+    private static func expiring(
+        _ event: MQTTSession.LibraryEvent, _ properties: OpaquePointer?
+    ) -> MQTTSession.LibraryEvent? {
+        var seconds: UInt32 = 0
+        guard case .message(let topicName, let payload, let retained, _) = event,
+            mosquitto_property_read_int32(properties, MQTT_PROP_MESSAGE_EXPIRY_INTERVAL.identifier, &seconds, false)
+                != nil
+        else { return nil }
+        return .expiringMessage(
+            topicName: topicName, payload: payload, retained: retained, remaining: .seconds(Int64(seconds)))
     }
 
     private static func event(of message: mosquitto_message) -> MQTTSession.LibraryEvent {

@@ -31,6 +31,8 @@ package struct MQTTOptions: Hashable, Sendable {
     package var connectTimeout: Duration
     /// The time limit without an acknowledgement while messages are in flight, after which the connection is closed.
     package var progressTimeout: Duration
+    /// True if messages with an expiry interval are reported as `MQTTEvent.expiringMessage`. MQTT 5 only.
+    package var reportsExpiry = false
     /// True if `cmosquitto_reader` checks properties. Tests of the library's assertions turn it off.
     var checksProperties = true
 

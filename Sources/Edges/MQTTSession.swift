@@ -14,6 +14,9 @@ package enum MQTTEvent: Hashable, Sendable {
     case message(topicName: String, payload: [UInt8], retained: Bool, qos: Int)
     /// A message from the broker was discarded, for this reason.
     case dropped(String)
+    /// A message that the broker would have discarded after `remaining`, reported in place of `message` if
+    /// `MQTTOptions.reportsExpiry` is true.
+    case expiringMessage(topicName: String, payload: [UInt8], retained: Bool, remaining: Duration)
 }
 
 /// The connection to the broker as a state machine: it decides when to connect, with which version of MQTT, which
@@ -127,6 +130,8 @@ package struct MQTTSession: Sendable {
         case subscribed(messageID: Int32, refusals: [String])
         case message(topicName: String, payload: [UInt8], retained: Bool, qos: Int)
         case dropped(String)
+        /// In place of `message`; see `MQTTEvent.expiringMessage`.
+        case expiringMessage(topicName: String, payload: [UInt8], retained: Bool, remaining: Duration)
     }
 
     /// The events for which the socket is watched.
@@ -391,6 +396,11 @@ package struct MQTTSession: Sendable {
                 .report(.message(topicName: topicName, payload: payload, retained: retained, qos: qos)))
         case .dropped(let reason):
             effects.append(.report(.dropped(reason)))
+        case .expiringMessage(let topicName, let payload, let retained, let remaining):
+            effects.append(
+                .report(
+                    .expiringMessage(
+                        topicName: topicName, payload: payload, retained: retained, remaining: remaining)))
         }
     }
 

@@ -58,7 +58,7 @@ package struct RingRecord: Hashable, Sendable {
             writer.begin(.fact, id)
             writer.text(fact.column.name)
             writer.text(fact.value.description)
-        case .putButton, .removeButton, .rules, .settings:
+        case .putButton, .removeButton, .rules, .settings, .feed:
             writer.uint8(Kind.json.rawValue)
             writer.text(change.reserveJSON?.description ?? "")
         }

@@ -10,6 +10,7 @@ extension StoreChange {
         case progress, battery, percentage, started, ended, variable, cycle, enabled, cooldown, waiting, reset
         case put, remove, settings
         case publishWatermark = "heard"
+        case feed
 
         /// The number of elements in the JSON array, including the kind.
         var elementCount: Int {
@@ -17,7 +18,7 @@ extension StoreChange {
             case .progress: 8
             case .battery, .percentage: 5
             case .started: 6
-            case .publishWatermark, .variable, .cycle, .enabled, .waiting, .reset, .settings: 3
+            case .publishWatermark, .variable, .cycle, .enabled, .waiting, .reset, .settings, .feed: 3
             case .ended, .cooldown, .put, .remove: 2
             }
         }
@@ -59,6 +60,7 @@ extension StoreChange {
             Self.array(
                 .percentage, .string(id.description), .integer(Int64(percentage)), .integer(measuredAt.milliseconds),
                 .bool(isLow))
+        case .feed(let change): Self.array(.feed, .string(change.key), change.value ?? .null)
         }
     }
 
@@ -142,6 +144,11 @@ extension StoreChange {
         case .settings:
             guard let id = values[1].buttonID, let settings = ButtonSettings(kept: values[2]) else { return nil }
             self = .settings(id, settings)
+        case .feed:
+            guard let key = values[1].stringValue,
+                let change = FeedChange(key: key, value: values[2] == .null ? nil : values[2])
+            else { return nil }
+            self = .feed(change)
         }
     }
 }

@@ -83,6 +83,8 @@ package enum StoreSchema {
         ],
         ["ALTER TABLE buttons ADD COLUMN last_seen INTEGER"],
         ["ALTER TABLE buttons ADD COLUMN home TEXT"],
+        // What an engine knows of the feeds of sites: see `FeedChange`.
+        ["CREATE TABLE feed (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID"],
     ]
 
     /// Why the file cannot be a database of Tryck; `nil` if it may be one.

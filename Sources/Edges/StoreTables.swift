@@ -23,6 +23,7 @@ extension Database {
         try check(Self.selectButtons)
         try check(Self.selectRuns)
         try checkRuleState()
+        try checkFeed()
     }
 
     /// - Parameter report: called for each invalid row.
@@ -48,6 +49,7 @@ extension Database {
             return run
         }
         state.rules = try loadRuleState(report)
+        state.feed = try loadFeed(report)
         for waiting in state.rules.waitingRuns { state.nextRun = max(state.nextRun, waiting.run.rawValue + 1) }
         return state
     }
@@ -130,6 +132,8 @@ extension Database {
             try run(
                 "UPDATE buttons SET \(column) = ?2 WHERE id = ?1" + condition, .text(id.description),
                 DatabaseValue(fact.value))
+
+        case .feed(let change): try apply(change)
         }
     }
 

@@ -55,6 +55,7 @@ extension StoreChange {
         case cooldown(String, ButtonID?)
         case waiting(RunID)
         case reset(String)
+        case feed(String)
 
         enum Aspect: Hashable {
             case progress, publishWatermark, battery, settings
@@ -84,6 +85,7 @@ extension StoreChange {
         case .battery(let id, _, _, _), .batteryPercentage(let id, _, _, _): .aspect(id, .battery)
         case .settings(let id, _): .aspect(id, .settings)
         case .fact(let id, let fact): .aspect(id, .column(fact.column.name))
+        case .feed(let change): .feed(change.key)
         }
     }
 }

@@ -15,6 +15,7 @@ extension Hub {
         let filters = (control.filters + stateFilters).map { Subscription($0) } + broker.discoveryFilters
         emit(
             .subscribe(filters + broker.leftoverFilters.map { Subscription($0, qos: 0, isWithoutOurs: true) }))
+        if feed != nil { feedConnected(at: now) }
         republishAll()
         expireMessages(at: now)
         sendWaiting(at: now)
@@ -24,6 +25,8 @@ extension Hub {
 
     mutating func brokerDisconnected(_ reason: String, at now: Instant) {
         guard let wasConnected = broker.disconnected(reason) else { return }
+        // First: nothing is done any more because of what follows.
+        if feed != nil { advanceFeed(.disconnected, at: now) }
         if wasConnected { advanceRules(.brokerChanged(isConnected: false), at: now) }
         cancelTimer(.announce)
         log(.warning, reason, from: .brokerLost)
@@ -115,6 +118,7 @@ extension Hub {
     }
 
     mutating func published(_ id: MessageID, at now: Instant) {
+        if feed != nil { claimPublished(id, at: now) }
         switch broker.acknowledged(id) {
         case .logLine: break
         case .retained(let endsSearch): if endsSearch { emit(.unsubscribe(broker.leftoverFilters)) }
@@ -125,6 +129,7 @@ extension Hub {
     }
 
     mutating func publishFailed(_ id: MessageID, _ reason: String, at now: Instant) {
+        if feed != nil { claimFailed(id, reason, at: now) }
         switch broker.failed(id, at: now) {
         case .logLine, .retainedLost: return
         case .retained(let topic): return invalidateDebounced(topic, at: now, after: Hub.retainedRetry)
@@ -162,6 +167,7 @@ extension Hub {
     // MARK: Messages in
 
     mutating func messageReceived(_ topicName: String, _ payload: [UInt8], retained: Bool, at now: Instant) {
+        if feed != nil, feedReceived(topicName, payload, brokerAge: .zero, at: now) { return }
         if retained, let topic = broker.leftover(topicName, payload), isGone(topic) { broker.clearLeftover(topic) }
         stateReceived(topicName, payload, isRetained: retained, at: now)
         guard !discoveryMessageReceived(topicName, payload, retained: retained, at: now) else { return }
@@ -200,6 +206,9 @@ extension Hub {
 
     /// Publishes that the bridge is going offline.
     mutating func publishOffline() {
-        if broker.isConnected { emit(.publish(identifiers.messageID(), offlineMessage, expiry: nil)) }
+        guard broker.isConnected else { return }
+        let topics = broker.topics
+        emit(.publish(identifiers.messageID(), topics.bridgeStateMessage(isOnline: false), expiry: nil))
+        if let feed, feed.isLeading { emit(.publish(identifiers.messageID(), feed.offlineMessage, expiry: nil)) }
     }
 }

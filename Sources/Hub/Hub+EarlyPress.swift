@@ -23,7 +23,8 @@ extension Hub {
     /// - Returns: `nil` unless the packet is one event of one press, and everything that it starts is known in advance, and the
     ///   store and the broker have no fault.
     func earlyEffects(of packet: ButtonManager.Input, at now: Instant) -> [Effect]? {
-        guard findsEarlyEffects, !hasMistakenPreview, lifecycle.isRunning, journal.fault == nil, broker.sendsAtOnce,
+        guard findsEarlyEffects, !hasMistakenPreview, feed == nil, lifecycle.isRunning, journal.fault == nil,
+            broker.sendsAtOnce,
             buttonInputs.isEmpty, let (event, cursor) = buttonSource.preview(packet, at: now),
             var record = buttons[event.button],
             record.stored.source == nil, let preview = rules.preview(event, at: now)

@@ -11,7 +11,7 @@ extension Hub {
     /// Handles the events of one notification of a button, up to the actions of rules.
     ///
     /// 1. Rules decide, and the events get their sequence numbers.
-    /// 2. The journal records the events and the runs that they start.
+    /// 2. The journal records the events and the runs that they start. A claim of events of a site is published.
     /// 3. Actions are performed.
     ///
     /// `completePress` does the rest as a second input, `goOn`, so that the messages of rules are written before it begins:
@@ -19,7 +19,8 @@ extension Hub {
     /// 4. Messages about the events are enqueued, and clients are told.
     /// 5. The journal requests a sync, after which the button may forget the events.
     mutating func pressed(
-        _ button: ButtonID, _ events: [ButtonEvent], _ cursor: EventCursor, needsAcknowledgement: Bool, at now: Instant
+        _ button: ButtonID, _ events: [ButtonEvent], _ cursor: EventCursor, needsAcknowledgement: Bool,
+        claim: FeedClaim? = nil, at now: Instant
     ) {
         // Only the last notification of an input waits for `goOn`.
         completePress(at: now)
@@ -29,7 +30,10 @@ extension Hub {
         let reports = reports(of: ruleEffects, at: now)
         buttons.handled(button, upTo: cursor)
         let token = identifiers.recordToken()
-        recordTurn(ruleEffects, as: token, with: progress(of: button).map { [$0] } ?? [], at: now)
+        var changes = progress(of: button).map { [$0] } ?? []
+        if let claim { changes += claim.changes }
+        recordTurn(ruleEffects, as: token, with: changes, at: now)
+        if let claim { publish(claim.messages) }
         let lines = act(on: ruleEffects, at: now)
         incompletePress = IncompletePress(
             button: button, events: record.source == nil ? events : [], ruleEffects: ruleEffects, reports: reports,

@@ -48,7 +48,8 @@ extension Hub {
         occurrencesOfAction = []
         for effect in ruleEffects {
             switch effect {
-            case .perform(let step, let action, let rule, _): perform(step, action, rule: rule, at: now)
+            case .perform(let step, let action, let rule, _):
+                if feed?.holds(step, action, rule: rule, at: now) != true { perform(step, action, rule: rule, at: now) }
             case .cancel(let step): cancel(step)
             // A message of a rule may come back on a topic that the same turn subscribes to.
             case .subscribe(let topicNames):
@@ -151,12 +152,12 @@ extension Hub {
 
     // MARK: Steps
 
-    private mutating func perform(_ step: ActionID, _ action: Action, rule: String, at now: Instant) {
+    mutating func perform(_ step: ActionID, _ action: Action, rule: String, at now: Instant) {
         ruleActions?.append(RuleAction(step: step, rule: rule, action: action))
         switch action {
         case .message(.publish(let publish)):
             self.publish(
-                MQTTMessage(publish), timeToLive: publish.maximumAge, mayRepeat: publish.retain,
+                MQTTMessage(publish), timeToLive: publish.maximumAge, mayRepeat: publish.retain && feed == nil,
                 for: .step(step, rule: rule, topicName: publish.topicName), at: now)
         case .external(let external):
             let id = identifiers.jobID()
@@ -172,6 +173,7 @@ extension Hub {
     }
 
     private mutating func cancel(_ step: ActionID) {
+        feed?.cancel(step)
         for cancellation in jobs.cancel(step) {
             switch cancellation {
             case .program(let id): emit(.cancelProcess(id))

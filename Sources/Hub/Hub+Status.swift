@@ -34,7 +34,7 @@ extension Hub {
         case .connected: brokerState = "connected"
         case .disconnected: brokerState = "disconnected"
         }
-        return [
+        let status: JSONValue = [
             "version": .string(configuration.version),
             "uptime_s": .integer((startedAt.map { (now - $0).milliseconds } ?? 0) / 1000),
             "ok": .bool(faults.isEmpty),
@@ -70,6 +70,8 @@ extension Hub {
             "capture": configuration.capture.map(JSONValue.string) ?? .null,
             "simulated_buttons": .array(configuration.simulatedButtons.map(JSONValue.string)),
         ]
+        guard let feed, case .object(let members) = status else { return status }
+        return .object(members + [.init("engine", feed.status)])
     }
 
     func lastSeen(_ record: ButtonRecord) -> UTCTime? {

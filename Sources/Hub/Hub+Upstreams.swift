@@ -12,7 +12,8 @@ extension Hub {
             let wishes = own.map { ($0.identity.address, FlicdButtonRequest($0.settings)) }
             advanceUpstream(index, .start(Dictionary(wishes) { first, _ in first }), at: now)
         }
-        for source in buttons.sources.subtracting(flicd.upstreams.map(\.name)).sorted() {
+        for source in buttons.sources.subtracting(flicd.upstreams.map(\.name)).sorted()
+        where feed?.owns(source: source) != true {
             let labels = buttons.all(from: source).map { label(of: $0.identity.id) }.sorted()
             log(
                 .warning,
@@ -202,6 +203,7 @@ extension Hub {
     ///
     /// - Returns: the reason, if the button cannot be deleted.
     mutating func forget(_ button: ButtonID, from source: String, at now: Instant) -> String? {
+        if feed?.isHere(source: source) == true { return "the button belongs to \(source); forget it at that site" }
         guard let index = flicd.index(of: source) else {
             gone(button, .removed, at: now)
             return nil

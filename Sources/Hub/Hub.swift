@@ -95,6 +95,8 @@ package struct Hub: Sendable {
         case goOn
         /// Disconnect the buttons and end. A second `stop` does not wait for the buttons.
         case stop
+        /// As `messageReceived`. The broker would have discarded the message after `remaining`.
+        case expiringMessageReceived(topicName: String, payload: [UInt8], retained: Bool, remaining: Duration)
     }
 
     /// Large values are stored indirectly, as in `Input`.
@@ -169,6 +171,7 @@ package struct Hub: Sendable {
         case transport(RadioID)
         case join, store, statistics, settling, announce, watermarks, dials
         case flicd, flicdListener, metrics
+        case feed
     }
 
     let configuration: HubConfiguration
@@ -217,6 +220,8 @@ package struct Hub: Sendable {
     var recording: OngoingRecording?
     /// The actions of rules, for a replay that compares them; `nil` if they are not collected.
     var ruleActions: [RuleAction]?
+    /// The feeds of sites; `nil` unless the configuration names sites.
+    var feed: EngineFeed?
 
     /// - Parameters:
     ///   - stored: the stored state at the start.
@@ -239,6 +244,10 @@ package struct Hub: Sendable {
         flicd = FlicdGateway(configuration)
         control = ControlPlane(configuration)
         metrics = MetricsState(isEnabled: configuration.hasMetrics)
+        feed = configuration.engine.map { EngineFeed($0, stored: stored.feed) }
+        // Runs do not survive an engine, because another engine may have led meanwhile.
+        var stored = stored
+        if feed != nil { stored.rules.waitingRuns = [] }
         self.rules = RuleHost(rules, configuration, stored: stored)
     }
 
@@ -299,12 +308,15 @@ package struct Hub: Sendable {
             for key in deadlines.takeDue(at: now).sorted() { expire(key, at: now) }
         case .goOn: break
         case .stop: stop(isRestart: false, at: now)
+        case .expiringMessageReceived(let topicName, let payload, let retained, let remaining):
+            expiringMessageReceived(topicName, payload, retained: retained, remaining: remaining, at: now)
         }
         if incompletePress != nil {
             emit(.goOn)
             defer { effects = [] }
             return effects
         }
+        if feed != nil { tendFeed(at: now) }
         sendRetained(at: now)
         scheduleMetrics(at: now)
         switch deadlines.rearm() {
@@ -329,7 +341,10 @@ package struct Hub: Sendable {
     }
 
     /// The will message, which the broker publishes when the connection is lost.
-    package var offlineMessage: MQTTMessage { broker.topics.bridgeStateMessage(isOnline: false) }
+    package var offlineMessage: MQTTMessage {
+        // A connection has one will, and another engine waits for this one.
+        feed?.offlineMessage ?? broker.topics.bridgeStateMessage(isOnline: false)
+    }
 
     private mutating func start(at now: Instant) {
         lifecycle = .running(since: now)
@@ -354,6 +369,7 @@ package struct Hub: Sendable {
         startFlicd(with: buttons.ownSorted, at: now)
         if !radios.isHeldClosed { for radio in radios.ids { emit(.openTransport(radio)) } }
         startUpstreams(at: now)
+        if feed != nil { startFeed(at: now) }
         writeMetrics(at: now)
     }
 
@@ -361,7 +377,7 @@ package struct Hub: Sendable {
         switch key {
         case .buttons: advanceButtons(.timerFired, at: now)
         case .sources: expireUpstreams(at: now)
-        case .rules: advanceRules(.timerFired, at: now)
+        case .rules: if feed?.holdsRulesTimer() != true { advanceRules(.timerFired, at: now) }
         case .outbox: expireMessages(at: now)
         case .transport(let radio): emit(.openTransport(radio))
         case .join: endUpstreamSearch(isAsked: false, at: now)
@@ -376,6 +392,7 @@ package struct Hub: Sendable {
         case .flicd: advanceFlicdServer(.timerFired, at: now)
         case .flicdListener: emit(.flicd(.listen))
         case .metrics: writeMetrics(at: now)
+        case .feed: expireFeed(at: now)
         }
     }
 

@@ -48,6 +48,8 @@ package struct HubConfiguration: Hashable, Sendable {
     package var simulatedButtons: [String]
     /// The address on which flicd clients are served; `nil`: none.
     package var flicdListen: String?
+    /// The sites whose buttons are used; `nil`: none.
+    package var engine: EngineConfiguration?
 
     package init(
         version: String, commit: String = "", baseTopic: String = "tryck", discoveryPrefix: String? = nil,
@@ -60,7 +62,7 @@ package struct HubConfiguration: Hashable, Sendable {
         builtAt: UTCTime = UTCTime(milliseconds: 0), ruleFault: String? = nil, ruleProblems: [JSONValue] = [],
         lostState: String? = nil, ringWarning: String? = nil, capture: String? = nil, hasMetrics: Bool = false,
         simulatedButtons: [String] = [],
-        flicdListen: String? = nil
+        flicdListen: String? = nil, engine: EngineConfiguration? = nil
     ) {
         self.version = version
         self.commit = commit
@@ -86,6 +88,7 @@ package struct HubConfiguration: Hashable, Sendable {
         self.hasMetrics = hasMetrics
         self.simulatedButtons = simulatedButtons
         self.flicdListen = flicdListen
+        self.engine = engine
     }
 }
 

@@ -68,6 +68,7 @@ struct RuleHost: Sendable {
 
     init(_ rules: RuleSet, _ configuration: HubConfiguration, stored: StoredState) {
         engine = RuleEngine(rules, state: stored.rules, nextRun: RunID(rawValue: stored.nextRun))
+        engine.isActing = configuration.engine == nil
         redaction = Redaction(rules.confidential)
         fault = configuration.ruleFault
         problemsOnDisk = configuration.ruleProblems

@@ -15,6 +15,8 @@ package struct StoredState: Hashable, Sendable {
     package var runs: [StoredRun]
     /// Variables, positions of cycles, rules that were enabled or disabled, and runs that wait.
     package var rules: RuleState
+    /// What an engine knows of the feeds of sites.
+    package var feed = StoredFeed()
 
     package init(
         installationID: String, nextRun: UInt64 = 1, buttons: [StoredButton] = [], runs: [StoredRun] = [],
@@ -157,6 +159,7 @@ package enum StoreChange: Hashable, Sendable {
     case batteryPercentage(ButtonID, Int, measuredAt: UTCTime, isLow: Bool)
     case settings(ButtonID, ButtonSettings)
     case fact(ButtonID, StoredFact)
+    case feed(FeedChange)
 }
 
 /// The place where changes are while the database cannot record them.

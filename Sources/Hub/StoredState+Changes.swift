@@ -51,6 +51,7 @@ extension StoredState {
             }
         case .settings(let id, let settings): update(id) { $0.settings = settings }
         case .fact(let id, let fact): update(id) { $0.apply(fact) }
+        case .feed(let change): feed.apply(change)
         }
     }
 

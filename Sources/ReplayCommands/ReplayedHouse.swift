@@ -91,7 +91,7 @@ struct ReplayedHouse {
         case .start, .wallClock, .transportOpened, .busOpened, .transportClosed, .received, .bus, .goOn, .entropy,
             .source,
             .timerFired, .brokerConnected, .brokerDisconnected, .brokerSentMalformedPacket, .messageReceived,
-            .firmwareFiles, .controlLine:
+            .firmwareFiles, .controlLine, .expiringMessageReceived:
             note(hub.replay(recorded))
             try answer()
         }

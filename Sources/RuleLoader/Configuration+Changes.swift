@@ -29,7 +29,8 @@ extension Configuration {
         compare("state_directory", \.stateDirectory)
         compare("control_socket", \.controlSocket)
         compare("flicd.listen", \.flicdListen)
-        compare("sources", \.sources)
+        compare("sources") { Sources(flicds: $0.sources, sites: $0.sites, share: $0.share) }
+        compare("engine.name", \.engineName)
         for kind in StepKind.allCases { compare("actions.\(kind.rawValue)") { $0.forbiddenSteps.contains(kind) } }
         compare("control.mqtt", \.control)
         compare("log.level", \.logLevel)
@@ -39,4 +40,10 @@ extension Configuration {
         compare("history_size", \.historySize)
         return keys
     }
+}
+
+private struct Sources: Equatable {
+    var flicds: [HostAndPort]
+    var sites: [String]
+    var share: Configuration.Share?
 }

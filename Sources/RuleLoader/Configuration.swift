@@ -117,6 +117,12 @@ package struct Configuration: Hashable, Sendable {
     package var flicdListen: HostAndPort?
     /// The flicd servers whose buttons are used: at most `maximumSources`, each once.
     package var sources: [HostAndPort] = []
+    /// The base topics of the sites whose buttons are used, which may have the wildcard `+`: `tryck/+`.
+    package var sites: [String] = []
+    /// The part of the sites that this engine has, such as 1 of 4; `nil`: all.
+    package var share: Share?
+    /// The name of this engine; not `nil` if there are sites.
+    package var engineName: String?
     /// The kinds of steps that rules may not use.
     package var forbiddenSteps: Set<StepKind> = []
     package var control = Control.settings

@@ -6,7 +6,7 @@ import Rules
 /// Reads `tryck.yaml`.
 struct ConfigurationReader {
     var checker: Checker
-    private var configuration = Configuration()
+    var configuration = Configuration()
 
     static func load(_ file: SourceFile, in environment: LoadInputs) -> LoadResult<Configuration> {
         let document = Document(file, in: environment)
@@ -50,6 +50,7 @@ struct ConfigurationReader {
             }
         }
         if let node = fields.node("sources") { readSources(node) }
+        readEngine(fields)
         if let fields = section("actions", of: fields) {
             configuration.forbiddenSteps = Set(StepKind.allCases.filter { fields.boolean($0.rawValue) == false })
         }
@@ -74,7 +75,7 @@ struct ConfigurationReader {
         }
     }
 
-    private mutating func section(_ key: String, of fields: CheckedMapping) -> CheckedMapping? {
+    mutating func section(_ key: String, of fields: CheckedMapping) -> CheckedMapping? {
         guard let node = fields.node(key), let table = MappingTable.configurationSections[key] else { return nil }
         return checker.fields(node, table)
     }
@@ -244,11 +245,15 @@ struct ConfigurationReader {
 
     private mutating func readSources(_ node: YAMLNode) {
         for node in checker.oneOrMany(node, empty: "the list of sources is empty") {
+            if case .mapping = node.content {
+                readSite(node)
+                continue
+            }
             guard let text = checker.text(node, key: "sources", .areText)?.string else { continue }
             guard let source = HostAndPort(source: text) else {
                 checker.error(
                     "E204", at: node, "unknown source \"\(checker.shown(text))\"",
-                    hint: "write flicd://HOST or flicd://HOST:PORT")
+                    hint: "write flicd://HOST, flicd://HOST:PORT or {mqtt: TOPIC}")
                 continue
             }
             if configuration.sources.contains(source) {

@@ -14,7 +14,8 @@ extension MappingTable {
             Key("state_directory", .text(.areText), "where pairings are kept"),
             Key("control_socket", .text(.areText), "the path of the control socket"),
             Key("flicd", .anything, "a flicd-compatible server"),
-            Key("sources", .anything, "flicd servers whose buttons are used"),
+            Key("sources", .anything, "flicd servers and sites whose buttons are used"),
+            Key("engine", .anything, "this engine of sites"),
             Key("actions", .anything, "which kinds of action rules may use"),
             Key("control", .anything, "which requests are answered"),
             Key("log", .anything, "log level and format"),
@@ -37,6 +38,7 @@ extension MappingTable {
         "bluetooth": bluetooth, "radios": radio, "mqtt": mqtt, "tls": tls, "homeassistant": homeAssistant,
         "flicd": flicd,
         "actions": actions, "control": control, "log": logging, "metrics": metrics, "web": web,
+        "sources": source, "engine": engine,
     ]
 
     static let bluetooth = MappingTable(
@@ -107,6 +109,18 @@ extension MappingTable {
 
     static let flicd = MappingTable(
         name: "\"flicd\"", keys: [Key("listen", .text(.areText), "the `HOST:PORT` on which to listen")])
+
+    static let source = MappingTable(
+        name: "a source",
+        keys: [
+            Key("mqtt", .text(.areText), required: true, "the base topic of a site, or of all with `+`: `tryck/+`"),
+            Key("share", .text(.areText), "the part of the sites that this engine has: `1 of 4`"),
+        ],
+        foreignHints: ["flicd": "write flicd://HOST", "topic": "use mqtt:"])
+
+    static let engine = MappingTable(
+        name: "\"engine\"",
+        keys: [Key("name", .text(.areText), required: true, "the name of this engine, another one for its stand-by")])
 
     static let actions = MappingTable(
         name: "\"actions\"",

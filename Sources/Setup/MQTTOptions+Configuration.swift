@@ -13,6 +13,11 @@ extension MQTTOptions {
             password: configuration.mqttPassword.map { MQTTPassword($0.value) }, clientIdentifier: clientIdentifier,
             keepAlive: configuration.mqttKeepAlive, protocolVersion: configuration.mqttVersion == .v5 ? .v5 : .v311,
             will: will)
+        // Other engines wait for the will of one that has died.
+        if !configuration.sites.isEmpty {
+            keepAlive = min(keepAlive, .seconds(5))
+            reportsExpiry = true
+        }
     }
 }
 

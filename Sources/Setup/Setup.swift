@@ -100,7 +100,8 @@ package struct Setup: Sendable {
             processEnvironment: names,
             stateDirectory: stateDirectory, builtAt: Version.builtAt, ruleFault: initial.fault,
             ruleProblems: initial.problems, capture: capture, hasMetrics: metricsFile != nil,
-            simulatedButtons: simulator.map(\.name), flicdListen: configuration.flicdListen.map { "\($0)" })
+            simulatedButtons: simulator.map(\.name), flicdListen: configuration.flicdListen.map { "\($0)" },
+            engine: EngineConfiguration(configuration))
     }
 
     /// The state directory of a daemon with these options. The configuration is read only if the options do not name it.

@@ -32,7 +32,7 @@ struct ImportTests {
         "Hub": [
             "Bytes", "ButtonModel", "JSON", "Diagnostics", "FlicdProtocol", "Radios", "Buttons", "Gestures",
             "Expressions",
-            "Rules", "MQTTTopics",
+            "Rules", "MQTTTopics", "Feed",
         ],
         "Simulator": ["Bytes", "ButtonModel", "BluetoothHost", "Flic"],
         "Reactor": ["CLinux", "Glibc", "Synchronization"],
@@ -46,7 +46,7 @@ struct ImportTests {
         ],
         "Setup": [
             "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Radios", "Rules", "RuleLoader", "RuleTesting",
-            "MQTTTopics", "Hub", "Simulator", "Platform", "Edges", "CCrypto", "Glibc",
+            "MQTTTopics", "Feed", "Hub", "Simulator", "Platform", "Edges", "CCrypto", "Glibc",
         ],
         "Daemon": [
             "ButtonModel", "JSON", "BluetoothHost", "Radios", "Rules", "RuleLoader", "MQTTTopics", "Hub", "Simulator",

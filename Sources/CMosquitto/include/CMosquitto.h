@@ -93,7 +93,7 @@ struct cmosquitto_callbacks {
 	void (*disconnected)(void *context, int code);
 	void (*published)(void *context, int message_id, int reason_code);
 	void (*subscribed)(void *context, int message_id, int count, const int *granted);
-	void (*message)(void *context, const struct mosquitto_message *message);
+	void (*message)(void *context, const struct mosquitto_message *message, const mosquitto_property *properties);
 	// Errors and warnings.
 	void (*logged)(void *context, const char *text);
 };

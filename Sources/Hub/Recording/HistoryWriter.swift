@@ -189,7 +189,8 @@ package struct HistoryWriter: Sendable {
         case .start, .entropy, .transportOpened, .busOpened, .transportClosed, .received, .bus, .goOn, .source,
             .brokerAddress, .brokerSentMalformedPacket, .published, .publishFailed, .messageDropped,
             .subscriptionRefused, .processEnded, .webAnswered, .reloadRules, .logLevel, .firmwareFiles, .firmwareRead,
-            .recordFailed, .reserveFault, .ringFault, .synced, .controlLine, .clientGone, .flicd, .timerFired, .stop:
+            .recordFailed, .reserveFault, .ringFault, .synced, .controlLine, .clientGone, .flicd, .timerFired, .stop,
+            .expiringMessageReceived:
             break
         }
     }
@@ -201,7 +202,7 @@ package struct HistoryWriter: Sendable {
         switch input {
         case .start, .wallClock, .received, .bus, .goOn, .source, .brokerConnected, .brokerDisconnected,
             .messageReceived, .processEnded, .webAnswered, .rulesLoaded, .transportOpened, .busOpened, .transportClosed,
-            .stop:
+            .stop, .expiringMessageReceived:
             return true
         case .timerFired: return hasConsequences
         case .controlLine(_, let line):

@@ -73,7 +73,7 @@ extension Hub {
             .brokerDisconnected, .brokerSentMalformedPacket, .published, .publishFailed, .messageReceived,
             .messageDropped, .subscriptionRefused, .processEnded, .webAnswered, .rulesLoaded, .reloadRules, .logLevel,
             .firmwareFiles, .firmwareRead, .recordFailed, .reserveFault, .ringFault, .synced, .controlLine, .clientGone,
-            .flicd, .timerFired, .stop:
+            .flicd, .timerFired, .stop, .expiringMessageReceived:
             isForRadio = false
         }
         // Most packets are advertisements without reports, for which no line is encoded.

@@ -66,6 +66,7 @@ extension RecordedInput {
         case flicd
         case timerFired = "timer_fired"
         case stop
+        case expiringMessageReceived = "expiring_message_received"
     }
 
     private func described(hiding redaction: Redaction) -> (Kind, KeyValuePairs<String, JSONValue>) {
@@ -181,6 +182,14 @@ extension RecordedInput {
         case .flicd(let report): (.flicd, ["report": report.json(hiding: redaction)])
         case .timerFired: (.timerFired, [:])
         case .stop: (.stop, [:])
+        case .expiringMessageReceived(let topicName, let payload, let retained, let remaining):
+            (
+                .expiringMessageReceived,
+                [
+                    "topic": .string(redaction(topicName)), "payload": JSONValue(octets: payload, hiding: redaction),
+                    "retain": .bool(retained), "remaining_ns": JSONValue(exactly: remaining),
+                ]
+            )
         }
     }
 
@@ -271,6 +280,10 @@ extension RecordedInput {
         case .flicd: .flicd(try FlicdReport(recorded: try line.member("report") { $0 }))
         case .timerFired: .timerFired
         case .stop: .stop
+        case .expiringMessageReceived:
+            .expiringMessageReceived(
+                topicName: try line.string("topic"), payload: try line.octets("payload"),
+                retained: try line.bool("retain"), remaining: try line.duration("remaining_ns"))
         }
     }
 }

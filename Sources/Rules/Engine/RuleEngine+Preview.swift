@@ -40,7 +40,8 @@ extension RuleEngine {
     ///
     /// - Returns: `nil` if the event starts no run, or if only `handle` knows what it starts.
     package func preview(_ event: ButtonEvent, at now: Instant) -> PressPreview? {
-        guard !isStopped, initialEffects.isEmpty, world.brokerIsConnected, event.part == nil, !event.wasQueued,
+        guard !isStopped, isActing, initialEffects.isEmpty, world.brokerIsConnected, event.part == nil,
+            !event.wasQueued,
             scheduler.isUndisturbed, kept.isEmpty(for: event.button),
             let entry = index.entryIndex(of: event.button), plans.indices.contains(entry), let plan = plans[entry],
             let (recognised, train) = recogniser.preview(

@@ -43,6 +43,8 @@ extension RuleEngine {
             stop(rule, gate, event.cause, judgement.reason, &effects)
         } else if isDryRun {
             enqueueApart(rule, event.cause, &effects)
+        } else if !isActing {
+            stop(rule, .mode, event.cause, "this engine does not lead", &effects)
         } else {
             enqueue(rule, event.cause, at: now, &effects)
         }

@@ -216,4 +216,20 @@ extension RuleEngine {
         recogniser = GestureRecogniser()
         states = StateTable([])
     }
+
+    mutating func act(_ isActing: Bool, endingRuns endsRuns: Bool, at now: Instant, _ effects: inout [Effect]) {
+        self.isActing = isActing
+        guard endsRuns else { return }
+        for group in scheduler.groups.keys.sorted() { endQueued(in: group, as: .interrupted, &effects) }
+        for id in scheduler.ids {
+            resume(id, at: now, &effects) { run, world, effects in
+                run.cancel(in: &world, at: now, &effects)
+                run.result = .interrupted
+                run.trace.result = .interrupted
+            }
+        }
+        for kept in kept.takeAll() {
+            stop(kept.match.rule, .queued, cause(of: kept), "another engine leads", &effects)
+        }
+    }
 }

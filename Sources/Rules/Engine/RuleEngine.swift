@@ -77,6 +77,9 @@ package struct RuleEngine: Sendable {
         case timerFired
         /// The program ends. All runs are interrupted, except those that are stored. Later inputs are ignored.
         case stop
+        /// Whether this program may act at present; true at the start. While it is false, no event starts a run. If
+        /// `endingRuns` is true, all runs are interrupted.
+        case acting(Bool, endingRuns: Bool)
     }
 
     /// A request of a user or another program. The caller checks names; requests with unknown names are ignored.
@@ -203,6 +206,8 @@ package struct RuleEngine: Sendable {
     /// When the timer last fired.
     var timerFiredAt: Instant?
     var isStopped = false
+    /// False while this program must not act, because another one does: see `Input.acting`.
+    package var isActing = true
 
     /// - Parameters:
     ///   - state: the stored state. Parts that no longer fit the set are discarded, with effects at the first input.
@@ -265,6 +270,7 @@ package struct RuleEngine: Sendable {
             timerFiredAt = now
             timerFired(at: now, &effects)
         case .stop: stop(at: now, &effects)
+        case .acting(let isActing, let endsRuns): act(isActing, endingRuns: endsRuns, at: now, &effects)
         }
         advance(at: now, &effects)
         updateTimer(&effects)

@@ -1,0 +1,26 @@
+package import Feed
+
+/// `engine:` and the sites of `sources:` in the configuration.
+package struct EngineConfiguration: Hashable, Sendable {
+    /// The engine's name, 1…64 octets. No other engine of the share has it.
+    package var name: String
+    package var share: EngineShare
+    /// The base topics of the sites, which may have the wildcard `+`: `tryck/+`.
+    package var sites: [String]
+
+    package init(name: String, share: EngineShare = .whole, sites: [String]) {
+        self.name = name
+        self.share = share
+        self.sites = sites
+    }
+
+    /// True if the site is one of these, and falls to the share.
+    func includes(site: String) -> Bool {
+        let levels = site.split(separator: "/", omittingEmptySubsequences: false)
+        let isNamed = sites.contains { pattern in
+            let wanted = pattern.split(separator: "/", omittingEmptySubsequences: false)
+            return wanted.count == levels.count && zip(wanted, levels).allSatisfy { $0 == "+" || $0 == $1 }
+        }
+        return isNamed && share.has(site: site)
+    }
+}

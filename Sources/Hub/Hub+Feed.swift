@@ -1,0 +1,307 @@
+import ButtonModel
+import Buttons
+import Feed
+import JSON
+import MQTTTopics
+import Rules
+
+// An engine: presses of sites come over the broker, and only the engine that leads acts on them.
+extension Hub {
+    mutating func startFeed(at now: Instant) {
+        guard let stored = feed?.stored else { return }
+        advanceFeed(.source(.start(stored.positions)), at: now)
+        advanceFeed(.leadership(.start(term: stored.term)), at: now)
+    }
+
+    mutating func feedConnected(at now: Instant) {
+        guard let filters = feed?.filters else { return }
+        emit(.subscribe(filters.map { Subscription($0) }))
+        advanceFeed(.source(.connected), at: now)
+        advanceFeed(.leadership(.connected), at: now)
+    }
+
+    mutating func expiringMessageReceived(
+        _ topicName: String, _ payload: [UInt8], retained: Bool, remaining: Duration, at now: Instant
+    ) {
+        let age = max(.zero, EngineFeed.expiry - remaining)
+        if feed != nil, feedReceived(topicName, payload, brokerAge: age, at: now) { return }
+        messageReceived(topicName, payload, retained: retained, at: now)
+    }
+
+    /// - Returns: true if the message is for nothing else.
+    mutating func feedReceived(
+        _ topicName: String, _ payload: [UInt8], brokerAge: Duration, at now: Instant
+    ) -> Bool {
+        guard lifecycle.isRunning, let feed else { return false }
+        if feed.leadership.filters.contains(topicName) {
+            advanceFeed(.leadership(.received(topicName: topicName, payload: payload)), at: now)
+            return false
+        }
+        guard let topic = FeedTopic(topicName) else { return false }
+        if self.feed?.includes(site: topic.site) == true {
+            advanceFeed(
+                .source(.received(topicName: topicName, payload: payload, brokerAge: brokerAge)), at: now)
+        }
+        return true
+    }
+
+    mutating func expireFeed(at now: Instant) {
+        for key in feed?.takeDue(at: now) ?? [] {
+            switch key {
+            case .source: advanceFeed(.source(.timerFired), at: now)
+            case .leadership: advanceFeed(.leadership(.timerFired), at: now)
+            }
+        }
+        rearmFeed()
+    }
+
+    /// Tells the feed at the end of an input what has become of the messages that were taken.
+    mutating func tendFeed(at now: Instant) {
+        guard lifecycle.isRunning else { return }
+        if feed?.announcedRules != rules.set.fingerprint {
+            feed?.announcedRules = rules.set.fingerprint
+            advanceFeed(.leadership(.rules(String(rules.set.fingerprint.prefix(64)))), at: now)
+        }
+        for button in feed?.buttonsToSettle ?? [] where rules.savedTrain(of: button).isEmpty {
+            if let place = feed?.settle(button) { advanceFeed(.source(.settled(place)), at: now) }
+        }
+    }
+
+    private mutating func rearmFeed() {
+        switch feed?.rearm() {
+        case .set(let deadline): setTimer(.feed, at: deadline)
+        case .cancel: cancelTimer(.feed)
+        case nil: break
+        }
+    }
+
+    mutating func advanceFeed(_ input: EngineFeed.Input, at now: Instant) {
+        guard feed?.add(input) == true else { return }
+        while let input = feed?.takeInput() {
+            switch input {
+            case .source(let input): carryOut(feed?.handle(input, at: now) ?? [], at: now)
+            case .leadership(let input):
+                for effect in feed?.handle(input, at: now) ?? [] { carryOut(effect, at: now) }
+            case .act(let continues): act(continues: continues, at: now)
+            case .disconnected:
+                for effect in feed?.handle(EngineLeadership.Input.disconnected, at: now) ?? [] {
+                    carryOut(effect, at: now)
+                }
+                carryOut(feed?.handle(FeedSource.Input.disconnected, at: now) ?? [], at: now)
+            }
+        }
+        rearmFeed()
+    }
+
+    // MARK: Who leads
+
+    private mutating func carryOut(_ effect: EngineLeadership.Effect, at now: Instant) {
+        completePress(at: now)
+        let share = feed?.configuration.share.description ?? ""
+        switch effect {
+        case .record(let term): record([.feed(.term(term))])
+        case .publish(let message): publish([message])
+        case .lead(let term, let continues):
+            log(.info, "this engine leads share \(share) in term \(term)")
+            feed?.leads(in: term)
+            advanceFeed(.source(.lead(term: term)), at: now)
+            advanceFeed(.act(continues: continues), at: now)
+        case .fence:
+            log(.warning, "the broker is gone, so this engine acts on nothing until it is known to lead again")
+            feed?.fence()
+            advanceRules(.acting(false, endingRuns: false), at: now)
+        case .stop:
+            log(.warning, "this engine does not lead share \(share) any more; its runs are interrupted")
+            let isTimerDue = feed?.stop() == true
+            advanceFeed(.source(.standBy), at: now)
+            advanceRules(.acting(false, endingRuns: true), at: now)
+            if isTimerDue { advanceRules(.timerFired, at: now) }
+        case .rulesDiffer(let leader):
+            log(.warning, "the engine \(leader), which leads share \(share), has other rules than this one")
+        case .setTimer(let deadline): feed?.setTimer(.leadership, at: deadline)
+        case .cancelTimer: feed?.setTimer(.leadership, at: nil)
+        case .anomaly(let text): log(.debug, "engine: \(text)")
+        }
+    }
+
+    /// Lets rules act, and carries out what was held.
+    private mutating func act(continues: Bool, at now: Instant) {
+        guard feed?.isLeading == true else { return }
+        advanceRules(.acting(true, endingRuns: false), at: now)
+        let held = feed?.takeHeld() ?? []
+        for held in continues ? held : [] {
+            if case .message(.publish(let publish)) = held.action, now > held.at + publish.maximumAge {
+                fail(held, "the broker was disconnected for too long", at: now)
+            } else if feed?.holds(held.step, held.action, rule: held.rule, at: now) != true {
+                perform(held.step, held.action, rule: held.rule, at: now)
+            }
+        }
+        if feed?.takeRulesTimer() == true { advanceRules(.timerFired, at: now) }
+    }
+
+    private mutating func fail(_ held: EngineFeed.HeldAction, _ reason: String, at now: Instant) {
+        advanceRules(.actionFinished(held.step, .failed(code: "R824", message: reason)), at: now)
+    }
+
+    // MARK: Claims
+
+    /// Publishes messages of the feed on this connection. They never wait for another one.
+    mutating func publish(_ messages: [MQTTMessage]) {
+        guard broker.isConnected else { return }
+        for message in messages {
+            let id = identifiers.messageID()
+            if case .cursor = FeedTopic(message.topicName)?.kind, !message.payload.isEmpty { feed?.claimed(id) }
+            emit(.publish(id, message, expiry: nil))
+        }
+    }
+
+    mutating func claimPublished(_ id: MessageID, at now: Instant) {
+        for held in feed?.claimEnded(id) ?? [] { perform(held.step, held.action, rule: held.rule, at: now) }
+    }
+
+    mutating func claimFailed(_ id: MessageID, _ reason: String, at now: Instant) {
+        guard let held = feed?.claimEnded(id) else { return }
+        log(.error, "the claim of a press was not published: \(reason); other engines may act on it, too")
+        for held in held { fail(held, "the claim of the press was not published: \(reason)", at: now) }
+    }
+
+    // MARK: Messages of sites
+
+    private mutating func carryOut(_ effects: [FeedSource.Effect], at now: Instant) {
+        var claim = FeedClaim()
+        for effect in effects {
+            switch effect {
+            case .record(let position): claim.changes.append(.feed(.claimed(position)))
+            case .forget(let site, let button): claim.changes.append(.feed(.removed(site: site, button)))
+            case .publish(let message): claim.messages.append(message)
+            case .took(let place, let steps):
+                took(place, steps, claim, at: now)
+                claim = FeedClaim()
+            case .lost, .interrupted, .known, .offline, .removed, .beganAnew, .outranked, .setTimer, .cancelTimer,
+                .anomaly:
+                carryOut(claim)
+                claim = FeedClaim()
+                carryOut(effect, at: now)
+            }
+        }
+        carryOut(claim)
+    }
+
+    private mutating func carryOut(_ claim: FeedClaim) {
+        if !claim.changes.isEmpty { record(claim.changes) }
+        publish(claim.messages)
+    }
+
+    private mutating func carryOut(_ effect: FeedSource.Effect, at now: Instant) {
+        switch effect {
+        case .lost, .interrupted, .known, .offline, .removed, .beganAnew: completePress(at: now)
+        case .record, .forget, .publish, .took, .outranked, .setTimer, .cancelTimer, .anomaly: break
+        }
+        switch effect {
+        case .record, .forget, .publish, .took: break
+        case .lost(let place, let count):
+            log(.warning, "\(place.site): the journal has lost \(count) presses of \(label(of: place.button))")
+            publishEvent(
+                "lost", described(place, ["lost": .integer(Int64(count))]), timeToLive: .seconds(3600), as: .press,
+                at: now)
+        case .interrupted(let place, let first):
+            let messages = first == place.number ? "message \(first)" : "messages \(first) to \(place.number)"
+            log(
+                .warning,
+                "\(place.site): \(messages) of \(label(of: place.button)) may not have been done; not repeated")
+            publishEvent(
+                "interrupted",
+                described(
+                    place, ["first_n": .integer(Int64(first)), "last_n": .integer(Int64(place.number))]),
+                timeToLive: .seconds(3600), as: .press, at: now)
+        case .known(let site, let hello): siteIsHere(site, hello, at: now)
+        case .offline(let site): siteIsGone(site, at: now)
+        case .removed(let site, let button):
+            guard buttons[button]?.source == EngineFeed.source(of: site) else { break }
+            gone(button, .removed, at: now)
+        case .beganAnew(let place, let former):
+            log(
+                .warning,
+                "\(place.site): \(label(of: place.button)) is numbered anew after \(former.number), from \(place.number)"
+            )
+        case .outranked: break
+        case .setTimer(let deadline): feed?.setTimer(.source, at: deadline)
+        case .cancelTimer: feed?.setTimer(.source, at: nil)
+        case .anomaly(let text): log(.debug, "feed: \(text)")
+        }
+    }
+
+    private func described(_ place: FeedPlace, _ facts: KeyValuePairs<String, JSONValue>) -> JSONValue {
+        let place: KeyValuePairs<String, JSONValue> = [
+            "site": .string(place.site), "button": .string(place.button.description),
+        ]
+        return .object((Array(place) + Array(facts)).map { JSONValue.Member($0.key, $0.value) })
+    }
+
+    private mutating func took(_ place: FeedPlace, _ steps: [FeedStep], _ claim: FeedClaim, at now: Instant) {
+        let button = place.button
+        guard let record = buttons[button], record.source == EngineFeed.source(of: place.site) else {
+            return carryOut(claim)
+        }
+        var events: [ButtonEvent] = []
+        var movements: [ButtonMovement] = []
+        for step in steps {
+            switch step {
+            case .press(let event): events.append(event)
+            case .turn(let movement): movements.append(movement)
+            }
+        }
+        feed?.took(place)
+        if let last = events.last {
+            let counts = record.stored.cursor
+            let cursor =
+                last.part == .small
+                ? EventCursor(bootID: last.bootID, eventCount: counts.eventCount, smallEventCount: last.counter)
+                : EventCursor(bootID: last.bootID, eventCount: last.counter, smallEventCount: counts.smallEventCount)
+            pressed(button, events, cursor, needsAcknowledgement: false, claim: claim, at: now)
+        } else {
+            completePress(at: now)
+            carryOut(claim)
+        }
+        if !movements.isEmpty {
+            completePress(at: now)
+            moved(button, movements, at: now)
+        }
+    }
+
+    // MARK: Buttons of sites
+
+    private mutating func siteIsHere(_ site: String, _ hello: FeedHello, at now: Instant) {
+        if feed?.sites[site] == nil { log(.info, "\(site) is connected, with \(hello.buttons.count) buttons") }
+        for (id, facts) in hello.buttons.sorted(by: { $0.key < $1.key }) { siteHas(id, facts, site, at: now) }
+        feed?.arrived(site, with: Set(hello.buttons.keys))
+    }
+
+    private mutating func siteHas(_ id: ButtonID, _ facts: FeedHello.Button, _ site: String, at now: Instant) {
+        let source = EngineFeed.source(of: site)
+        if let record = buttons[id] {
+            if record.source != source {
+                guard let former = record.source, feed?.owns(source: former) == true,
+                    feed?.isHere(source: former) != true
+                else { return log(.debug, "\(site) has \(label(of: id)), too; it is used from elsewhere") }
+                announce(buttons.adopted(id, by: source), at: now)
+            }
+            announce(buttons.firmwareReported(id, facts.firmware), at: now)
+            announce(buttons.nicknameReported(id, facts.name), at: now)
+        } else {
+            let identity = ButtonIdentity(
+                address: BluetoothAddress(rawValue: id.rawValue), uuid: "", serial: facts.serial, nickname: facts.name,
+                firmwareVersion: facts.firmware, model: facts.model)
+            add(StoredButton(identity: identity, pairing: nil, source: source, pairedAt: wallClock(at: now)), at: now)
+            introduce(id, at: now)
+        }
+        if buttons[id]?.state != .ready { stateChanged(id, .ready, at: now) }
+    }
+
+    private mutating func siteIsGone(_ site: String, at now: Instant) {
+        log(.info, "\(site) is not connected")
+        for id in (feed?.left(site) ?? []).sorted() where buttons[id]?.source == EngineFeed.source(of: site) {
+            stateChanged(id, .disconnected, at: now)
+        }
+    }
+}

@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+"""Engines of one site, a real mosquitto, and kill -9.
+
+The site is played by this program; the engines are real daemons. Each button of the site is pressed once, while engines are
+killed. Each press must switch its lamp once, or not at all and be reported as interrupted; never twice.
+
+Usage: takeover.py [TRYCKD]
+"""
+
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+SITE = "tryck/berlin7"
+RULES = """version: 1
+rules:
+  - id: lamp
+    mode: parallel
+    triggers: {button: any, event: down}
+    actions:
+      - publish: {topic: "lamp/{{ trigger.button }}", payload: "on"}
+  - id: program
+    mode: parallel
+    triggers: {button: any, event: down}
+    actions:
+      - run: [/usr/bin/touch, "PROGRAMS/{{ trigger.button }}"]
+"""
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+def wait(what, is_true, limit=60):
+    end = time.monotonic() + limit
+    while not is_true():
+        if time.monotonic() > end:
+            raise SystemExit(f"failed: {what} did not happen in {limit} s")
+        time.sleep(0.02)
+
+
+class House:
+    """A directory, a broker, and what was heard on it."""
+
+    def __init__(self):
+        self.directory = tempfile.mkdtemp(prefix="tryck-engines-")
+        self.port = free_port()
+        self.programs = []
+        self.heard = []
+        self.listeners = []
+        with open(self.path("mosquitto.conf"), "w") as file:
+            file.write(f"listener {self.port} 127.0.0.1\nallow_anonymous true\npersistence false\n")
+            file.write("max_queued_messages 0\nset_tcp_nodelay true\n")
+        self.start(["/usr/sbin/mosquitto", "-c", self.path("mosquitto.conf")])
+        wait("the broker", self.is_broker_up)
+        subscriber = self.start(
+            ["/usr/bin/mosquitto_sub", "-V", "5", "-p", str(self.port), "-q", "1", "-F", "%r %t %p"]
+            + [part for topic in ("lamp/#", "engines/#", "+/bridge/event", f"{SITE}/#") for part in ("-t", topic)],
+            stdout=subprocess.PIPE)
+        threading.Thread(target=self.listen, args=(subscriber,), daemon=True).start()
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def is_broker_up(self):
+        try:
+            socket.create_connection(("127.0.0.1", self.port)).close()
+            return True
+        except OSError:
+            return False
+
+    def start(self, command, **options):
+        program = subprocess.Popen(command, **options)
+        self.programs.append(program)
+        return program
+
+    def listen(self, subscriber):
+        for line in subscriber.stdout:
+            _, topic, payload = line.decode().rstrip("\n").split(" ", 2)
+            self.heard.append((topic, payload))
+            for listener in self.listeners:
+                listener(topic, payload)
+
+    def publish(self, topic, payload, *options):
+        subprocess.run(
+            ["/usr/bin/mosquitto_pub", "-V", "5", "-p", str(self.port), "-q", "1", "-t", topic, "-m", payload, *options],
+            check=True)
+
+    def last(self, topic):
+        """The last payload of a topic as JSON."""
+        payloads = [payload for name, payload in list(self.heard) if name == topic and payload]
+        return json.loads(payloads[-1]) if payloads else {}
+
+    def close(self):
+        for program in reversed(self.programs):
+            if program.poll() is None:
+                program.kill()
+                program.wait()
+        shutil.rmtree(self.directory)
+
+
+class Site:
+    """A site with a journal in memory. Messages of one button go out in their order."""
+
+    def __init__(self, house, count):
+        self.house = house
+        self.ids = [f"80e4da{index:06x}" for index in range(1, count + 1)]
+        self.journal = {name: [] for name in self.ids}
+        self.claimed = dict.fromkeys(self.ids, 0)
+        self.orders = []
+        self.pressed = set()
+        self.lock = threading.Condition()
+        house.listeners.append(self.took)
+        threading.Thread(target=self.send, daemon=True).start()
+
+    def hello(self):
+        buttons = {
+            name: {"serial": "BA00-A00001", "model": "flic2", "name": name, "firmware": 11,
+                   "n": len(self.journal[name]), "claimed": self.claimed[name], "done": 0}
+            for name in self.ids
+        }
+        text = {"v": 1, "site": "berlin7", "installation": "9f3c", "session": 1, "term": 0, "buttons": buttons}
+        self.house.publish(f"{SITE}/feed/hello", json.dumps(text), "-r")
+
+    def took(self, topic, payload):
+        parts = topic.removeprefix(f"{SITE}/feed/").split("/")
+        if len(parts) != 2 or not payload or parts[0] not in self.journal:
+            return
+        with self.lock:
+            if parts[1] == "cursor":
+                self.claimed[parts[0]] = max(self.claimed[parts[0]], json.loads(payload)["n"])
+            if parts[1] == "want":
+                self.orders.append((parts[0], json.loads(payload)["after"]))
+                self.lock.notify()
+
+    def press(self, name):
+        self.pressed.add(name)
+        for step in ("down", "up_click"):
+            number = len(self.journal[name]) + 1
+            with self.lock:
+                self.journal[name].append((
+                    time.monotonic(),
+                    {"n": number, "prev": number - 1, "boot": 7, "count": number, "step": step,
+                     "ticks": 32768 + 3277 * number, "queued": False}))
+                self.orders.append((name, number - 1))
+                self.lock.notify()
+
+    def send(self):
+        while True:
+            with self.lock:
+                while not self.orders:
+                    self.lock.wait()
+                name, after = self.orders.pop(0)
+                messages = self.journal[name][after:]
+            for at, message in messages:
+                text = json.dumps({**message, "age_ms": int((time.monotonic() - at) * 1000)})
+                self.house.publish(
+                    f"{SITE}/feed/{name}", text, "-D", "PUBLISH", "message-expiry-interval", "3600")
+
+    def is_done(self):
+        return all(self.claimed[name] == len(self.journal[name]) for name in self.ids)
+
+
+class Engine:
+    def __init__(self, house, name, daemon):
+        self.house, self.name, self.daemon = house, name, daemon
+        os.makedirs(house.path(f"{name}/rules"))
+        os.makedirs(house.path(f"{name}/programs"))
+        with open(house.path(f"{name}/rules/home.yaml"), "w") as file:
+            file.write(RULES.replace("PROGRAMS", house.path(f"{name}/programs")))
+        with open(house.path(f"{name}/tryck.yaml"), "w") as file:
+            file.write(
+                f"bluetooth: {{transport: none}}\n"
+                f"mqtt: {{broker: \"mqtt://127.0.0.1:{house.port}\", base_topic: {name}}}\n"
+                f"engine: {{name: {name}}}\nsources:\n  - {{mqtt: \"tryck/+\"}}\n")
+        self.program = None
+
+    def start(self):
+        with open(self.house.path(f"{self.name}/log"), "a") as log:
+            self.program = self.house.start(
+                [self.daemon, "--config", self.house.path(f"{self.name}/tryck.yaml"), "--state-directory",
+                 self.house.path(f"{self.name}/state"), "--control-socket", self.house.path(f"{self.name}/socket"),
+                 "--log-level", "debug"], stdout=log, stderr=log)
+
+    def kill(self):
+        self.program.send_signal(signal.SIGKILL)
+        self.program.wait()
+
+    def log(self):
+        with open(self.house.path(f"{self.name}/log")) as file:
+            return file.read()
+
+
+def account(house, site, engines, title):
+    """Checks that each press was acted on once, or reported; and that no program ran twice."""
+    acted = {name: 0 for name in site.pressed}
+    reported = set()
+    for topic, payload in house.heard:
+        if topic.startswith("lamp/"):
+            acted[topic.removeprefix("lamp/")] += 1
+        if topic.endswith("/bridge/event"):
+            event = json.loads(payload)
+            data = event.get("data", event)
+            if event.get("type") == "interrupted" and "first_n" in data and data["first_n"] <= 1:
+                reported.add(data["button"])
+    twice = [name for name, count in acted.items() if count > 1]
+    never = [name for name, count in acted.items() if count == 0]
+    silent = [name for name in never if name not in reported]
+    ran = [name for engine in engines for name in os.listdir(house.path(f"{engine.name}/programs"))]
+    doubled = {name for name in ran if ran.count(name) > 1}
+    print(
+        f"{title}: {len(acted)} presses, {len(acted) - len(never)} acted on, {len(never)} never, "
+        f"{len(reported)} reported as interrupted, {len(twice)} twice, {len(ran)} programs", flush=True)
+    if twice or silent or doubled:
+        for engine in engines:
+            print(engine.log()[-6000:])
+        raise SystemExit(f"failed: twice {twice}, without a report {silent}, programs twice {doubled}")
+    if len(never) > len(acted) // 4:
+        raise SystemExit("failed: too many presses had no effect")
+
+
+def story(title, daemon, names, count, kills, seed):
+    house = House()
+    try:
+        random.seed(seed)
+        engines = [Engine(house, name, daemon) for name in names]
+        site = Site(house, count)
+        site.hello()
+        engines[0].start()
+        wait("the first engine leads", lambda: house.last("engines/1/state").get("state") == "online")
+        if len(engines) > 1:
+            engines[1].start()
+            wait("the stand-by", lambda: "connected to" in engines[1].log())
+            time.sleep(0.5)
+        moments = sorted(random.sample(range(5, count - 5), kills))
+        leader = 0
+        took = []
+        for index, name in enumerate(site.ids):
+            site.press(name)
+            if index in moments:
+                time.sleep(random.uniform(0, 0.03))
+                engines[leader].kill()
+                began = time.monotonic()
+                term = house.last("engines/1/leader").get("term", 0)
+                if len(engines) > 1:
+                    leader = 1 - leader
+                    wait("a takeover", lambda: house.last("engines/1/leader").get("engine") == names[leader]
+                         and house.last("engines/1/state").get("state") == "online")
+                    engines[1 - leader].start()
+                else:
+                    engines[leader].start()
+                    wait("the engine leads again", lambda: house.last("engines/1/leader").get("term", 0) > term
+                         and house.last("engines/1/state").get("state") == "online")
+                took.append(time.monotonic() - began)
+            else:
+                time.sleep(0.05)
+        wait("all presses are claimed", site.is_done)
+        time.sleep(2)
+        account(house, site, engines, title)
+        print(f"  led again after {', '.join(f'{seconds:.1f} s' for seconds in took)}", flush=True)
+    finally:
+        house.close()
+
+
+def main():
+    daemon = sys.argv[1] if len(sys.argv) > 1 else ".build/debug/tryckd"
+    story("one engine, killed", daemon, ["a1"], 60, 4, 1)
+    story("an engine and its stand-by, killed in turn", daemon, ["a1", "a2"], 80, 5, 2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+import ButtonModel
+import Feed
+import Hub
+import JSON
+import MQTTTopics
+import Rules
+import TestSupport
+
+/// A hub that is an engine, with one site that has one button. The broker acknowledges only what the test says.
+struct EngineHouse {
+    static let site = "tryck/berlin7"
+    static let button = ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0001))
+
+    var hub: Hub
+    var now = Instant(sinceBoot: .seconds(5))
+    /// The state on the engine's disk.
+    var stored: StoredState
+    private let configuration: HubConfiguration
+    private let rules: HouseRules
+
+    init(_ rules: HouseRules) {
+        self.rules = rules
+        configuration = HubConfiguration(
+            version: "0", baseTopic: "a1", radios: [], engine: EngineConfiguration(name: "a1", sites: ["tryck/+"]))
+        stored = StoredState(installationID: "00ff")
+        hub = Hub(configuration, stored: stored, rules: rules.set)
+        start()
+    }
+
+    private mutating func start() {
+        take(.wallClock(UTCTime(milliseconds: 1_795_000_000_000)))
+        take(.start)
+    }
+
+    /// Kills the engine, and starts it with what is on its disk.
+    mutating func restart() {
+        hub = Hub(configuration, stored: stored, rules: rules.set)
+        start()
+    }
+
+    @discardableResult
+    mutating func take(_ input: Hub.Input) -> [Hub.Effect] {
+        let effects = hub.handleCompletely(input, at: now)
+        for case .record(_, let changes) in effects { stored.apply(changes) }
+        return effects
+    }
+
+    @discardableResult
+    mutating func wait(_ duration: Duration) -> [Hub.Effect] {
+        now = now + duration
+        return take(.timerFired)
+    }
+
+    @discardableResult
+    mutating func hear(_ topicName: String, _ payload: [UInt8]) -> [Hub.Effect] {
+        take(.messageReceived(topicName: topicName, payload: payload, retained: false))
+    }
+
+    /// What the broker retains is heard after connecting: the site, and the claim of this engine if it has made one.
+    @discardableResult
+    mutating func connect(last: Int = 0, claimed: Int = 0) -> [Hub.Effect] {
+        take(.brokerConnected) + sayHello(last: last, claimed: claimed)
+    }
+
+    @discardableResult
+    mutating func sayHello(last: Int = 0, claimed: Int = 0) -> [Hub.Effect] {
+        let facts = FeedHello.Button(
+            serial: "BA00-A00001", model: .flic2, name: "Hall", firmware: 11, last: last, claimed: claimed)
+        let hello = FeedHello(site: "berlin7", installation: "9f3c", session: 1, buttons: [Self.button: facts])
+        return hear("\(Self.site)/feed/hello", hello.encoded())
+    }
+
+    /// Leads, because nobody else does.
+    @discardableResult
+    mutating func lead(term: Int = 1, engine: String = "a1") -> [Hub.Effect] {
+        var effects = wait(.seconds(5))
+        effects += hear("engines/1/leader", EngineTerm(term: term, engine: engine).encoded())
+        return effects + wait(.seconds(1))
+    }
+
+    /// A message of the site with one step, which the broker has had for a while.
+    @discardableResult
+    mutating func hear(_ number: Int, _ step: PressStep = .down, after brokerAge: Duration = .zero) -> [Hub.Effect] {
+        let event = ButtonEvent(
+            button: Self.button, bootID: 7, counter: UInt32(number), step: step, ticks: UInt64(number) * 3277)
+        let message = FeedMessage(number: number, previous: number - 1, content: .steps([.press(event)]))
+        return take(
+            .expiringMessageReceived(
+                topicName: "\(Self.site)/feed/\(Self.button)", payload: message.encoded(), retained: false,
+                remaining: .seconds(3600) - brokerAge))
+    }
+
+    /// The records, publications, programs and syncs among effects, in their order. Topics of the hub itself are left out.
+    static func story(_ effects: [Hub.Effect]) -> [String] {
+        effects.compactMap { effect in
+            switch effect {
+            case .record(_, let changes):
+                changes.contains { if case .feed(.claimed) = $0 { true } else { false } } ? "record" : nil
+            case .publish(_, let message, _) where !message.topicName.hasPrefix("a1/"):
+                message.topicName + " " + String(decoding: message.payload, as: UTF8.self)
+            case .startProcess: "program"
+            default: nil
+            }
+        }
+    }
+
+    /// The answer to the request `buttons`.
+    var buttons: String {
+        mutating get {
+            let effects = take(.controlLine(Hub.ClientID(rawValue: 1), Array(#"{"request":"buttons"}"#.utf8)))
+            for case .respond(_, let line) in effects { return line.description }
+            return ""
+        }
+    }
+
+    /// The ids of the claims among effects.
+    static func claims(_ effects: [Hub.Effect]) -> [MessageID] {
+        effects.compactMap {
+            if case .publish(let id, let message, _) = $0, message.topicName.hasSuffix("/cursor") { id } else { nil }
+        }
+    }
+
+    /// The events of the bridge among effects.
+    static func events(_ effects: [Hub.Effect]) -> [JSONValue] {
+        effects.compactMap {
+            guard case .publish(_, let message, _) = $0, message.topicName == "a1/bridge/event" else { return nil }
+            return try? JSONValue(parsing: message.payload)
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import ButtonModel
+import Feed
+import Hub
+import JSON
+import Testing
+
+@Suite("An engine of sites")
+struct EngineScenarioTests {
+    private static let lamp: HouseRules = """
+        version: 1
+        rules:
+          - {id: lamp, triggers: {button: any, event: down}, actions: {publish: {topic: lamp, payload: "on"}}}
+        """
+    private static let later: HouseRules = """
+        version: 1
+        rules:
+          - id: later
+            triggers: {button: any, event: down}
+            actions: [{delay: 10s}, {publish: {topic: lamp, payload: "on"}}]
+        """
+    private static let program: HouseRules = """
+        version: 1
+        rules:
+          - {id: program, triggers: {button: any, event: down}, actions: {run: [/usr/bin/true]}}
+        """
+
+    private static func cursor(_ number: Int, term: Int = 1) -> String {
+        let claim = FeedCursor(number: number, term: term, engine: "a1", installation: "9f3c", session: 1)
+        return "tryck/berlin7/feed/\(EngineHouse.button)/cursor " + String(decoding: claim.encoded(), as: UTF8.self)
+    }
+
+    private static func house(_ rules: HouseRules) -> EngineHouse {
+        var house = EngineHouse(rules)
+        house.connect()
+        house.lead()
+        return house
+    }
+
+    @Test("a press is recorded, claimed and then acted on, and only once")
+    func once() {
+        var house = Self.house(Self.lamp)
+        let effects = house.hear(1)
+        #expect(EngineHouse.story(effects).prefix(3) == ["record", Self.cursor(1), "lamp on"])
+        #expect(house.stored.feed.positions.map(\.claim.number) == [1])
+        #expect(EngineHouse.story(house.hear(1)) == [])
+        #expect(EngineHouse.story(house.hear(2)).contains("lamp on"))
+    }
+
+    @Test("the button of a site is known by what the site says of it, and is ready while the site is connected")
+    func button() {
+        var house = Self.house(Self.lamp)
+        let button = house.stored.buttons.first
+        #expect(button?.source == "mqtt:tryck/berlin7" && button?.displayName == "Hall")
+        #expect(house.buttons.contains(#""state":"ready""#))
+        house.hear("tryck/berlin7/feed/hello", [])
+        #expect(house.buttons.contains(#""state":"disconnected""#))
+    }
+
+    @Test("a press that was late in the broker counts as queued")
+    func late() {
+        var house = Self.house(
+            """
+            version: 1
+            defaults: {queued: accept}
+            rules:
+              - id: lamp
+                triggers: {button: any, event: down}
+                actions: {publish: {topic: lamp, payload: "{{ trigger.queued }}"}}
+            """)
+        #expect(EngineHouse.story(house.hear(1)).contains("lamp false"))
+        #expect(EngineHouse.story(house.hear(2, after: .seconds(2))).contains("lamp true"))
+    }
+
+    @Test("a program waits until the broker has the claim, and what is done is published after it")
+    func acknowledged() {
+        var house = Self.house(Self.program)
+        let effects = house.hear(1)
+        #expect(EngineHouse.story(effects) == ["record", Self.cursor(1)])
+        let claims = EngineHouse.claims(effects)
+        #expect(claims.count == 1)
+        for claim in claims {
+            #expect(EngineHouse.story(house.take(.published(claim))) == ["program"])
+        }
+        let story = EngineHouse.story(house.hear(2, .up(.click)) + house.wait(.seconds(2)))
+        #expect(story.contains { $0.hasPrefix("tryck/berlin7/feed/\(EngineHouse.button)/done") })
+    }
+
+    @Test("a program of a claim that the broker refuses is not started")
+    func refused() {
+        var house = Self.house(Self.program)
+        for claim in EngineHouse.claims(house.hear(1)) {
+            #expect(!EngineHouse.story(house.take(.publishFailed(claim, "not authorised"))).contains("program"))
+        }
+    }
+
+    @Test("a stand-by takes no press, and acts on it when it leads")
+    func standBy() {
+        var house = EngineHouse(Self.lamp)
+        house.connect()
+        house.hear("engines/1/leader", EngineTerm(term: 4, engine: "b1").encoded())
+        house.hear("engines/1/state", EngineState(isOnline: true, engine: "b1", share: .whole).encoded())
+        #expect(EngineHouse.story(house.hear(1)) == [])
+        house.now = house.now + .seconds(3)
+        house.hear("engines/1/state", EngineState(isOnline: false, engine: "b1", share: .whole).encoded())
+        house.hear("engines/1/leader", EngineTerm(term: 5, engine: "a1").encoded())
+        house.wait(.seconds(1))
+        #expect(EngineHouse.story(house.hear(1)).contains("lamp on"))
+    }
+
+    @Test("a run that waits while the broker is gone goes on when this engine still leads")
+    func fenced() {
+        var house = Self.house(Self.later)
+        house.hear(1)
+        house.now = house.now + .seconds(1)
+        house.take(.brokerDisconnected("gone"))
+        #expect(EngineHouse.story(house.wait(.seconds(20))) == [])
+        #expect(EngineHouse.story(house.connect(last: 1, claimed: 1)).contains("lamp on") == false)
+        let effects = house.hear("engines/1/leader", EngineTerm(term: 1, engine: "a1").encoded())
+        #expect(EngineHouse.story(effects).contains("lamp on"))
+    }
+
+    @Test("a run that waits while another engine takes over is interrupted, and does nothing")
+    func overtaken() {
+        var house = Self.house(Self.later)
+        house.hear(1)
+        house.take(.brokerDisconnected("gone"))
+        house.connect(last: 1, claimed: 1)
+        house.hear("engines/1/leader", EngineTerm(term: 2, engine: "b1").encoded())
+        #expect(house.stored.runs == [])
+        #expect(EngineHouse.story(house.wait(.seconds(60))).contains("lamp on") == false)
+    }
+
+    @Test("a press that was claimed before a crash is reported and not repeated; later ones are acted on")
+    func crash() {
+        var house = Self.house(Self.later)
+        house.hear(1)
+        house.hear(2, .up(.click))
+        house.wait(.seconds(2))
+        house.restart()
+        // Another engine has claimed two messages meanwhile, and has died.
+        house.connect(last: 5, claimed: 4)
+        let event = EngineHouse.events(house.lead(term: 2)).first { $0["data"]?["site"] != nil }
+        #expect(event?["type"] == "interrupted")
+        #expect(event?["data"]?["first_n"] == 3 && event?["data"]?["last_n"] == 4)
+        #expect(EngineHouse.story(house.hear(4)) == [])
+        #expect(EngineHouse.story(house.hear(5)).prefix(2) == ["record", Self.cursor(5, term: 2)])
+    }
+}
