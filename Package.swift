@@ -94,7 +94,7 @@ let package = Package(
         module(
             "LanguageServer", "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "RuleLoader", "RuleTesting"),
         module("MQTTTopics", "ButtonModel", "JSON"),
-        module("Feed", "ButtonModel", "JSON", "MQTTTopics"),
+        module("Feed", "ButtonModel", "JSON", "MQTTTopics", "CCrypto"),
         module("ESPHome", "Bytes", "CCrypto"),
         module("Radios", "BluetoothHost", "ButtonModel", "ESPHome"),
         module("Buttons", "Radios", "Flic", "ButtonModel"),

@@ -38,6 +38,10 @@ final class Daemon {
     var simulator: SimulatorEdge?
     var broker: EmbeddedBroker?
     var mqtt: MQTTEdge?
+    /// The connection to the broker of an engine.
+    var uplink: MQTTEdge?
+    /// The number of messages that were published on it.
+    var uplinkMessages: UInt64 = 0
     private var flicd: FlicdListener?
     /// The pause after the actions of a press. It was measured with a mosquitto and a subscriber beside the daemon on a virtual
     /// machine with two processors: with half of it, one press in ten took a tenth longer.
@@ -105,7 +109,8 @@ final class Daemon {
         let header = RecordingHeader(
             startedAt: SystemEnvironment.wallClock, configuration: setup.hub, rules: setup.recordedRules,
             stored: store.stored)
-        let secrets = Set([setup.configuration.mqttPassword?.value].compactMap(\.self))
+        let secrets = Set(
+            [setup.configuration.mqttPassword?.value, setup.configuration.uplink?.password?.value].compactMap(\.self))
         let line = runner.hub.beginRecording(header, hiding: secrets, isExact: recorder != nil, at: now)
         if let recorder {
             recorder.write(line)
@@ -228,6 +233,7 @@ final class Daemon {
         case .loadRules(let id, let withTests): loadRules(id, withTests: withTests)
         case .discard(let rules): discard(rules)
         case .publish(let id, let message, let expiry): publish(id, message, expiry)
+        case .uplink(let effect): carryOut(effect)
         case .startProcess(let id, let request):
             processes.start(id.rawValue, request) { [weak self] in self?.deliver(.processEnded(id, $0)) }
         case .cancelProcess(let id): processes.cancel(id.rawValue)
@@ -302,10 +308,16 @@ final class Daemon {
         processes.cancelAll { [weak self] in
             self?.web.cancelAll { [weak self] in
                 guard let self else { return }
-                guard let mqtt else { return self.finishMetrics(isRestart: isRestart) }
-                mqtt.disconnect { [weak self] in self?.finishMetrics(isRestart: isRestart) }
+                self.disconnect([mqtt, uplink].compactMap(\.self)) { [weak self] in
+                    self?.finishMetrics(isRestart: isRestart)
+                }
             }
         }
+    }
+
+    private func disconnect(_ edges: [MQTTEdge], _ finished: @escaping @ReactorActor () -> Void) {
+        guard let edge = edges.first else { return finished() }
+        edge.disconnect { [weak self] in self?.disconnect(Array(edges.dropFirst()), finished) }
     }
 
     private func finishMetrics(isRestart: Bool) {

@@ -39,6 +39,20 @@ enum StatusText {
             ])
     }
 
+    private static func uplinkRow(_ uplink: JSONValue, _ row: Row) -> Line {
+        let isConnected = uplink["connected"]?.boolValue == true
+        let hasEngine = uplink["engine_online"]?.boolValue == true
+        let unclaimed = uplink["unclaimed"]?.integerValue ?? 0
+        return row(
+            "uplink", isConnected && hasEngine ? .good : .doubtful,
+            [
+                uplink.text("topic"), isConnected ? nil : "not connected to \(uplink.text("broker"))",
+                isConnected && !hasEngine ? "no engine is there" : nil,
+                Quantity.count(uplink["buttons"]?.integerValue ?? 0, "button"),
+                unclaimed == 0 ? nil : "\(Quantity.count(unclaimed, "press", "presses")) wait",
+            ])
+    }
+
     private static func engineRow(_ engine: JSONValue, _ row: Row) -> Line {
         row(
             "engine", engine.text("state") == "fenced" ? .doubtful : .good,
@@ -74,6 +88,7 @@ enum StatusText {
         let radios = status["radios"]?.arrayValue ?? []
         lines += radios.count > 1 ? radios.map { radioRow($0, row) } : [adapterRow(adapter, row)]
         if let engine = status["engine"] { lines.append(engineRow(engine, row)) }
+        if let uplink = status["uplink"] { lines.append(uplinkRow(uplink, row)) }
         lines += (status["sources"]?.arrayValue ?? []).map { source in
             let isConnected = source["connected"]?.boolValue == true
             return row(

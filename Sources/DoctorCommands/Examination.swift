@@ -33,6 +33,7 @@ struct Examination {
         case .success(let setup):
             secrets = loadRules(setup.rulesOnDisk, &seen)
             secrets.formUnion(setup.configuration.mqttPassword.map { [$0.value] } ?? [])
+            secrets.formUnion(setup.configuration.uplink?.password.map { [$0.value] } ?? [])
             seen.daemon = ask(options.controlSocket == nil ? [setup.controlSocket] + candidates : candidates)
             ConnectionAttempt.run(setup, &seen)
         case .failure:

@@ -37,6 +37,9 @@ package final class MQTTEdge {
         session = MQTTSession(options, seed: seed)
     }
 
+    /// The version of the latest connection.
+    package var version: MQTTProtocolVersion { session.version }
+
     /// Connects, and connects again whenever the connection is lost, until `disconnect`.
     package func connect() { request(.connect) }
 

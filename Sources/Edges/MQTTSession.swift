@@ -206,6 +206,9 @@ package struct MQTTSession: Sendable {
         connection = Connection(version: options.protocolVersion, keepAliveSeconds: options.keepAliveSeconds)
     }
 
+    /// The version of the latest connection.
+    package var version: MQTTProtocolVersion { connection.version }
+
     /// True if the edge must not read from the socket at present.
     package var isReadingPaused: Bool { connection.unwrittenAnswers >= Self.maximumUnwrittenAnswers }
 

@@ -1,7 +1,7 @@
 import Hub
 import JSON
 
-// What an engine keeps of the feeds of sites: a row for each key of `FeedChange`, with the value as JSON.
+// What is kept of the feeds of sites, by an engine or a site: a row for each key of `FeedChange`, with the value as JSON.
 extension Database {
     private static let selectFeed = "SELECT key, value FROM feed ORDER BY key"
 

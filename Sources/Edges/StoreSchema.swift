@@ -83,7 +83,7 @@ package enum StoreSchema {
         ],
         ["ALTER TABLE buttons ADD COLUMN last_seen INTEGER"],
         ["ALTER TABLE buttons ADD COLUMN home TEXT"],
-        // What an engine knows of the feeds of sites: see `FeedChange`.
+        // What is kept of the feeds of sites: see `FeedChange`.
         ["CREATE TABLE feed (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID"],
     ]
 

@@ -3,7 +3,7 @@ extension EngineShare {
     /// and its index (rendezvous hashing).
     package func has(site: String) -> Bool {
         guard count > 1 else { return true }
-        let digests = (1...count).map { SHA256.digest(Array("\(site) \($0)".utf8)) }
+        let digests = (1...count).map { SiteDigest.sha256(Array("\(site) \($0)".utf8)) }
         let own = digests[index - 1]
         return digests.allSatisfy { !own.lexicographicallyPrecedes($0) }
     }

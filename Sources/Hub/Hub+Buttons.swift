@@ -10,8 +10,8 @@ extension Hub {
     /// Records a change of a button, and tells all audiences that show the fact or decide by it.
     ///
     /// `ButtonFact.audiences` lists which audience is told of which fact. The order is: the store; flicd's clients; the
-    /// retained topics; the log and the live stream; the rules; the lists of all buttons; the `changed` line of the live
-    /// stream.
+    /// retained topics; the log and the live stream; the rules; the lists of all buttons; engines; the `changed` line of the
+    /// live stream.
     mutating func announce(_ change: ButtonChange, at now: Instant) {
         let button = change.button
         let audiences = change.fact?.audiences ?? []
@@ -31,6 +31,9 @@ extension Hub {
         } else if audiences.contains(.deviceList) {
             invalidate(.bridgeDevices)
             invalidateDevices(at: now)
+        }
+        if uplink != nil, !audiences.isDisjoint(with: [.identities, .deviceList, .status]) {
+            uplinkLearns(button, at: now)
         }
         if audiences.contains(.serviceStatus) { reportServiceStatus() }
         if audiences.contains(.watchers) { broadcastChange(of: button) }

@@ -1,4 +1,5 @@
 import ButtonModel
+import Feed
 import Buttons
 import Rules
 
@@ -11,6 +12,14 @@ extension Hub {
     mutating func moved(_ button: ButtonID, _ movements: [ButtonMovement], at now: Instant) {
         guard buttons[button] != nil else { return }
         buttons.wasSeen(button, at: now)
+        if uplink != nil {
+            let token = identifiers.recordToken()
+            let changes = journal(movements.map(FeedStep.turn), of: button, as: token, at: now)
+            if !changes.isEmpty {
+                record(changes, as: token)
+                sync(token)
+            }
+        }
         for movement in movements {
             if let dial = movement.dial { dialMoved(dial, of: button, to: movement.units, at: now) }
             advanceRules(.moved(movement), at: now)

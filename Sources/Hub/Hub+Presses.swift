@@ -1,5 +1,6 @@
 import ButtonModel
 import Buttons
+import Feed
 import FlicdProtocol
 import Gestures
 import JSON
@@ -11,7 +12,7 @@ extension Hub {
     /// Handles the events of one notification of a button, up to the actions of rules.
     ///
     /// 1. Rules decide, and the events get their sequence numbers.
-    /// 2. The journal records the events and the runs that they start. A claim of events of a site is published.
+    /// 2. The journal records the events, also for an engine, and the runs that they start. A claim of events of a site is published.
     /// 3. Actions are performed.
     ///
     /// `completePress` does the rest as a second input, `goOn`, so that the messages of rules are written before it begins:
@@ -32,6 +33,7 @@ extension Hub {
         let token = identifiers.recordToken()
         var changes = progress(of: button).map { [$0] } ?? []
         if let claim { changes += claim.changes }
+        if uplink != nil { changes += journal(events.map(FeedStep.press), of: button, as: token, at: now) }
         recordTurn(ruleEffects, as: token, with: changes, at: now)
         if let claim { publish(claim.messages) }
         let lines = act(on: ruleEffects, at: now)

@@ -8,7 +8,7 @@
         /// The invariants that the hub and its parts violate after an input; empty unless there is a bug.
         package func problems(at now: Instant) -> [String] {
             var problems = buttons.problems() + journal.problems() + radios.problems() + broker.problems()
-            problems += jobs.problems() + flicd.problems()
+            problems += jobs.problems() + flicd.problems() + (uplink?.problems() ?? [])
             problems += rules.problems(isTurnIncomplete: incompletePress != nil) + buttonSource.problems()
             func expect(_ isSo: Bool, _ problem: @autoclosure () -> String) {
                 if !isSo { problems.append(problem()) }

@@ -23,6 +23,7 @@ extension Hub {
         // The fault ends when the user has paired a button again.
         if let lost = configuration.lostState, buttons.isEmpty { faults.append(lost) }
         faults += flicd.upstreamFaults
+        if let fault = uplink?.fault { faults.append(fault) }
         return faults
     }
 
@@ -70,8 +71,10 @@ extension Hub {
             "capture": configuration.capture.map(JSONValue.string) ?? .null,
             "simulated_buttons": .array(configuration.simulatedButtons.map(JSONValue.string)),
         ]
-        guard let feed, case .object(let members) = status else { return status }
-        return .object(members + [.init("engine", feed.status)])
+        guard case .object(var members) = status else { return status }
+        if let feed { members.append(.init("engine", feed.status)) }
+        if let uplink { members.append(.init("uplink", uplink.status)) }
+        return .object(members)
     }
 
     func lastSeen(_ record: ButtonRecord) -> UTCTime? {

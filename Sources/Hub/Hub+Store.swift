@@ -158,6 +158,7 @@ extension Hub {
 
     mutating func synced(_ token: RecordToken, _ success: Bool, at now: Instant) {
         carryOut(journal.synced(token, success, at: now), at: now)
+        if uplink != nil, success { uplinkSynced(token, at: now) }
     }
 
     /// Forgets the events of a removed button that wait for an acknowledgement.

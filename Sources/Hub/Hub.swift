@@ -97,6 +97,7 @@ package struct Hub: Sendable {
         case stop
         /// As `messageReceived`. The broker would have discarded the message after `remaining`.
         case expiringMessageReceived(topicName: String, payload: [UInt8], retained: Bool, remaining: Duration)
+        indirect case uplink(UplinkInput)
     }
 
     /// Large values are stored indirectly, as in `Input`.
@@ -127,6 +128,7 @@ package struct Hub: Sendable {
         case unsubscribe([String])
         /// Answered with `published` or `publishFailed`. `expiry`: how long the broker may keep the message for others.
         case publish(MessageID, MQTTMessage, expiry: Duration?)
+        indirect case uplink(UplinkEffect)
         indirect case startProcess(JobID, ProcessRequest)
         case cancelProcess(JobID)
         indirect case startWebRequest(JobID, HTTPAction)
@@ -171,7 +173,7 @@ package struct Hub: Sendable {
         case transport(RadioID)
         case join, store, statistics, settling, announce, watermarks, dials
         case flicd, flicdListener, metrics
-        case feed
+        case feed, uplink
     }
 
     let configuration: HubConfiguration
@@ -222,6 +224,10 @@ package struct Hub: Sendable {
     var ruleActions: [RuleAction]?
     /// The feeds of sites; `nil` unless the configuration names sites.
     var feed: EngineFeed?
+    /// The journals of presses for an engine; `nil` unless the configuration has an uplink.
+    var uplink: SiteUplink?
+    /// What was stored of feeds at the start.
+    let storedFeed: StoredFeed
 
     /// - Parameters:
     ///   - stored: the stored state at the start.
@@ -245,6 +251,10 @@ package struct Hub: Sendable {
         control = ControlPlane(configuration)
         metrics = MetricsState(isEnabled: configuration.hasMetrics)
         feed = configuration.engine.map { EngineFeed($0, stored: stored.feed) }
+        storedFeed = stored.feed
+        uplink = configuration.uplink.map {
+            SiteUplink($0, stored: stored.feed.uplink, installationID: stored.installationID)
+        }
         // Runs do not survive an engine, because another engine may have led meanwhile.
         var stored = stored
         if feed != nil { stored.rules.waitingRuns = [] }
@@ -310,6 +320,7 @@ package struct Hub: Sendable {
         case .stop: stop(isRestart: false, at: now)
         case .expiringMessageReceived(let topicName, let payload, let retained, let remaining):
             expiringMessageReceived(topicName, payload, retained: retained, remaining: remaining, at: now)
+        case .uplink(let input): uplinkReported(input, at: now)
         }
         if incompletePress != nil {
             emit(.goOn)
@@ -370,6 +381,7 @@ package struct Hub: Sendable {
         if !radios.isHeldClosed { for radio in radios.ids { emit(.openTransport(radio)) } }
         startUpstreams(at: now)
         if feed != nil { startFeed(at: now) }
+        startUplink(at: now)
         writeMetrics(at: now)
     }
 
@@ -393,6 +405,7 @@ package struct Hub: Sendable {
         case .flicdListener: emit(.flicd(.listen))
         case .metrics: writeMetrics(at: now)
         case .feed: expireFeed(at: now)
+        case .uplink: advanceUplink(.timerFired, at: now)
         }
     }
 
@@ -418,6 +431,7 @@ package struct Hub: Sendable {
         broker.addSettled()
         sendRetained(at: now)
         publishOffline()
+        endUplink()
         for radio in radios.ids { emit(.closeTransport(radio)) }
         for index in flicd.upstreams.indices { emit(.source(index, .close)) }
         writeMetrics(at: now)

@@ -50,6 +50,8 @@ package struct HubConfiguration: Hashable, Sendable {
     package var flicdListen: String?
     /// The sites whose buttons are used; `nil`: none.
     package var engine: EngineConfiguration?
+    /// Where the presses of buttons go that no rule names; `nil`: nowhere.
+    package var uplink: UplinkConfiguration?
 
     package init(
         version: String, commit: String = "", baseTopic: String = "tryck", discoveryPrefix: String? = nil,
@@ -62,7 +64,8 @@ package struct HubConfiguration: Hashable, Sendable {
         builtAt: UTCTime = UTCTime(milliseconds: 0), ruleFault: String? = nil, ruleProblems: [JSONValue] = [],
         lostState: String? = nil, ringWarning: String? = nil, capture: String? = nil, hasMetrics: Bool = false,
         simulatedButtons: [String] = [],
-        flicdListen: String? = nil, engine: EngineConfiguration? = nil
+        flicdListen: String? = nil, engine: EngineConfiguration? = nil,
+        uplink: UplinkConfiguration? = nil
     ) {
         self.version = version
         self.commit = commit
@@ -89,6 +92,7 @@ package struct HubConfiguration: Hashable, Sendable {
         self.simulatedButtons = simulatedButtons
         self.flicdListen = flicdListen
         self.engine = engine
+        self.uplink = uplink
     }
 }
 

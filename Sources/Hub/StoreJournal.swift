@@ -62,6 +62,8 @@ struct StoreJournal: Sendable {
     /// the disk.
     private var latestFault: RecordToken?
     private var latestToken = RecordToken(rawValue: 0)
+    /// The place of the changes that the database could not record; `nil` if there are none.
+    private var refuge: RecordRefuge?
     private var backOff = BackOff(StoreJournal.retryDelays)
     private var reserveBackOff = BackOff(StoreJournal.reserveDelays)
     /// True if `retry` is to be called.
@@ -127,6 +129,9 @@ struct StoreJournal: Sendable {
         return effects
     }
 
+    /// True if what was recorded with this token would survive a power cut, after a sync of it has succeeded.
+    func isOnDisk(_ token: RecordToken) -> Bool { refuge == nil || refuge == .disk || latestFault.map { token < $0 } ?? true }
+
     /// The database could not record changes. Unless they are in the reserve on the disk, the acknowledgement of their events
     /// is held back, so that the button keeps the events until the store is mended.
     ///
@@ -146,6 +151,7 @@ struct StoreJournal: Sendable {
         let isNew = latestFault == nil
         (self.reason, self.fault) = (reason, fault)
         isRecordLost = refuge == .nowhere
+        self.refuge = refuge
         // Failures may arrive out of order: a sync fails some time after the record that was made last.
         let failed = token ?? latestToken
         latestFault = max(latestFault ?? failed, failed)
@@ -209,6 +215,7 @@ struct StoreJournal: Sendable {
     private mutating func mended(at now: Instant) -> [Effect] {
         (reason, fault) = (nil, nil)
         isRecordLost = false
+        refuge = nil
         latestFault = nil
         backOff.reset()
         isRetryScheduled = false

@@ -83,7 +83,7 @@ struct ReplayedHouse {
         case .rulesLoaded: if let rules { try reload(rules) }
         case .timerFired where !recorded.hasReports: break
         case .published, .publishFailed, .synced, .recordFailed, .reserveFault, .ringFault, .subscriptionRefused,
-            .messageDropped, .reloadRules, .firmwareRead, .logLevel, .flicd, .clientGone, .brokerAddress:
+            .messageDropped, .reloadRules, .firmwareRead, .logLevel, .flicd, .clientGone, .brokerAddress, .uplink:
             break
         case .stop:
             isStopped = true

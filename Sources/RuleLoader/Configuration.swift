@@ -123,6 +123,8 @@ package struct Configuration: Hashable, Sendable {
     package var share: Share?
     /// The name of this engine; not `nil` if there are sites.
     package var engineName: String?
+    /// The broker of an engine, to which this site sends presses; `nil`: none.
+    package var uplink: Uplink?
     /// The kinds of steps that rules may not use.
     package var forbiddenSteps: Set<StepKind> = []
     package var control = Control.settings

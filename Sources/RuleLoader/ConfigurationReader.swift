@@ -51,6 +51,7 @@ struct ConfigurationReader {
         }
         if let node = fields.node("sources") { readSources(node) }
         readEngine(fields)
+        readUplink(fields)
         if let fields = section("actions", of: fields) {
             configuration.forbiddenSteps = Set(StepKind.allCases.filter { fields.boolean($0.rawValue) == false })
         }
@@ -291,11 +292,14 @@ struct ConfigurationReader {
             fields.string("protocol").flatMap(Configuration.MQTTVersion.init(rawValue:)) ?? configuration.mqttVersion
         configuration.baseTopic = topic("base_topic", of: fields) ?? configuration.baseTopic
         if let node = fields.node("tls"), let fields = checker.fields(node, .tls) {
-            configuration.tls.authorityPath = path("ca", of: fields)
-            configuration.tls.certificatePath = path("certificate", of: fields)
-            configuration.tls.keyPath = path("key", of: fields)
-            configuration.tls.isInsecure = fields.boolean("insecure") ?? false
+            configuration.tls = tls(fields)
         }
+    }
+
+    mutating func tls(_ fields: CheckedMapping) -> Configuration.TLS {
+        Configuration.TLS(
+            authorityPath: path("ca", of: fields), certificatePath: path("certificate", of: fields),
+            keyPath: path("key", of: fields), isInsecure: fields.boolean("insecure") ?? false)
     }
 
     private mutating func readHomeAssistant(_ fields: CheckedMapping) {

@@ -16,6 +16,7 @@ extension MappingTable {
             Key("flicd", .anything, "a flicd-compatible server"),
             Key("sources", .anything, "flicd servers and sites whose buttons are used"),
             Key("engine", .anything, "this engine of sites"),
+            Key("uplink", .anything, "the engine to which this site sends presses"),
             Key("actions", .anything, "which kinds of action rules may use"),
             Key("control", .anything, "which requests are answered"),
             Key("log", .anything, "log level and format"),
@@ -38,7 +39,7 @@ extension MappingTable {
         "bluetooth": bluetooth, "radios": radio, "mqtt": mqtt, "tls": tls, "homeassistant": homeAssistant,
         "flicd": flicd,
         "actions": actions, "control": control, "log": logging, "metrics": metrics, "web": web,
-        "sources": source, "engine": engine,
+        "sources": source, "engine": engine, "uplink": uplink,
     ]
 
     static let bluetooth = MappingTable(
@@ -121,6 +122,22 @@ extension MappingTable {
     static let engine = MappingTable(
         name: "\"engine\"",
         keys: [Key("name", .text(.areText), required: true, "the name of this engine, another one for its stand-by")])
+
+    static let uplink = MappingTable(
+        name: "\"uplink\"",
+        keys: [
+            Key("broker", .text(.areText), required: true, "`mqtt://HOST:PORT` or `mqtts://HOST:PORT`"),
+            Key("username", .text(.areText), "the user name for the broker"),
+            Key("password", .text(.areText), "the password for the broker, preferably `!secret name`"),
+            Key("client_id", .text(.areText), "the client identifier"),
+            Key("tls", .anything, "certificates"),
+            Key("topic", .text(.areText), required: true, "the base topic of this site, such as `tryck/berlin7`"),
+            Key("buttons", .anything, "which buttons are sent, with `*`: `[hall, \"floor2_*\"]`"),
+            Key(
+                "journal", .integer(Configuration.Uplink.journalLengths),
+                "the most presses of a button that wait for the engine"),
+        ],
+        foreignHints: ["host": "use broker: mqtts://HOST", "user": "use username:", "base_topic": "use topic:"])
 
     static let actions = MappingTable(
         name: "\"actions\"",

@@ -21,14 +21,32 @@ extension MQTTOptions {
     }
 }
 
+extension MQTTOptions {
+    /// The options of the configuration's `uplink` section.
+    ///
+    /// - Parameter directory: the base of relative paths in the configuration.
+    package init?(
+        _ uplink: Configuration.Uplink, in directory: String, installationID: String, will: MQTTMessage?
+    ) {
+        guard let endpoint = Endpoint(uplink.broker, uplink.tls, in: directory) else { return nil }
+        self.init(
+            endpoint: endpoint, username: uplink.username,
+            password: uplink.password.map { MQTTPassword($0.value) },
+            clientIdentifier: uplink.clientIdentifier ?? "tryck_uplink_" + installationID, will: will)
+    }
+}
+
 extension MQTTOptions.Endpoint {
     /// The broker's address; `nil` for the embedded broker, and for none.
     ///
     /// - Parameter directory: the base of relative paths in the configuration.
     package init?(_ configuration: Configuration, in directory: String) {
+        self.init(configuration.broker, configuration.tls, in: directory)
+    }
+
+    init?(_ broker: Configuration.Broker, _ tls: Configuration.TLS, in directory: String) {
         func path(_ path: String?) -> String? { path.map { resolve($0, in: directory) } }
-        let tls = configuration.tls
-        switch configuration.broker {
+        switch broker {
         case .none, .embedded: return nil
         case .unix(let path): self = .unix(path: resolve(path, in: directory))
         case .tcp(let host, let port, tls: false): self = .tcp(host: host, port: UInt16(clamping: port))

@@ -101,7 +101,7 @@ package struct Setup: Sendable {
             stateDirectory: stateDirectory, builtAt: Version.builtAt, ruleFault: initial.fault,
             ruleProblems: initial.problems, capture: capture, hasMetrics: metricsFile != nil,
             simulatedButtons: simulator.map(\.name), flicdListen: configuration.flicdListen.map { "\($0)" },
-            engine: EngineConfiguration(configuration))
+            engine: EngineConfiguration(configuration), uplink: UplinkConfiguration(configuration))
     }
 
     /// The state directory of a daemon with these options. The configuration is read only if the options do not name it.

@@ -25,7 +25,7 @@ struct ImportTests {
             "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "RuleLoader", "RuleTesting",
         ],
         "MQTTTopics": ["ButtonModel", "JSON"],
-        "Feed": ["ButtonModel", "JSON", "MQTTTopics"],
+        "Feed": ["ButtonModel", "JSON", "MQTTTopics", "CCrypto"],
         "ESPHome": ["Bytes", "CCrypto"],
         "Radios": ["BluetoothHost", "ButtonModel", "ESPHome"],
         "Buttons": ["Radios", "Flic", "ButtonModel"],

@@ -16,7 +16,7 @@ struct EngineShareTests {
             ),
         ])
     func digest(message: String, digest: String) {
-        let digits = SHA256.digest(Array(message.utf8)).map { octet in
+        let digits = SiteDigest.sha256(Array(message.utf8)).map { octet in
             let text = String(octet, radix: 16)
             return octet < 16 ? "0" + text : text
         }

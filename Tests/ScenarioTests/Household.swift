@@ -61,6 +61,9 @@ struct Household {
     var brokerIsUp = true
     /// The broker receives messages and acknowledges none.
     var brokerIsSilent = false
+    /// The connection to the broker of an engine, and what was published on it.
+    var uplinkIsUp = true
+    var uplinkMessages: [MQTTMessage] = []
     /// Messages stay in the client's queue, so none is known to be sent, not even with QoS 0.
     var writesAreSlow = false
     var diskIsFull = false
@@ -157,7 +160,7 @@ struct Household {
         control: MQTTControl = .settings, discoveryPrefix: String? = nil,
         hasBroker: Bool = true, hasMetrics: Bool = false, lostState: String? = nil, ringWarning: String? = nil,
         servesFlicd: Bool = false, controller: VirtualController.Configuration? = nil,
-        radios radioCount: Int = 1, recordedAt seam: RecordingSeam? = nil, history: HouseHistory? = nil,
+        radios radioCount: Int = 1, uplink: UplinkConfiguration? = nil, recordedAt seam: RecordingSeam? = nil, history: HouseHistory? = nil,
         isWitnessed: Bool = false,
         pausing pause: Duration? = nil
     ) {
@@ -178,7 +181,7 @@ struct Household {
             },
             broker: "mqtt://test", hasBroker: hasBroker, control: control, lostState: lostState,
             ringWarning: ringWarning, hasMetrics: hasMetrics,
-            simulatedButtons: buttons.map(\.name), flicdListen: servesFlicd ? "127.0.0.1:5551" : nil)
+            simulatedButtons: buttons.map(\.name), flicdListen: servesFlicd ? "127.0.0.1:5551" : nil, uplink: uplink)
         runner = HubRunner(Hub(configuration, stored: store.state, rules: rules.set), pausing: pause)
         self.controller = controller ?? Self.firstController
         world = SimulatedWorld(
@@ -213,6 +216,9 @@ struct Household {
     private var clock: UTCTime {
         UTCTime(milliseconds: 1_795_000_000_000) + (now - Instant(sinceBoot: .seconds(1000))) + clockShift
     }
+
+    /// The state in the store.
+    var onDisk: StoredState { store.state }
 
     /// Violations of the Bluetooth specification by the host.
     var violations: [String] { world.violations }
@@ -572,6 +578,11 @@ struct Household {
                 give(.messageReceived(topicName: topicName, payload: Array(payload.utf8), retained: true))
             }
         case .unsubscribe(let filters): subscriptions.subtract(filters)
+        case .uplink(.connect): if uplinkIsUp { give(.uplink(.connected(knowsExpiry: true))) }
+        case .uplink(.subscribe): break
+        case .uplink(.publish(let message, _)):
+            journal.append("uplink \(message.topicName)")
+            if uplinkIsUp { uplinkMessages.append(message) }
         case .loadRules(let id, _): if loadsAreSlow { slowLoads.append(id) } else { give(loaded(id)) }
         case .startWebRequest(let id, let request):
             journal.append("\(request.method) \(request.url)")

@@ -190,7 +190,7 @@ package struct HistoryWriter: Sendable {
             .brokerAddress, .brokerSentMalformedPacket, .published, .publishFailed, .messageDropped,
             .subscriptionRefused, .processEnded, .webAnswered, .reloadRules, .logLevel, .firmwareFiles, .firmwareRead,
             .recordFailed, .reserveFault, .ringFault, .synced, .controlLine, .clientGone, .flicd, .timerFired, .stop,
-            .expiringMessageReceived:
+            .expiringMessageReceived, .uplink:
             break
         }
     }
@@ -210,7 +210,7 @@ package struct HistoryWriter: Sendable {
             return keptRequests.contains(name)
         case .entropy, .brokerAddress, .brokerSentMalformedPacket, .published, .publishFailed, .messageDropped,
             .subscriptionRefused, .reloadRules, .logLevel, .firmwareFiles, .firmwareRead, .recordFailed, .reserveFault,
-            .ringFault, .synced, .clientGone, .flicd:
+            .ringFault, .synced, .clientGone, .flicd, .uplink:
             return false
         }
     }

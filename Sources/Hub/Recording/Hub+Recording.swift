@@ -65,7 +65,7 @@ extension Hub {
         let isForRadio: Bool
         switch input {
         // In a replay, `goOn` follows its input by itself.
-        case .received, .bus, .entropy, .goOn:
+        case .received, .bus, .entropy, .goOn, .uplink:
             recorded.input = .received([])
             isForRadio = true
         case .start, .wallClock, .transportOpened, .busOpened, .transportClosed, .source, .brokerAddress,

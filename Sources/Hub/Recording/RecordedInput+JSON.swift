@@ -75,7 +75,7 @@ extension RecordedInput {
         case .wallClock(let utc): (.wallClock, ["utc_ms": JSONValue(utc.milliseconds)])
         case .transportOpened(let radio), .busOpened(_, let radio):
             (.transportOpened, ["radio": JSONValue(radio.rawValue)])
-        case .entropy, .received, .bus, .goOn: (.received, [:])
+        case .entropy, .received, .bus, .goOn, .uplink: (.received, [:])
         case .transportClosed(let reason, let fault, let radio):
             (
                 .transportClosed,

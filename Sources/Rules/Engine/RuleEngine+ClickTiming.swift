@@ -2,6 +2,11 @@ package import ButtonModel
 package import Gestures
 
 extension RuleEngine {
+    /// True if a rule waits for an event of the button: in a trigger, a chord or a step.
+    package func hears(_ button: ButtonID) -> Bool {
+        !index.events(of: button).isEmpty || index.firstChord(of: button) != nil
+    }
+
     /// How a button's presses are recognised, and which rule delays a click.
     ///
     /// - Source: rules/README.md, "Gestures and waiting".

@@ -1,0 +1,46 @@
+import Edges
+import Hub
+import MQTTTopics
+import Platform
+import RuleLoader
+import Setup
+
+// The connection to the broker of `uplink:`.
+extension Daemon {
+    func carryOut(_ effect: UplinkEffect) {
+        switch effect {
+        case .connect: connectUplink()
+        case .subscribe(let topicFilters): uplink?.subscribe(topicFilters.map { Subscription($0, qos: 1) })
+        case .publish(let message, let expiry):
+            uplinkMessages &+= 1
+            uplink?.publish(
+                id: uplinkMessages, topicName: message.topicName, payload: message.payload, qos: message.qos,
+                retain: message.retain, expiry: expiry)
+        }
+    }
+
+    private func connectUplink() {
+        guard let configuration = setup.configuration.uplink,
+            let options = MQTTOptions(
+                configuration, in: setup.directory, installationID: runner.hub.installationID,
+                will: runner.hub.uplinkWill)
+        else { return }
+        let uplink = MQTTEdge(loop: loop, options: options, seed: SystemEnvironment.randomSeed) { [weak self] event in
+            guard let self else { return }
+            switch event {
+            case .connected: deliver(.uplink(.connected(knowsExpiry: self.uplink?.version == .v5)))
+            case .disconnected(let failure): deliver(.uplink(.disconnected("\(failure)")))
+            case .message(let topicName, let payload, _, _), .expiringMessage(let topicName, let payload, _, _):
+                deliver(.uplink(.received(topicName: topicName, payload: payload)))
+            case .subscribeFailed(let topicFilter, let reason):
+                log(.error, "uplink: the broker refuses to let this site read \(topicFilter): \(reason); see its ACL")
+            case .publishFailed(_, let reason): log(.debug, "uplink: \(reason)")
+            case .dropped(let reason): log(.debug, "uplink: \(reason)")
+            // The journal keeps what no engine has claimed.
+            case .published: break
+            }
+        }
+        self.uplink = uplink
+        uplink.connect()
+    }
+}

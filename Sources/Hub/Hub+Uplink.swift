@@ -1,0 +1,137 @@
+import ButtonModel
+import Feed
+import JSON
+package import MQTTTopics
+
+// A site: the presses of buttons that no rule names go to an engine.
+extension Hub {
+    mutating func startUplink(at now: Instant) {
+        guard uplink != nil else { return }
+        let stored = storedFeed.uplink
+        let withEntries = Set(stored.entries.filter { !$0.value.isEmpty }.keys)
+        var facts: [ButtonID: FeedHello.Button] = [:]
+        for button in buttons.keys where sends(button) || withEntries.contains(button) {
+            facts[button] = feedFacts(of: button)
+        }
+        let (clock, wallClock) = (now, wallClock(at: now))
+        let input = uplink?.start(facts, stored) { clock - max(.zero, wallClock.duration(since: $0)) }
+        if let input { advanceUplink(input, at: now) }
+        emit(.uplink(.connect))
+    }
+
+    /// True if presses of the button go to the engine: no rule names it, and the configuration does not leave it out.
+    func sends(_ button: ButtonID) -> Bool {
+        guard let uplink, let record = buttons[button] else { return false }
+        let isOfSite = record.source.map { feed?.owns(source: $0) == true } ?? false
+        return !isOfSite && !rules.hears(button) && uplink.configuration.includes(record.displayName)
+    }
+
+    private func feedFacts(of button: ButtonID) -> FeedHello.Button? {
+        buttons[button].map { record in
+            FeedHello.Button(
+                serial: record.identity.serial, model: record.identity.model, name: record.displayName,
+                firmware: record.identity.firmwareVersion)
+        }
+    }
+
+    // MARK: Presses
+
+    /// Adds a notification to the journal.
+    ///
+    /// - Parameter token: of the record that the changes are part of.
+    /// - Returns: what is to be recorded; empty if the presses of the button do not go to the engine.
+    mutating func journal(
+        _ steps: [FeedStep], of button: ButtonID, as token: RecordToken, at now: Instant
+    ) -> [StoreChange] {
+        guard !steps.isEmpty, sends(button) else { return [] }
+        if uplink?.buttons.contains(button) == false { uplinkLearns(button, at: now) }
+        let wallClock = wallClock(at: now)
+        guard let (changes, trimmed) = uplink?.add(steps, of: button, at: wallClock, as: token, now: now) else {
+            return []
+        }
+        for (button, first) in trimmed.sorted(by: { $0.key < $1.key }) {
+            advanceUplink(.trimmed(button, first: first), at: now)
+        }
+        return changes.map { .feed(.uplink($0)) }
+    }
+
+    /// A sync has succeeded: what was recorded before it was requested may be sent.
+    mutating func uplinkSynced(_ token: RecordToken, at now: Instant) {
+        guard journal.isOnDisk(token) else { return }
+        for input in uplink?.synced(upTo: token) ?? [] { advanceUplink(input, at: now) }
+    }
+
+    // MARK: Buttons
+
+    /// A button is new, or something of it has changed.
+    mutating func uplinkLearns(_ button: ButtonID, at now: Instant) {
+        guard let facts = feedFacts(of: button) else {
+            guard uplink?.buttons.contains(button) == true else { return }
+            record(uplink?.removed(button) ?? [])
+            return advanceUplink(.removed(button), at: now)
+        }
+        guard uplink?.buttons.contains(button) == true || sends(button) else { return }
+        if let input = uplink?.changed(button, facts) { advanceUplink(input, at: now) }
+    }
+
+    // MARK: The connection
+
+    mutating func uplinkReported(_ input: UplinkInput, at now: Instant) {
+        guard lifecycle.isRunning, let configuration = uplink?.configuration else { return }
+        switch input {
+        case .connected(let knowsExpiry):
+            guard let (session, changes) = uplink?.connected(knowsExpiry: knowsExpiry) else { return }
+            log(.info, "connected to \(configuration.broker) as the site \(configuration.topic)")
+            if !knowsExpiry {
+                log(
+                    .warning,
+                    "\(configuration.broker) has no MQTT 5: an engine does not see how long a press was in the broker")
+            }
+            record(changes)
+            emit(.uplink(.subscribe(uplink?.filters ?? [])))
+            advanceUplink(.connected(session: session), at: now)
+        case .disconnected(let reason):
+            if uplink?.disconnected(reason) == true { log(.warning, reason) }
+            advanceUplink(.engine(isOnline: false), at: now)
+            advanceUplink(.disconnected, at: now)
+        case .received(let topicName, let payload):
+            if let isOnline = uplink?.engineHeard(topicName, payload) {
+                advanceUplink(.engine(isOnline: isOnline), at: now)
+            } else {
+                advanceUplink(.received(topicName: topicName, payload: payload), at: now)
+            }
+        }
+    }
+
+    mutating func advanceUplink(_ input: FeedUplink.Input, at now: Instant) {
+        var inputs = [input]
+        while !inputs.isEmpty {
+            for effect in uplink?.handle(inputs.removeFirst(), at: now) ?? [] {
+                switch effect {
+                case .publish(let message, let expiry): emit(.uplink(.publish(message, expiry: expiry)))
+                case .read(let button, let after, let count):
+                    inputs.append(.read(button, uplink?.entries(of: button, after: after, count: count) ?? []))
+                case .claimed(let button, let number): record(uplink?.claimed(button, number) ?? [])
+                case .done(let button, let number): record(uplink?.done(button, number) ?? [])
+                case .term(let term): record(uplink?.heard(term: term) ?? [])
+                case .setTimer(let deadline): setTimer(.uplink, at: deadline)
+                case .cancelTimer: cancelTimer(.uplink)
+                case .anomaly(let text): log(.debug, "uplink: \(text)")
+                }
+            }
+        }
+    }
+
+    private mutating func record(_ changes: [UplinkChange]) {
+        if !changes.isEmpty { record(changes.map { .feed(.uplink($0)) }) }
+    }
+
+    /// The daemon ends: engines are told that the site is not there.
+    mutating func endUplink() {
+        guard let uplink, uplink.isConnected else { return }
+        emit(.uplink(.publish(SiteUplink.goodbye(uplink.configuration), expiry: nil)))
+    }
+
+    /// The will of the connection to the broker of `uplink:`; `nil` without one.
+    package var uplinkWill: MQTTMessage? { uplink.map { SiteUplink.goodbye($0.configuration) } }
+}

@@ -1,0 +1,263 @@
+import ButtonModel
+import Feed
+package import MQTTTopics
+import JSON
+
+/// An event of the connection to the broker of `uplink:`.
+package enum UplinkInput: Hashable, Sendable {
+    /// - Parameter knowsExpiry: false with MQTT 3.1.1, which has no expiry intervals.
+    case connected(knowsExpiry: Bool)
+    /// The connection could not be made, or has ended; the reason is a sentence for users.
+    case disconnected(String)
+    case received(topicName: String, payload: [UInt8])
+}
+
+/// A command to the connection to the broker of `uplink:`.
+package enum UplinkEffect: Hashable, Sendable {
+    /// Connect, and connect again whenever the connection is lost.
+    case connect
+    case subscribe([String])
+    /// Publish on this connection, and never on a later one.
+    case publish(MQTTMessage, expiry: Duration?)
+}
+
+/// The hub's part as a site of an engine: the journals of the buttons whose presses go to the engine.
+///
+/// An entry is in `journals` until an engine has claimed it. `FeedUplink` decides what is sent, and has only numbers.
+struct SiteUplink: Sendable {
+    /// The age at which an entry is dropped, as if the journal were full.
+    static let longestAge = Duration.seconds(7 * 86_400)
+    /// The topics on which engines say that they are there.
+    static let engineFilter = "engines/+/state"
+
+    private struct Unsynced: Sendable {
+        var token: RecordToken
+        var button: ButtonID
+        var entry: FeedEntry
+    }
+
+    let configuration: UplinkConfiguration
+    private var feed: FeedUplink
+    private var positions: [ButtonID: StoredUplink.Position]
+    /// Entries by button, in the order of their numbers.
+    private var journals: [ButtonID: [FeedEntry]] = [:]
+    /// Entries that may not survive a power cut yet, in the order of their records.
+    private var unsynced: [Unsynced] = []
+    /// The buttons of the feed.
+    private(set) var buttons: Set<ButtonID> = []
+    private var session: Int
+    private var term: Int
+    /// The engines that are there, by their topics.
+    private var engines: [String: EngineShare] = [:]
+    private(set) var isConnected = false
+    private(set) var knowsExpiry = true
+    /// Why there is no connection; a sentence for users.
+    private(set) var fault: String?
+    /// The number of entries that were dropped before they were claimed.
+    private(set) var droppedCount = 0
+
+    init(_ configuration: UplinkConfiguration, stored: StoredUplink, installationID: String) {
+        self.configuration = configuration
+        feed = FeedUplink(topic: configuration.topic, site: configuration.site, installation: installationID)
+        session = stored.session
+        term = stored.term
+        positions = stored.positions
+        for (button, entries) in stored.entries {
+            guard let newest = entries.keys.max() else { continue }
+            positions[button, default: .init()].last = max(positions[button]?.last ?? 0, newest)
+        }
+    }
+
+    // MARK: The feed
+
+    mutating func handle(_ input: FeedUplink.Input, at now: Instant) -> [FeedUplink.Effect] {
+        feed.handle(input, at: now)
+    }
+
+    /// The first input of the feed.
+    ///
+    /// - Parameters:
+    ///   - facts: the buttons that are sent, and all that have entries.
+    ///   - receivedAt: converts a stored time to this boot's clock.
+    mutating func start(
+        _ facts: [ButtonID: FeedHello.Button], _ stored: StoredUplink, receivedAt: (UTCTime) -> Instant
+    ) -> FeedUplink.Input {
+        for (button, entries) in stored.entries where facts[button] != nil {
+            let claimed = positions[button]?.claimed ?? 0
+            journals[button] = entries.sorted { $0.key < $1.key }.filter { $0.key > claimed }.map { number, entry in
+                FeedEntry(number: number, receivedAt: receivedAt(entry.receivedAt), steps: entry.steps)
+            }
+        }
+        buttons = Set(facts.keys)
+        return .start(
+            Dictionary(uniqueKeysWithValues: facts.map { ($0.key, journal(of: $0.key, $0.value)) }), term: term)
+    }
+
+    /// A button is new, or its facts have changed.
+    mutating func changed(_ button: ButtonID, _ facts: FeedHello.Button) -> FeedUplink.Input {
+        buttons.insert(button)
+        return .button(button, journal(of: button, facts))
+    }
+
+    private func journal(of button: ButtonID, _ facts: FeedHello.Button) -> FeedJournal {
+        var facts = facts
+        let position = positions[button] ?? .init()
+        (facts.last, facts.claimed, facts.done) = (position.last, position.claimed, position.done)
+        return FeedJournal(facts, first: journals[button]?.first?.number ?? position.last + 1)
+    }
+
+    /// The button is not known any more.
+    ///
+    /// - Returns: what is to be recorded.
+    mutating func removed(_ button: ButtonID) -> [UplinkChange] {
+        buttons.remove(button)
+        unsynced.removeAll { $0.button == button }
+        let entries = journals.removeValue(forKey: button) ?? []
+        let position = positions[button] ?? .init()
+        return [.position(button, position)] + entries.map { .dropped(button, $0.number) }
+    }
+
+    // MARK: Journals
+
+    /// Adds a notification.
+    ///
+    /// - Parameter token: of the record that has the changes.
+    /// - Returns: what is to be recorded, and the buttons that have lost entries, with the numbers of their first ones.
+    mutating func add(
+        _ steps: [FeedStep], of button: ButtonID, at wallClock: UTCTime, as token: RecordToken, now: Instant
+    ) -> (changes: [UplinkChange], trimmed: [ButtonID: Int]) {
+        var changes: [UplinkChange] = []
+        var trimmed: [ButtonID: Int] = [:]
+        for start in stride(from: 0, to: steps.count, by: FeedMessage.maximumSteps) {
+            let part = Array(steps[start..<min(start + FeedMessage.maximumSteps, steps.count)])
+            positions[button, default: .init()].last += 1
+            let entry = FeedEntry(number: positions[button]?.last ?? 1, receivedAt: now, steps: part)
+            journals[button, default: []].append(entry)
+            unsynced.append(Unsynced(token: token, button: button, entry: entry))
+            changes.append(.entry(button, entry.number, .init(receivedAt: wallClock, steps: part)))
+        }
+        while let journal = journals[button], let first = journal.first,
+            journal.count > configuration.journalLength || first.receivedAt + Self.longestAge < now
+        {
+            drop(from: button, &changes, &trimmed)
+        }
+        while journals.values.reduce(0, { $0 + $1.count }) > UplinkConfiguration.maximumEntries,
+            let longest = journals.max(by: { ($0.value.count, $1.key) < ($1.value.count, $0.key) })?.key
+        {
+            drop(from: longest, &changes, &trimmed)
+        }
+        return (changes, trimmed)
+    }
+
+    private mutating func drop(
+        from button: ButtonID, _ changes: inout [UplinkChange], _ trimmed: inout [ButtonID: Int]
+    ) {
+        guard let first = journals[button]?.removeFirst() else { return }
+        droppedCount += 1
+        unsynced.removeAll { $0.button == button && $0.entry.number == first.number }
+        changes.append(.dropped(button, first.number))
+        trimmed[button] = first.number + 1
+    }
+
+    /// Everything up to this record would survive a power cut.
+    ///
+    /// - Returns: the inputs for the feed.
+    mutating func synced(upTo token: RecordToken) -> [FeedUplink.Input] {
+        let count = unsynced.prefix { $0.token <= token }.count
+        defer { unsynced.removeFirst(count) }
+        return unsynced.prefix(count).map { .recorded($0.button, $0.entry) }
+    }
+
+    func entries(of button: ButtonID, after number: Int, count: Int) -> [FeedEntry] {
+        let waiting = Set(unsynced.lazy.filter { $0.button == button }.map(\.entry.number))
+        return Array(
+            (journals[button] ?? []).lazy.filter { $0.number > number && !waiting.contains($0.number) }.prefix(count))
+    }
+
+    /// An engine has claimed the entries up to this number.
+    ///
+    /// - Returns: what is to be recorded.
+    mutating func claimed(_ button: ButtonID, _ number: Int) -> [UplinkChange] {
+        let claimed = (journals[button] ?? []).prefix { $0.number <= number }
+        journals[button]?.removeFirst(claimed.count)
+        positions[button, default: .init()].claimed = number
+        positions[button]?.last = max(positions[button]?.last ?? 0, number)
+        return [.position(button, positions[button] ?? .init())] + claimed.map { .dropped(button, $0.number) }
+    }
+
+    mutating func done(_ button: ButtonID, _ number: Int) -> [UplinkChange] {
+        guard let claimed = positions[button]?.claimed else { return [] }
+        positions[button]?.done = min(number, claimed)
+        return [.position(button, positions[button] ?? .init())]
+    }
+
+    mutating func heard(term: Int) -> [UplinkChange] {
+        self.term = term
+        return [.term(term)]
+    }
+
+    // MARK: The connection
+
+    /// - Returns: the number of the connection, and what is to be recorded before it is used.
+    mutating func connected(knowsExpiry: Bool) -> (session: Int, changes: [UplinkChange]) {
+        isConnected = true
+        self.knowsExpiry = knowsExpiry
+        fault = nil
+        session += 1
+        return (session, [.session(session)])
+    }
+
+    /// - Returns: whether the reason is another than before.
+    mutating func disconnected(_ reason: String) -> Bool {
+        defer { fault = reason }
+        isConnected = false
+        engines = [:]
+        return fault != reason
+    }
+
+    /// A message about an engine.
+    ///
+    /// - Returns: whether an engine that takes this site's messages is there; `nil` if the message is about none.
+    mutating func engineHeard(_ topicName: String, _ payload: [UInt8]) -> Bool? {
+        let levels = topicName.split(separator: "/", omittingEmptySubsequences: false)
+        guard levels.count == 3, levels[0] == "engines", levels[2] == "state" else { return nil }
+        let state = try? EngineState(parsing: payload)
+        engines[topicName] = state.flatMap { $0.isOnline && $0.share.has(site: configuration.topic) ? $0.share : nil }
+        return hasEngine
+    }
+
+    var hasEngine: Bool { !engines.isEmpty }
+
+    /// What is subscribed to.
+    var filters: [String] { FeedTopic.filters(ofSite: configuration.topic) + [Self.engineFilter] }
+
+    /// Says that the site has no connection. The broker publishes it, too, when the connection is lost.
+    static func goodbye(_ configuration: UplinkConfiguration) -> MQTTMessage {
+        MQTTMessage(
+            topicName: FeedTopic(configuration.topic, .hello).description, payload: [], qos: 1, retain: true)
+    }
+
+    /// The part `uplink` of `status`.
+    var status: JSONValue {
+        [
+            "broker": .string(configuration.broker), "topic": .string(configuration.topic),
+            "connected": .bool(isConnected), "fault": fault.map { .string($0) } ?? .null,
+            "engine_online": .bool(hasEngine), "expiry": .bool(knowsExpiry),
+            "buttons": .integer(Int64(buttons.count)),
+            "unclaimed": .integer(Int64(journals.values.reduce(0) { $0 + $1.count })),
+            "dropped": .integer(Int64(droppedCount)),
+        ]
+    }
+
+    /// A sentence for each inconsistency.
+    func problems() -> [String] {
+        journals.compactMap { button, entries in
+            let numbers = entries.map(\.number)
+            let isInOrder = zip(numbers, numbers.dropFirst()).allSatisfy { $0 + 1 == $1 }
+            let isWithin =
+                (numbers.first ?? .max) > positions[button]?.claimed ?? 0
+                && (numbers.last ?? 0) <= positions[button]?.last ?? 0
+            return isInOrder && isWithin ? nil : "the journal of \(button) has the numbers \(numbers)"
+        }
+    }
+}

@@ -1,0 +1,113 @@
+package import ButtonModel
+package import Feed
+package import JSON
+
+/// What a site keeps on its disk for its uplink: the journals, and what has become of them.
+package struct StoredUplink: Hashable, Sendable {
+    /// The numbers of a button's journal. They outlive the button, because a number is never given to another press.
+    package struct Position: Hashable, Sendable {
+        package var last = 0
+        package var claimed = 0
+        package var done = 0
+    }
+
+    /// A notification of a button that no engine has claimed.
+    package struct Entry: Hashable, Sendable {
+        package var receivedAt: UTCTime
+        /// With the ages that they had then.
+        package var steps: [FeedStep]
+    }
+
+    /// The number of the latest connection.
+    package private(set) var session = 0
+    /// The highest term of a claim.
+    package private(set) var term = 0
+    package private(set) var positions: [ButtonID: Position] = [:]
+    /// By their numbers.
+    package private(set) var entries: [ButtonID: [Int: Entry]] = [:]
+
+    package init() {}
+
+    package mutating func apply(_ change: UplinkChange) {
+        switch change {
+        case .session(let session): self.session = session
+        case .term(let term): self.term = term
+        case .position(let button, let position): positions[button] = position
+        case .entry(let button, let number, let entry): entries[button, default: [:]][number] = entry
+        case .dropped(let button, let number): entries[button]?[number] = nil
+        }
+    }
+}
+
+/// A change of what a site keeps for its uplink. It has a key, which it shares only with changes that replace it, and a value.
+package enum UplinkChange: Hashable, Sendable {
+    case session(Int)
+    case term(Int)
+    case position(ButtonID, StoredUplink.Position)
+    case entry(ButtonID, Int, StoredUplink.Entry)
+    case dropped(ButtonID, Int)
+
+    private static let root = "uplink"
+
+    package var key: String {
+        switch self {
+        case .session: "\(Self.root)/session"
+        case .term: "\(Self.root)/term"
+        case .position(let button, _): "\(Self.root)/\(button)"
+        case .entry(let button, let number, _), .dropped(let button, let number): "\(Self.root)/\(button)/\(number)"
+        }
+    }
+
+    /// `nil` if the key has no value any more.
+    package var value: JSONValue? {
+        switch self {
+        case .session(let number), .term(let number): .integer(Int64(number))
+        case .position(_, let position):
+            [
+                "n": .integer(Int64(position.last)), "claimed": .integer(Int64(position.claimed)),
+                "done": .integer(Int64(position.done)),
+            ]
+        case .entry(_, let number, let entry):
+            [
+                "at_ms": .integer(entry.receivedAt.milliseconds),
+                "message": (try? JSONValue(
+                    parsing: FeedMessage(number: number, previous: number - 1, content: .steps(entry.steps)).encoded()))
+                    ?? .null,
+            ]
+        case .dropped: nil
+        }
+    }
+
+    /// - Returns: `nil` unless this type makes such a key and value.
+    package init?(key: String, value: JSONValue?) {
+        let levels = key.split(separator: "/", omittingEmptySubsequences: false)
+        guard (2...3).contains(levels.count), levels[0] == Self.root else { return nil }
+        if levels.count == 2, let number = value?.integerValue, number >= 0 {
+            switch levels[1] {
+            case "session": self = .session(Int(number))
+            case "term": self = .term(Int(number))
+            default: return nil
+            }
+            return
+        }
+        guard let button = ButtonID(levels[1]) else { return nil }
+        if levels.count == 2 {
+            guard let last = value?["n"]?.integerValue, let claimed = value?["claimed"]?.integerValue,
+                let done = value?["done"]?.integerValue, last >= 0, (0...last).contains(claimed),
+                (0...claimed).contains(done)
+            else { return nil }
+            self = .position(button, .init(last: Int(last), claimed: Int(claimed), done: Int(done)))
+            return
+        }
+        guard let number = Int(levels[2]), number > 0 else { return nil }
+        guard let value else {
+            self = .dropped(button, number)
+            return
+        }
+        guard let time = value["at_ms"]?.integerValue,
+            let message = value["message"].flatMap({ try? FeedMessage(parsing: $0.encoded(), of: button) }),
+            message.number == number, case .steps(let steps) = message.content
+        else { return nil }
+        self = .entry(button, number, .init(receivedAt: UTCTime(milliseconds: time), steps: steps))
+    }
+}

@@ -1,0 +1,177 @@
+import ButtonModel
+import Feed
+import Hub
+import JSON
+import MQTTTopics
+import Testing
+
+@Suite("A site of an engine")
+struct SiteScenarioTests {
+    private static let topic = "tryck/berlin7"
+    private static let hallRule: HouseRules = """
+        version: 1
+        buttons: {hall: {address: "80:E4:DA:00:00:02"}}
+        rules:
+          - {id: lamp, triggers: {button: hall, event: click}, actions: {publish: {topic: lamp, payload: "on"}}}
+        """
+
+    private static func house(_ rules: HouseRules = .none, buttons: [String] = [], journal: Int = 10_000) -> Household {
+        var house = Household(
+            rules: rules,
+            uplink: UplinkConfiguration(
+                broker: "mqtt://central", topic: topic, buttons: buttons, journalLength: journal))
+        house.pairAll()
+        return house
+    }
+
+    /// The feed's messages about a button, in their order.
+    private static func messages(_ house: Household, of button: ButtonID = Household.kitchenID) throws -> [FeedMessage] {
+        try house.uplinkMessages.filter { $0.topicName == "\(topic)/feed/\(button)" }.map {
+            try FeedMessage(parsing: $0.payload, of: button)
+        }
+    }
+
+    private static func hello(_ house: Household) throws -> FeedHello {
+        let message = try #require(house.uplinkMessages.last { $0.topicName == "\(topic)/feed/hello" })
+        return try FeedHello(parsing: message.payload)
+    }
+
+    private static func claim(_ number: Int, _ house: inout Household, term: Int = 1) throws {
+        let cursor = FeedCursor(
+            number: number, term: term, engine: "a1", installation: try hello(house).installation,
+            session: try hello(house).session)
+        house.tell(
+            .uplink(
+                .received(topicName: "\(topic)/feed/\(Household.kitchenID)/cursor", payload: cursor.encoded())))
+    }
+
+    @Test("the presses of a button that no rule names are journaled, sent once, and forgotten when they are claimed")
+    func once() throws {
+        var house = Self.house(Self.hallRule)
+        #expect(Set(try Self.hello(house).buttons.keys) == [Household.kitchenID])
+        house.press("kitchen", .click)
+        house.press("hall", .click)
+        house.wait(.seconds(2))
+        let messages = try Self.messages(house)
+        #expect(messages.map(\.number) == Array(1...messages.count) && messages.count >= 2)
+        #expect(try Self.messages(house, of: Household.hallID) == [])
+        #expect(house.published.contains { $0.topicName == "lamp" })
+        #expect(house.onDisk.feed.uplink.entries[Household.kitchenID]?.count == messages.count)
+        try Self.claim(messages.count, &house)
+        #expect(house.onDisk.feed.uplink.entries[Household.kitchenID]?.isEmpty == true)
+        #expect(house.onDisk.feed.uplink.positions[Household.kitchenID]?.claimed == messages.count)
+    }
+
+    @Test("a press that was sent and not claimed before a kill is sent again, with its number, and a claimed one is not")
+    func killed() throws {
+        var house = Self.house()
+        house.press("kitchen", .click)
+        house.wait(.seconds(2))
+        let before = try Self.messages(house)
+        try Self.claim(1, &house)
+        house.uplinkMessages = []
+        house.crash()
+        house.wait(.seconds(2))
+        let after = try Self.messages(house)
+        #expect(after.map(\.number) == before.map(\.number).filter { $0 > 1 } && !after.isEmpty)
+        #expect(try Self.hello(house).session == 2)
+        house.uplinkMessages = []
+        try Self.claim(before.count, &house)
+        house.crash()
+        house.wait(.seconds(2))
+        #expect(try Self.messages(house) == [])
+        #expect(try Self.hello(house).buttons[Household.kitchenID]?.last == before.count)
+    }
+
+    @Test("a press is sent only when its number would survive a power cut")
+    func powerCut() throws {
+        var house = Self.house()
+        house.syncsAreSlow = true
+        house.press("kitchen", .click)
+        house.wait(.seconds(2))
+        #expect(try Self.messages(house) == [])
+        house.cutPower()
+        house.syncsAreSlow = false
+        house.wait(.seconds(5))
+        let messages = try Self.messages(house)
+        #expect(messages.first?.number == 1 && messages.map(\.number) == Array(1...max(1, messages.count)))
+    }
+
+    @Test("without a connection the journal keeps presses up to its length, and says how many are lost")
+    func fullJournal() throws {
+        var house = Self.house(journal: 20)
+        house.uplinkIsUp = false
+        house.tell(.uplink(.disconnected("gone")))
+        for _ in 0..<15 {
+            house.press("kitchen", .click)
+            house.wait(.seconds(2))
+        }
+        let last = try #require(house.onDisk.feed.uplink.entries[Household.kitchenID]?.keys.max())
+        #expect(last > 20 && house.onDisk.feed.uplink.entries[Household.kitchenID]?.count == 20)
+        house.uplinkIsUp = true
+        house.uplinkMessages = []
+        house.tell(.uplink(.connected(knowsExpiry: true)))
+        let messages = try Self.messages(house)
+        #expect(messages.first?.lostCount == last - 20)
+        #expect(messages.count == FeedUplink.maximumUnclaimed)
+    }
+
+    @Test("only the configured buttons are sent, and those that a rule names later are not sent any more")
+    func chosen() throws {
+        var house = Self.house(buttons: ["kit*n", "garage"])
+        house.press("hall", .click)
+        house.press("kitchen", .click)
+        house.wait(.seconds(2))
+        #expect(try Self.messages(house, of: Household.hallID) == [])
+        let count = try Self.messages(house).count
+        #expect(count > 0)
+        house.rulesOnDisk = """
+            version: 1
+            rules:
+              - {id: lamp, triggers: {button: any, event: click}, actions: {publish: {topic: lamp, payload: "on"}}}
+            """
+        house.tell(.reloadRules)
+        house.press("kitchen", .click)
+        house.wait(.seconds(2))
+        #expect(try Self.messages(house).count == count)
+        #expect(house.published.contains { $0.topicName == "lamp" })
+    }
+
+    @Test("a press of a site switches the lamp of an engine once, also if the site is killed before it knows of the claim")
+    func together() throws {
+        var site = Self.house()
+        var engine = EngineHouse(
+            """
+            version: 1
+            rules:
+              - {id: lamp, triggers: {button: any, event: click}, actions: {publish: {topic: lamp, payload: "on"}}}
+            """)
+        engine.take(.brokerConnected)
+        var lamp = 0
+        /// Carries the site's messages to the engine, and returns what the engine publishes for the site.
+        func carry() -> [MQTTMessage] {
+            var answers: [MQTTMessage] = []
+            let messages = site.uplinkMessages
+            site.uplinkMessages = []
+            for message in messages {
+                for case .publish(_, let message, _) in engine.hear(message.topicName, message.payload) {
+                    if message.topicName == "lamp" { lamp += 1 }
+                    if message.topicName.hasPrefix(Self.topic + "/feed/") { answers.append(message) }
+                }
+            }
+            return answers
+        }
+        _ = carry()
+        engine.lead()
+        site.press("kitchen", .click)
+        site.wait(.seconds(2))
+        var claims = carry()
+        #expect(lamp == 1 && claims.contains { $0.topicName.hasSuffix("/cursor") })
+        site.crash()
+        site.wait(.seconds(2))
+        claims += carry()
+        #expect(lamp == 1)
+        for claim in claims { site.tell(.uplink(.received(topicName: claim.topicName, payload: claim.payload))) }
+        #expect(site.onDisk.feed.uplink.entries[Household.kitchenID]?.isEmpty == true)
+    }
+}
