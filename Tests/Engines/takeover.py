@@ -21,6 +21,9 @@ import time
 
 SITE = "tryck/berlin7"
 RULES = """version: 1
+buttons:
+BUTTONS
+defaults: {queued: accept}
 rules:
   - id: lamp
     mode: parallel
@@ -60,7 +63,7 @@ class House:
         with open(self.path("mosquitto.conf"), "w") as file:
             file.write(f"listener {self.port} 127.0.0.1\nallow_anonymous true\npersistence false\n")
             file.write("max_queued_messages 0\nset_tcp_nodelay true\n")
-        self.start(["/usr/sbin/mosquitto", "-c", self.path("mosquitto.conf")])
+        self.start(["/usr/sbin/mosquitto", "-c", self.path("mosquitto.conf")], stderr=subprocess.DEVNULL)
         wait("the broker", self.is_broker_up)
         subscriber = self.start(
             ["/usr/bin/mosquitto_sub", "-V", "5", "-p", str(self.port), "-q", "1", "-F", "%r %t %p"]
@@ -171,12 +174,17 @@ class Site:
 
 
 class Engine:
-    def __init__(self, house, name, daemon):
+    def __init__(self, house, name, daemon, ids):
         self.house, self.name, self.daemon = house, name, daemon
         os.makedirs(house.path(f"{name}/rules"))
         os.makedirs(house.path(f"{name}/programs"))
         with open(house.path(f"{name}/rules/home.yaml"), "w") as file:
-            file.write(RULES.replace("PROGRAMS", house.path(f"{name}/programs")))
+            buttons = [
+                f"  b{button}: {{address: \"{':'.join(button[at:at + 2] for at in range(0, 12, 2)).upper()}\"}}"
+                for button in ids
+            ]
+            rules = RULES.replace("PROGRAMS", house.path(f"{name}/programs"))
+            file.write(rules.replace("BUTTONS", "\n".join(buttons)))
         with open(house.path(f"{name}/tryck.yaml"), "w") as file:
             file.write(
                 f"bluetooth: {{transport: none}}\n"
@@ -206,7 +214,7 @@ def account(house, site, engines, title):
     reported = set()
     for topic, payload in house.heard:
         if topic.startswith("lamp/"):
-            acted[topic.removeprefix("lamp/")] += 1
+            acted[topic.removeprefix("lamp/b")] += 1
         if topic.endswith("/bridge/event"):
             event = json.loads(payload)
             data = event.get("data", event)
@@ -232,8 +240,8 @@ def story(title, daemon, names, count, kills, seed):
     house = House()
     try:
         random.seed(seed)
-        engines = [Engine(house, name, daemon) for name in names]
         site = Site(house, count)
+        engines = [Engine(house, name, daemon, site.ids) for name in names]
         site.hello()
         engines[0].start()
         wait("the first engine leads", lambda: house.last("engines/1/state").get("state") == "online")
