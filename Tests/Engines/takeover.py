@@ -4,6 +4,8 @@
 The site is played by this program; the engines are real daemons. Each button of the site is pressed once, while engines are
 killed. Each press must switch its lamp once, or not at all and be reported as interrupted; never twice.
 
+In the last story the leader is not killed, but stopped until the stand-by leads, and then woken.
+
 Usage: takeover.py [TRYCKD]
 """
 
@@ -236,7 +238,7 @@ def account(house, site, engines, title):
         raise SystemExit("failed: too many presses had no effect")
 
 
-def story(title, daemon, names, count, kills, seed):
+def story(title, daemon, names, count, kills, seed, wakes=False):
     house = House()
     try:
         random.seed(seed)
@@ -256,14 +258,21 @@ def story(title, daemon, names, count, kills, seed):
             site.press(name)
             if index in moments:
                 time.sleep(random.uniform(0, 0.03))
-                engines[leader].kill()
+                if wakes:
+                    engines[leader].program.send_signal(signal.SIGSTOP)
+                else:
+                    engines[leader].kill()
                 began = time.monotonic()
                 term = house.last("engines/1/leader").get("term", 0)
                 if len(engines) > 1:
                     leader = 1 - leader
                     wait("a takeover", lambda: house.last("engines/1/leader").get("engine") == names[leader]
-                         and house.last("engines/1/state").get("state") == "online")
-                    engines[1 - leader].start()
+                         and house.last("engines/1/state").get("state") == "online"
+                         and house.last("engines/1/state").get("engine") == names[leader])
+                    if wakes:
+                        engines[1 - leader].program.send_signal(signal.SIGCONT)
+                    else:
+                        engines[1 - leader].start()
                 else:
                     engines[leader].start()
                     wait("the engine leads again", lambda: house.last("engines/1/leader").get("term", 0) > term
@@ -283,6 +292,7 @@ def main():
     daemon = sys.argv[1] if len(sys.argv) > 1 else ".build/debug/tryckd"
     story("one engine, killed", daemon, ["a1"], 60, 4, 1)
     story("an engine and its stand-by, killed in turn", daemon, ["a1", "a2"], 80, 5, 2)
+    story("an engine and its stand-by, stopped in turn and woken", daemon, ["a1", "a2"], 80, 3, 3, wakes=True)
 
 
 if __name__ == "__main__":
