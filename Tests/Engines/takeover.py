@@ -4,6 +4,8 @@
 The site is played by this program; the engines are real daemons. Each button of the site is pressed once, while engines are
 killed. Each press must switch its lamp once, or not at all and be reported as interrupted; never twice.
 
+In the last story the leader is not killed, but stopped until the stand-by leads, and then woken.
+
 Usage: takeover.py [TRYCKD]
 """
 
@@ -21,6 +23,9 @@ import time
 
 SITE = "tryck/berlin7"
 RULES = """version: 1
+buttons:
+BUTTONS
+defaults: {queued: accept}
 rules:
   - id: lamp
     mode: parallel
@@ -60,7 +65,7 @@ class House:
         with open(self.path("mosquitto.conf"), "w") as file:
             file.write(f"listener {self.port} 127.0.0.1\nallow_anonymous true\npersistence false\n")
             file.write("max_queued_messages 0\nset_tcp_nodelay true\n")
-        self.start(["/usr/sbin/mosquitto", "-c", self.path("mosquitto.conf")])
+        self.start(["/usr/sbin/mosquitto", "-c", self.path("mosquitto.conf")], stderr=subprocess.DEVNULL)
         wait("the broker", self.is_broker_up)
         subscriber = self.start(
             ["/usr/bin/mosquitto_sub", "-V", "5", "-p", str(self.port), "-q", "1", "-F", "%r %t %p"]
@@ -171,12 +176,17 @@ class Site:
 
 
 class Engine:
-    def __init__(self, house, name, daemon):
+    def __init__(self, house, name, daemon, ids):
         self.house, self.name, self.daemon = house, name, daemon
         os.makedirs(house.path(f"{name}/rules"))
         os.makedirs(house.path(f"{name}/programs"))
         with open(house.path(f"{name}/rules/home.yaml"), "w") as file:
-            file.write(RULES.replace("PROGRAMS", house.path(f"{name}/programs")))
+            buttons = [
+                f"  b{button}: {{address: \"{':'.join(button[at:at + 2] for at in range(0, 12, 2)).upper()}\"}}"
+                for button in ids
+            ]
+            rules = RULES.replace("PROGRAMS", house.path(f"{name}/programs"))
+            file.write(rules.replace("BUTTONS", "\n".join(buttons)))
         with open(house.path(f"{name}/tryck.yaml"), "w") as file:
             file.write(
                 f"bluetooth: {{transport: none}}\n"
@@ -206,7 +216,7 @@ def account(house, site, engines, title):
     reported = set()
     for topic, payload in house.heard:
         if topic.startswith("lamp/"):
-            acted[topic.removeprefix("lamp/")] += 1
+            acted[topic.removeprefix("lamp/b")] += 1
         if topic.endswith("/bridge/event"):
             event = json.loads(payload)
             data = event.get("data", event)
@@ -228,12 +238,12 @@ def account(house, site, engines, title):
         raise SystemExit("failed: too many presses had no effect")
 
 
-def story(title, daemon, names, count, kills, seed):
+def story(title, daemon, names, count, kills, seed, wakes=False):
     house = House()
     try:
         random.seed(seed)
-        engines = [Engine(house, name, daemon) for name in names]
         site = Site(house, count)
+        engines = [Engine(house, name, daemon, site.ids) for name in names]
         site.hello()
         engines[0].start()
         wait("the first engine leads", lambda: house.last("engines/1/state").get("state") == "online")
@@ -248,14 +258,21 @@ def story(title, daemon, names, count, kills, seed):
             site.press(name)
             if index in moments:
                 time.sleep(random.uniform(0, 0.03))
-                engines[leader].kill()
+                if wakes:
+                    engines[leader].program.send_signal(signal.SIGSTOP)
+                else:
+                    engines[leader].kill()
                 began = time.monotonic()
                 term = house.last("engines/1/leader").get("term", 0)
                 if len(engines) > 1:
                     leader = 1 - leader
                     wait("a takeover", lambda: house.last("engines/1/leader").get("engine") == names[leader]
-                         and house.last("engines/1/state").get("state") == "online")
-                    engines[1 - leader].start()
+                         and house.last("engines/1/state").get("state") == "online"
+                         and house.last("engines/1/state").get("engine") == names[leader])
+                    if wakes:
+                        engines[1 - leader].program.send_signal(signal.SIGCONT)
+                    else:
+                        engines[1 - leader].start()
                 else:
                     engines[leader].start()
                     wait("the engine leads again", lambda: house.last("engines/1/leader").get("term", 0) > term
@@ -275,6 +292,7 @@ def main():
     daemon = sys.argv[1] if len(sys.argv) > 1 else ".build/debug/tryckd"
     story("one engine, killed", daemon, ["a1"], 60, 4, 1)
     story("an engine and its stand-by, killed in turn", daemon, ["a1", "a2"], 80, 5, 2)
+    story("an engine and its stand-by, stopped in turn and woken", daemon, ["a1", "a2"], 80, 3, 3, wakes=True)
 
 
 if __name__ == "__main__":

@@ -89,6 +89,11 @@ struct RecordingTests {
             ]
         case .timerFired: [.timerFired]
         case .stop: [.stop]
+        case .expiringMessageReceived:
+            [
+                .expiringMessageReceived(
+                    topicName: "s/feed/80e4da000001", payload: [0x7B], retained: false, remaining: .seconds(3599))
+            ]
         }
     }
 

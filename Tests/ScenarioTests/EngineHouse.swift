@@ -93,14 +93,14 @@ struct EngineHouse {
     /// The records, publications, programs and syncs among effects, in their order. Topics of the hub itself are left out.
     static func story(_ effects: [Hub.Effect]) -> [String] {
         effects.compactMap { effect in
-            switch effect {
-            case .record(_, let changes):
-                changes.contains { if case .feed(.claimed) = $0 { true } else { false } } ? "record" : nil
-            case .publish(_, let message, _) where !message.topicName.hasPrefix("a1/"):
-                message.topicName + " " + String(decoding: message.payload, as: UTF8.self)
-            case .startProcess: "program"
-            default: nil
+            if case .record(_, let changes) = effect {
+                return changes.contains { if case .feed(.claimed) = $0 { true } else { false } } ? "record" : nil
             }
+            if case .publish(_, let message, _) = effect, !message.topicName.hasPrefix("a1/") {
+                return message.topicName + " " + String(decoding: message.payload, as: UTF8.self)
+            }
+            if case .startProcess = effect { return "program" }
+            return nil
         }
     }
 

@@ -108,6 +108,7 @@ struct EffectDigest: Sendable {
             line(
                 words[fact.column.name] ?? fact.column.name, button,
                 fact == .isAdvertisingConfigured(true) ? "true" : text(of: fact.value))
+        case .feed(let change): line("feed", change.key, optional(change.value?.description))
         }
     }
 
