@@ -1,6 +1,6 @@
 import ButtonModel
-import Feed
 import Buttons
+import Feed
 import Rules
 
 // Dials: rotation, and positions that users choose.

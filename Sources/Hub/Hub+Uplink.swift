@@ -103,6 +103,8 @@ extension Hub {
         }
     }
 
+    mutating func expireUplink(at now: Instant) { advanceUplink(.timerFired, at: now) }
+
     mutating func advanceUplink(_ input: FeedUplink.Input, at now: Instant) {
         var inputs = [input]
         while !inputs.isEmpty {

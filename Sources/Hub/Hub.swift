@@ -405,7 +405,7 @@ package struct Hub: Sendable {
         case .flicdListener: emit(.flicd(.listen))
         case .metrics: writeMetrics(at: now)
         case .feed: expireFeed(at: now)
-        case .uplink: advanceUplink(.timerFired, at: now)
+        case .uplink: expireUplink(at: now)
         }
     }
 

@@ -64,7 +64,9 @@ struct SiteUplink: Sendable {
         positions = stored.positions
         for (button, entries) in stored.entries {
             guard let newest = entries.keys.max() else { continue }
-            positions[button, default: .init()].last = max(positions[button]?.last ?? 0, newest)
+            var position = positions[button] ?? .init()
+            position.last = max(position.last, newest)
+            positions[button] = position
         }
     }
 
@@ -180,15 +182,18 @@ struct SiteUplink: Sendable {
     mutating func claimed(_ button: ButtonID, _ number: Int) -> [UplinkChange] {
         let claimed = (journals[button] ?? []).prefix { $0.number <= number }
         journals[button]?.removeFirst(claimed.count)
-        positions[button, default: .init()].claimed = number
-        positions[button]?.last = max(positions[button]?.last ?? 0, number)
-        return [.position(button, positions[button] ?? .init())] + claimed.map { .dropped(button, $0.number) }
+        var position = positions[button] ?? .init()
+        position.claimed = number
+        position.last = max(position.last, number)
+        positions[button] = position
+        return [.position(button, position)] + claimed.map { .dropped(button, $0.number) }
     }
 
     mutating func done(_ button: ButtonID, _ number: Int) -> [UplinkChange] {
-        guard let claimed = positions[button]?.claimed else { return [] }
-        positions[button]?.done = min(number, claimed)
-        return [.position(button, positions[button] ?? .init())]
+        guard var position = positions[button] else { return [] }
+        position.done = min(number, position.claimed)
+        positions[button] = position
+        return [.position(button, position)]
     }
 
     mutating func heard(term: Int) -> [UplinkChange] {
