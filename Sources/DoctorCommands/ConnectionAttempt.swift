@@ -187,7 +187,7 @@ final class ConnectionAttempt {
                 switch event {
                 case .connected: outcome.broker = .connected(endpoint.description)
                 case .disconnected(let failure): outcome.broker = .failed(failure)
-                case .published, .publishFailed, .subscribeFailed, .message, .dropped: return
+                case .published, .publishFailed, .subscribeFailed, .message, .dropped, .expiringMessage: return
                 }
                 guard let mqtt = self.mqtt else { return }
                 self.mqtt = nil
