@@ -215,6 +215,7 @@ extension ButtonManager {
                 effects.append(.unpaired(button))
                 remove(button, at: now)
             case .failed(let failure):
+                if failure == .packetSignatureMismatch { effects.append(.notificationLost(id.radio)) }
                 if case .inSession = link.phase { links[id]?.phase = .inSession(isReady: false) }
                 if link.isPairing {
                     candidateFailed(.session(failure), at: now)
