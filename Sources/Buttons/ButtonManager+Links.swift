@@ -57,6 +57,7 @@ extension ButtonManager {
         links[id]?.lastActivity = now
         failedVerifications[button] = nil
         perform(.keepDiscovery(id), at: now)
+        updateParameters(of: id, button, at: now)
         updateState(of: button)
     }
 

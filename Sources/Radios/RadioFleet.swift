@@ -156,7 +156,8 @@ package struct RadioFleet: Sendable {
             self.unwanted = unwanted
             choice.expect(Set(expected.map(\.address)))
             tell(at: now)
-        case .write(let id, _), .disconnect(let id), .measureSignal(let id), .keepDiscovery(let id):
+        case .write(let id, _), .disconnect(let id), .update(let id, _), .measureSignal(let id),
+            .keepDiscovery(let id):
             advance(id.radio, .perform(command), at: now)
         case .discardDiscovery, .goodbye: for id in ids { advance(id, .perform(command), at: now) }
         case .forget(let address):
