@@ -81,7 +81,7 @@ struct ProxySearch {
         if isCut { lines.append("# There are more devices than these.") }
         if let secret = entries.first(where: \.proxy.isEncrypted)?.proxy.secretName {
             lines.append(
-                "# Into secrets.yaml belongs the key of each: \(secret): \"api: encryption: key: of its configuration\""
+                "# Keys are api: encryption: key: of their ESPHome configurations. Into secrets.yaml, a line \(secret): KEY"
             )
         }
         lines.append("radios:")

@@ -30,7 +30,7 @@ struct ProxySearchTests {
             search.lines == [
                 "# 2 ESPHome devices answered. They do not tell which of them have a Bluetooth proxy.",
                 "# Paste the lines of proxies into tryck.yaml, in place of transport:, beside the radio that you have.",
-                "# Into secrets.yaml belongs the key of each: hall_proxy: \"api: encryption: key: of its configuration\"",
+                "# Keys are api: encryption: key: of their ESPHome configurations. Into secrets.yaml, a line hall_proxy: KEY",
                 "radios:",
                 #"  - {esphome: Attic.local:6054, name: "attic"}            # hall, ESPHome 2026.6.5, 192.0.2.8"#,
                 #"  - {esphome: hall-proxy.local, key: !secret hall_proxy}  # Küche; "x" \ y, ESPHome 2026.6.5, 192.0.2.7"#,
