@@ -88,7 +88,7 @@ struct LinkShortageTests {
     )
     func autoDisconnect() {
         var room = Self.house(links: 3)
-        room.tell(.request(Self.ids[1], .setAutoDisconnectTime(511)))
+        room.tell(.request(Self.ids[1], .setAutoDisconnectTime(510)))
         room.press("b1", .click)
         room.wait(.seconds(2))
         room.press("b2", .click)
