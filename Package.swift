@@ -268,8 +268,9 @@ let package = Package(
         tests(
             "CommandLineTests", "tryck", "tryck-bench", "CommandSupport", "CommandText", "DaemonCommands",
             "RuleCommands", "ReplayCommands", "DemoCommands", "DoctorCommands", "ExportCommands", "ControlClient",
-            "Platform", "Edges", "Setup", "Hub", "Rules", "Diagnostics", "ButtonModel", "JSON", "Simulator", "Reactor",
-            "ReactorTestSupport", "DiskTestSupport",
+            "Platform", "Edges", "Setup", "Hub", "Rules", "RuleLoader", "Diagnostics", "ButtonModel", "JSON",
+            "Simulator",
+            "Reactor", "ReactorTestSupport", "DiskTestSupport",
             .product(name: "ArgumentParser", package: "swift-argument-parser"), resources: [.copy("Golden")]),
         tests(
             "WebServiceTests", "WebService", "RuleLoader", "Setup", "ButtonModel", "JSON", "DiskTestSupport"),

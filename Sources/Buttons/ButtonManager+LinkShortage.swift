@@ -12,6 +12,8 @@ struct LinkShortage: Hashable, Sendable {
     /// The number of links of each radio that refused another one, until there is room for all wanted buttons. Unlike
     /// `AdapterCapacity.linkLimit` it is kept when a link becomes free, so that this alone does not change the report.
     var limits: [RadioID: Int] = [:]
+    /// The radios whose buttons end their links by themselves after a while, because there is no room for all.
+    var radiosInTurns: Set<RadioID> = []
     var waitingForTurn: Set<ButtonID> = []
     var reported: Set<ButtonID> = []
 }
@@ -22,6 +24,8 @@ extension ButtonManager {
     /// `quietTime` for a button whose session is not at rest, for example because a press or an acknowledgement is
     /// unfinished, and for a Twist, which reports rotation only while it has a link.
     package static let longQuietTime = Duration.seconds(20)
+    /// In seconds: the shortest time that buttons are advised to take (protocol notes, 9 `InitButtonEvents`).
+    static let shortAutoDisconnectTime: UInt16 = 40
     /// With as many links as its limit, a radio without further links refuses another one within this time.
     static let limitCheck = Duration.seconds(5)
 
@@ -104,6 +108,7 @@ extension ButtonManager {
                 waiting.formUnion(wanted.map(\.id).filter { link(to: $0) == nil })
             }
         }
+        shortenAutoDisconnectTimes(at: now)
         waiting.formIntersection(known.keys)
         guard waiting != linkShortage.reported else { return }
         linkShortage.reported = waiting
@@ -112,6 +117,17 @@ extension ButtonManager {
 }
 
 extension ButtonManager {
+    /// Tells the buttons on radios that have become too small, or large enough, when to end their links.
+    private mutating func shortenAutoDisconnectTimes(at now: Instant) {
+        let changed = linkShortage.radiosInTurns.symmetricDifference(linkShortage.limits.keys)
+        guard !changed.isEmpty else { return }
+        linkShortage.radiosInTurns = Set(linkShortage.limits.keys)
+        for (id, link) in links where changed.contains(id.radio) {
+            let button = ButtonID(link.peer)
+            sendToSession(of: button, .setAutoDisconnectTime(autoDisconnectTime(of: button)), at: now)
+        }
+    }
+
     /// The reasons for the end of a link whose button may have fallen silent. BlueZ does not tell.
     package static let timeoutReasons = [DisconnectReason.connectionTimeout.name, DisconnectReason.unknown.name]
 }

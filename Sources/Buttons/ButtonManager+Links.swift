@@ -57,6 +57,7 @@ extension ButtonManager {
         links[id]?.lastActivity = now
         failedVerifications[button] = nil
         perform(.keepDiscovery(id), at: now)
+        updateParameters(of: id, button, at: now)
         updateState(of: button)
     }
 
@@ -215,6 +216,7 @@ extension ButtonManager {
                 effects.append(.unpaired(button))
                 remove(button, at: now)
             case .failed(let failure):
+                if failure == .packetSignatureMismatch { effects.append(.notificationLost(id.radio)) }
                 if case .inSession = link.phase { links[id]?.phase = .inSession(isReady: false) }
                 if link.isPairing {
                     candidateFailed(.session(failure), at: now)

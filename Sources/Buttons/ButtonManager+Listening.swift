@@ -47,14 +47,33 @@ extension ButtonManager {
                     isConnectedElsewhere: heard.isConnectedElsewhere)))
     }
 
-    // MARK: Requested connection parameters
+    // MARK: Connection parameters
 
     mutating func setRequestedParameters(_ button: ButtonID, _ parameters: RequestedLinkParameters?, at now: Instant) {
         let before = (latencyMode(of: button), autoDisconnectTime(of: button))
         requestedParameters[button] = known[button] == nil ? nil : parameters
         let after = (latencyMode(of: button), autoDisconnectTime(of: button))
-        if after.0 != before.0 { sendToSession(of: button, .setLatencyMode(after.0), at: now) }
+        if after.0 != before.0 { latencyModeChanged(of: button, at: now) }
         if after.1 != before.1 { sendToSession(of: button, .setAutoDisconnectTime(after.1), at: now) }
+    }
+
+    mutating func latencyModeChanged(of button: ButtonID, at now: Instant) {
+        sendToSession(of: button, .setLatencyMode(latencyMode(of: button)), at: now)
+        if let id = link(to: button), links[id]?.phase == .inSession(isReady: true) {
+            updateParameters(of: id, button, at: now)
+        }
+    }
+
+    /// Tells the radio the parameters for which the button asks, too. An ESPHome proxy answers the button by itself, and nobody
+    /// knows what.
+    mutating func updateParameters(of id: LinkID, _ button: ButtonID, at now: Instant) {
+        let wanted = latencyMode(of: button).connectionParameters
+        perform(
+            .update(
+                id,
+                LinkParameters(
+                    minimumInterval: wanted.intervalMinimum, maximumInterval: wanted.intervalMaximum,
+                    latency: wanted.latency, supervisionTimeout: wanted.supervisionTimeout)), at: now)
     }
 
     /// The latency mode of the user's settings, or if that is the default, the mode of the `RequestedLinkParameters`.
@@ -63,7 +82,14 @@ extension ButtonManager {
         return own == .normal ? requestedParameters[button]?.latencyMode ?? own : own
     }
 
+    /// In seconds; `nil`: the button keeps its link. Unless somebody has set a time, a button of a radio that has not enough links
+    /// for all ends its link `shortAutoDisconnectTime` after a press. A Twist keeps it, because it needs the link to report rotation.
     func autoDisconnectTime(of button: ButtonID) -> UInt16? {
-        known[button]?.settings.autoDisconnectTime ?? requestedParameters[button]?.autoDisconnectTime
+        if let time = known[button]?.settings.autoDisconnectTime ?? requestedParameters[button]?.autoDisconnectTime {
+            return time
+        }
+        guard let id = link(to: button), links[id]?.service != .twist, linkShortage.radiosInTurns.contains(id.radio)
+        else { return nil }
+        return Self.shortAutoDisconnectTime
     }
 }

@@ -17,7 +17,7 @@ extension ButtonManager {
             sendToSession(of: button, .setNickname(nickname), at: now)
         case .setLatencyMode(let mode):
             known[button]?.settings.latencyMode = mode
-            sendToSession(of: button, .setLatencyMode(latencyMode(of: button)), at: now)
+            latencyModeChanged(of: button, at: now)
         case .setAutoDisconnectTime(let seconds):
             known[button]?.settings.autoDisconnectTime = seconds
             sendToSession(of: button, .setAutoDisconnectTime(autoDisconnectTime(of: button)), at: now)

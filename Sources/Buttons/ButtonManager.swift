@@ -108,6 +108,12 @@ package struct ButtonManager: Sendable {
         /// The number of links that a radio can have. Sent when it is known, and on each change; `capacity` says it for one
         /// adapter.
         case linkLimit(RadioID, Int)
+        /// A radio has connected a button and enabled its notifications, for the metrics. The duration is from the time when the
+        /// radio was told to connect, or when an adapter, which connects by itself, had the link.
+        case connectionMade(ButtonID, RadioID, after: Duration)
+        case connectFailed(RadioID, ConnectFailure)
+        /// A packet of the button did not fit to the packets before, because one of them was lost on the way.
+        case notificationLost(RadioID)
         /// An advertisement, as far as `ButtonListening` requests it.
         case advertised(ButtonAdvertisement)
         /// The session of a known button failed, with the failure's name and advice for the user. The pairing is kept.
@@ -153,6 +159,8 @@ package struct ButtonManager: Sendable {
     /// not on disk yet.
     var delivered: [ButtonID: EventCursor] = [:]
     var links = LinkTable()
+    /// When each connection began that is not complete.
+    var connecting: [LinkID: Instant] = [:]
     var search: ButtonSearch?
     var listening = ButtonListening()
     var requestedParameters: [ButtonID: RequestedLinkParameters] = [:]
@@ -312,14 +320,22 @@ package struct ButtonManager: Sendable {
             updateListening(at: now)
         case .failed(let advice, let fault): effects.append(.controllerFailed(advice, fault, radio))
         case .heard(let advertisement): noticed(advertisement, by: radio, at: now)
-        case .connected(let id, let peer): linkUp(id, to: peer, at: now)
-        case .attached(let id, let service, let attMTU): attached(id, to: service, attMTU: attMTU, at: now)
-        case .attachFailed(let id): attachFailed(id, at: now)
+        case .connected(let id, let peer):
+            connecting[id] = radios.takeAttempt(at: peer, by: radio) ?? now
+            linkUp(id, to: peer, at: now)
+        case .attached(let id, let service, let attMTU):
+            connectionMade(id, at: now)
+            attached(id, to: service, attMTU: attMTU, at: now)
+        case .attachFailed(let id):
+            connectionFailed(id, .noService)
+            attachFailed(id, at: now)
         case .notified(let id, let value): advanceSession(id, .received(value), at: now)
         case .signal(let id, let rssi):
             guard let link = links[id], known[ButtonID(link.peer)] != nil else { break }
             effects.append(.signal(ButtonID(link.peer), rssi: rssi))
-        case .disconnected(let id, let reason): linkDown(id, reason: reason, at: now)
+        case .disconnected(let id, let reason):
+            connectionEnded(id, reason)
+            linkDown(id, reason: reason, at: now)
         case .waitingForTurn(let waiting):
             linkShortage.waitingForTurn = Set(waiting.map(ButtonID.init))
             reportLinkShortage(at: now)
@@ -335,7 +351,7 @@ package struct ButtonManager: Sendable {
             reportAssignments(at: now)
         case .homeChanged(let address):
             if known[ButtonID(address)] != nil { effects.append(.homeChanged(ButtonID(address), radio)) }
-        case .attemptFailed: break
+        case .attemptFailed: effects.append(.connectFailed(radio, .noLink))
         case .anomaly(let text): effects.append(.anomaly(text))
         }
     }
@@ -343,6 +359,7 @@ package struct ButtonManager: Sendable {
     private mutating func lose(_ radio: RadioID, at now: Instant) {
         // If no radio is left, the reason is that of an adapter that is alone.
         let reason = isControllerReady ? DisconnectReason.radioLost : .connectionTimeout
+        connecting = connecting.filter { $0.key.radio != radio }
         for id in links.keys.sorted() where id.radio == radio { linkDown(id, reason: reason, at: now) }
         for button in known.keys.sorted() { updateState(of: button) }
     }

@@ -14,12 +14,19 @@ struct RadiosCommand: ParsableCommand {
 
               tryck radios
               tryck radios --json | jq '.[] | select(.state != "ready") | .advice'
+              tryck radios --find
             """)
 
+    @Flag(
+        help:
+            "Ask the local network for ESPHome devices, and print lines for tryck.yaml. No daemon is needed, and none changes."
+    )
+    var find = false
     @OptionGroup var control: ControlOptions
     @OptionGroup var output: OutputOptions
 
     func run() throws {
+        guard !find else { return try printProxies() }
         let radios = try control.ask(ControlRequestName.radios)
         if output.json {
             Output.standardOutput.write(line: radios.description)
@@ -32,6 +39,15 @@ struct RadiosCommand: ParsableCommand {
         }
         let hasFault = radios.arrayValue?.contains { $0.text("state") == "failed" } ?? false
         if hasFault { throw Failure.silent(.negativeResult) }
+    }
+
+    private func printProxies() throws(Failure) {
+        let search = try ProxySearch.run(path: SystemEnvironment.environmentVariables["PATH"] ?? "")
+        if output.json {
+            Output.standardOutput.write(line: search.json.description)
+        } else {
+            Output.standardOutput.write(text: search.lines.map { "\($0)\n" }.joined())
+        }
     }
 }
 

@@ -25,8 +25,10 @@ struct Diagnosis: Hashable, Sendable {
 
     /// A finding for each check that could be made, in the order in which problems are best mended.
     var findings: [Finding] {
-        [clock, configuration, rules, state, space, database, daemon, adapter, sources, broker, flicd].compactMap(
-            \.self)
+        [
+            clock, configuration, rules, state, space, database, daemon, adapter, sharing, signal, sources, broker,
+            flicd,
+        ].compactMap(\.self)
     }
 
     private var clock: Finding {
@@ -135,6 +137,60 @@ struct Diagnosis: Hashable, Sendable {
             .warning(.adapter, "\(seen.user) has no permission to open hci\(index)", mend: "sudo tryck doctor")
         case .failed(let failure): .problem(.adapter, "\(failure)", mend: mend(adapter: "\(failure)"))
         }
+    }
+
+    /// Which of the two ways to use an adapter suits whom: alone, or shared with BlueZ.
+    private var sharing: Finding? {
+        guard seen.usesAdapter else { return nil }
+        let others =
+            seen.adapters.count > 1 ? " With \(seen.adapters.count) adapters, each can be used in either way" : ""
+        let isShared: Bool =
+            if let status {
+                status["adapter"]?["shared"]?.boolValue == true
+                    || status["radios"]?.arrayValue?.contains { $0.text("kind") == "bluez" } == true
+            } else if case .shared = seen.adapter {
+                true
+            } else {
+                false
+            }
+        let sentence =
+            if isShared {
+                """
+                the adapter is shared with BlueZ: right if headphones, a desktop or Home Assistant use Bluetooth here, too. If nothing \
+                else does, an adapter alone (transport: hci:0) answers some milliseconds sooner.
+                """
+            } else if seen.isBlueZRunning {
+                """
+                the adapter is for Tryck alone: right if nothing else here uses Bluetooth. But bluetoothd runs: if something needs it, \
+                share the adapter (transport: bluez), or plug in a second one.
+                """
+            } else {
+                """
+                the adapter is for Tryck alone: right as long as nothing else here uses Bluetooth. Anything else would need bluetoothd, \
+                and transport: bluez here.
+                """
+            }
+        return .ok(.sharing, (sentence + others).asSentence)
+    }
+
+    /// The strength in dBm below which no link lasts. Of several radios, none connects to a button that it hears less well.
+    static let weakestSignal: Int64 = -92
+
+    private var signal: Finding? {
+        guard let buttons = seen.buttons else { return nil }
+        let weak = buttons.compactMap { button -> (name: String, rssi: Int64)? in
+            let heard = button["radios"]?.arrayValue?.compactMap { $0["rssi"]?.integerValue } ?? []
+            guard let rssi = heard.max() ?? button["rssi"]?.integerValue, rssi < Self.weakestSignal else { return nil }
+            return (button.text("name").visible, rssi)
+        }
+        guard let first = weak.first else { return .ok(.signal, "no button is weaker than \(Self.weakestSignal) dBm") }
+        let more = weak.count > 1 ? ", and \(Quantity.count(Int64(weak.count - 1), "other button")) likewise" : ""
+        return .warning(
+            .signal,
+            """
+            \(first.name) is heard with \(first.rssi) dBm\(more): below \(Self.weakestSignal) dBm no link lasts, so an adapter or an \
+            ESPHome proxy has to be closer
+            """, mend: weak.count > 1 ? "tryck buttons" : "tryck button \(first.name.shellWord)")
     }
 
     /// Several radios. One that fails is a warning as long as another one works.
@@ -368,6 +424,9 @@ extension String {
             }
         return isPlain ? self : "'" + replacing("'", with: #"'\''"#) + "'"
     }
+
+    /// Several sentences, without the last full stop.
+    fileprivate var asSentence: String { hasSuffix(".") ? String(dropLast()) : self }
 
     /// The first line of a sentence, without the full stop that some sentences have.
     fileprivate var asFinding: String {

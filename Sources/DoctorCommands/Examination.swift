@@ -34,11 +34,15 @@ struct Examination {
             secrets = loadRules(setup.rulesOnDisk, &seen)
             secrets.formUnion(setup.configuration.mqttPassword.map { [$0.value] } ?? [])
             secrets.formUnion(setup.configuration.uplink?.password.map { [$0.value] } ?? [])
-            seen.daemon = ask(options.controlSocket == nil ? [setup.controlSocket] + candidates : candidates)
+            (seen.daemon, seen.buttons) = ask(
+                options.controlSocket == nil ? [setup.controlSocket] + candidates : candidates)
+            seen.usesAdapter = setup.configuration.usedRadios.contains { $0.transport.isAdapterHere }
+            seen.adapters = SystemEnvironment.names(in: "/sys/class/bluetooth").filter { !$0.contains(":") }.sorted()
+            seen.isBlueZRunning = SystemEnvironment.isRunning("bluetoothd")
             ConnectionAttempt.run(setup, &seen)
         case .failure:
             seen.rules = .unknown
-            seen.daemon = ask(candidates)
+            (seen.daemon, seen.buttons) = ask(candidates)
         }
         return (seen, Redaction(secrets))
     }
@@ -83,7 +87,7 @@ struct Examination {
         }
     }
 
-    private func ask(_ paths: [String]) -> Observations.DaemonAnswer {
+    private func ask(_ paths: [String]) -> (Observations.DaemonAnswer, buttons: [JSONValue]?) {
         var refusal: ControlClientFailure?
         for path in paths {
             do throws(ControlClientFailure) {
@@ -93,17 +97,30 @@ struct Examination {
                 guard case .success(let status)? = answer?.requestOutcome else {
                     throw .system(operation: "understanding its answer", reason: "it is not a status")
                 }
-                return .status(status)
+                let buttons = try client.ask(
+                    .request(ControlRequestName.buttons, .object([])), within: .seconds(10))
+                guard case .success(let list)? = buttons?.requestOutcome else { return (.status(status), nil) }
+                return (.status(status), list.arrayValue)
             } catch .notRunning {
                 continue
             } catch {
                 refusal = refusal ?? error
             }
         }
-        return .silent(refusal ?? .notRunning(path: paths.first ?? ""))
+        return (.silent(refusal ?? .notRunning(path: paths.first ?? "")), nil)
     }
 
     private var user: String { getpwuid(geteuid()).map { String(cString: $0.pointee.pw_name) } ?? "\(geteuid())" }
+}
+
+extension Configuration.Transport {
+    /// True for an adapter of this machine, alone or shared.
+    fileprivate var isAdapterHere: Bool {
+        switch self {
+        case .auto, .hciIndex, .hciAddress, .bluez, .bluezIndex, .bluezAddress: true
+        case .h4TCP, .h4Unix, .command, .esphome, .simulated, .none: false
+        }
+    }
 }
 
 extension Observations.File {

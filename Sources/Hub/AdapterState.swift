@@ -13,7 +13,7 @@ enum AdapterState: Hashable, Sendable {
     var name: String {
         switch self {
         case .closed: "unknown"
-        case .starting, .down(.failed, _): "resetting"
+        case .starting, .down(.failed, _), .down(.restarting, _): "resetting"
         case .ready: "powered_on"
         case .down(.absent, _): "powered_off"
         case .down(.unsupported, _), .down(.notAProxy, _): "unsupported"

@@ -73,11 +73,18 @@ extension Hub {
             invalidate(.bridgeRadios)
         case .homeChanged(let button, let radio):
             guard radio.rawValue < radios.slots.count else { break }
+            // A button that was just paired has a link through its first home.
+            if buttons[button] != nil { radios.carried(button, by: radio) }
             announce(buttons.homeChanged(button, to: radios[radio].radio.name), at: now)
         case .assigned(let button, let radio):
             radios.assign(button, to: radio)
             invalidate(.bridgeRadios)
             invalidate(.status(button))
+        case .connectionMade(let button, let radio, let duration):
+            radios.count(of: radio) { $0.connected(after: duration) }
+            if buttons[button] != nil { radios.carried(button, by: radio) }
+        case .connectFailed(let radio, let failure): radios.count(of: radio) { $0.failed(failure) }
+        case .notificationLost(let radio): radios.count(of: radio) { $0.notificationLost() }
         case .advertised(let advertisement):
             advanceFlicdServer(.advertised(FlicdAdvertisement(advertisement)), at: now)
         case .allDisconnected: finish(at: now)

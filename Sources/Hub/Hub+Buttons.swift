@@ -180,6 +180,7 @@ extension Hub {
         completePress(at: now)
         guard let change = buttons.remove(button, departure, label: label(of: button)) else { return }
         forgetRecords(of: button)
+        radios.forget(button)
         announce(change, at: now)
     }
 }

@@ -30,6 +30,8 @@ struct RadioSlot: Sendable {
     static let reconnectDelays = Duration.seconds(1)...Duration.seconds(60)
     /// The delay after a fault that lasts until a person changes something, such as a wrong key.
     static let lastingFaultDelay = Duration.seconds(60)
+    /// The least delay after a proxy has ended the connection itself, so that it has time to restart.
+    static let restartDelay = Duration.seconds(5)
     /// After this long in `ready`, the delays start again at the shortest.
     static let lastingReadiness = Duration.seconds(60)
 
@@ -90,13 +92,20 @@ struct RadioSlot: Sendable {
         _ reason: String, _ fault: AdapterFault, isHeldClosed: Bool, time: UTCTime, at now: Instant
     ) -> Closing {
         if let since = history.readySince, now - since >= Self.lastingReadiness { backOff.reset() }
-        let isNews = history.lost(reason, wasOpen: isOpen, time: time, at: now)
+        let isNews = history.lost(reason, wasOpen: wasOpened, time: time, at: now)
         state = .down(fault, reason)
         isShared = false
         guard !isHeldClosed else { return Closing(retryDelay: nil, isLogged: false) }
         if radio.kind.isProxy, fault.isLasting { return Closing(retryDelay: Self.lastingFaultDelay, isLogged: isNews) }
         let isLogged = isNews || !backOff.isAtLongest
-        return Closing(retryDelay: backOff.next(), isLogged: isLogged)
+        let delay = backOff.next()
+        return Closing(retryDelay: fault == .restarting ? max(delay, Self.restartDelay) : delay, isLogged: isLogged)
+    }
+
+    /// True if the radio was there, so that its end is a loss. A program can be started, and a connection to a proxy made, without a
+    /// radio behind it.
+    private var wasOpened: Bool {
+        radio.kind.isProxy || radio.transport.hasPrefix("command:") ? isReady : isOpen
     }
 
     #if DEBUG

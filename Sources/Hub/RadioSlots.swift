@@ -5,6 +5,10 @@ import Radios
 /// The places of all radios of the configuration, and what concerns them together.
 struct RadioSlots: Sendable {
     private(set) var slots: [RadioSlot]
+    /// How well each radio connects. They are not in `slots`, because a press reads those.
+    private(set) var connections: [RadioConnections]
+    /// The radio that connected each button last, and how often that was another one than before.
+    private(set) var carriers: [ButtonID: (radio: RadioID, changeCount: Int)] = [:]
     /// The buttons that have no link because their radio has no room for all.
     private(set) var buttonsWithoutLink: Set<ButtonID> = []
     /// The radio that looks for a button or has it. With one radio it is that.
@@ -15,7 +19,10 @@ struct RadioSlots: Sendable {
     private var timedOutLinks: [ButtonID] = []
     private var hasChanged = false
 
-    init(_ radios: [ConfiguredRadio]) { slots = radios.map { RadioSlot($0) } }
+    init(_ radios: [ConfiguredRadio]) {
+        slots = radios.map { RadioSlot($0) }
+        connections = Array(repeating: RadioConnections(), count: radios.count)
+    }
 
     var ids: [RadioID] { slots.indices.map { RadioID(rawValue: UInt8($0)) } }
     subscript(id: RadioID) -> RadioSlot { slots[Int(id.rawValue)] }
@@ -56,6 +63,25 @@ struct RadioSlots: Sendable {
     mutating func change<Result>(_ id: RadioID, _ body: (inout RadioSlot) -> Result) -> Result {
         hasChanged = true
         return body(&slots[Int(id.rawValue)])
+    }
+
+    mutating func count(of id: RadioID, _ body: (inout RadioConnections) -> Void) {
+        guard id.rawValue < connections.count else { return }
+        hasChanged = true
+        body(&connections[Int(id.rawValue)])
+    }
+
+    /// The radio has connected a button of ours.
+    mutating func carried(_ button: ButtonID, by radio: RadioID) {
+        let before = carriers[button]
+        carriers[button] = (
+            radio, (before?.changeCount ?? 0) + (before.map { $0.radio != radio } == true ? 1 : 0)
+        )
+    }
+
+    mutating func forget(_ button: ButtonID) {
+        carriers[button] = nil
+        assigned[button] = nil
     }
 
     /// - Returns: the consequences; there is no delay while the radios are held closed.

@@ -44,16 +44,24 @@ package enum SystemEnvironment {
 
     /// True if a process with this name is running, for any user. The name is at most 15 octets, as kept by the kernel.
     package static func isRunning(_ name: String) -> Bool {
-        guard let processes = opendir("/proc") else { return false }
-        defer { closedir(processes) }
-        while let entry = readdir(processes) {
-            let process = withUnsafePointer(to: &entry.pointee.d_name) {
+        names(in: "/proc").contains { process in
+            process.allSatisfy(\.isWholeNumber)
+                && (try? FileText(reading: "/proc/\(process)/comm"))?.octets == Array("\(name)\n".utf8)
+        }
+    }
+
+    /// The names in a directory, in no particular order; empty if it cannot be read.
+    package static func names(in directory: String) -> [String] {
+        guard let entries = opendir(directory) else { return [] }
+        defer { closedir(entries) }
+        var names: [String] = []
+        while let entry = readdir(entries) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
-            guard process.allSatisfy(\.isWholeNumber) else { continue }
-            if (try? FileText(reading: "/proc/\(process)/comm"))?.octets == Array("\(name)\n".utf8) { return true }
+            if name != ".", name != ".." { names.append(name) }
         }
-        return false
+        return names
     }
 
     package static var workingDirectory: String {

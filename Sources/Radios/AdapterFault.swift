@@ -16,12 +16,14 @@ package enum AdapterFault: String, CaseIterable, Hashable, Sendable {
     case notAProxy = "not_a_proxy"
     /// The proxy hears no Bluetooth device any more.
     case deaf
+    /// The proxy has ended the connection, as it does before it restarts.
+    case restarting
 
     /// True if the fault lasts until a person changes something.
     package var isLasting: Bool {
         switch self {
         case .wrongKey, .notAProxy, .unsupported, .unauthorized: true
-        case .absent, .failed, .taken, .deaf: false
+        case .absent, .failed, .taken, .deaf, .restarting: false
         }
     }
 }

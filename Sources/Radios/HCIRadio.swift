@@ -112,8 +112,8 @@ package struct HCIRadio: Sendable {
             attributes[link.peer] = link.attributes
         case .discardDiscovery(let address), .forget(let address):
             attributes[address] = nil
-        // The controller connects by itself.
-        case .attempt, .pin, .restoreHome, .goodbye: break
+        // The controller connects by itself, and the button asks for the parameters that it needs.
+        case .update, .attempt, .pin, .restoreHome, .goodbye: break
         }
     }
 

@@ -40,6 +40,23 @@ package enum RadioListening: Hashable, Sendable {
     case active
 }
 
+/// The parameters of a link (Bluetooth Core 5.4, Vol 6, Part B, 4.5.1).
+package struct LinkParameters: Hashable, Sendable {
+    /// In units of 1.25 ms.
+    package var minimumInterval, maximumInterval: UInt16
+    /// The number of connection events that the button may skip.
+    package var latency: UInt16
+    /// In units of 10 ms.
+    package var supervisionTimeout: UInt16
+
+    package init(minimumInterval: UInt16, maximumInterval: UInt16, latency: UInt16, supervisionTimeout: UInt16) {
+        self.minimumInterval = minimumInterval
+        self.maximumInterval = maximumInterval
+        self.latency = latency
+        self.supervisionTimeout = supervisionTimeout
+    }
+}
+
 /// What a radio is told to do. It remembers `listen` and `expect` and carries them out as soon as it is ready. A command
 /// for a link that is over has no effect.
 package enum RadioCommand: Hashable, Sendable {
@@ -57,6 +74,8 @@ package enum RadioCommand: Hashable, Sendable {
     /// Sends a value to the button, in order and without response.
     case write(LinkID, [UInt8])
     case disconnect(LinkID)
+    /// Sets the parameters of a link. A radio that cannot, or that lets the button ask for its own, ignores it.
+    case update(LinkID, LinkParameters)
     /// Measures the signal strength of a link; the result is `signal`, or nothing if it cannot be measured.
     case measureSignal(LinkID)
     /// The button on this link is the expected one, so what was found out about its service holds for later links, too.

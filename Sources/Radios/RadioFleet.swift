@@ -25,6 +25,11 @@ package struct RadioFleet: Sendable {
         var isSuperseded = false
     }
 
+    private struct Attempt: Hashable, Sendable {
+        var radio: RadioID
+        var address: BluetoothAddress
+    }
+
     private struct Told: Hashable, Sendable {
         var expected: [ExpectedButton] = []
         var unwanted: [BluetoothAddress] = []
@@ -37,6 +42,8 @@ package struct RadioFleet: Sendable {
     private var others: [RadioMachine]
     private var choice: RadioChoice
     private var links: [Link] = []
+    /// When each radio was told to connect to a button.
+    private var attempts: [Attempt: Instant] = [:]
     private var expected: [ExpectedButton] = []
     private var unwanted: [BluetoothAddress] = []
     private var listening = RadioListening.off
@@ -94,6 +101,12 @@ package struct RadioFleet: Sendable {
         isAlone ? nil : heardCounts[Int(id.rawValue)].perMinute(at: now)
     }
 
+    /// When a radio that does not connect by itself was told to connect to the button that it has reported as connected now; `nil`
+    /// for other radios. Each answer is given once.
+    package mutating func takeAttempt(at address: BluetoothAddress, by id: RadioID) -> Instant? {
+        attempts.removeValue(forKey: Attempt(radio: id, address: address))
+    }
+
     package func holdsBackData(for id: LinkID) -> Bool { self[id.radio].holdsBackData(for: id) }
 
     /// The notification that `handle` will report for an input, without changing the radio; `nil` if only `handle` knows it.
@@ -143,7 +156,8 @@ package struct RadioFleet: Sendable {
             self.unwanted = unwanted
             choice.expect(Set(expected.map(\.address)))
             tell(at: now)
-        case .write(let id, _), .disconnect(let id), .measureSignal(let id), .keepDiscovery(let id):
+        case .write(let id, _), .disconnect(let id), .update(let id, _), .measureSignal(let id),
+            .keepDiscovery(let id):
             advance(id.radio, .perform(command), at: now)
         case .discardDiscovery, .goodbye: for id in ids { advance(id, .perform(command), at: now) }
         case .forget(let address):
@@ -167,7 +181,9 @@ package struct RadioFleet: Sendable {
             for effect in effects {
                 switch effect {
                 case .assignmentChanged: break
-                case .attempt(let id, let address): advance(id, .perform(.attempt(address)), at: now)
+                case .attempt(let id, let address):
+                    attempts[Attempt(radio: id, address: address)] = now
+                    advance(id, .perform(.attempt(address)), at: now)
                 case .homeChanged(let address, let id): report(.homeChanged(address), id)
                 }
             }
@@ -250,7 +266,9 @@ package struct RadioFleet: Sendable {
             choice.disconnected(ended.address, from: id, wasAttached: ended.isAttached, at: now)
             // The button was not silent, so its link has not timed out as long as there is another radio.
             if closing == id, isOtherReady(than: id) { return report(.disconnected(link, .radioLost), id) }
-        case .attemptFailed(let address): choice.attemptFailed(address, by: id, at: now)
+        case .attemptFailed(let address):
+            attempts[Attempt(radio: id, address: address)] = nil
+            choice.attemptFailed(address, by: id, at: now)
         case .linkLimitReached: choice.roomChanged(id, isFull: true)
         case .linkFreed: choice.roomChanged(id, isFull: false)
         case .linkLimit(let limit): choice.limitChanged(id, to: limit)
@@ -281,6 +299,7 @@ package struct RadioFleet: Sendable {
     /// The owner ends the links of a radio that is lost, if the radio has not reported their ends.
     private mutating func lost(_ id: RadioID, at now: Instant) {
         isReady[Int(id.rawValue)] = false
+        attempts = attempts.filter { $0.key.radio != id }
         for link in links where link.id.radio == id && !link.isSuperseded {
             choice.disconnected(link.address, from: id, wasAttached: link.isAttached, at: now)
         }

@@ -62,8 +62,9 @@ package struct RadioMachine: Sendable {
         // Each radio remembers what it is to do when it is opened.
         case .perform(.listen), .perform(.expect), .perform(.forget), .perform(.discardDiscovery), .closed:
             return hci.handle(input, at: now) + bluez.handle(input, at: now)
-        case .received, .bus, .timerFired, .perform(.write), .perform(.disconnect), .perform(.measureSignal),
-            .perform(.keepDiscovery), .perform(.attempt), .perform(.pin), .perform(.restoreHome), .perform(.goodbye):
+        case .received, .bus, .timerFired, .perform(.write), .perform(.disconnect), .perform(.update),
+            .perform(.measureSignal), .perform(.keepDiscovery), .perform(.attempt), .perform(.pin),
+            .perform(.restoreHome), .perform(.goodbye):
             break
         }
         return choice == .bluez ? bluez.handle(input, at: now) : hci.handle(input, at: now)

@@ -106,6 +106,8 @@ struct Conversation {
             switch effect {
             case .setTimer(let deadline): timer = deadline
             case .cancelTimer: timer = nil
+            // They are for metrics only, and have tests of their own.
+            case .connectionMade, .connectFailed, .notificationLost: break
             default: effects.append(effect)
             }
             // Number Of Completed Packets: one packet of the connection in the ACL packet's header.

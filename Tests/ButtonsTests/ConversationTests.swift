@@ -94,7 +94,9 @@ struct ConversationTests {
     }
 
     /// The link to the button comes up, and the button is verified by its pairing key.
-    static func verify(_ talk: inout Conversation) {
+    static func verify(
+        _ talk: inout Conversation, initialisation: String = "021707000000cdab3412ffffffff0309fcb6d536"
+    ) {
         talk.sends("Exchange MTU Request", "02 4000 0700 0300 0400 02 8c00")
         talk.receives("Exchange MTU Response", "02 4020 0700 0300 0400 03 8c00")
         talk.sends(
@@ -115,7 +117,7 @@ struct ConversationTests {
         talk.receives("QuickVerifyResponse", "02 4020 1b00 1700 0400 1b 1400 220831cbcea1af56503a72ba28d500d48d96b2ff")
         talk.sends(
             "InitButtonEventsLightRequest",
-            "02 4000 1b00 1700 0400 52 1200 021707000000cdab3412ffffffff0309fcb6d536")
+            "02 4000 1b00 1700 0400 52 1200 " + initialisation)
         talk.receives(
             "InitButtonEventsResponseWithoutBootId",
             "02 4020 1800 1400 0400 1b 1400 020bb1c9d70000000800000012b8ca329f")
@@ -365,7 +367,8 @@ struct ConversationTests {
         talk.reports(.state(Self.hall, .connected))
         talk.reports(.capacity(acceptListSize: 2, linkLimit: 1))
         talk.reports(.buttonsWithoutLink([Self.second]))
-        Self.verify(&talk)
+        // With an auto-disconnect time of 40 s.
+        Self.verify(&talk, initialisation: "021707000000cdab341228feffff0392da554ec0")
         Self.beginSession(&talk)
         talk.wait(.seconds(1))
         talk.sends("ForceBtDisconnectInd", "02 4000 0f00 0b00 0400 52 1200 0206006b9ff8c19e")

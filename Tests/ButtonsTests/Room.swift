@@ -25,6 +25,8 @@ struct Room {
     var spoilsQuickVerify = false
     /// So many responses to a quick verify arrive with another opcode, which means nothing there.
     var spoiltQuickVerifyResponses = 0
+    /// So many notifications do not arrive.
+    var lostNotifications = 0
     /// The next write of a descriptor meets another attribute table than the one that was looked at.
     var spoilsSubscription = false
     /// ATT requests sent, by opcode.
@@ -152,6 +154,10 @@ struct Room {
             if !worldInputs.isEmpty {
                 for effect in world.handle(worldInputs.removeFirst(), at: now) {
                     switch effect {
+                    case .send(let packet, _)
+                    where lostNotifications > 0 && packet.count > 9 && packet[0] == 2
+                        && packet[9] == 0x1B:
+                        lostNotifications -= 1
                     case .send(var packet, _):
                         // Indicator, ACL and L2CAP headers, notification, attribute; frame header, opcode 8.
                         if spoiltQuickVerifyResponses > 0, packet.count > 13, packet[0] == 2, packet[9] == 0x1B,

@@ -86,6 +86,27 @@ struct DoctorTests {
         #expect(findings(("ready", "ready")).first { $0.check == .adapter }?.state == .ok)
     }
 
+    @Test("it says which way of using the adapter suits whom, and nothing where there is no adapter here")
+    func sharing() {
+        var text = ""
+        for (isShared, isBlueZRunning, adapters) in [(true, true, 1), (false, true, 2), (false, false, 1)] {
+            var seen = Self.withoutDaemon
+            seen.adapter = isShared ? .shared("hci0") : .opened("hci:0")
+            seen.isBlueZRunning = isBlueZRunning
+            seen.adapters = (0..<adapters).map { "hci\($0)" }
+            text += Self.text(Diagnosis(seen).findings.filter { $0.check == .sharing })
+            seen.usesAdapter = false
+            #expect(!Diagnosis(seen).findings.contains { $0.check == .sharing })
+        }
+        expectGolden(text, "doctor-sharing.txt")
+        var seen = Self.well
+        let alone = Diagnosis(seen).findings.first { $0.check == .sharing }
+        guard case .object(var members) = Self.status() else { return }
+        members.append(JSONValue.Member("radios", [["name": "a", "kind": "hci"], ["name": "b", "kind": "bluez"]]))
+        seen.daemon = .status(.object(members))
+        #expect(Diagnosis(seen).findings.first { $0.check == .sharing } != alone)
+    }
+
     @Test("a path with spaces or quotes is one word of the command")
     func words() {
         #expect("/var/lib/tryck".shellWord == "/var/lib/tryck")
@@ -189,6 +210,17 @@ extension DoctorTests {
                             "\"desk\" is a twist, but the rules declare it as a flic2; write model: twist at home.yaml:3:3"
                         ]))
                 },
+                Fault(name: "a button that is too far away") { $0.buttons?.append(["name": "my attic", "rssi": -95]) },
+                Fault(name: "buttons that no radio hears well enough") {
+                    $0.buttons = [
+                        [
+                            "name": "hall", "rssi": -99,
+                            "radios": [["name": "a", "rssi": -94], ["name": "b", "rssi": -93]],
+                        ],
+                        ["name": "attic", "rssi": -95, "radios": [["name": "a", "rssi": -60]]],
+                        ["name": "shed", "rssi": -100, "radios": .null],
+                    ]
+                },
                 Fault(name: "daemon without permission") {
                     $0.daemon = .status(
                         status(
@@ -255,7 +287,8 @@ extension DoctorTests {
             now: Version.builtAt, user: "ada",
             configuration: .good(name: "/etc/tryck/tryck.yaml", content: "without errors", warnings: 0),
             rules: .good(name: "/etc/tryck/rules/home.yaml", content: "3 rules, 2 buttons", warnings: 0),
-            brokerHost: "localhost", daemon: .status(status()),
+            brokerHost: "localhost", usesAdapter: true, adapters: ["hci0"], daemon: .status(status()),
+            buttons: [["name": "kitchen", "rssi": -92], ["name": "hall", "rssi": .null]],
             stateDirectory: StateDirectoryReport(
                 path: "/srv/tryck", condition: .writable, owner: "ada", mode: 0o700, freeSpace: 1 << 30,
                 database: .inUse))
@@ -264,6 +297,7 @@ extension DoctorTests {
     static var withoutDaemon: Observations {
         var seen = well
         seen.daemon = .silent(.notRunning(path: "/run/tryck/control.sock"))
+        seen.buttons = nil
         seen.adapter = .opened("hci:0")
         seen.broker = .connected("localhost:1883")
         seen.stateDirectory.database = .sound
@@ -299,9 +333,11 @@ extension DoctorTests {
         case .database: 5
         case .daemon: 6
         case .adapter: 7
-        case .sources: 8
-        case .broker: 9
-        case .flicd: 10
+        case .sharing: 8
+        case .signal: 9
+        case .sources: 10
+        case .broker: 11
+        case .flicd: 12
         }
     }
 }

@@ -38,6 +38,25 @@ struct MetricsTests {
                 """)
     }
 
+    @Test("a histogram has cumulated buckets with all labels, its sum in seconds, and its count")
+    func histogram() {
+        var times = Histogram(bounds: [0.1, 2.5])
+        for duration in [Duration.milliseconds(100), .milliseconds(101), .seconds(2), .seconds(60), .seconds(-1)] {
+            times.add(duration)
+        }
+        var text = Exposition()
+        text.add(.radioConnect, times, .none.adding("radio", "hall"))
+        #expect(
+            String(decoding: text.octets, as: UTF8.self).split(separator: "\n").dropFirst() == [
+                "# TYPE tryck_radio_connect_seconds histogram",
+                #"tryck_radio_connect_seconds_bucket{radio="hall",le="0.1"} 2"#,
+                #"tryck_radio_connect_seconds_bucket{radio="hall",le="2.5"} 4"#,
+                #"tryck_radio_connect_seconds_bucket{radio="hall",le="+Inf"} 5"#,
+                #"tryck_radio_connect_seconds_sum{radio="hall"} 62.201"#,
+                #"tryck_radio_connect_seconds_count{radio="hall"} 5"#,
+            ])
+    }
+
     @Test("a name says kind and unit as Prometheus has it, and its help needs no escapes", arguments: Metric.allCases)
     func names(metric: Metric) throws {
         #expect(metric.name.wholeMatch(of: /tryck_[a-z_]+/) != nil)

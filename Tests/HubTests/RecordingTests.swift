@@ -119,6 +119,9 @@ struct RecordingTests {
         case .assigned: [.assigned(button, RadioID(rawValue: 2)), .assigned(button, nil)]
         case .home: [.homeChanged(button, RadioID(rawValue: 1))]
         case .linkLimit: [.linkLimit(RadioID(rawValue: 1), 3)]
+        case .connectionMade: [.connectionMade(button, RadioID(rawValue: 1), after: .microseconds(20_300))]
+        case .connectFailed: ConnectFailure.allCases.map { .connectFailed(RadioID(rawValue: 1), $0) }
+        case .notificationLost: [.notificationLost(RadioID(rawValue: 1))]
         case .controllerFailed:
             [
                 .controllerFailed("The adapter does not answer.", .failed),

@@ -175,6 +175,31 @@ struct ESPHomeRadioTests {
         talk.ends()
     }
 
+    @Test(
+        "A link gets the parameters that its button asks for, if the proxy can set them, and a refusal is for the log only"
+    )
+    func parameters() {
+        let wanted = LinkParameters(minimumInterval: 80, maximumInterval: 90, latency: 17, supervisionTimeout: 800)
+        var talk = ProxyTalk.ready()
+        talk.attach()
+        talk.when(.perform(.update(Self.link, wanted)))
+        talk.ends()
+
+        talk = ProxyTalk.ready(features: .connectionParameters)
+        talk.attach()
+        talk.when(.perform(.update(LinkID(rawValue: 7), wanted)))
+        talk.when(.perform(.update(Self.link, wanted)))
+        talk.says(
+            .setConnectionParameters(
+                address: ProxyTalk.address, minimumInterval: 80, maximumInterval: 90, latency: 17, timeout: 800))
+        talk.say(.connectionParametersSet(address: ProxyTalk.address, error: 0))
+        talk.say(.connectionParametersSet(address: ProxyTalk.address, error: 0x3B))
+        guard case .reports(.anomaly)? = talk.acts.first else { return #expect(talk.acts.isEmpty) }
+        talk.passOver()
+        talk.say(.connectionParametersSet(address: ProxyTalk.address + 1, error: 0x3B))
+        talk.ends()
+    }
+
     @Test("Handles that are not so any more are forgotten, and the next link is made without cache")
     func outdated() {
         var talk = ProxyTalk.ready()
@@ -396,7 +421,7 @@ struct ESPHomeRadioTests {
         talk.attach()
         talk.say(.disconnectRequest)
         talk.says(.disconnectResponse)
-        guard case .reports(.failed(_, .absent))? = talk.acts.first else { return #expect(talk.acts.isEmpty) }
+        guard case .reports(.failed(_, .restarting))? = talk.acts.first else { return #expect(talk.acts.isEmpty) }
         talk.passOver()
         talk.when(.closed)
         talk.when(.perform(.write(Self.link, [1])))

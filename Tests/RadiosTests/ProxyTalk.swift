@@ -30,19 +30,24 @@ struct ProxyTalk {
     }
 
     /// A radio that is ready, and expects the button of the hall.
-    static func ready(maximumLinks: Int? = nil, slots: UInt32 = 3) -> ProxyTalk {
+    static func ready(
+        maximumLinks: Int? = nil, slots: UInt32 = 3, features: BluetoothProxyFeatures = []
+    ) -> ProxyTalk {
         var talk = ProxyTalk(maximumLinks: maximumLinks)
         talk.open()
-        talk.introduce(slots: slots)
+        talk.introduce(slots: slots, features: features)
         talk.when(.perform(.expect([ExpectedButton(hall, .flic2)], unwanted: [])))
         return talk
     }
 
-    mutating func introduce(slots: UInt32 = 3) {
+    /// - Parameter features: besides those that every proxy has.
+    mutating func introduce(slots: UInt32 = 3, features: BluetoothProxyFeatures = []) {
         passOver()
         say(.helloResponse(HelloResponse(major: 1, minor: 14, serverInfo: "2026.6.5", name: "hall")))
         passOver()
-        say(.deviceInfo(Self.device))
+        var device = Self.device
+        device.features.formUnion(features)
+        say(.deviceInfo(device))
         passOver()
         say(.connectionsFree(free: slots, limit: slots, allocated: []))
         passOver()

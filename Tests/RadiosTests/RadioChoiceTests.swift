@@ -297,6 +297,9 @@ struct RadioFleetTests {
         #expect(fleet.requests == [1, 1])
         fleet.connect(0)
         fleet.connect(1)
+        // Each proxy's time counts from when it was told to connect.
+        #expect([fleet.takeAttempt(0), fleet.takeAttempt(1)] == [.milliseconds(1600), .milliseconds(100)])
+        #expect(fleet.takeAttempt(0) == nil)
         let (first, second) = (LinkID(RadioID(rawValue: 0), 1), LinkID(RadioID(rawValue: 1), 1))
         #expect(
             fleet.events == [
@@ -313,6 +316,7 @@ struct RadioFleetTests {
         fleet.hear(1, rssi: -60)
         #expect(fleet.requests == [0, 1])
         fleet.disconnect(1)
+        #expect(fleet.takeAttempt(1) == nil)
         fleet.wait(.milliseconds(400))
         fleet.hear(1, rssi: -60)
         #expect(fleet.requests == [0, 2])

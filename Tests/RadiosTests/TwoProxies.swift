@@ -41,6 +41,11 @@ struct TwoProxies {
         say(.deviceConnection(address: ProxyTalk.address, isConnected: false, mtu: 0, error: 8), place)
     }
 
+    /// How long ago the proxy was told to connect; `nil` if it was not, or if this was asked before.
+    mutating func takeAttempt(_ place: Int) -> Duration? {
+        fleet.takeAttempt(at: ProxyTalk.hall, by: RadioID(rawValue: UInt8(place))).map { now - $0 }
+    }
+
     mutating func close(_ place: Int) { feed(.closed, place) }
 
     mutating func wait(_ duration: Duration) {

@@ -155,6 +155,29 @@ struct MetricsScenarioTests {
         # HELP tryck_radio_links Buttons that are connected through the radio
         # TYPE tryck_radio_links gauge
         tryck_radio_links{radio="cellar"} 1
+        # HELP tryck_radio_connect_seconds How long connections took, until the notifications of the button were on
+        # TYPE tryck_radio_connect_seconds histogram
+        tryck_radio_connect_seconds_bucket{radio="cellar",le="0.025"} 1
+        tryck_radio_connect_seconds_bucket{radio="cellar",le="0.05"} 1
+        tryck_radio_connect_seconds_bucket{radio="cellar",le="0.1"} 1
+        tryck_radio_connect_seconds_bucket{radio="cellar",le="0.25"} 1
+        tryck_radio_connect_seconds_bucket{radio="cellar",le="0.5"} 1
+        tryck_radio_connect_seconds_bucket{radio="cellar",le="1.0"} 1
+        tryck_radio_connect_seconds_bucket{radio="cellar",le="2.5"} 1
+        tryck_radio_connect_seconds_bucket{radio="cellar",le="5.0"} 1
+        tryck_radio_connect_seconds_bucket{radio="cellar",le="10.0"} 1
+        tryck_radio_connect_seconds_bucket{radio="cellar",le="+Inf"} 1
+        tryck_radio_connect_seconds_sum{radio="cellar"} 0.012
+        tryck_radio_connect_seconds_count{radio="cellar"} 1
+        # HELP tryck_radio_connect_failures_total Connections that failed
+        # TYPE tryck_radio_connect_failures_total counter
+        tryck_radio_connect_failures_total{radio="cellar",reason="no_link"} 0
+        tryck_radio_connect_failures_total{radio="cellar",reason="not_established"} 0
+        tryck_radio_connect_failures_total{radio="cellar",reason="link_lost"} 0
+        tryck_radio_connect_failures_total{radio="cellar",reason="no_service"} 0
+        # HELP tryck_radio_lost_notifications_total How often a packet of a button was lost on the way, and was sent again
+        # TYPE tryck_radio_lost_notifications_total counter
+        tryck_radio_lost_notifications_total{radio="cellar"} 0
         # HELP tryck_broker_up Whether the broker is connected
         # TYPE tryck_broker_up gauge
         tryck_broker_up 1

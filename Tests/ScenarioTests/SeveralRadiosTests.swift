@@ -123,6 +123,28 @@ struct SeveralRadiosTests {
         #expect(house.violations.isEmpty)
     }
 
+    @Test(
+        "Metrics count for each radio how long connections took, which failed, and how often a button changed its radio"
+    )
+    func metrics() throws {
+        var house = Household([Household.kitchen], rules: Self.rules, hasMetrics: true, radios: 2)
+        house.pairAll()
+        house.signal("kitchen", 1, -60)
+        house.radiosAway = [0]
+        house.unplugAdapter(0)
+        house.press("kitchen", .click)
+        house.wait(.seconds(60))
+        let samples = try #require(house.metrics.last).text.split(separator: "\n")
+        for line in [
+            #"tryck_radio_connect_seconds_count{radio="cellar"} 1"#,
+            #"tryck_radio_connect_seconds_count{radio="attic"} 1"#,
+            #"tryck_radio_connect_seconds_bucket{radio="attic",le="10.0"} 1"#,
+            #"tryck_radio_connect_failures_total{radio="attic",reason="no_service"} 0"#,
+            #"tryck_radio_lost_notifications_total{radio="attic"} 0"#,
+            #"tryck_button_radio_changes_total{button="kitchen",id="80e4da000001"} 1"#,
+        ] { #expect(samples.contains { $0 == line }, "\(line)") }
+    }
+
     @Test("The radio that pairs can be named, and a name that there is not is refused")
     func named() {
         var house = Self.house([-50, -80], pairs: false)

@@ -113,13 +113,13 @@ enum HostPacket: Hashable, Sendable {
 }
 
 /// The connection parameters that the button shall request from the central.
-struct ButtonConnectionParameters: Hashable, Sendable {
+package struct ButtonConnectionParameters: Hashable, Sendable {
     /// In units of 1.25 ms.
-    var intervalMinimum, intervalMaximum: UInt16
+    package var intervalMinimum, intervalMaximum: UInt16
     /// The number of connection events that the button may skip.
-    var latency: UInt16
+    package var latency: UInt16
     /// In units of 10 ms.
-    var supervisionTimeout: UInt16
+    package var supervisionTimeout: UInt16
 }
 
 /// How a button advertises for a pairing after it lost the link.

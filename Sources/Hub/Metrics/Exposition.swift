@@ -47,14 +47,25 @@ struct Exposition {
         add(metric, "\(Double(value) / 1000)", labels)
     }
 
-    private mutating func add(_ metric: Metric, _ value: String, _ labels: Labels) {
+    /// The cumulated buckets, the sum and the number of the durations.
+    mutating func add(_ metric: Metric, _ histogram: Histogram, _ labels: Labels) {
+        for (bound, count) in histogram.cumulated {
+            add(metric, "\(count)", labels.adding("le", "\(bound)"), suffix: "_bucket")
+        }
+        add(metric, "\(histogram.count)", labels.adding("le", "+Inf"), suffix: "_bucket")
+        add(metric, "\(Double(histogram.totalMilliseconds) / 1000)", labels, suffix: "_sum")
+        add(metric, "\(histogram.count)", labels, suffix: "_count")
+    }
+
+    /// - Parameter suffix: what a sample of a histogram has after the metric's name.
+    private mutating func add(_ metric: Metric, _ value: String, _ labels: Labels, suffix: String = "") {
         if current != metric {
             current = metric
             let described = metric.described
             octets += "# HELP \(metric.name) \(described.meaning)\n".utf8
             octets += "# TYPE \(metric.name) \(described.kind.rawValue)\n".utf8
         }
-        octets += metric.name.utf8
+        octets += (metric.name + suffix).utf8
         if !labels.octets.isEmpty {
             octets.append(UInt8(ascii: "{"))
             octets += labels.octets

@@ -13,6 +13,9 @@ enum Metric: String, CaseIterable {
     case radioResets = "radio_resets_total"
     case radioLinks = "radio_links"
     case radioLinksLimit = "radio_links_limit"
+    case radioConnect = "radio_connect_seconds"
+    case radioConnectFailures = "radio_connect_failures_total"
+    case radioLostNotifications = "radio_lost_notifications_total"
     case brokerUp = "broker_up"
     case brokerMalformedPackets = "broker_malformed_packets_total"
     case messagesPublished = "messages_published_total"
@@ -31,6 +34,7 @@ enum Metric: String, CaseIterable {
     case buttons
     case buttonsReady = "buttons_ready"
     case buttonConnected = "button_connected"
+    case buttonRadioChanges = "button_radio_changes_total"
     case buttonPresses = "button_presses_total"
     case buttonLastSeen = "button_last_seen_timestamp_seconds"
     case buttonBatteryVoltage = "button_battery_volts"
@@ -43,6 +47,7 @@ enum Metric: String, CaseIterable {
         case gauge
         /// A counter never falls, and starts at 0 with the daemon unless `meaning` says otherwise.
         case counter
+        case histogram
     }
 
     enum Unit: String {
@@ -71,6 +76,14 @@ enum Metric: String, CaseIterable {
         case .radioLinks: (.gauge, .count, ["radio"], "Buttons that are connected through the radio")
         case .radioLinksLimit:
             (.gauge, .count, ["radio"], "How many buttons the radio can connect, as far as it is known")
+        case .radioConnect:
+            (
+                .histogram, .seconds, ["radio"],
+                "How long connections took, until the notifications of the button were on"
+            )
+        case .radioConnectFailures: (.counter, .count, ["radio", "reason"], "Connections that failed")
+        case .radioLostNotifications:
+            (.counter, .count, ["radio"], "How often a packet of a button was lost on the way, and was sent again")
         case .brokerUp: (.gauge, .truth, [], "Whether the broker is connected")
         case .brokerMalformedPackets:
             (.counter, .count, [], "Packets of the broker that broke the protocol; MQTT 3.1.1 is used after one")
@@ -93,6 +106,8 @@ enum Metric: String, CaseIterable {
         case .buttons: (.gauge, .count, [], "Buttons that are paired")
         case .buttonsReady: (.gauge, .count, [], "Buttons that are connected and verified")
         case .buttonConnected: (.gauge, .truth, Self.ofButton, "Whether the button is connected and verified")
+        case .buttonRadioChanges:
+            (.counter, .count, Self.ofButton, "How often another radio than before connected the button")
         case .buttonPresses:
             (.counter, .count, Self.ofButton, "Presses since the button was paired, including those before restarts")
         case .buttonLastSeen: (.gauge, .seconds, Self.ofButton, "When the button was last seen, since 1970 in UTC")

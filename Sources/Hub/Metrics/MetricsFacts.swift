@@ -39,6 +39,19 @@ struct MetricsFacts: Sendable {
                 for id in radios.ids { text.add(metric, linkCount(of: id), radios[id].labels) }
             case .radioLinksLimit:
                 for slot in radios.slots { if let limit = slot.linkLimit { text.add(metric, limit, slot.labels) } }
+            case .radioConnect:
+                for id in radios.ids { text.add(metric, radios.connections[Int(id.rawValue)].times, radios[id].labels) }
+            case .radioConnectFailures:
+                for id in radios.ids {
+                    for reason in ConnectFailure.allCases {
+                        let count = radios.connections[Int(id.rawValue)].failures[reason] ?? 0
+                        text.add(metric, count, radios[id].labels.adding("reason", reason.rawValue))
+                    }
+                }
+            case .radioLostNotifications:
+                for id in radios.ids {
+                    text.add(metric, radios.connections[Int(id.rawValue)].lostNotifications, radios[id].labels)
+                }
             case .brokerUp: if broker.isConfigured { text.add(metric, broker.isConnected) }
             case .brokerMalformedPackets: if broker.isConfigured { text.add(metric, broker.malformedPacketCount) }
             case .messagesPublished: text.add(metric, broker.publishedCount)
@@ -58,6 +71,11 @@ struct MetricsFacts: Sendable {
             case .buttonsReady: text.add(metric, buttons.count { $0.record.state == .ready })
             case .buttonConnected:
                 for (record, labels, _) in buttons { text.add(metric, record.state == .ready, labels) }
+            case .buttonRadioChanges:
+                guard radios.slots.count > 1 else { break }
+                for (record, labels, _) in buttons where record.source == nil {
+                    text.add(metric, radios.carriers[record.identity.id]?.changeCount ?? 0, labels)
+                }
             case .buttonPresses:
                 for (record, labels, _) in buttons { text.add(metric, record.pressCount.value, labels) }
             case .buttonLastSeen:

@@ -61,6 +61,9 @@ extension ButtonReport {
         case assigned
         case home
         case linkLimit = "link_limit"
+        case connectionMade = "connection_made"
+        case connectFailed = "connect_failed"
+        case notificationLost = "notification_lost"
         case advertised
         case allDisconnected = "all_disconnected"
     }
@@ -145,6 +148,17 @@ extension ButtonManager.Effect {
             (.home, ["button": JSONValue(button), "radio": JSONValue(radio.rawValue)])
         case .linkLimit(let radio, let limit):
             (.linkLimit, ["radio": JSONValue(radio.rawValue), "limit": JSONValue(limit)])
+        case .connectionMade(let button, let radio, let duration):
+            (
+                .connectionMade,
+                [
+                    "button": JSONValue(button), "radio": JSONValue(radio.rawValue),
+                    "after": JSONValue(exactly: duration),
+                ]
+            )
+        case .connectFailed(let radio, let failure):
+            (.connectFailed, ["radio": JSONValue(radio.rawValue), "reason": .string(failure.rawValue)])
+        case .notificationLost(let radio): (.notificationLost, ["radio": JSONValue(radio.rawValue)])
         case .advertised(let advertisement):
             (
                 .advertised,
@@ -228,6 +242,14 @@ extension ButtonManager.Effect {
             .capacity(
                 acceptListSize: try report.integer("accept_list_size"),
                 linkLimit: try report.optional("link_limit") { $0.integerValue.flatMap(Int.init(exactly:)) })
+        case .connectionMade:
+            .connectionMade(
+                try report.button("button"), try RadioID(recorded: report), after: try report.duration("after"))
+        case .connectFailed:
+            .connectFailed(
+                try RadioID(recorded: report),
+                try report.member("reason") { $0.stringValue.flatMap(ConnectFailure.init(rawValue:)) })
+        case .notificationLost: .notificationLost(try RadioID(recorded: report))
         case .advertised:
             .advertised(
                 ButtonAdvertisement(

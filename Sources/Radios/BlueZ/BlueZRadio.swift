@@ -195,7 +195,7 @@ package struct BlueZRadio: Sendable {
             guard state == .ready, let adapter, let device = device(address) else { break }
             call(.removeDevice(adapter: adapter.path, device: device.path))
         // BlueZ measures no signal of a link, and keeps by itself what it found out about services.
-        case .measureSignal, .keepDiscovery, .discardDiscovery, .attempt, .pin, .restoreHome, .goodbye: break
+        case .update, .measureSignal, .keepDiscovery, .discardDiscovery, .attempt, .pin, .restoreHome, .goodbye: break
         }
     }
 

@@ -271,7 +271,7 @@ package struct ESPHomeRadio: Sendable {
         case .disconnectRequest:
             messages.append(.disconnectResponse)
             flush(at: now)
-            fail("The proxy has ended the connection, as it does before it restarts.", .absent, at: now)
+            fail("The proxy has ended the connection, as it does before it restarts.", .restarting, at: now)
         case .connectionsFree(let free, let limit, let allocated):
             limitChanged(Int(clamping: limit))
             roomChanged(free: Int(clamping: free), allocated: allocated, at: now)
@@ -298,9 +298,12 @@ package struct ESPHomeRadio: Sendable {
             else { break }
             report(.notified(links[place].id, value))
         case .gattError(let address, let handle, let error): gattFailed(address, handle, error, at: now)
+        case .connectionParametersSet(let address, let error):
+            guard error != 0, let place = place(of: address) else { break }
+            report(.anomaly("\(links[place].address): error \(error) of the connection parameters"))
         case .hello, .helloResponse, .disconnectResponse, .pingResponse, .deviceInfoRequest, .deviceInfo,
             .subscribeAdvertisements, .unsubscribeAdvertisements, .setScannerMode, .deviceRequest,
-            .subscribeConnectionsFree, .clearCacheResponse, .setConnectionParameters, .connectionParametersSet,
+            .subscribeConnectionsFree, .clearCacheResponse, .setConnectionParameters,
             .getServices, .write, .writeDescriptor, .notify, .other:
             break
         }
@@ -402,6 +405,15 @@ package struct ESPHomeRadio: Sendable {
             guard let link = links.first(where: { $0.id == id }), let attributes = link.attributes else { break }
             knowledge[link.address] = Knowledge(attributes: attributes, attMTU: link.attMTU)
         case .discardDiscovery(let address), .forget(let address): knowledge[address] = nil
+        case .update(let id, let parameters):
+            guard features.contains(.connectionParameters),
+                let link = links.first(where: { $0.id == id && $0.phase == .attached })
+            else { break }
+            messages.append(
+                .setConnectionParameters(
+                    address: link.address.rawValue, minimumInterval: UInt32(parameters.minimumInterval),
+                    maximumInterval: UInt32(parameters.maximumInterval), latency: UInt32(parameters.latency),
+                    timeout: UInt32(parameters.supervisionTimeout)))
         // A proxy does not measure the signal of a link.
         case .measureSignal, .pin, .restoreHome: break
         case .goodbye:

@@ -50,7 +50,11 @@ private struct ProxyBench {
         case 7: try give(.perform(.forget(button)), .first)
         case 8:
             guard let link = connected.keys.max() else { break }
-            try give(.perform(octet & 1 == 0 ? .keepDiscovery(link) : .measureSignal(link)), .first)
+            let parameters = LinkParameters(
+                minimumInterval: 80, maximumInterval: 90, latency: UInt16(octet), supervisionTimeout: 800)
+            try give(
+                .perform(
+                    [.keepDiscovery(link), .measureSignal(link), .update(link, parameters)][Int(octet) % 3]), .first)
         case 9:
             now = now + input.pause()
             if let timer, timer <= now { try give(.timerFired, .first) }
@@ -88,6 +92,7 @@ private struct ProxyBench {
                     free: UInt32(octet & 3), limit: 3, allocated: octet & 4 == 0 ? [] : [address, UInt64(octet)]),
                 place)
         case 24: try say(octet & 1 == 0 ? .pingRequest : .disconnectRequest, place)
+        case 26: try say(.connectionParametersSet(address: address, error: Int32(octet) - 1), place)
         case 25: try give(.perform(.expect([], unwanted: [button])), .first)
         default: try say(.other(UInt32(octet)), place)
         }
