@@ -13,8 +13,11 @@ extension Hub {
         for button in buttons.keys where sends(button) || withEntries.contains(button) {
             facts[button] = feedFacts(of: button)
         }
-        let (clock, wallClock) = (now, wallClock(at: now))
-        let input = uplink?.start(facts, stored) { clock - max(.zero, wallClock.duration(since: $0)) }
+        let (builtAt, wallClock) = (configuration.builtAt, wallClock(at: now))
+        let input = uplink?.start(facts, stored) { time in
+            let isKnown = time >= builtAt && wallClock >= builtAt
+            return now - (isKnown ? max(.zero, wallClock.duration(since: time)) : SiteUplink.unknownAge)
+        }
         if let input { advanceUplink(input, at: now) }
         emit(.uplink(.connect))
     }
@@ -49,10 +52,14 @@ extension Hub {
         guard let (changes, trimmed) = uplink?.add(steps, of: button, at: wallClock, as: token, now: now) else {
             return []
         }
+        trim(trimmed, at: now)
+        return changes.map { .feed(.uplink($0)) }
+    }
+
+    private mutating func trim(_ trimmed: [ButtonID: Int], at now: Instant) {
         for (button, first) in trimmed.sorted(by: { $0.key < $1.key }) {
             advanceUplink(.trimmed(button, first: first), at: now)
         }
-        return changes.map { .feed(.uplink($0)) }
     }
 
     /// A sync has succeeded: what was recorded before it was requested may be sent.
@@ -87,7 +94,12 @@ extension Hub {
                     .warning,
                     "\(configuration.broker) has no MQTT 5: an engine does not see how long a press was in the broker")
             }
-            record(changes)
+            // A session is never used again, also after a power cut.
+            recordAndSync(changes.map { .feed(.uplink($0)) })
+            if let (changes, trimmed) = uplink?.dropOld(at: now) {
+                record(changes)
+                trim(trimmed, at: now)
+            }
             emit(.uplink(.subscribe(uplink?.filters ?? [])))
             advanceUplink(.connected(session: session), at: now)
         case .disconnected(let reason):

@@ -27,6 +27,8 @@ package enum UplinkEffect: Hashable, Sendable {
 struct SiteUplink: Sendable {
     /// The age at which an entry is dropped, as if the journal were full.
     static let longestAge = Duration.seconds(7 * 86_400)
+    /// The age of an entry of an earlier process, if the clock was not set then or is not set now. It must not count as fresh.
+    static let unknownAge = Duration.seconds(3600)
     /// The topics on which engines say that they are there.
     static let engineFilter = "engines/+/state"
 
@@ -87,7 +89,13 @@ struct SiteUplink: Sendable {
         for (button, entries) in stored.entries where facts[button] != nil {
             let claimed = positions[button]?.claimed ?? 0
             journals[button] = entries.sorted { $0.key < $1.key }.filter { $0.key > claimed }.map { number, entry in
-                FeedEntry(number: number, receivedAt: receivedAt(entry.receivedAt), steps: entry.steps)
+                // The press has waited for this process, whatever its age.
+                let steps = entry.steps.map { step in
+                    var step = step
+                    step.wasQueued = true
+                    return step
+                }
+                return FeedEntry(number: number, receivedAt: receivedAt(entry.receivedAt), steps: steps)
             }
         }
         buttons = Set(facts.keys)
@@ -115,7 +123,10 @@ struct SiteUplink: Sendable {
         buttons.remove(button)
         unsynced.removeAll { $0.button == button }
         let entries = journals.removeValue(forKey: button) ?? []
-        let position = positions[button] ?? .init()
+        var position = positions[button] ?? .init()
+        // A user has given up what no engine has claimed, so it is not lost when the button is paired again.
+        (position.claimed, position.done) = (position.last, position.last)
+        positions[button] = position
         return [.position(button, position)] + entries.map { .dropped(button, $0.number) }
     }
 
@@ -138,16 +149,35 @@ struct SiteUplink: Sendable {
             unsynced.append(Unsynced(token: token, button: button, entry: entry))
             changes.append(.entry(button, entry.number, .init(receivedAt: wallClock, steps: part)))
         }
-        while let journal = journals[button], let first = journal.first,
-            journal.count > configuration.journalLength || first.receivedAt + Self.longestAge < now
-        {
+        while let journal = journals[button], journal.count > configuration.journalLength {
             drop(from: button, &changes, &trimmed)
         }
+        dropOld(at: now, &changes, &trimmed)
         while journals.values.reduce(0, { $0 + $1.count }) > UplinkConfiguration.maximumEntries,
             let longest = journals.max(by: { ($0.value.count, $1.key) < ($1.value.count, $0.key) })?.key
         {
             drop(from: longest, &changes, &trimmed)
         }
+        return (changes, trimmed)
+    }
+
+    private mutating func dropOld(
+        at now: Instant, _ changes: inout [UplinkChange], _ trimmed: inout [ButtonID: Int]
+    ) {
+        for button in journals.keys {
+            while let first = journals[button]?.first, first.receivedAt + Self.longestAge < now {
+                drop(from: button, &changes, &trimmed)
+            }
+        }
+    }
+
+    /// Drops entries that are too old.
+    ///
+    /// - Returns: as `add`.
+    mutating func dropOld(at now: Instant) -> (changes: [UplinkChange], trimmed: [ButtonID: Int]) {
+        var changes: [UplinkChange] = []
+        var trimmed: [ButtonID: Int] = [:]
+        dropOld(at: now, &changes, &trimmed)
         return (changes, trimmed)
     }
 

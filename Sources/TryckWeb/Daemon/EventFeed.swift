@@ -68,8 +68,10 @@ final class EventFeed {
         return stream
     }
 
+    /// Forgets a reader. It may be called twice.
     func close(_ stream: EventStream) {
         stream.finish()
+        guard streams.contains(where: { $0.stream === stream }) else { return }
         streams.removeAll { $0.stream === stream }
         guard streams.isEmpty else { return }
         commentTimer.cancel()
@@ -146,7 +148,7 @@ final class EventFeed {
 
     private func received(_ line: JSONValue) {
         guard line["kind"] != nil else { return answered(line) }
-        let line = ring.append(line.encoded())
+        let line = ring.append(line.withoutPasswords.encoded())
         guard streams.contains(where: { !$0.isWaiting }) else { return }
         let octets = ServerSentEvent.line(line.octets, id: ring.id(of: line.number))
         for entry in streams where !entry.isWaiting { entry.stream.offer(octets) }
@@ -166,7 +168,7 @@ final class EventFeed {
 
     private func answered(_ line: JSONValue) {
         guard var snapshot, let name = line["transaction"]?.stringValue, Self.requests.contains(name) else { return }
-        snapshot.answers[name] = line["data"] ?? .null
+        snapshot.answers[name] = line["data"]?.withoutPasswords ?? .null
         self.snapshot = snapshot
         guard snapshot.answers.count == Self.requests.count else { return }
         self.snapshot = nil

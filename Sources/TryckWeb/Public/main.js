@@ -91,7 +91,7 @@ function frame(time) {
 
 function show() {
   const name = location.hash.slice(1).split("/")[0];
-  const key = name in creators ? name : "now";
+  const key = Object.hasOwn(creators, name) ? name : "now";
   if (!pages.has(key)) pages.set(key, creators[key](app));
   const next = pages.get(key);
   for (const link of document.querySelectorAll("nav a")) {

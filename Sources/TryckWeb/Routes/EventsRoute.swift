@@ -16,6 +16,8 @@ func addEventsRoute(to api: RouterGroup<SiteContext>, _ site: Site) {
                 .serviceUnavailable, "there are \(EventFeed.maximumStreams) live streams; close another page",
                 headers: [.retryAfter: "15"])
         }
+        // The body is not asked for if the connection ends before the head is written.
+        channel.closeFuture.whenComplete { _ in Task { await site.feed.close(stream) } }
         return Response(
             status: .ok, headers: eventHeaders,
             body: ResponseBody { writer in

@@ -22,7 +22,7 @@ func addHistoryRoutes(to api: RouterGroup<SiteContext>, _ site: Site) {
                 try Past.forEachLine(in: directory, from: from, to: to) { line in
                     isMore = lines.count >= maximumLines || length >= maximumLength
                     length += line.encoded().count
-                    if !isMore { lines.append(line) }
+                    if !isMore { lines.append(line.withoutPasswords) }
                     return !isMore
                 }
                 return (lines, isMore)
@@ -55,7 +55,7 @@ func addHistoryRoutes(to api: RouterGroup<SiteContext>, _ site: Site) {
             Result { () throws(Failure) in try Past.comparison(in: directory, with: drafts, since: since) }
         }
         switch result {
-        case .success(let comparison): return Response(json: comparison)
+        case .success(let comparison): return Response(json: comparison.withoutPasswords)
         case .failure(let failure): throw WebFailure(failure, folder: site.rules.folder)
         }
     }

@@ -16,7 +16,7 @@ func addRequestRoute(to api: RouterGroup<SiteContext>, _ site: Site) {
         switch await site.daemon.ask(line.line) {
         case .answer(let answer):
             let isOK = answer["status"]?.stringValue == "ok"
-            return Response(json: answer, status: isOK ? .ok : .badRequest)
+            return Response(json: answer.withoutPasswords, status: isOK ? .ok : .badRequest)
         case .noDaemon(let sentence): throw WebFailure(.serviceUnavailable, sentence)
         case .tooLate: throw WebFailure(.gatewayTimeout, "the daemon did not answer within 10 s; see tryck status")
         }

@@ -6,7 +6,7 @@
 struct PasswordPlaces {
     private static let words = [
         "passw", "pasw", "passp", "pwd", "secret", "token", "apikey", "api_key", "api-key", "access_key", "private_key",
-        "authorization", "credential",
+        "authorization", "credential", "cookie", "psk", "application-key",
     ].map { Array($0.utf8) }
     private static let schemes = ["bearer ", "basic "].map { Array($0.utf8) }
     private static let harmless: Set<[UInt8]> = Set(
@@ -116,6 +116,8 @@ struct PasswordPlaces {
         var index = wordEnd
         while index < range.upperBound, Self.isWord(text[index]) || text[index] == UInt8(ascii: "-") { index += 1 }
         while index < range.upperBound, "\\\"'".utf8.contains(text[index]) { index += 1 }
+        if let end = visitOption(start, index, range) { return end }
+        while index < range.upperBound, text[index] == 0x20 || text[index] == 0x09 { index += 1 }
         guard index < range.upperBound, text[index] == UInt8(ascii: ":") || text[index] == UInt8(ascii: "=") else {
             return wordEnd
         }
@@ -133,10 +135,32 @@ struct PasswordPlaces {
             index..<range.upperBound, isPlain: isKey && index > separated, start: range.lowerBound, indentation)
     }
 
+    /// The value of an option of a program: the next word, also in a list.
+    ///
+    /// - Parameter wordEnd: the end of the option with its quotation mark.
+    /// - Returns: where to go on; `nil` if this is no option, or its value follows an equals sign.
+    private mutating func visitOption(_ start: Int, _ wordEnd: Int, _ range: Range<Int>) -> Int? {
+        guard start >= range.lowerBound + 2, text[start - 1] == UInt8(ascii: "-"), text[start - 2] == UInt8(ascii: "-"),
+            wordEnd < range.upperBound, " ,".utf8.contains(text[wordEnd]),
+            let first = text[wordEnd..<range.upperBound].firstIndex(where: { !" ,\"'".utf8.contains($0) })
+        else { return nil }
+        let end = text[first..<range.upperBound].firstIndex { " ,\"']".utf8.contains($0) } ?? range.upperBound
+        let isReference = "!{".utf8.contains(text[first]) || text[first] == UInt8(ascii: "$") && isVariable(first..<end)
+        if !isReference { add(first..<end) }
+        return end
+    }
+
+    /// True for a variable of a shell, such as `$TOKEN`, `${token}` or `$(cat token)`.
+    private func isVariable(_ range: Range<Int>) -> Bool {
+        guard range.count > 1 else { return false }
+        let next = text[range.lowerBound + 1]
+        return (0x41...0x5A).contains(next) || "_{(".utf8.contains(next)
+    }
+
     private mutating func visitValue(_ range: Range<Int>, isPlain: Bool, start: Int, _ indentation: Int) -> Int {
         let first = text[range.lowerBound]
         if matches("!secret".utf8, at: range.lowerBound, range) || matches("!env_var".utf8, at: range.lowerBound, range)
-            || matches("{{".utf8, at: range.lowerBound, range) || first == UInt8(ascii: "$")
+            || matches("{{".utf8, at: range.lowerBound, range) || first == UInt8(ascii: "$") && isVariable(range)
         {
             return range.lowerBound + 1
         }
@@ -157,7 +181,8 @@ struct PasswordPlaces {
             add(range.lowerBound + 1..<end)
             return end
         case UInt8(ascii: "*") where range.count > 1 && Self.isWord(text[range.lowerBound + 1]):
-            return range.upperBound
+            // An alias: the rest of the line may have more.
+            return text[range.dropFirst()].firstIndex { !Self.isWord($0) } ?? range.upperBound
         default: break
         }
         guard isPlain else {
@@ -206,9 +231,9 @@ struct PasswordPlaces {
     }
 
     private mutating func add(_ range: Range<Int>) {
-        // Asterisks beside the mark, and digits behind it, would make it longer.
+        // Asterisks beside the mark would make it longer.
         var end = range.upperBound
-        while end < text.count, text[end] == UInt8(ascii: "*") || (0x30...0x39).contains(text[end]) { end += 1 }
+        while end < text.count, text[end] == UInt8(ascii: "*") { end += 1 }
         var start = range.lowerBound
         while start > places.last?.upperBound ?? 0, text[start - 1] == UInt8(ascii: "*") { start -= 1 }
         let last = places.last?.upperBound

@@ -34,6 +34,7 @@ package final class RuleDesk: Sendable {
     private let store: RuleFileStore
     private let canEdit: Bool
     private let environment: [String: String]
+    private let key: [UInt8]
     /// Held while a file is compared and written.
     private let writing = Mutex(())
 
@@ -41,7 +42,8 @@ package final class RuleDesk: Sendable {
     ///   - canEdit: whether files may be written.
     ///   - key: octets that only this program knows.
     package init(_ rules: RulesOnDisk, canEdit: Bool, key: [UInt8]) {
-        loader = DraftLoader(rules)
+        self.key = key
+        loader = DraftLoader(rules, key: key)
         store = RuleFileStore(folder: loader.folder, key: key)
         self.canEdit = canEdit
         environment = rules.files.environment
@@ -51,7 +53,7 @@ package final class RuleDesk: Sendable {
 
     /// The files of the set, the entry file first. Files that are links are left out.
     package func list() -> JSONValue {
-        let files: [JSONValue] = (loader.load()?.names ?? []).compactMap { name in
+        let files: [JSONValue] = (loader.load([:], .withoutPasswords)?.names ?? []).compactMap { name in
             guard let contents = try? store.read(name) else { return nil }
             let obstacle = canEdit ? contents.obstacle : "web.edit_rules is false in tryck.yaml"
             return [
@@ -81,17 +83,19 @@ package final class RuleDesk: Sendable {
         guard String(validating: text, as: UTF8.self) != nil else { throw .bad("the text is not UTF-8") }
         let before = try contents(of: name)
         guard before.etag == etag else { throw .changed(shown(before)) }
-        let mask = PasswordMask(before.octets)
+        let mask = PasswordMask(before.octets, key: key)
         let restored: [UInt8]
         do throws(PasswordMask.Unknown) {
             restored = try mask.restored(text)
         } catch {
             throw .wrong(
-                "in line \(error.line), *** stands for no password of the file: write the password again, or better !secret",
+                "in line \(error.line), *** stands for no password of the file, or would show it: write the password again, or better !secret",
                 diagnostics: [Self.diagnostic(of: error, in: name)])
         }
-        // The sentences are about a text without passwords, because they quote what they are about.
-        guard let loaded = loader.load([name: restored]), let told = loader.load([name: mask.neutral(text)]) else {
+        // The sentences are about texts without passwords, because they quote what they are about.
+        guard let loaded = loader.load([name: restored], .asWritten),
+            let told = loader.load([name: mask.neutral(text)], .withoutPasswords)
+        else {
             throw .noRules(loader.rules.path)
         }
         let diagnostics = shown(told.result.diagnostics, known: known)
@@ -118,14 +122,14 @@ package final class RuleDesk: Sendable {
     }
 
     private func shown(_ contents: RuleFileStore.Contents) -> RuleText {
-        RuleText(octets: PasswordMask(contents.octets).masked, etag: contents.etag)
+        RuleText(octets: PasswordMask(contents.octets, key: key).masked, etag: contents.etag)
     }
 
     /// The names of the set on the disk.
     ///
     /// - Throws: `unknownFile` if one of `wanted` is not among them.
     private func names(including wanted: some Collection<String>) throws(Failure) -> [String] {
-        guard let loaded = loader.load() else { throw .noRules(loader.rules.path) }
+        guard let loaded = loader.load([:], .withoutPasswords) else { throw .noRules(loader.rules.path) }
         if let unknown = wanted.first(where: { !loaded.names.contains($0) }) { throw .unknownFile(unknown) }
         return loaded.names
     }
@@ -135,10 +139,12 @@ package final class RuleDesk: Sendable {
     /// Loads the set with drafts. Where drafts have `***`, words of the same length stand, so that no answer can show what
     /// the file has there.
     ///
-    /// - Parameter drafts: the member `files` of the request.
-    private func load(_ drafts: JSONValue?) throws(Failure) -> (result: LoadResult<RuleSet>, diagnostics: [JSONValue]) {
+    /// - Parameters:
+    ///   - drafts: the member `files` of the request.
+    ///   - view: what is loaded instead of passwords.
+    private func load(_ drafts: JSONValue?, _ view: DraftLoader.View) throws(Failure) -> (result: LoadResult<RuleSet>, diagnostics: [JSONValue]) {
         let (texts, names) = try self.drafts(drafts)
-        guard let result = loader.load(texts)?.result else { throw .noRules(loader.rules.path) }
+        guard let result = loader.load(texts, view)?.result else { throw .noRules(loader.rules.path) }
         return (result, shown(result.diagnostics, known: names))
     }
 
@@ -150,7 +156,7 @@ package final class RuleDesk: Sendable {
         var drafts: RuleDrafts = [:]
         for name in names {
             guard let contents = try? store.read(name) else { continue }
-            let mask = PasswordMask(contents.octets)
+            let mask = PasswordMask(contents.octets, key: key)
             if let member = members.first(where: { $0.name == name }) {
                 guard let text = member.value.stringValue else { throw .bad("the text of \(name) is not a string") }
                 drafts[name] = mask.neutral(Array(text.utf8))
@@ -172,7 +178,7 @@ package final class RuleDesk: Sendable {
 
     /// The diagnostics, as `tryck check --json` prints them.
     package func check(_ body: JSONValue) throws(Failure) -> JSONValue {
-        .array(try load(body["files"]).diagnostics)
+        .array(try load(body["files"], .withoutPasswords).diagnostics)
     }
 
     /// The results of the tests, as `tryck test --json` prints them.
@@ -204,7 +210,7 @@ package final class RuleDesk: Sendable {
     }
 
     private func set(_ body: JSONValue) throws(Failure) -> RuleSet {
-        let (result, diagnostics) = try load(body["files"])
+        let (result, diagnostics) = try load(body["files"], .withoutSecrets)
         guard let set = result.value else {
             throw .wrong("the rules have errors; correct them first", diagnostics: diagnostics)
         }
@@ -230,7 +236,7 @@ package final class RuleDesk: Sendable {
         return Diagnostic(
             severity: .error, code: "password", file: name, start: start,
             end: SourcePosition(line: error.line, column: error.column + 3),
-            message: "*** stands for no password of the file",
+            message: "*** stands for no password of the file, or would show it",
             hint: "write the password again, or better !secret"
         ).json
     }

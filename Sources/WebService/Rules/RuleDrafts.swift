@@ -16,23 +16,37 @@ package struct DraftedRules: Sendable {
 
 /// Loads a rule set with drafts. Only files that the daemon would read are read, too.
 package struct DraftLoader: Sendable {
+    /// What is loaded instead of passwords.
+    package enum View: Hashable, Sendable {
+        /// The files as they are.
+        case asWritten
+        /// Files that are no drafts without the passwords that they have in clear. Messages mask values of `!secret`.
+        case withoutPasswords
+        /// The same, and without values of `!secret` and `!env_var`, for a result that rules compute from them.
+        case withoutSecrets
+    }
+
     package let rules: RulesOnDisk
+    private let key: [UInt8]
     /// The folder of the entry file.
     package let folder: String
     /// The name of the entry file in `folder`.
     package let entry: String
 
-    package init(_ rules: RulesOnDisk) {
+    /// - Parameter key: as in `PasswordMask`.
+    package init(_ rules: RulesOnDisk, key: [UInt8]) {
+        self.key = key
         self.rules = rules
         folder = SystemEnvironment.directory(of: rules.path)
         entry = rules.path.split(separator: "/").last.map(String.init) ?? rules.path
     }
 
     /// - Returns: `nil` if there is no entry file.
-    package func load(_ drafts: RuleDrafts = [:]) -> DraftedRules? {
+    package func load(_ drafts: RuleDrafts, _ view: View) -> DraftedRules? {
         guard case .files(let found) = RuleFiles.file("\(folder)/\(entry)"), let file = found.first else { return nil }
         var inputs = rules.files.loadEnvironment(in: folder)
         inputs.secrets?.name = "secrets.yaml"
+        inputs.hasPlaceholders = view == .withoutSecrets
         inputs.forbiddenSteps = rules.forbiddenSteps
         inputs.hasNoBroker = rules.hasNoBroker
         let zones = ZoneFiles()
@@ -40,7 +54,7 @@ package struct DraftLoader: Sendable {
             LoadInputs.ZoneFile(name: $0.name, octets: $0.octets)
         }
         var names = [entry]
-        var loader = RuleSetLoader(named(SourceFile(file), drafts), in: inputs)
+        var loader = RuleSetLoader(named(SourceFile(file), drafts, view), in: inputs)
         while let request = loader.nextRequest {
             switch request {
             case .timeZone(let name): loader.answer(.timeZone(zones.zone(name)))
@@ -50,7 +64,7 @@ package struct DraftLoader: Sendable {
                         PathPattern.matches(name: $0, pattern: $1)
                     })
                 if case .files(let files) = answer {
-                    let files = files.map { named($0, drafts) }
+                    let files = files.map { named($0, drafts, view) }
                     for file in files where file.name != "secrets.yaml" && !names.contains(file.name) {
                         names.append(file.name)
                     }
@@ -64,10 +78,15 @@ package struct DraftLoader: Sendable {
         return DraftedRules(result: result, names: names)
     }
 
-    private func named(_ file: SourceFile, _ drafts: RuleDrafts) -> SourceFile {
+    private func named(_ file: SourceFile, _ drafts: RuleDrafts, _ view: View) -> SourceFile {
         var file = file
         if file.name.hasPrefix(folder + "/") { file.name = String(file.name.dropFirst(folder.utf8.count + 1)) }
-        if let text = drafts[file.name] { file.text = text }
+        if let text = drafts[file.name] {
+            file.text = text
+        } else if view != .asWritten, file.name != "secrets.yaml" {
+            let mask = PasswordMask(file.text, key: key)
+            file.text = mask.neutral(mask.masked)
+        }
         return file
     }
 }

@@ -1,4 +1,5 @@
 package import ButtonModel
+import Glibc
 
 /// Limits how often an address may try passwords.
 package struct AttemptLimit: Sendable {
@@ -41,12 +42,11 @@ package struct AttemptLimit: Sendable {
 
     /// One host of IPv6 has a whole network of 64 bits to choose its addresses from.
     private static func key(_ address: String) -> String {
-        let groups = address.split(separator: ":", omittingEmptySubsequences: false)
-        guard groups.count > 2, let last = groups.last else { return address }
+        var octets = [UInt8](repeating: 0, count: 16)
+        guard inet_pton(AF_INET6, address, &octets) == 1 else { return address }
         // A listener for both kinds of addresses sees one of IPv4 as ::ffff:192.0.2.1.
-        if last.contains(".") { return String(last) }
-        // The system writes the first groups of zeros in a row as an empty one.
-        let leading = groups.prefix { !$0.isEmpty }.prefix(4)
-        return leading.joined(separator: ":") + "::"
+        let isMapped = octets.starts(with: [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF])
+        if isMapped { return octets[12...].map(String.init).joined(separator: ".") }
+        return Array(octets[..<8]).hexText + "::"
     }
 }
