@@ -36,7 +36,7 @@ func tests(
 let fuzzImports: [Target.Dependency] = [
     "BluetoothHost", "ButtonModel", "Bytes", "Diagnostics", "ESPHome", "Edges", "Expressions", "Feed", "Flic",
     "FlicdProtocol", "Gestures", "MQTTTopics", "Hub", "JSON", "LanguageServer", "Platform", "Radios", "RuleLoader",
-    "Rules", "Setup",
+    "Rules", "Setup", "WebService",
 ]
 let fuzzing: Target =
     Context.environment["TRYCK_FUZZ"] == nil

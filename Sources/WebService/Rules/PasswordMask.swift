@@ -1,3 +1,5 @@
+import RuleLoader
+
 /// A text whose passwords are replaced by `***`, and what stands in their places.
 ///
 /// `PasswordPlaces` finds the passwords. When an edited text comes back, `***` is replaced by what stood there: it is found by
@@ -14,8 +16,10 @@ package struct PasswordMask: Hashable, Sendable {
     private static let mark: [UInt8] = Array("***".utf8)
 
     package private(set) var masked: [UInt8] = []
-    /// What stands in the places of `***`, by the words before it in its line, in the order of the text.
-    private var originals: [[UInt8]: [[UInt8]]] = [:]
+    /// What stands in the places of `***`, by the number of the words before it in its line, in the order of the text.
+    private var originals: [Int: [[UInt8]]] = [:]
+    /// The numbers of the words before a mark.
+    private var numbers: [Words: Int] = [:]
 
     package init(_ text: [UInt8]) {
         var replaced: [Int: [UInt8]] = [:]
@@ -27,7 +31,7 @@ package struct PasswordMask: Hashable, Sendable {
             position = place.upperBound
         }
         masked += text[position...]
-        for mark in Self.marks(in: masked) {
+        for mark in Self.marks(in: masked, &numbers) {
             // A `***` that stood in the file is its own original.
             originals[mark.words, default: []].append(replaced[mark.offset] ?? Self.mark)
         }
@@ -47,9 +51,10 @@ package struct PasswordMask: Hashable, Sendable {
     private func replaced(
         _ edited: [UInt8], _ value: ([UInt8]) -> [UInt8]
     ) throws(Unknown) -> [UInt8] {
-        let marks = Self.marks(in: edited)
+        var numbers = numbers
+        let marks = Self.marks(in: edited, &numbers)
         let counts = Dictionary(marks.map { ($0.words, 1) }, uniquingKeysWith: +)
-        var used: [[UInt8]: Int] = [:]
+        var used: [Int: Int] = [:]
         var text: [UInt8] = []
         var position = 0
         for mark in marks {
@@ -61,7 +66,7 @@ package struct PasswordMask: Hashable, Sendable {
             if counts[mark.words] == known.count || !known.isEmpty && known.allSatisfy({ $0 == known[0] }) {
                 let original = known[min(index, known.count - 1)]
                 text += original == Self.mark ? original : value(original)
-            } else if mark.words.first == UInt8(ascii: "#") {
+            } else if mark.isInComment {
                 text += Self.mark
             } else {
                 throw Unknown(line: mark.line, column: mark.column)
@@ -70,24 +75,41 @@ package struct PasswordMask: Hashable, Sendable {
         return text + edited[position...]
     }
 
+    /// The text of a line before a mark, without indentation and dashes of lists.
+    private struct Words: Hashable, Sendable {
+        /// The number of the words before the previous mark of the line; 0 without one. A line with many marks is so kept once,
+        /// and not once for each mark.
+        var previous: Int
+        /// The text after the previous mark.
+        var text: [UInt8]
+    }
+
     private struct Mark {
         var offset: Int
         var line, column: Int
-        /// The text of the line before the mark, without indentation and dashes of lists.
-        var words: [UInt8]
+        /// The number of the words before it.
+        var words: Int
+        /// True if the line is a comment.
+        var isInComment: Bool
     }
 
     /// The runs of exactly three asterisks.
-    private static func marks(in text: [UInt8]) -> [Mark] {
+    ///
+    /// - Parameter numbers: gets a new number for words that it does not have.
+    private static func marks(in text: [UInt8], _ numbers: inout [Words: Int]) -> [Mark] {
         var marks: [Mark] = []
         var line = 1
         var lineStart = 0
+        /// The number of the words before the previous mark of the line, and where the text after it begins.
+        var previous = (words: 0, end: 0)
+        var isInComment = false
         var offset = 0
         while offset < text.count {
             let octet = text[offset]
             if octet == UInt8(ascii: "\n") {
                 line += 1
                 lineStart = offset + 1
+                previous = (0, lineStart)
             }
             guard octet == UInt8(ascii: "*") else {
                 offset += 1
@@ -95,10 +117,21 @@ package struct PasswordMask: Hashable, Sendable {
             }
             let end = text[offset...].firstIndex { $0 != UInt8(ascii: "*") } ?? text.count
             if end - offset == mark.count {
-                let words = text[lineStart..<offset].drop {
-                    $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "-")
+                var words = text[previous.end..<offset]
+                if previous.words == 0 {
+                    words = words.drop {
+                        $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "-")
+                    }
+                    isInComment = words.first == UInt8(ascii: "#")
                 }
-                marks.append(Mark(offset: offset, line: line, column: offset - lineStart + 1, words: Array(words)))
+                let key = Words(previous: previous.words, text: Array(words))
+                let number = numbers[key] ?? numbers.count + 1
+                numbers[key] = number
+                previous = (number, end)
+                marks.append(
+                    Mark(
+                        offset: offset, line: line, column: offset - lineStart + 1, words: number,
+                        isInComment: isInComment))
             }
             offset = end
         }
