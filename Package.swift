@@ -145,14 +145,14 @@ let package = Package(
             "CommandSupport", "CommandText", .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
             "RuleCommands", "ButtonModel", "JSON", "Diagnostics", "Expressions", "Almanac", "Rules", "RuleLoader",
-            "RuleTesting", "Platform", "Setup", "CommandSupport", "CommandText",
+            "RuleTesting", "MQTTTopics", "Platform", "Setup", "CommandSupport", "CommandText",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
             "ReplayCommands", "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "RuleLoader", "MQTTTopics",
             "Hub", "Platform", "Edges", "Setup", "CommandSupport", "CommandText",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
-            "DemoCommands", "ButtonModel", "JSON", "Diagnostics", "Gestures", "MQTTTopics", "Hub", "Simulator",
+            "DemoCommands", "ButtonModel", "JSON", "Diagnostics", "Gestures", "Rules", "MQTTTopics", "Hub", "Simulator",
             "Reactor", "Platform", "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText", "RuleCommands",
             "CLinux",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),

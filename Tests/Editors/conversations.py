@@ -40,6 +40,12 @@ def house(tmp_path):
 
 @pytest_lsp.fixture(config=ClientServerConfig(server_command=[os.environ["TRYCK"], "language-server"]))
 async def client(lsp_client: LanguageClient):
+    # Requests of the server, which every editor answers.
+    @lsp_client.feature(types.CLIENT_REGISTER_CAPABILITY)
+    @lsp_client.feature(types.WORKSPACE_CODE_LENS_REFRESH)
+    def accept(*_):
+        return None
+
     parameters = types.InitializeParams(capabilities=client_capabilities("visual-studio-code"))
     await lsp_client.initialize_session(parameters)
     yield
