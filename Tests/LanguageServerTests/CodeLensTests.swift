@@ -19,7 +19,7 @@ struct CodeLensTests {
           - name: a click that does something else
             steps:
               - event: {button: kitchen, event: click}
-              - expect: []
+              - expect: [{log: other}]
 
         """
 

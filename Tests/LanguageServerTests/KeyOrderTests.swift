@@ -45,7 +45,7 @@ struct KeyOrderTests {
         guard var set = loaded.value else { return "errors" }
         set.fingerprint = ""
         for index in set.rules.indices { set.rules[index].fingerprint = "" }
-        return "\(set)".replacing(/(?:line|column): \d+/, with: "")
+        return "\(set)".replacing(/home\.yaml:\d+:\d+/, with: "")
     }
 
     @Test("comments move with the key below them, and values of several lines stay whole")
@@ -93,50 +93,37 @@ struct KeyOrderTests {
     @Test("the comments of the key that becomes the first stand above the rule")
     func firstKey() {
         #expect(
-            Self.sorted("  - actions: {log: a}\n    triggers: {button: kitchen}\n    # Its name.\n    id: lamp") == """
-                  # Its name.
-                  - id: lamp
-                    triggers: {button: kitchen}
-                    actions: {log: a}
+            Self.sorted(
+                "  - actions: {log: a}\n    triggers: {button: kitchen, event: click}\n    # Its name.\n    id: lamp")
+                    == """
+                      # Its name.
+                      - id: lamp
+                        triggers: {button: kitchen, event: click}
+                        actions: {log: a}
 
-                """)
+                    """)
     }
 
     @Test("texts of several lines, in which a hash is no comment")
     func blockText() {
-        #expect(
-            Self.sorted(
-                """
-                  - triggers: {button: kitchen}
-                    description: |
-                      first
-                      # second
-
-                    id: lamp
-                    actions:
-                    - log: a
-
-                """)
-                    == """
-                      
-                      - id: lamp
-                        description: |
-                          first
-                          # second
-                        triggers: {button: kitchen}
-                        actions:
-                        - log: a
-
-                    """.replacing("  \n", with: "\n"))
+        let text = [
+            "  - triggers: {button: kitchen, event: click}", "    description: |", "      first", "      # second", "",
+            "    id: lamp", "    actions:", "    - log: a", "",
+        ]
+        let sorted = [
+            "", "  - id: lamp", "    description: |", "      first", "      # second",
+            "    triggers: {button: kitchen, event: click}", "    actions:", "    - log: a", "",
+        ]
+        #expect(Self.sorted(text.joined(separator: "\n")) == sorted.joined(separator: "\n"))
     }
 
     @Test(
         "nothing is offered for sorted keys, keys in one line, faulty rules, and an alias whose text would come after it",
         arguments: [
-            "  - id: lamp\n    triggers: {button: kitchen}\n    actions: {log: a}\n",
-            "  - {actions: {log: a}, triggers: {button: kitchen}, id: lamp}\n",
-            "  - actions: {log: a}\n    triggers: {button: kitchn}\n    id: lamp\n",
-            "  - description: &a lamp\n    id: *a\n    triggers: {button: kitchen}\n    actions: {log: a}\n",
+            "  - id: lamp\n    triggers: {button: kitchen, event: click}\n    actions: {log: a}\n",
+            "  - {actions: {log: a}, triggers: {button: kitchen, event: click}, id: lamp}\n",
+            "  - actions: {log: a}\n    triggers: {button: kitchn, event: click}\n    id: lamp\n",
+            "  - description: &a lamp\n    id: *a\n    triggers: {button: kitchen, event: click}\n    actions: {log: a}\n",
         ])
     func none(rules: String) { #expect(Self.sorted(rules) == nil) }
 }

@@ -45,7 +45,7 @@ struct SettingCompletionTests {
         arguments: [
             ("mqtt:\n  pass|", ["password"]), ("mqtt:\n  broker: none\n  tls:\n    ins|", ["insecure"]),
             ("mqtt:\n  tls: {insecure: |", ["true", "false"]), ("mqtt: {protocol: 3.|", ["3.1.1"]),
-            ("log:\n  level: |", ["trace", "debug", "info", "notice", "warning", "error"]),
+            ("log:\n  level: |", ["debug", "info", "warning", "error"]),
             ("log: {format: t|", ["text"]), ("radios:\n  - adapter: hci:0\n    ma|", ["maximum_connections"]),
             ("radios:\n  - es|", ["esphome"]), ("bluetooth:\n  transport:\n    co|", ["command"]),
             ("web:\n  edit_rules: f|", ["false"]), ("actions:\n  sh|", ["shell"]),

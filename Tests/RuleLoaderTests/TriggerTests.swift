@@ -96,7 +96,7 @@ struct TriggerTests {
         "a text with old or new is an expression, and for a state with texts only if it is a condition",
         arguments: [
             ("{state: lux, from: old <= 25, to: new > 25}", 1, 1, 0), ("{state: lux, to: [3, new > old + 5]}", 0, 1, 1),
-            ("{state: lux, to: new > states.level}", 0, 1, 0), ("{state: door, to: \"new != old\"}", 0, 1, 0),
+            ("{state: lux, to: new > (states.level ?? 0)}", 0, 1, 0), ("{state: door, to: \"new != old\"}", 0, 1, 0),
             ("{state: door, to: [new, old, new-york, very old, \"new ==\"]}", 0, 0, 5),
             ("{state: door, to: open}", 0, 0, 1),
         ])

@@ -1,3 +1,5 @@
+import Almanac
+import Expressions
 import RuleTesting
 import Rules
 import Testing
@@ -32,7 +34,7 @@ struct ExplainerTests {
           - {id: pill, triggers: {at: ["07:30", "21:00"]}, conditions: not variables.guest, actions: {log: "pill {{ trigger.at }}"}}
           - {id: later, triggers: {at: "21:00:30"}, actions: {log: later}}
           - {id: dark, triggers: {state: lux, from: old > 10, to: new <= 10, for: 5m}, actions: {log: "{{ trigger.old }} to {{ states.lux }}"}}
-          - {id: any, triggers: {state: lux}, conditions: states.lux > 90, actions: {log: any}}
+          - {id: every, triggers: {state: lux}, conditions: states.lux > 90, actions: {log: every}}
         """
 
     @Test("the next triggers of times within a minute are explained with their gates and steps")
@@ -61,10 +63,10 @@ struct ExplainerTests {
             return RuleExplainer(try Tested.set(Self.others), given: given).explain(change: "lux", to: .integer(new))
         }
         let explanation = try #require(try explained(20, 10))
-        #expect(explanation.verdicts.map(\.rule) == ["dark", "any"])
+        #expect(explanation.verdicts.map(\.rule) == ["dark", "every"])
         #expect(explanation.verdicts.map(\.stoppedBy) == [nil, .conditions])
         #expect(explanation.verdicts[0].steps.joined().contains("20 to 10"), "\(explanation)")
-        #expect(try explained(10, 9)?.verdicts.map(\.rule) == ["any"])
+        #expect(try explained(10, 9)?.verdicts.map(\.rule) == ["every"])
         #expect(try explained(10, 95)?.verdicts.map(\.stoppedBy) == [nil])
         #expect(try explained(10, 10)?.verdicts == [])
         // A default is no known value.
