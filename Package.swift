@@ -36,7 +36,7 @@ func tests(
 let fuzzImports: [Target.Dependency] = [
     "BluetoothHost", "ButtonModel", "Bytes", "Diagnostics", "ESPHome", "Edges", "Expressions", "Feed", "Flic",
     "FlicdProtocol", "Gestures", "MQTTTopics", "Hub", "JSON", "LanguageServer", "Platform", "Radios", "RuleLoader",
-    "Rules", "Setup",
+    "Rules", "Setup", "WebService",
 ]
 let fuzzing: Target =
     Context.environment["TRYCK_FUZZ"] == nil
@@ -145,14 +145,14 @@ let package = Package(
             "CommandSupport", "CommandText", .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
             "RuleCommands", "ButtonModel", "JSON", "Diagnostics", "Expressions", "Almanac", "Rules", "RuleLoader",
-            "RuleTesting", "Platform", "Setup", "CommandSupport", "CommandText",
+            "RuleTesting", "MQTTTopics", "Platform", "Setup", "CommandSupport", "CommandText",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
             "ReplayCommands", "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "RuleLoader", "MQTTTopics",
             "Hub", "Platform", "Edges", "Setup", "CommandSupport", "CommandText",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
-            "DemoCommands", "ButtonModel", "JSON", "Diagnostics", "Gestures", "MQTTTopics", "Hub", "Simulator",
+            "DemoCommands", "ButtonModel", "JSON", "Diagnostics", "Gestures", "Rules", "MQTTTopics", "Hub", "Simulator",
             "Reactor", "Platform", "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText", "RuleCommands",
             "CLinux",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
@@ -236,7 +236,9 @@ let package = Package(
         tests(
             "RuleLoaderTests", "RuleLoader", "Rules", "Gestures", "Expressions", "Almanac", "Diagnostics",
             "ButtonModel", "JSON", resources: [.copy("Golden"), .copy("Examples"), .copy("Schema")]),
-        tests("RuleTestingTests", "RuleTesting", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON"),
+        tests(
+            "RuleTestingTests", "RuleTesting", "RuleLoader", "Rules", "Expressions", "Almanac", "Diagnostics", "ButtonModel",
+            "JSON"),
         tests("LanguageServerTests", "LanguageServer", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON"),
         tests("MQTTTopicsTests", "MQTTTopics", "ButtonModel", "JSON", resources: [.copy("Golden")]),
         tests("FeedTests", "Feed", "ButtonModel", "JSON", "MQTTTopics"),

@@ -37,7 +37,9 @@ struct DemoCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The rules. The default is the example.", valueName: "file"))
     var rules: String?
 
-    @Option(help: ArgumentHelp("The simulated buttons. The default is the example.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "The simulated buttons. The default is those that --rules declares, or the example.", valueName: "file"))
     var simulator: String?
 
     @Option(
@@ -95,12 +97,15 @@ struct DemoCommand: ParsableCommand {
         }
     }
 
-    /// Reports errors in the rules and fails. A daemon would run without these rules, and the demo would show nothing.
+    /// Reports errors in the rules and fails; else simulates their buttons, if no others are named. A daemon would run without these rules, and the demo would show nothing.
     private func check(_ files: DemoFiles) throws(Failure) {
         let checker = FileChecker(
             environment: SystemEnvironment.environmentVariables, workingDirectory: SystemEnvironment.workingDirectory)
         let checked = try checker.check(.file(files.rules))
-        guard checked.contains(where: { $0.diagnostics.contains { $0.severity == .error } }) else { return }
+        guard checked.contains(where: { $0.diagnostics.contains { $0.severity == .error } }) else {
+            if files.simulatesDeclaredButtons { try files.simulate(FileChecker.rules(in: checked).buttons) }
+            return
+        }
         let output = Output.standardError
         output.write(text: CheckedFile.report(checked, style: output.style))
         throw .silent(.configuration)

@@ -2,6 +2,7 @@ import CommandSupport
 import Glibc
 import JSON
 import Platform
+import Rules
 
 /// The demo's temporary directory and its files. Rules and simulated buttons are read where they are, so that messages
 /// name files that can be edited.
@@ -10,6 +11,8 @@ struct DemoFiles: Sendable {
     let rules, simulator: String
     private let temporary: TemporaryDirectory
     private let pagePort: Int?
+    /// True if the simulator file is made from the rules.
+    let simulatesDeclaredButtons: Bool
 
     var directory: String { temporary.path }
     var configuration: String { "\(directory)/tryck.yaml" }
@@ -21,18 +24,47 @@ struct DemoFiles: Sendable {
 
     /// - Parameters:
     ///   - rules: a rules file to use instead of the one that is installed.
-    ///   - simulator: a simulator file to use instead of the one that is installed.
+    ///   - simulator: a simulator file to use instead of the one that is installed. Without it, but with `rules`, the buttons
+    ///     of these rules have to be given to `simulate`.
     ///   - pagePort: the port of the page on loopback; `nil` without a page.
     init(rules: String?, simulator: String?, pagePort: Int? = nil) throws(Failure) {
         self.rules = try DemoFiles.locate(rules, "home.yaml", option: "--rules")
-        self.simulator = try DemoFiles.locate(simulator, "simulator.yaml", option: "--simulator")
         self.pagePort = pagePort
+        simulatesDeclaredButtons = rules != nil && simulator == nil
+        let located =
+            simulatesDeclaredButtons ? nil : try DemoFiles.locate(simulator, "simulator.yaml", option: "--simulator")
         temporary = try TemporaryDirectory()
+        self.simulator = located ?? "\(temporary.path)/simulator.yaml"
         guard DemoFiles.write(yaml, to: configuration), mkdir(stateDirectory, 0o700) == 0 else {
             let reason = String(cString: strerror(errno))
             remove()
             throw Failure(
                 .unavailable, "\(directory) cannot be written: \(reason). Set TMPDIR to a directory that can.")
+        }
+    }
+
+    /// Writes the simulator file for these buttons. Rules without buttons, which are about any button, get one.
+    func simulate(_ buttons: [DeclaredButton]) throws(Failure) {
+        var text = "buttons:\n"
+        for button in buttons {
+            let identity: (key: String, value: String)
+            switch button.hardware {
+            case .address(let address): identity = ("address", address.description)
+            case .serial(let serial): identity = ("serial", serial)
+            case .nickname(let nickname): identity = ("nickname", nickname)
+            case .uuid:
+                throw Failure(
+                    .configuration,
+                    "The button \(button.name) is declared by its uuid, which is not simulated. Declare it by its "
+                        + "serial, or name simulated buttons with --simulator.")
+            }
+            text +=
+                "  \(JSONValue.string(button.name)): {model: \(button.model.rawValue), \(identity.key): "
+                + "\(JSONValue.string(identity.value)), public: true}\n"
+        }
+        if buttons.isEmpty { text += "  button: {public: true}\n" }
+        guard DemoFiles.write(text, to: simulator) else {
+            throw Failure(.unavailable, "\(simulator) cannot be written: \(String(cString: strerror(errno))).")
         }
     }
 

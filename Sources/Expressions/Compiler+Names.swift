@@ -15,6 +15,15 @@ extension Compiler {
             }
             return nil
         }
+        if let type = scope.change, let value = ChangeValue(rawValue: rootName) {
+            if let field = path.first {
+                report(
+                    "E402", at: field.range, "\"\(rootName)\" is a value and has no field \"\(field.name)\"")
+                return nil
+            }
+            reads.insert(.change(value))
+            return checked(.read(.change(value)), type, syntax)
+        }
         guard let root = Root(rawValue: rootName) else {
             unknownRoot(rootName, rootRange, isAlone: path.isEmpty)
             return nil

@@ -19,6 +19,9 @@ package struct EvaluationContext: Hashable, Sendable {
     package var sun = SunFacts()
     package var brokerIsConnected = false
     package var repetition = RepeatFacts()
+    /// The values of a state before and after a change.
+    package var old = Value.unknown
+    package var new = Value.unknown
     /// The numbers of the function `random`. Unlike the values above, an evaluation changes them.
     package var draws = RandomDraws()
 
@@ -164,6 +167,8 @@ extension EvaluationContext {
         case .broker(.connected): .boolean(brokerIsConnected)
         case .repeat(.index): .integer(repetition.index)
         case .repeat(.elapsed): Value(repetition.elapsed)
+        case .change(.old): old
+        case .change(.new): new
         }
     }
 }

@@ -1,3 +1,8 @@
+/// A value of a state that changes, in `from` and `to` of its trigger. The raw value is the name in the language.
+package enum ChangeValue: String, CaseIterable, Hashable, Sendable {
+    case old, new
+}
+
 /// The location of a value in `EvaluationContext`, resolved at compile time.
 package enum ValueReference: Hashable, Sendable {
     case trigger(TriggerField)
@@ -12,4 +17,5 @@ package enum ValueReference: Hashable, Sendable {
     case sun(SunField)
     case broker(BrokerField)
     case `repeat`(RepeatField)
+    case change(ChangeValue)
 }

@@ -8,6 +8,8 @@ struct CheckedSet: Sendable {
     /// The path of the entry file, or that of the configuration if the configuration was checked.
     private(set) var key: String
     private let inputs: LoadInputs
+    /// The configuration and what it was read with, if it was checked.
+    private var configuration: (file: SourceFile, inputs: LoadInputs)?
     /// What the loader was told, so that the set can be loaded again with one other text.
     private var answers: [RuleSetLoader.Request: RuleSetLoader.Answer] = [:]
     /// The files of the set, the entry file first.
@@ -31,9 +33,25 @@ struct CheckedSet: Sendable {
         inputs = LoadInputs()
     }
 
-    var secrets: SourceFile? { inputs.secrets }
+    /// The secrets of the rules and of the configuration.
+    var allSecrets: [SourceFile] {
+        let files = [inputs.secrets, configuration?.inputs.secrets].compactMap(\.self)
+        return files.count == 2 && files[0].name == files[1].name ? [files[0]] : files
+    }
 
-    func contains(_ path: String) -> Bool { file(path) != nil || secrets?.name == path }
+    func contains(_ path: String) -> Bool { file(path) != nil || inputs.secrets?.name == path }
+
+    /// The secrets that a file of the set can use; `nil`: there are none.
+    func secrets(for path: String) -> SourceFile? {
+        isConfiguration(path) ? configuration?.inputs.secrets : inputs.secrets
+    }
+
+    /// The path of the secrets that a file of the set can use, whether it exists or not.
+    func secretsPath(for path: String) -> String {
+        PathText.secrets(beside: isConfiguration(path) ? path : entry.name)
+    }
+
+    private func isConfiguration(_ path: String) -> Bool { configuration?.file.name == path }
 
     /// A file by its name in diagnostics, or by its path without symbolic links.
     func file(_ path: String) -> SourceFile? { files.first { $0.name == path || $0.identity == path } }
@@ -41,7 +59,7 @@ struct CheckedSet: Sendable {
     mutating func add(_ answer: RuleSetLoader.Answer, to request: RuleSetLoader.Request) {
         answers[request] = answer
         guard case .files(let found) = answer else { return }
-        for file in found where !files.contains(where: { $0.name == file.name }) && file.name != secrets?.name {
+        for file in found where !files.contains(where: { $0.name == file.name }) && file.name != inputs.secrets?.name {
             files.append(file)
         }
     }
@@ -53,14 +71,34 @@ struct CheckedSet: Sendable {
     }
 
     /// Adds a configuration to the files of its rules.
-    mutating func add(_ configuration: SourceFile, _ diagnostics: [Diagnostic]) {
+    mutating func add(_ configuration: SourceFile, _ inputs: LoadInputs, _ diagnostics: [Diagnostic]) {
         key = configuration.name
+        self.configuration = (configuration, inputs)
         if files.isEmpty { files = [configuration] } else { files.append(configuration) }
         self.diagnostics = diagnostics + self.diagnostics
     }
 
+    /// The diagnostics of the set, or of the configuration, with another text of a file and other secrets.
+    func diagnostics(
+        replacing path: String, with text: [UInt8], secrets: SourceFile
+    ) -> [Diagnostic] {
+        guard let configuration, isConfiguration(path) else {
+            return loaded(replacing: path, with: text, secrets: secrets).diagnostics
+        }
+        var (file, inputs) = configuration
+        file.text = text
+        inputs.secrets = secrets
+        return FileLoader.configuration(file, in: inputs).diagnostics
+    }
+
     /// The set with another text of one file. Programs are not searched for.
-    func loaded(replacing path: String, with text: [UInt8]) -> LoadResult<RuleSet> {
+    ///
+    /// - Parameter secrets: other secrets; `nil`: those that it was loaded with.
+    func loaded(
+        replacing path: String, with text: [UInt8], secrets: SourceFile? = nil
+    ) -> LoadResult<RuleSet> {
+        var inputs = inputs
+        if let secrets { inputs.secrets = secrets }
         func replaced(_ file: SourceFile) -> SourceFile {
             guard file.name == path || file.identity == path else { return file }
             var file = file

@@ -21,6 +21,8 @@ extension LanguageServer {
         if kinds?.contains(where: { "refactor".hasPrefix($0) }) ?? true {
             let position = document.lines.sourcePosition(of: start, client.encoding)
             actions += ruleActions(path, document, at: position)
+            if let action = keyOrderAction(path, document, at: position) { actions.append(action) }
+            actions += secretActions(path, document, at: position)
         }
         return .array(actions)
     }

@@ -15,7 +15,9 @@ private struct Completion {
         case value = 12
         case keyword = 14
         case snippet = 15
+        case file = 17
         case reference = 18
+        case folder = 19
     }
 
     var label: String
@@ -33,25 +35,57 @@ extension LanguageServer {
     /// The most items of one answer. With more, the editor asks again when the user has typed another character.
     private static let maximumItems = 1_000
 
-    mutating func completion(_ parameters: JSONValue) throws(ResponseError) -> JSONValue {
+    /// - Returns: `nil` if the answer has to wait for names of files, which are asked for.
+    mutating func completion(_ parameters: JSONValue, id: JSONValue) throws(ResponseError) -> JSONValue? {
         let (path, document) = try document(parameters)
         let position = try position(parameters)
         let lines = document.lines
-        guard position.line < lines.count, document.kind == .rules else { return [] }
+        guard position.line < lines.count else { return [] }
         let offset = lines.offset(of: position, client.encoding)
-        guard let place = EditPlace(document.octets, lineStart: lines.start(of: position.line), offset: offset) else {
-            return []
-        }
+        guard
+            let place = EditPlace(
+                document.octets, lineStart: lines.start(of: position.line), offset: offset, in: document.kind)
+        else { return [] }
         let start = offset - place.prefix.utf8.count
         let range: JSONValue = [
             "start": lines.position(ofOffset: start, client.encoding).json,
             "end": lines.position(ofOffset: offset, client.encoding).json,
         ]
-        let all = completions(at: place, path).filter { $0.label.hasPrefixIgnoringCase(place.prefix) }
+        if place.isIncludedFile { return include(place.prefix, path, range, id: id) }
+        return answer(completions(at: place, path), place.prefix, range)
+    }
+
+    private func answer(_ all: [Completion], _ prefix: String, _ range: JSONValue) -> JSONValue {
+        let all = all.filter { $0.label.hasPrefixIgnoringCase(prefix) }
         return [
             "isIncomplete": .bool(all.count > Self.maximumItems),
             "items": .array(all.prefix(Self.maximumItems).map { item($0, range) }),
         ]
+    }
+
+    // MARK: Files
+
+    /// Asks for the names in the directory that a path in `include` names so far. Paths that leave the directory of the
+    /// rules are not completed, because the loader refuses them.
+    private mutating func include(_ prefix: String, _ path: String, _ range: JSONValue, id: JSONValue) -> JSONValue? {
+        let folder = prefix.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(prefix[...$0]) } ?? ""
+        guard !folder.hasPrefix("/"), !folder.split(separator: "/").contains("..") else { return [] }
+        listing = Listing(id: id, folder: folder, path: path, prefix: prefix, range: range)
+        effects.append(.find(.names(directory: PathPattern.path(folder + ".", relativeTo: path))))
+        return nil
+    }
+
+    /// Completes a path in `include` with the rules files and directories of a directory.
+    func answer(_ listing: Listing, _ names: [String]) -> JSONValue {
+        let included = Set(outlines.lastValidOutline(of: listing.path)?.inclusions.map(\.pattern.text) ?? [])
+        let others: Set<Substring> = ["secrets.yaml", "tryck.yaml", PathText.name(of: listing.path)]
+        let paths = names.sorted().filter { name in
+            name.hasSuffix("/") || name.hasSuffix(".yaml") && !(listing.folder.isEmpty && others.contains(name[...]))
+        }.map { listing.folder + $0 }
+        return answer(
+            paths.filter { !included.contains($0) }.map {
+                Completion(label: $0, kind: $0.hasSuffix("/") ? .folder : .file)
+            }, listing.prefix, listing.range)
     }
 
     private func item(_ completion: Completion, _ range: JSONValue) -> JSONValue {
@@ -94,6 +128,10 @@ extension LanguageServer {
                     text: place.namesAreKeys ? name.name + ": " : nil, order: 0)
             }
         }
+        if place.isEnvironmentVariable {
+            // Their values stay unknown to the editor.
+            items += variables.keys.sorted().map { Completion(label: $0, kind: .variable) }
+        }
         if place.isTopic {
             items += topics(path).map { Completion(label: $0, kind: .value, detail: "a topic of these rules") }
         }
@@ -127,6 +165,10 @@ extension LanguageServer {
     private func declared(
         _ kind: NameKind, _ place: EditPlace, _ path: String, _ set: RuleSet?
     ) -> [(name: String, detail: String?)] {
+        if kind == .secret {
+            let file = self.set(of: path)?.secrets(for: path)
+            return (file.map(FileOutline.secrets) ?? []).map { ($0.name, "secret") }
+        }
         guard let set else { return [] }
         switch kind {
         case .button:
@@ -140,9 +182,7 @@ extension LanguageServer {
         case .input:
             let scripts = set.scripts.filter { place.script == nil || $0.name == place.script }
             return Set(scripts.flatMap { $0.inputs.map(\.name) }).sorted().map { ($0, "input") }
-        case .secret:
-            let names = self.set(of: path)?.secrets.map { FileOutline.secrets(in: $0).map(\.name) } ?? []
-            return names.map { ($0, "secret") }
+        case .secret: return []
         case .result:
             let names = outlines.lastValidOutline(of: path)?.names.filter { $0.kind == .result && $0.isDeclaration }
             return Set((names ?? []).map(\.name)).sorted().map { ($0, "result") }

@@ -12,7 +12,7 @@ extension LanguageServer {
         var known: Set<Diagnostic> = []
         var files: [String: SourceFile] = [:]
         for (_, set) in sets.sorted(by: { $0.key < $1.key }) {
-            for file in set.files + (set.secrets.map { [$0] } ?? []) where files[file.name] == nil {
+            for file in set.files + set.allSecrets where files[file.name] == nil {
                 files[file.name] = file
             }
             let prefix = PathText.join(PathText.directory(of: PathText.directory(of: set.entry.name)), "")

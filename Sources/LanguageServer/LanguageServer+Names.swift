@@ -52,7 +52,7 @@ extension LanguageServer {
                 found.append(Occurrence(name: other, path: documentPath(of: file, file.name), lines: lines))
             }
         }
-        if name.kind == .secret, let secrets = set(of: path)?.secrets {
+        if name.kind == .secret, let secrets = set(of: path)?.secrets(for: path) {
             let lines = TextLines(secrets.text)
             for other in FileOutline.secrets(in: secrets) where other.name == name.name {
                 found.append(Occurrence(name: other, path: secrets.name, lines: lines))

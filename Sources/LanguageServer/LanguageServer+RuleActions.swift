@@ -9,7 +9,7 @@ import Rules
 extension LanguageServer {
     /// The octets of a set up to which these changes are offered. Editors ask for them with each movement of the cursor, and
     /// each change is tried before it is offered.
-    private static let maximumSetLength = 128 << 10
+    static let maximumSetLength = 128 << 10
 
     /// Changes of the rule at a position: to ignore late presses, and to write a test for it.
     mutating func ruleActions(_ path: String, _ document: OpenDocument, at position: SourcePosition) -> [JSONValue] {

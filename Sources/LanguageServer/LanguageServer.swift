@@ -49,9 +49,25 @@ package struct LanguageServer: Sendable {
         var hasDocumentChanges = false
         /// True if the editor can tell when other programs change files.
         var watchesFiles = false
+        /// True if an edit can create a file.
+        var createsFiles = false
+        /// True if the editor can be told that the lenses have changed.
+        var refreshesLenses = false
     }
 
-    private let variables: [String: String]
+    /// A completion of `include` that waits for the names in a directory.
+    struct Listing: Sendable {
+        /// The identifier of the request.
+        var id: JSONValue
+        /// The part of the path before the name, with `/` at the end, or empty.
+        var folder: String
+        /// The document.
+        var path: String
+        var prefix: String
+        var range: JSONValue
+    }
+
+    let variables: [String: String]
     private let version: String
     private var framer = MessageFramer()
     var phase = Phase.new
@@ -74,6 +90,10 @@ package struct LanguageServer: Sendable {
     var clickTimings: [String: [String: ClickTiming]] = [:]
     /// The outlines of files, for their current text.
     var outlines = OutlineCache()
+    var listing: Listing?
+    /// Whether tests have passed when they ran last, by the key of the set and the name of the test. A set that is checked
+    /// again has none.
+    var testResults: [String: [String: Bool]] = [:]
     private var timer: Instant?
     var effects: [Effect] = []
 
@@ -91,14 +111,20 @@ package struct LanguageServer: Sendable {
         case .received(let octets): framer.append(octets)
         case .inputEnded: end(status: phase == .shutDown ? 0 : 1)
         case .found(let answer):
-            check?.answer(answer)
-            proceed()
+            if let listing {
+                self.listing = nil
+                let names = if case .names(let names) = answer { names } else { [String]() }
+                send(["jsonrpc": "2.0", "id": listing.id, "result": self.answer(listing, names)])
+            } else {
+                check?.answer(answer)
+                proceed()
+            }
         case .timerFired: timer = nil
         }
         beginCheck(at: now)
         // A check that has begun ends before the next message is read, so that a request finds the names of a file that was
         // opened just before.
-        while phase != .ended, check == nil, let frame = framer.next() {
+        while phase != .ended, check == nil, listing == nil, let frame = framer.next() {
             handle(frame, at: now)
             beginCheck(at: now)
         }
@@ -129,7 +155,8 @@ package struct LanguageServer: Sendable {
         let parameters = message["params"] ?? .null
         guard let id else { return notify(method, parameters, at: now) }
         do throws(ResponseError) {
-            send(["jsonrpc": "2.0", "id": id, "result": try answer(method, parameters)])
+            guard let result = try answer(method, parameters, id: id) else { return }
+            send(["jsonrpc": "2.0", "id": id, "result": result])
         } catch {
             respond(to: id, with: error)
         }
@@ -144,7 +171,10 @@ package struct LanguageServer: Sendable {
 
     mutating func send(_ message: JSONValue) { effects.append(.send(MessageFramer.frame(message.encoded()))) }
 
-    private mutating func answer(_ method: String, _ parameters: JSONValue) throws(ResponseError) -> JSONValue {
+    /// - Returns: `nil` if the answer is sent later.
+    private mutating func answer(
+        _ method: String, _ parameters: JSONValue, id: JSONValue
+    ) throws(ResponseError) -> JSONValue? {
         switch phase {
         case .new where method != "initialize":
             throw ResponseError(.serverNotInitialized, "The first request has to be initialize.")
@@ -158,7 +188,7 @@ package struct LanguageServer: Sendable {
         case "shutdown":
             phase = .shutDown
             return .null
-        case "textDocument/completion": return try completion(parameters)
+        case "textDocument/completion": return try completion(parameters, id: id)
         case "textDocument/hover": return try hover(parameters)
         case "textDocument/definition": return try definition(parameters)
         case "textDocument/references": return try references(parameters)
@@ -167,6 +197,8 @@ package struct LanguageServer: Sendable {
         case "textDocument/prepareRename": return try prepareRename(parameters)
         case "textDocument/rename": return try rename(parameters)
         case "textDocument/codeAction": return try codeActions(parameters)
+        case "textDocument/codeLens": return try codeLenses(parameters)
+        case "workspace/executeCommand": return try execute(parameters)
         case "textDocument/inlayHint": return try inlayHints(parameters)
         case "textDocument/semanticTokens/full": return try semanticTokens(parameters)
         default: throw ResponseError(.methodNotFound, "There is no method \(method.prefix(100)).")
@@ -205,16 +237,21 @@ package struct LanguageServer: Sendable {
         }
         client.watchesFiles =
             capabilities?["workspace"]?["didChangeWatchedFiles"]?["dynamicRegistration"]?.boolValue ?? false
-        client.hasDocumentChanges = capabilities?["workspace"]?["workspaceEdit"]?["documentChanges"]?.boolValue ?? false
+        let edit = capabilities?["workspace"]?["workspaceEdit"]
+        client.hasDocumentChanges = edit?["documentChanges"]?.boolValue ?? false
+        client.createsFiles = edit?["resourceOperations"]?.arrayValue?.contains("create") ?? false
+        client.refreshesLenses = capabilities?["workspace"]?["codeLens"]?["refreshSupport"]?.boolValue ?? false
         return [
             "capabilities": [
                 "positionEncoding": .string(client.encoding.rawValue),
                 "textDocumentSync": ["openClose": true, "change": 2, "save": ["includeText": false]],
-                "completionProvider": ["triggerCharacters": [" ", ":", ".", "-", "!"]],
+                "completionProvider": ["triggerCharacters": [" ", ":", ".", "-", "!", "/"]],
                 "hoverProvider": true, "definitionProvider": true, "referencesProvider": true,
                 "documentSymbolProvider": true, "workspaceSymbolProvider": true,
                 "renameProvider": ["prepareProvider": true],
                 "codeActionProvider": ["codeActionKinds": ["quickfix", "refactor"]], "inlayHintProvider": true,
+                "codeLensProvider": ["resolveProvider": false],
+                "executeCommandProvider": ["commands": [.string(Self.runTest)]],
                 "semanticTokensProvider": [
                     "legend": ["tokenTypes": .array(Self.tokenTypes), "tokenModifiers": []], "full": true,
                 ],
@@ -304,7 +341,7 @@ package struct LanguageServer: Sendable {
 
     /// Begins the check that is due, or sets the timer for the next one.
     private mutating func beginCheck(at now: Instant) {
-        guard phase != .ended, check == nil else { return }
+        guard phase != .ended, check == nil, listing == nil else { return }
         while let (path, time) = due.min(by: { ($0.value, $0.key) < ($1.value, $1.key) }) {
             guard time <= now else { return setTimer(time) }
             due[path] = nil
@@ -337,6 +374,7 @@ package struct LanguageServer: Sendable {
         if let set = check.result {
             sets[set.key] = set
             clickTimings[set.key] = nil
+            testResults[set.key] = nil
             entries[check.path] = set.key
             // Other documents of this set need no check of their own.
             for path in documents.keys where set.key == set.entry.name && set.file(path) != nil {
@@ -355,6 +393,7 @@ package struct LanguageServer: Sendable {
         let used = Set(entries.values)
         sets = sets.filter { used.contains($0.key) }
         clickTimings = clickTimings.filter { used.contains($0.key) }
+        testResults = testResults.filter { used.contains($0.key) }
     }
 
     // MARK: Access for requests

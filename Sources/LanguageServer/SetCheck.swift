@@ -10,6 +10,8 @@ package enum DiskRequest: Hashable, Sendable {
     case systemTimeZone
     /// Which of these programs cannot be found.
     case missingPrograms(Set<String>)
+    /// The names in a directory.
+    case names(directory: String)
 }
 
 /// The answer to a `DiskRequest`.
@@ -18,6 +20,8 @@ package enum DiskAnswer: Sendable {
     case set(RuleSetLoader.Answer)
     case systemTimeZone(LoadInputs.ZoneFile?)
     case missingPrograms(Set<String>)
+    /// For `names`: at most some thousand names, those of directories with `/` at the end.
+    case names([String])
 }
 
 /// Checks the rule set that a file belongs to, with the texts in the editor in place of those on the disk.
@@ -36,6 +40,8 @@ struct SetCheck: Sendable {
     private enum Stage {
         /// Looking for `tryck.yaml` in these directories.
         case configuration(ArraySlice<String>)
+        /// Reading the secrets of a configuration.
+        case configurationSecrets(SourceFile)
         /// Looking in these directories for a file that includes this one.
         case siblings(ArraySlice<String>)
         /// Reading an entry file.
@@ -56,7 +62,7 @@ struct SetCheck: Sendable {
     private let variables: [String: String]
     private var stage: Stage
     private var candidates: ArraySlice<SourceFile> = []
-    private var configuration: (file: SourceFile, loaded: LoadResult<Configuration>)?
+    private var configuration: (file: SourceFile, inputs: LoadInputs, loaded: LoadResult<Configuration>)?
     /// True while the set is tried that `tryck.yaml` names.
     private var isNamed = false
     private var inputs = LoadInputs()
@@ -71,8 +77,7 @@ struct SetCheck: Sendable {
         self.versions = versions
         self.variables = variables
         if let text = open[path], FileKind(name: path, text: text) == .configuration {
-            stage = .done
-            take(configuration: SourceFile(name: path, text: text))
+            stage = .configurationSecrets(SourceFile(name: path, text: text))
         } else {
             stage = .configuration(SetCheck.directories(above: path)[...])
         }
@@ -81,13 +86,14 @@ struct SetCheck: Sendable {
     var nextRequest: DiskRequest? {
         switch stage {
         case .configuration(let directories): directories.first.map { .file(PathText.join($0, "tryck.yaml")) }
+        case .configurationSecrets(let file): .file(PathText.secrets(beside: file.name))
         case .siblings(let directories):
             directories.first.map { directory in
                 let file = PathText.join(directory, "*.yaml")
                 return .ofSet(.files(PathPattern("*.yaml"), from: file), entry: file)
             }
         case .entry(let path): .file(path)
-        case .secrets(let entry): .file(PathText.join(PathText.directory(of: entry.name), "secrets.yaml"))
+        case .secrets(let entry): .file(PathText.secrets(beside: entry.name))
         case .systemTimeZone: .systemTimeZone
         case .loading: loader.first?.nextRequest.map { .ofSet($0, entry: attempt.entry.name) }
         case .programs(let loaded): .missingPrograms(loaded.programs)
@@ -102,7 +108,9 @@ struct SetCheck: Sendable {
                 let rest = directories.dropFirst()
                 return rest.isEmpty ? lookForSiblings() : (stage = .configuration(rest))
             }
-            take(configuration: file)
+            stage = .configurationSecrets(file)
+        case (.configurationSecrets(let file), .set(let answer)):
+            take(configuration: file, secrets: self.file(in: answer, named: PathText.secrets(beside: file.name)))
         case (.siblings(let directories), .set(let answer)):
             if case .files(let files) = answer { candidates = candidates(among: files) }
             stage = .siblings(directories.dropFirst())
@@ -111,7 +119,7 @@ struct SetCheck: Sendable {
             guard let file = file(in: answer, named: path) else { return failed() }
             load(file)
         case (.secrets(let entry), .set(let answer)):
-            inputs.secrets = file(in: answer, named: PathText.join(PathText.directory(of: entry.name), "secrets.yaml"))
+            inputs.secrets = file(in: answer, named: PathText.secrets(beside: entry.name))
             stage = .systemTimeZone(entry)
         case (.systemTimeZone(let entry), .systemTimeZone(let zone)):
             inputs.systemTimeZone = zone
@@ -136,11 +144,11 @@ struct SetCheck: Sendable {
 
     // MARK: Finding the entry file
 
-    private mutating func take(configuration file: SourceFile) {
+    private mutating func take(configuration file: SourceFile, secrets: SourceFile?) {
         let directory = PathText.directory(of: file.name)
-        inputs = LoadInputs(variables: variables)
+        inputs = LoadInputs(secrets: secrets, variables: variables)
         let loaded = FileLoader.configuration(file, in: inputs)
-        configuration = (file, loaded)
+        configuration = (file, inputs, loaded)
         guard let value = loaded.value else {
             return path == file.name ? finish() : lookForSiblings()
         }
@@ -232,7 +240,7 @@ struct SetCheck: Sendable {
         loader = []
         guard let configuration, path == configuration.file.name else { return }
         var set = result ?? CheckedSet(entry: path)
-        set.add(configuration.file, configuration.loaded.diagnostics)
+        set.add(configuration.file, configuration.inputs, configuration.loaded.diagnostics)
         result = set
     }
 
@@ -291,6 +299,9 @@ enum PathText {
     static func join(_ directory: String, _ name: String) -> String {
         directory.hasSuffix("/") ? directory + name : directory + "/" + name
     }
+
+    /// The path of the secrets for a file.
+    static func secrets(beside path: String) -> String { join(directory(of: path), "secrets.yaml") }
 
     static func name(of path: String) -> Substring {
         path.utf8.lastIndex(of: UInt8(ascii: "/")).map { path[path.utf8.index(after: $0)...] } ?? path[...]

@@ -23,6 +23,7 @@ struct DiskFiles {
         case .systemTimeZone:
             .systemTimeZone(
                 zones.system(variables["TZ"]).map { LoadInputs.ZoneFile(name: $0.name, octets: $0.octets) })
+        case .names(let directory): .names(RuleFiles.names(of: directory))
         case .missingPrograms(let names): .missingPrograms(names.filter { !RuleFiles.isProgram($0) })
         }
     }

@@ -31,6 +31,10 @@ struct Comparison {
     private var cache = RuleSetCache()
     private var before: (house: ReplayedHouse?, ledger: RuleLedger) = (nil, RuleLedger())
     private var after: (house: ReplayedHouse?, ledger: RuleLedger) = (nil, RuleLedger())
+    /// What both have stored at the end of a process; `nil` at the beginning, and after a part of the history that is missing.
+    private var stored: (before: RuleState, after: RuleState)?
+    /// True if a part of the history is missing before the next header.
+    private var isInterrupted = false
     private var notes: [String] = []
     /// Further notes are dropped, because a damaged history can cause one for each of its segments, and the first ones show what is
     /// wrong.
@@ -50,12 +54,14 @@ struct Comparison {
     mutating func take(_ item: HistoryFiles.Item) -> Bool {
         do {
             switch item {
-            case .gap(let reason): note(reason)
+            case .gap(let reason):
+                note(reason)
+                isInterrupted = true
             case .begin(let header):
                 before.ledger.begin()
                 after.ledger.begin()
                 before.house = ReplayedHouse(header, rules: try cache.set(header.rules))
-                after.house = ReplayedHouse(header, rules: rules)
+                after.house = ReplayedHouse(restored(header), rules: rules)
                 noteUnknownStates()
             case .input(let input):
                 let set = try input.rulesToLoad.map { (recorded) throws(Failure) in try cache.set(recorded) }
@@ -64,6 +70,7 @@ struct Comparison {
             case .end(let next):
                 take(try before.house?.finish(before: next) ?? [], of: nil, into: \.before)
                 take(try after.house?.finish(before: next) ?? [], of: nil, into: \.after)
+                stored = before.house.flatMap { before in after.house.map { (before.stored, $0.stored) } }
                 (before.house, after.house) = (nil, nil)
             }
             return true
@@ -73,6 +80,19 @@ struct Comparison {
             (before.house, after.house) = (nil, nil)
             return false
         }
+    }
+
+    /// The header of a start, as it would have been with the other rules: where they have stored something else than those that
+    /// ran, they find it again.
+    private mutating func restored(_ header: RecordingHeader) -> RecordingHeader {
+        defer { (stored, isInterrupted) = (nil, false) }
+        guard let stored, !isInterrupted, !header.continues else { return header }
+        var header = header
+        let (before, after) = stored
+        header.stored.rules.variables.replace(before.variables, after.variables)
+        header.stored.rules.cycles.replace(before.cycles, after.cycles)
+        header.stored.rules.dailyTimes.replace(before.dailyTimes, after.dailyTimes)
+        return header
     }
 
     private var time: String { before.house.map { "\($0.time)" } ?? "its beginning" }
@@ -162,6 +182,13 @@ struct Comparison {
         guard let button else { return true }
         return event.button == button || before.ledger.names[event.button] == button
             || after.ledger.names[event.button] == button
+    }
+}
+
+extension Dictionary where Value: Equatable {
+    /// Takes the values of `after` that differ from those of `before`.
+    fileprivate mutating func replace(_ before: Self, _ after: Self) {
+        for key in Set(before.keys).union(after.keys) where before[key] != after[key] { self[key] = after[key] }
     }
 }
 

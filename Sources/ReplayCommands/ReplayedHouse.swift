@@ -50,6 +50,8 @@ struct ReplayedHouse {
     private var answers: [Hub.Input] = []
     /// The load of rules that the hub waits for.
     private var load: JobID?
+    /// What the rules have stored: what a restart restores.
+    private(set) var stored: RuleState
     private var isStopped = false
     private var moments: [Moment] = []
 
@@ -57,6 +59,7 @@ struct ReplayedHouse {
         hub = Hub(replaying: header, rules: rules)
         hub.collectRuleActions()
         clock = (header.startedAt, now)
+        stored = header.stored.rules
         _ = hub.handle(.controlLine(ReplayRun.watcher, Array(#"{"request":"watch"}"#.utf8)), at: now)
     }
 
@@ -166,6 +169,8 @@ struct ReplayedHouse {
             case .setTimer(let deadline): timer = deadline
             case .cancelTimer: timer = nil
             case .publish(let id, _, _): answers.append(.published(id))
+            case .record(_, let changes):
+                for case .rules(let change) in changes { stored.apply(change) }
             case .sync(let token): answers.append(.synced(token, true))
             case .startProcess(let id, _), .startWebRequest(let id, _):
                 guard let job = hub.recordedJob(effect) else { break }
@@ -180,7 +185,7 @@ struct ReplayedHouse {
             case .cancelWebRequest(let id): jobs.cancelled(id)
             case .loadRules(let id, _): load = id
             case .readFirmware(let id, _): answers.append(.firmwareRead(id, .failed("not in a replay")))
-            case .needsEntropy, .goOn, .openTransport, .closeTransport, .send, .bus, .source, .record, .subscribe,
+            case .needsEntropy, .goOn, .openTransport, .closeTransport, .send, .bus, .source, .subscribe,
                 .unsubscribe, .discard, .respond, .flicd, .pressSimulated, .log, .setLogLevel, .status, .writeMetrics,
                 .finish:
                 break

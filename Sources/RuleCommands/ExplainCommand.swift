@@ -15,16 +15,20 @@ struct ExplainCommand: ParsableCommand {
         abstract: "Show which rules an event would run, and why others would not run.",
         discussion: """
             Shows each gate of each rule, with the values in its conditions, and what the steps of a rule that runs \
-            would do if nothing else happened. Needs no daemon, and performs no actions. A state has the value that is \
-            given here, or else its default. The default for --at is the present time.
+            would do if nothing else happened. Performs no actions. Needs no daemon: a state has the value that is given \
+            here, or else its default. With --live, states, variables, and whether rules are enabled are those of the \
+            daemon, unless they are given here. The default for --at is the present time.
 
               tryck explain kitchen click
               tryck explain hall click --at 23:15 --state hall_light=OFF --state lux=3
               tryck explain garage clicks_3 --queued 2s
+              tryck explain hall click --live
               tryck explain garage --pattern short,short,long
               tryck explain kitchen hold --held-for 3s
               tryck explain --chord bed_left,bed_right
               tryck explain desk rotate_clockwise --steps 5 --position 40 --slot 3
+              tryck explain --due --at 21:00
+              tryck explain --change door=open --state door=closed
             """)
 
     @Argument(help: "A button's name in the rules.")
@@ -40,6 +44,16 @@ struct ExplainCommand: ParsableCommand {
         help: ArgumentHelp(
             "Two to four buttons that are pressed together, without button and event.", valueName: "buttons"))
     var chord: String?
+
+    @Flag(
+        help: "The at triggers that fire at the time of --at, or within the minute after it, without button and event.")
+    var due = false
+
+    @Option(
+        help: ArgumentHelp(
+            "A change of a state to this value, from that of --state, without button and event.",
+            valueName: "name=value"))
+    var change: String?
 
     @Option(
         help: ArgumentHelp(
@@ -60,6 +74,9 @@ struct ExplainCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The value of a variable.", valueName: "name=value"))
     var variable: [String] = []
 
+    @Flag(help: "Take the values of states and variables from the running daemon.")
+    var live = false
+
     @Option(help: ArgumentHelp("The age of the event, if the button stored it.", valueName: "age"))
     var queued: String?
 
@@ -75,16 +92,25 @@ struct ExplainCommand: ParsableCommand {
     @Option(help: "The slot of a Twist, 1 to 12.")
     var slot: Int?
 
+    @OptionGroup var control: ControlOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        if due || change != nil {
+            guard !due || change == nil, button == nil, event == nil, pattern == nil, heldFor == nil, queued == nil,
+                part == nil, chord == nil
+            else { throw ValidationError("--due and --change are given alone, without a button, an event or --chord.") }
+            return
+        }
         if chord != nil {
             guard button == nil, event == nil, pattern == nil, heldFor == nil, queued == nil, part == nil else {
                 throw ValidationError(
                     "--chord is given alone, with the names of its buttons, as in --chord left,right.")
             }
         } else {
-            guard button != nil else { throw ValidationError("Give a button and an event, or --chord.") }
+            guard button != nil else {
+                throw ValidationError("Give a button and an event, --chord, --due or --change.")
+            }
             guard (event == nil) != (pattern == nil) else {
                 throw ValidationError("Give either an event, such as click, or --pattern.")
             }
@@ -105,17 +131,38 @@ struct ExplainCommand: ParsableCommand {
 
     func run() throws {
         let set = try FileChecker.rules(in: FileChecker.here.check(rules.map { .file($0) }))
-        let given = try GivenValues.given(at: at, states: state, variables: variable, in: set)
+        var given = try GivenValues.given(at: at, states: state, variables: variable, in: set)
+        if live { given.complete(with: try LiveValues(control), in: set) }
         let explainer = RuleExplainer(set, given: given)
-        let explanation = try chord.map { try explain(chord: $0, explainer, in: set) } ?? explain(explainer, in: set)
+        let explanation = try explain(explainer, in: set)
         if output.json {
             Output.standardOutput.write(line: explanation.json.description)
         } else {
-            Output.standardOutput.write(ExplanationText.lines(explanation, style: Output.standardOutput.style))
+            Output.standardOutput.write(
+                ExplanationText.lines(
+                    explanation, of: due ? "time" : change != nil ? "change" : "event",
+                    style: Output.standardOutput.style))
         }
     }
 
     private func explain(_ explainer: RuleExplainer, in set: RuleSet) throws -> Explanation {
+        if due { return explainer.explainTimes() }
+        if let change { return try explain(change: change, explainer, in: set) }
+        if let chord { return try explain(chord: chord, explainer, in: set) }
+        return try explainEvent(explainer, in: set)
+    }
+
+    private func explain(change text: String, _ explainer: RuleExplainer, in set: RuleSet) throws -> Explanation {
+        let assigned = try GivenValues.state(text, "--change", in: set)
+        guard let explanation = explainer.explain(change: assigned.name, to: assigned.value) else {
+            throw Failure(
+                .usage,
+                "A change fires only from a known value: give that before it, as in --state \(assigned.name)=VALUE")
+        }
+        return explanation
+    }
+
+    private func explainEvent(_ explainer: RuleExplainer, in set: RuleSet) throws -> Explanation {
         let word = event ?? pattern ?? ""
         var event = try EventArgument.event(word, of: button ?? "", queued: queued, in: set)
         event.heldFor = try heldFor.map(EventArgument.heldFor)

@@ -9,7 +9,8 @@ import Rules
 ///     ✗ goodnight          rules/home.yaml:92:5  dropped_conditions
 ///         not variables.guest is false (variables.guest = true)
 enum ExplanationText {
-    static func lines(_ explanation: Explanation, style: Style) -> [Line] {
+    /// - Parameter cause: the noun for what is explained.
+    static func lines(_ explanation: Explanation, of cause: String = "event", style: Style) -> [Line] {
         let width = explanation.verdicts.map(\.rule.columns).max() ?? 0
         var lines: [Line] = []
         for verdict in explanation.verdicts {
@@ -21,7 +22,7 @@ enum ExplanationText {
             lines += verdict.reasons.map { Line("    \($0)", .faint) }
             lines += verdict.steps.map { Line("    \($0)") }
         }
-        if lines.isEmpty { lines.append(Line("no rule has a trigger for this event")) }
+        if lines.isEmpty { lines.append(Line("no rule has a trigger for this \(cause)")) }
         for rule in explanation.notConsidered {
             lines.append(Line("  \(rule) is a fallback and is not considered, because another rule runs", .faint))
         }

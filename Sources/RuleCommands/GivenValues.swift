@@ -13,13 +13,7 @@ enum GivenValues {
         var given = RuleTest.Given()
         let now = SystemEnvironment.wallClock
         given.now = try time.map { (text) throws(Failure) in try moment(text, now, in: set) } ?? now
-        for text in states {
-            let (name, value) = try pair(text, "--state")
-            guard let state = set.states.first(where: { $0.name == name }) else {
-                throw Failure(.negativeResult, unknown("state", name, among: set.states.map(\.name)))
-            }
-            given.states.append(.init(name, try typed(value, state.type, name)))
-        }
+        for text in states { given.states.append(try state(text, "--state", in: set)) }
         for text in variables {
             let (name, value) = try pair(text, "--variable")
             guard let variable = set.variables.first(where: { $0.name == name }) else {
@@ -28,6 +22,15 @@ enum GivenValues {
             given.variables.append(.init(name, try typed(value, variable.type, name)))
         }
         return given
+    }
+
+    /// The value of a state that an option gives.
+    static func state(_ text: String, _ option: String, in set: RuleSet) throws(Failure) -> RuleTest.Assigned {
+        let (name, value) = try pair(text, option)
+        guard let state = set.states.first(where: { $0.name == name }) else {
+            throw Failure(.negativeResult, unknown("state", name, among: set.states.map(\.name)))
+        }
+        return RuleTest.Assigned(name, try typed(value, state.type, name))
     }
 
     static func unknown(_ kind: String, _ name: String, among names: [String]) -> String {

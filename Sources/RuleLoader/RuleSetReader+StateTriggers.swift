@@ -29,14 +29,19 @@ extension RuleSetReader {
         guard let from = readValues("from", of: states, in: fields), let to = readValues("to", of: states, in: fields),
             !states.isEmpty, states.count == nodes.count
         else { return nil }
-        return Trigger(
-            origin: .states(StateTrigger(states.map(\.name), from: from, to: to, for: duration)),
-            id: fields.string("id"), location: location(of: fields.node))
+        var trigger = StateTrigger(states.map(\.name), from: from.values, to: to.values, for: duration)
+        trigger.fromExpressions = from.expressions
+        trigger.toExpressions = to.expressions
+        return Trigger(origin: .states(trigger), id: fields.string("id"), location: location(of: fields.node))
     }
 
-    /// The values of `from` or `to`, which must have the type of the states; `nil` if one has not.
-    private mutating func readValues(_ key: String, of states: [DeclaredState], in fields: CheckedMapping) -> [Value]? {
-        guard let node = fields.node(key) else { return fields.isWritten(key) ? nil : [] }
+    /// The values and expressions of `from` or `to`.
+    private typealias Wanted = (values: [Value], expressions: [Expression])
+
+    /// The values of `from` or `to`, which must have the type of the states, and expressions with `old` and `new`; `nil` if one
+    /// is faulty.
+    private mutating func readValues(_ key: String, of states: [DeclaredState], in fields: CheckedMapping) -> Wanted? {
+        guard let node = fields.node(key) else { return fields.isWritten(key) ? nil : ([], []) }
         guard let type = states.first?.type else { return nil }
         if let other = states.first(where: { $0.type != type }) {
             checker.error(
@@ -46,7 +51,40 @@ extension RuleSetReader {
             return nil
         }
         let nodes = checker.oneOrMany(node, empty: "an empty list of values never matches")
-        let values = nodes.compactMap { value($0, key: key, type) }
-        return values.count == nodes.count && !values.isEmpty ? values : nil
+        let scope = changeScope(type)
+        var wanted: Wanted = ([], [])
+        for node in nodes {
+            if isChangeExpression(node, type, scope) {
+                guard let expression = expression(node, key: key, in: scope, expecting: .condition) else { return nil }
+                wanted.expressions.append(expression)
+            } else if let value = value(node, key: key, type) {
+                wanted.values.append(value)
+            } else {
+                return nil
+            }
+        }
+        return nodes.isEmpty ? nil : wanted
+    }
+
+    /// The names for `from` and `to`: `old` and `new`, states and variables. The state that changes has its new value already.
+    private func changeScope(_ type: ExpressionType.Scalar) -> Scope {
+        var scope = scope
+        scope.change = ExpressionType(type)
+        for root in Root.allCases where root != .states && root != .variables {
+            scope.absent[root] = "from and to compare old and new, states and variables"
+        }
+        return scope
+    }
+
+    /// True for a text that is an expression with `old` or `new`, and not a value.
+    ///
+    /// A text of a state with texts is a value unless it is such a condition, because any text can be a value: `new-york`.
+    private func isChangeExpression(_ node: YAMLNode, _ type: ExpressionType.Scalar, _ scope: Scope) -> Bool {
+        guard let text = node.scalar, node.tag == nil else { return false }
+        let words = text.split { !($0.isLetter || $0.isNumber || $0 == "_") }
+        guard ChangeValue.allCases.contains(where: { words.contains(Substring($0.rawValue)) }) else { return false }
+        guard type == .string else { return true }
+        let compiled = try? Expression(compiling: text, in: scope, expecting: .condition)
+        return compiled?.reads.contains { if case .change = $0 { true } else { false } } ?? false
     }
 }

@@ -1,5 +1,5 @@
 import ButtonModel
-import Expressions
+package import Expressions
 import Gestures
 package import Rules
 
@@ -52,12 +52,32 @@ package struct RuleExplainer {
         return all
     }
 
-    /// Explains the gates for an event, and what the steps of the rules that run would do.
+    /// Explains the next `at` triggers within a minute from the given time on; empty if there are none.
+    package func explainTimes() -> Explanation {
+        guard let time = stage.engine.timeDue(from: stage.wallClock) else { return Explanation() }
+        return explain(stage.engine.explain(timesAt: time, at: stage.now)) { $0.rehearse(timeAt: time) }
+    }
+
+    /// Explains what the triggers of a declared state do when it changes to a value. `nil` if its given value, or its default,
+    /// is not known, so that nothing fires.
+    package func explain(change state: String, to value: Value) -> Explanation? {
+        stage.engine.explain(change: state, to: value, at: stage.now).map { explanation in
+            explain(explanation) { $0.rehearse(change: state, to: value) }
+        }
+    }
+
     private func explain(_ event: RecognisedEvent) -> Explanation {
-        var explanation = stage.engine.explain(event, at: stage.now)
+        explain(stage.engine.explain(event, at: stage.now)) { $0.rehearse(event) }
+    }
+
+    /// Adds what the steps of the rules that run would do.
+    ///
+    /// - Parameter rehearse: lets it happen in a copy.
+    private func explain(_ gates: Explanation, _ rehearse: (inout TestRun) -> Void) -> Explanation {
+        var explanation = gates
         guard explanation.verdicts.contains(where: { $0.stoppedBy == nil }) else { return explanation }
         var rehearsal = stage
-        rehearsal.rehearse(event)
+        rehearse(&rehearsal)
         for index in explanation.verdicts.indices where explanation.verdicts[index].stoppedBy == nil {
             let lines = rehearsal.engine.traces(of: explanation.verdicts[index].rule).last?.lines ?? []
             explanation.verdicts[index].steps = lines.prefix(RuleExplainer.maximumSteps).map { line in

@@ -53,7 +53,7 @@ struct TestRun {
         boot()
     }
 
-    private var wallClock: UTCTime { start.utc + (now - start.at) }
+    var wallClock: UTCTime { start.utc + (now - start.at) }
 
     /// Applies the initial situation of a test. Its effects do not count for an `expect`.
     mutating func begin(_ given: RuleTest.Given) {
@@ -268,8 +268,29 @@ extension TestRun {
     /// Lets an event happen, and then nothing else until all runs have ended. Rules must have `dry_run`.
     mutating func rehearse(_ event: RecognisedEvent) {
         feed(.given(.recognised(event)))
+        finishRuns(until: now)
+    }
+
+    /// Lets a time of day come, and then nothing else until all runs have ended.
+    mutating func rehearse(timeAt time: UTCTime) {
+        start = (time + .milliseconds(-1), now)
+        feed(.given(.startTime(start.utc)))
+        finishRuns(until: now + .seconds(1))
+    }
+
+    /// Lets a state change, and then nothing else until the longest `for` of its triggers has passed and all runs have ended.
+    mutating func rehearse(change state: String, to value: Value) {
+        let durations = rules.rules.flatMap(\.triggers).compactMap { trigger -> Duration? in
+            guard case .states(let trigger) = trigger.origin, trigger.states.contains(state) else { return nil }
+            return trigger.duration
+        }
+        setStates([RuleTest.Assigned(state, value)])
+        finishRuns(until: now + (durations.max() ?? .zero))
+    }
+
+    private mutating func finishRuns(until end: Instant) {
         var deadlines = 0
-        while !live.isEmpty, let next = nextMoment, deadlines < TestRun.maximumDeadlines {
+        while let next = nextMoment, !live.isEmpty || next <= end, deadlines < TestRun.maximumDeadlines {
             deadlines += 1
             now = max(now, next)
             latest = max(latest, next)

@@ -150,6 +150,15 @@ package enum RuleFiles {
 }
 
 extension RuleFiles {
+    /// The names of the files and directories in a directory, without hidden ones, those of directories with `/` at the end;
+    /// at most `maximumFiles`, and empty if there is no such directory.
+    package static func names(of directory: String) -> [String] {
+        guard !directory.utf8.contains(0) else { return [] }
+        return names(in: directory).filter { !$0.hasPrefix(".") }.sorted().prefix(maximumFiles).map {
+            isThere("\(directory)/\($0)", asDirectory: true) ? $0 + "/" : $0
+        }
+    }
+
     /// True if a rule can start this program by a name without a slash.
     package static func isProgram(_ name: String, in directories: [String] = ProcessEdge.searchPath) -> Bool {
         directories.contains { directory in

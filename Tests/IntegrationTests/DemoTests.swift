@@ -29,6 +29,36 @@ struct DemoTests {
         #expect(completed == ["kitchen_toggle", "kitchen_evening", "hall_dim", "hall_dim_stop"])
     }
 
+    @Test("rules that declare buttons are demonstrated with these buttons")
+    func ownRules() throws {
+        let workshop = try Workshop()
+        let rules = try workshop.write(
+            "home.yaml",
+            """
+            version: 1
+            buttons:
+              bath: BF12-C34567
+              garden door: {nickname: garden, model: duo}
+            rules:
+              - {id: light, triggers: {button: bath, event: click}, actions: {publish: {topic: test/bath, payload: lit}}}
+              - {id: gate, triggers: {button: garden door, event: swipe_left}, actions: {log: open}}
+
+            """)
+        let demo = try workshop.tryck([
+            "demo", "--rules", rules, "--press", "bath:click,garden door:swipe_left", "--json",
+        ])
+        #expect(try demo.status(within: 60) == 0, "\(demo.text)")
+        let lines = try demo.lines.map { try JSONValue(parsing: $0) }
+        #expect(lines.contains { $0["kind"] == "publish" && $0["topic"] == "test/bath" })
+        #expect(lines.contains { $0["kind"] == "event" && $0["button"] == "garden door" })
+
+        let other = try workshop.write(
+            "uuid.yaml", "version: 1\nbuttons: {a: {uuid: \"\(String(repeating: "0a", count: 16))\"}}\n")
+        let refused = try workshop.tryck(["demo", "--rules", other, "--press", "a:click"])
+        #expect(try refused.status(within: 60) == 78)
+        #expect(refused.text.contains("uuid"))
+    }
+
     @Test("swipes and turns are complete when the demo ends")
     func movements() throws {
         let workshop = try Workshop()

@@ -83,6 +83,28 @@ struct RuleCommandTests {
         #expect(failed?["why"]?.description.contains("states.lux") == true, "\(failed?.description ?? "")")
     }
 
+    @Test("explain --live: the values of the daemon's states, variables and rules, unless others are given")
+    func explainLive() throws {
+        let house = try RuleHouse(Self.rules)
+        func lamp(_ arguments: String...) throws -> JSONValue? {
+            let program = try house.workshop.tryck(["explain", "hall", "click", "--live", "--json"] + arguments)
+            #expect(try program.status() == 0, "\(program.text)")
+            return try JSONValue(parsing: program.text)["rules"]?.arrayValue?.first
+        }
+        #expect(try lamp()?["runs"] == true)
+        try house.publish("sensor/lux", "31")
+        let deadline = ContinuousClock.now + .seconds(10)
+        while try house.ask("states").arrayValue?.first?["value"] != 31, ContinuousClock.now < deadline {}
+        try house.ask("variables/set", ["name": "guest", "value": true])
+        #expect(try lamp("--variable", "guest=false")?["reasons"]?.description.contains("states.lux = 31") == true)
+        #expect(try lamp("--state", "lux=3")?["reasons"]?.description.contains("variables.guest = true") == true)
+        #expect(try lamp("--state", "lux=3", "--variable", "guest=false")?["runs"] == true)
+        try house.ask("rules/disable", ["id": "lamp"])
+        #expect(try lamp("--state", "lux=3", "--variable", "guest=false")?["stopped_by"] == "disabled")
+        let alone = try house.workshop.tryck(["explain", "hall", "click", "--live", "--control-socket", "/nowhere"])
+        #expect(try alone.status() == 69)
+    }
+
     @Test("explain: each gate with its values, without performing actions")
     func explain() throws {
         let (workshop, home) = try files()

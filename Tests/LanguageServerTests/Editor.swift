@@ -151,6 +151,14 @@ struct Editor {
         case .file(let path): .set(disk[path].map { .files([$0]) } ?? .noSuchFile)
         case .systemTimeZone: .systemTimeZone(nil)
         case .missingPrograms(let names): .missingPrograms(names.subtracting(programs))
+        case .names(let directory):
+            .names(
+                Set(
+                    disk.keys.filter { $0.hasPrefix(directory + "/") }.map { path in
+                        let rest = path.dropFirst(directory.count + 1)
+                        return rest.contains("/") ? rest.prefix { $0 != "/" } + "/" : String(rest)
+                    }
+                ).sorted())
         case .ofSet(.timeZone(let name), _): .set(.timeZone(zones[name]))
         case .ofSet(.files(let pattern, let origin), let entry): .set(files(pattern, origin, entry))
         }

@@ -61,7 +61,7 @@ struct GoldenTests {
 
         let source = SourceFile(name: path, text: Array(text))
         let inputs = LoadInputs(
-            secrets: isConfiguration ? nil : secrets, variables: ["HOME": "/root"],
+            secrets: secrets, variables: ["HOME": "/root"],
             forbiddenSteps: name.contains("forbidden") ? [.shell, .http] : [], timeZones: zones,
             hasNoBroker: name.contains("W710"))
         var expected: [Diagnostic]

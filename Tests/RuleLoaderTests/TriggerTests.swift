@@ -92,6 +92,24 @@ struct TriggerTests {
                             for: .seconds(300))), id: "b"))
     }
 
+    @Test(
+        "a text with old or new is an expression, and for a state with texts only if it is a condition",
+        arguments: [
+            ("{state: lux, from: old <= 25, to: new > 25}", 1, 1, 0), ("{state: lux, to: [3, new > old + 5]}", 0, 1, 1),
+            ("{state: lux, to: new > (states.level ?? 0)}", 0, 1, 0), ("{state: door, to: \"new != old\"}", 0, 1, 0),
+            ("{state: door, to: [new, old, new-york, very old, \"new ==\"]}", 0, 0, 5),
+            ("{state: door, to: open}", 0, 0, 1),
+        ])
+    func changeExpressions(text: String, from: Int, to: Int, values: Int) throws {
+        guard case .states(let trigger) = try LoadedText.trigger(text, states: Self.states).origin else {
+            Issue.record("no trigger of a state")
+            return
+        }
+        #expect(trigger.fromExpressions.count == from)
+        #expect(trigger.toExpressions.count == to)
+        #expect(trigger.to.count == values)
+    }
+
     private static let states =
         "{door: {topic: a}, lux: {topic: b, type: integer}, level: {topic: c, type: integer}}"
 
@@ -100,7 +118,10 @@ struct TriggerTests {
         arguments: [
             ("{state: doors}", "E305"), ("{state: []}", "E212"), ("{state: lux, to: high}", "E203"),
             ("{state: [lux, door], to: 1}", "E210"), ("{state: door, for: 8d}", "E205"),
-            ("{state: door, to: []}", "E212"),
+            ("{state: door, to: []}", "E212"), ("{state: lux, to: new}", "E404"),
+            ("{state: lux, to: new > now.hour}", "E402"),
+            ("{state: lux, to: new.x > 1}", "E402"), ("{state: lux, from: old > }", "E401"),
+            ("{state: lux, to: trigger.new > 1}", "E402"),
             ("{state: door, event: click}", "E210"), ("{state: door, within: 1s}", "E210"),
             ("{state: door, missed: 1h}", "E210"), ("{state: door, button: any}", "E210"),
             ("{at: \"21:00\", from: 1}", "E210"), ("{button: any, event: click, to: 1}", "E210"),

@@ -1,3 +1,5 @@
+import Almanac
+import Expressions
 import RuleTesting
 import Rules
 import Testing
@@ -22,6 +24,53 @@ struct ExplainerTests {
     func hold(milliseconds: Int, expected: [String]) throws {
         let event = SimulatedEvent(button: "b", event: .hold(after: nil), heldFor: .milliseconds(milliseconds))
         #expect(try rules(for: event) == expected)
+    }
+
+    private static let others = """
+        location: {latitude: 52.09, longitude: 5.12, timezone: UTC}
+        states: {lux: {topic: lux, type: integer, default: 0}, door: {topic: door}}
+        variables: {guest: false}
+        rules:
+          - {id: pill, triggers: {at: ["07:30", "21:00"]}, conditions: not variables.guest, actions: {log: "pill {{ trigger.at }}"}}
+          - {id: later, triggers: {at: "21:00:30"}, actions: {log: later}}
+          - {id: dark, triggers: {state: lux, from: old > 10, to: new <= 10, for: 5m}, actions: {log: "{{ trigger.old }} to {{ states.lux }}"}}
+          - {id: every, triggers: {state: lux}, conditions: states.lux > 90, actions: {log: every}}
+        """
+
+    @Test("the next triggers of times within a minute are explained with their gates and steps")
+    func times() throws {
+        func explained(_ hour: Int, _ minute: Int, guest: Bool = false) throws -> Explanation {
+            let set = try Tested.set(Self.others)
+            var given = RuleTest.Given()
+            given.now = set.timeZone.moments(year: 2026, month: 3, day: 1, hour: hour, minute: minute, second: 0).first
+            given.variables = [RuleTest.Assigned("guest", .boolean(guest))]
+            return RuleExplainer(set, given: given).explainTimes()
+        }
+        let explanation = try explained(21, 0)
+        #expect(explanation.verdicts.map(\.rule) == ["pill"])
+        #expect(explanation.verdicts[0].stoppedBy == nil)
+        #expect(explanation.verdicts[0].steps.joined().contains("pill 2026-03-01T21:00:00"), "\(explanation)")
+        #expect(try explained(21, 0, guest: true).verdicts.map(\.stoppedBy) == [.conditions])
+        #expect(try explained(20, 59).verdicts == [])
+        #expect(try explained(7, 30).verdicts.map(\.rule) == ["pill"])
+    }
+
+    @Test("a change of a state is explained from its known value, with the rules whose values fit")
+    func changes() throws {
+        func explained(_ old: Int64?, _ new: Int64) throws -> Explanation? {
+            var given = RuleTest.Given()
+            given.states = old.map { [RuleTest.Assigned("lux", .integer($0))] } ?? []
+            return RuleExplainer(try Tested.set(Self.others), given: given).explain(change: "lux", to: .integer(new))
+        }
+        let explanation = try #require(try explained(20, 10))
+        #expect(explanation.verdicts.map(\.rule) == ["dark", "every"])
+        #expect(explanation.verdicts.map(\.stoppedBy) == [nil, .conditions])
+        #expect(explanation.verdicts[0].steps.joined().contains("20 to 10"), "\(explanation)")
+        #expect(try explained(10, 9)?.verdicts.map(\.rule) == ["every"])
+        #expect(try explained(10, 95)?.verdicts.map(\.stoppedBy) == [nil])
+        #expect(try explained(10, 10)?.verdicts == [])
+        // A default is no known value.
+        #expect(try explained(nil, 5) == nil)
     }
 
     @Test("a chord is explained with its gates, and only if a rule has it")

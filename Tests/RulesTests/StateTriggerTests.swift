@@ -93,6 +93,64 @@ struct StateTriggerTests {
         #expect(words.filter { $0.contains("says") } == ["1 says first 1 2", "2 says second 1 3"])
     }
 
+    // MARK: Expressions
+
+    private static func expression(_ text: String) throws -> Expression {
+        var scope = Scope()
+        scope.change = ExpressionType(.integer)
+        return try Expression(compiling: text, in: scope, expecting: .condition)
+    }
+
+    private static func crossing(for duration: Duration = .zero) throws -> StateTrigger {
+        var trigger = StateTrigger(["lux"], for: duration)
+        trigger.fromExpressions = [try expression("old <= 25")]
+        trigger.toExpressions = [try expression("new > 25")]
+        return trigger
+    }
+
+    @Test("a value that crosses a limit fires once, and again when it has come back")
+    func crossing() throws {
+        var talk = Self.talk(try Self.rule(Self.crossing()))
+        talk.given(Self.message("lux", "20"))
+        #expect(talk.hears(Self.message("lux", "25")) == [])
+        #expect(talk.hears(Self.message("lux", "26")) == Self.ran("lux 25 26"))
+        #expect(talk.hears(Self.message("lux", "40")) == [])
+        #expect(talk.hears(Self.message("lux", "10")) == [])
+        #expect(talk.hears(Self.message("lux", "30")) == Self.ran("lux 10 30", number: 2))
+    }
+
+    @Test("an expression compares both values, and a value beside it is enough")
+    func jump() throws {
+        var trigger = StateTrigger(["lux"], to: [.integer(0)])
+        trigger.toExpressions = [try Self.expression("new > old + 5")]
+        var talk = Self.talk(try Self.rule(trigger))
+        talk.given(Self.message("lux", "10"))
+        #expect(talk.hears(Self.message("lux", "15")) == [])
+        #expect(talk.hears(Self.message("lux", "21")) == Self.ran("lux 15 21"))
+        #expect(talk.hears(Self.message("lux", "0")) == Self.ran("lux 21 0", number: 2))
+    }
+
+    @Test("the time goes on while the expression of the new value holds, also after a restart")
+    func crossingLasts() throws {
+        var talk = Self.talk(try Self.rule(Self.crossing(for: .seconds(300))))
+        talk.given(Self.message("lux", "20"))
+        #expect(talk.hears(Self.message("lux", "30")) == ["stored changed/state/0/lux/"])
+        talk.lets(.seconds(200))
+        #expect(talk.hears(Self.message("lux", "40")) == [])
+        #expect(talk.lets(.seconds(100)) == ["forgot changed/state/0/lux/"] + Self.ran("lux 20 40"))
+        talk.given(Self.message("lux", "20"))
+        talk.given(Self.message("lux", "30"))
+        #expect(talk.hears(Self.message("lux", "25")) == ["forgot changed/state/0/lux/"])
+        for (text, goesOn) in [("26", true), ("25", false)] {
+            var talk = Self.talk(
+                try Self.rule(Self.crossing(for: .seconds(300))),
+                given: RuleState(dailyTimes: ["changed/state/0/lux/": House.noon]))
+            #expect(
+                talk.hears(Self.message("lux", text, isRetained: true))
+                    == [goesOn ? "stored changed/state/0/lux/" : "forgot changed/state/0/lux/"])
+        }
+    }
+
     // MARK: for
 
     private static let lasting = StateTrigger(["door"], to: [.string("open"), .string("ajar")], for: .seconds(300))

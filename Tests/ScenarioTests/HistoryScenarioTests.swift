@@ -281,6 +281,60 @@ struct HistoryScenarioTests {
         #expect(lines.allSatisfy { $0["run"]?.integerValue != nil })
     }
 
+    @Test("what the other rules have stored is still there after restarts of the daemon, also after a kill in a line")
+    func restarts() throws {
+        func rules(_ step: Int, _ more: String = "") -> HouseRules {
+            HouseRules(
+                """
+                version: 1
+                location: {latitude: 52.09, longitude: 5.12, timezone: UTC}
+                buttons: {kitchen: "80:E4:DA:00:00:01"}
+                variables:
+                  count: 0
+                  fleeting: {initial: 0, persist: false}
+                  \(more.isEmpty ? "" : "other: 0")
+                rules:
+                  - id: kitchen
+                    triggers: {button: kitchen, event: click}
+                    actions:
+                      - set: {count: "{{ variables.count + \(step) }}", fleeting: "{{ variables.fleeting + \(step) }}"}
+                      - cycle: {key: scene, steps: [{log: one}, {log: two}, {log: three}]}
+                      - publish: {topic: home/count, payload: "{{ variables.count }} {{ variables.fleeting }}"}
+                      \(more)
+                """)
+        }
+        var house = Household(rules: rules(1), history: HouseHistory(), isWitnessed: true)
+        house.pairAll()
+        for number in 1...6 {
+            house.press("kitchen", .click)
+            house.wait(.seconds(60))
+            if number.isMultiple(of: 2) {
+                if number == 4 { house.cutHistory(3) }
+                house.crash(for: .seconds(20))
+                house.wait(.seconds(60))
+            }
+        }
+        func payloads(_ rules: HouseRules) throws -> [String] {
+            try Self.compare(house, with: rules).differences.map { difference in
+                difference.after.filter { $0.kind == "publish" }.map(\.text).joined()
+            }
+        }
+        #expect(try payloads(rules(1)) == [])
+        #expect(
+            try payloads(rules(10)) == [
+                "home/count 10 10", "home/count 20 20", "home/count 30 10", "home/count 40 20", "home/count 50 10",
+                "home/count 60 20",
+            ])
+        // A variable that only the other rules have.
+        let more = """
+            - set: {other: "{{ variables.other + 1 }}"}
+                  - publish: {topic: home/other, payload: "{{ variables.other }}"}
+            """
+        #expect(
+            try payloads(rules(1, more)).map { $0.split(separator: "home/other ").last }
+                == ["1", "2", "3", "4", "5", "6"])
+    }
+
     @Test("the clock of a segment that begins years after it was set is repeated")
     func longLife() throws {
         let header = RecordingHeader(

@@ -139,6 +139,20 @@ struct PasswordMaskTests {
         #expect(try mask.restored(mask.masked) == Array(text.utf8))
     }
 
+    @Test(
+        "the time does not grow with the square of the length of a line",
+        arguments: ["*** ", "://", "token", "token\"", "password=x ", "{password: x, ", "'", "bearer "])
+    func longLine(piece: String) throws {
+        let text = Array(String(repeating: piece, count: 400_000 / piece.utf8.count).utf8)
+        var rest = text
+        let time = try ContinuousClock().measure {
+            let mask = PasswordMask(text)
+            rest = try mask.restored(mask.masked)
+        }
+        #expect(rest == text)
+        #expect(time < .seconds(20), "400 kB take far less than a second, and with the square of the length minutes")
+    }
+
     private struct Generator {
         var state: UInt64
         mutating func next() -> UInt64 {

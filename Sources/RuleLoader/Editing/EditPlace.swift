@@ -3,34 +3,38 @@ import Diagnostics
 import Expressions
 package import Rules
 
-/// What may be written at a position of a rules file, for completion.
+/// What may be written at a position of a rules file or of a configuration, for completion.
 package struct EditPlace: Sendable {
     /// The name or word before the position, which a completion replaces.
-    package private(set) var prefix = ""
+    package internal(set) var prefix = ""
     /// The keys that may be written here.
-    package private(set) var keys: [KeyDescription] = []
+    package internal(set) var keys: [KeyDescription] = []
     /// The words of the closed set of values.
-    package private(set) var words: [String] = []
+    package internal(set) var words: [String] = []
     /// The kinds of names that may be written here.
-    package private(set) var names: [NameKind] = []
+    package internal(set) var names: [NameKind] = []
     /// True if a name of a button may also be that of a group.
-    package private(set) var includesGroups = true
+    package internal(set) var includesGroups = true
     /// True if the names are keys, so that a colon follows.
-    package private(set) var namesAreKeys = false
+    package internal(set) var namesAreKeys = false
     /// For the inputs of a script: its name.
-    package private(set) var script: String?
+    package internal(set) var script: String?
     /// For the events of a trigger: the buttons beside it, if they are names.
-    package private(set) var buttons: [String] = []
+    package internal(set) var buttons: [String] = []
     /// True for the value of a `topic`.
-    package private(set) var isTopic = false
+    package internal(set) var isTopic = false
     /// In an expression, the names before the position that are joined with dots; the last one is the one to complete.
-    package private(set) var path: [String]?
+    package internal(set) var path: [String]?
     /// The kind of entry that may begin here, for templates of whole entries.
-    package private(set) var entry: Entry?
+    package internal(set) var entry: Entry?
     /// The key whose value is written here.
-    package private(set) var key: KeyDescription?
+    package internal(set) var key: KeyDescription?
+    /// True for the name of an environment variable.
+    package internal(set) var isEnvironmentVariable = false
+    /// True for the path of a file in `include`; `prefix` is then the whole path.
+    package internal(set) var isIncludedFile = false
     /// True if a `- ` has to come before an entry.
-    package private(set) var needsDash = false
+    package internal(set) var needsDash = false
 
     /// An entry of a list that editors can insert as a whole.
     package enum Entry: Sendable { case rule, test, step, trigger }
@@ -39,14 +43,19 @@ package struct EditPlace: Sendable {
     ///   - octets: the text of the file, as UTF-8.
     ///   - lineStart: the offset of the line.
     ///   - offset: the offset of the position in this line.
+    ///   - kind: the kind of the file.
     /// - Returns: `nil` if nothing can be said, because the lines above are not valid YAML, for example.
-    package init?(_ octets: [UInt8], lineStart: Int, offset: Int) {
+    package init?(_ octets: [UInt8], lineStart: Int, offset: Int, in kind: FileKind = .rules) {
         guard (0...offset).contains(lineStart), offset <= octets.count else { return nil }
         let text = CursorText(octets, lineStart: lineStart, offset: offset)
         prefix = text.prefix
         for isKey in [false, true] {
             guard let root = EditPlace.compose(text.octets(markedAsKey: isKey)) else { continue }
-            if find(in: root, .mapping(.file), Context(isAtLineStart: text.isAtLineStart)) { return }
+            let context = Context(isAtLineStart: text.isAtLineStart)
+            switch kind {
+            case .rules: if find(in: root, .mapping(.file), context) { return }
+            case .configuration: if findSetting(in: root, .configuration, nil, context) { return }
+            }
         }
         return nil
     }
@@ -58,7 +67,7 @@ package struct EditPlace: Sendable {
     }
 
     /// What is known about the parents of a node.
-    private struct Context {
+    struct Context {
         var isAtLineStart: Bool
         var key: KeyDescription?
         var siblings: [YAMLNode.Entry] = []
@@ -119,18 +128,19 @@ package struct EditPlace: Sendable {
         _ before: String, _ node: YAMLNode, _ style: YAMLNode.ScalarStyle, _ shape: SchemaShape, _ context: Context
     ) {
         key = context.key
+        if node.tag == nil, key?.name == "include", key?.table == MappingTable.rulesFile.name {
+            prefix = before + prefix
+            isIncludedFile = true
+            return
+        }
         var before = before
         let isWhole = shape.isExpression || style != .plain || before.contains(" ") || before.hasTemplateMark
-        if !isWhole || node.tag == .secret {
+        if describeTag(node.tag, before) { return }
+        if !isWhole {
             // The whole text is replaced, also if it has characters that no name has: `home/li`, `mon-f`.
             prefix = before + prefix
             before = ""
         }
-        if node.tag == .secret {
-            names = [.secret]
-            return
-        }
-        guard node.tag == nil else { return }
         if shape.mayBeTemplate, let expression = ExpressionText.openExpression(inTemplate: before) {
             path = ExpressionText.unfinishedPath(of: expression)
             return
@@ -144,6 +154,23 @@ package struct EditPlace: Sendable {
         if style == .plain, context.isAtLineStart || isPair { describeBlock(shape, context) }
         if context.key?.name == "event" { buttons = EditPlace.buttons(beside: context.siblings) }
         isTopic = context.key?.name == "topic"
+    }
+
+    /// Describes the place after a tag.
+    ///
+    /// - Parameter before: the text between the tag and `prefix`.
+    /// - Returns: false without a tag.
+    mutating func describeTag(_ tag: YAMLNode.Tag?, _ before: String) -> Bool {
+        switch tag {
+        case nil: return false
+        case .secret:
+            prefix = before + prefix
+            names = [.secret]
+        // A text after the name is the value of a variable that is not set.
+        case .environmentVariable: isEnvironmentVariable = before.isEmpty
+        case .literal: break
+        }
+        return true
     }
 
     private mutating func describe(_ shape: SchemaShape, _ context: Context) {
@@ -193,7 +220,7 @@ package struct EditPlace: Sendable {
 
 extension String {
     /// The range of the first occurrence of a text.
-    fileprivate func firstRange(of wanted: String) -> Range<Index>? {
+    func firstRange(of wanted: String) -> Range<Index>? {
         guard let first = wanted.utf8.first else { return nil }
         var rest = self[...]
         while let start = rest.utf8.firstIndex(of: first) {

@@ -49,6 +49,19 @@ package struct KeyDescription: Hashable, Sendable {
         }
         form = isText ? .text : .block
     }
+
+    /// A key of `tryck.yaml`.
+    init(_ key: MappingTable.Key, of table: MappingTable) {
+        name = key.name
+        self.table = table.name
+        summary = key.summary
+        isRequired = key.isRequired
+        let isSection = MappingTable.configurationSections[key.name] != nil && key.settings != nil
+        type =
+            SchemaShape(key.type)?.description
+            ?? (isSection ? "mapping" : key.name == "history" ? "duration or `none`" : "one or many: text")
+        form = isSection ? .block : .text
+    }
 }
 
 extension FileOutline {

@@ -136,8 +136,9 @@ extension SchemaMapping {
         "weekday": KeyDetail(.oneOrMany(.weekday), else: .described("every day"), "mon-fri", ["sat", "sun"]),
         "missed": KeyDetail(else: .value("0s"), "2h"),
         "state": KeyDetail(.oneOrMany(.reference(.state)), "door", ["door", "window"]),
-        "from": KeyDetail(.oneOrMany(.scalar), else: .described("any"), "closed"),
-        "to": KeyDetail(.oneOrMany(.scalar), else: .described("any"), "open", [1, 2]),
+        "from": KeyDetail(.oneOrMany(.either([.scalar, .expression])), else: .described("any"), "closed"),
+        "to": KeyDetail(
+            .oneOrMany(.either([.scalar, .expression])), else: .described("any"), "open", [1, 2], "new > 25"),
         "id": KeyDetail("next"),
     ]
 

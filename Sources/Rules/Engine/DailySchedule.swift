@@ -250,7 +250,7 @@ extension RuleEngine {
         }
     }
 
-    private func event(at trigger: DueTrigger, now: Instant) -> Event {
+    func event(at trigger: DueTrigger, now: Instant) -> Event {
         var facts = TriggerFacts()
         facts.event = TimeTrigger.eventName
         facts.at = world.timeStamp(trigger.due)

@@ -30,7 +30,7 @@ package struct PreparedRules: Hashable, Sendable {
             case .rule(let index, .lastRunAge): agedRules.insert(index)
             case .now: readsTime = true
             case .sun: readsSun = true
-            case .trigger, .state, .variable, .button, .rule, .result, .input, .error, .broker, .repeat: break
+            case .trigger, .state, .variable, .button, .rule, .result, .input, .error, .broker, .repeat, .change: break
             }
         }
         self.readsTime = readsTime

@@ -154,7 +154,7 @@ extension Expression {
             && reads.allSatisfy { reference in
                 switch reference {
                 case .trigger, .state, .variable, .now, .sun, .broker: true
-                case .button, .rule, .result, .input, .error, .repeat: false
+                case .button, .rule, .result, .input, .error, .repeat, .change: false
                 }
             }
     }

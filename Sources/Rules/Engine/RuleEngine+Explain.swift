@@ -1,4 +1,6 @@
+import Almanac
 package import ButtonModel
+package import Expressions
 package import Gestures
 
 extension RuleEngine {
@@ -22,6 +24,42 @@ extension RuleEngine {
                 self.event(event.name, of: button, at: now), index.matches(EventKey(event), of: button), at: now)
         case .down, .up, .pattern, .hold, .holdRelease, .swipe, .rotate: Explanation()
         }
+    }
+
+    /// The time of the `at` triggers that fire next, within a minute from a time on; `nil` if there are none.
+    package func timeDue(from time: UTCTime) -> UTCTime? { due(from: time).map(\.due).min() }
+
+    /// Explains which rules would run because of `at` triggers at exactly this time. It performs nothing.
+    package func explain(timesAt time: UTCTime, at now: Instant) -> Explanation {
+        let due = due(from: time).filter { $0.due == time }
+        guard let first = due.first else { return Explanation() }
+        return explain(event(at: first, now: now), due.map(\.match), at: now)
+    }
+
+    private func due(from time: UTCTime) -> [DueTrigger] {
+        prepared.timeTriggers.compactMap { timed in
+            let next = timed.times.times.compactMap {
+                $0.next(
+                    after: time + .milliseconds(-1), in: set.timeZone, at: set.coordinates, on: timed.times.weekdays)
+            }.min()
+            guard let next, next < time + .seconds(60) else { return nil }
+            return DueTrigger(match: timed.match, due: next, late: .zero)
+        }
+    }
+
+    /// Explains which rules would run if a state changed to this value now, or after the time of `for`. It performs nothing.
+    ///
+    /// - Returns: `nil` without such a state, or if its value is not known, so that no change of it fires.
+    package func explain(change name: String, to new: Value, at now: Instant) -> Explanation? {
+        guard let state = names.states[name], let old = states.receivedValue(at: state) else { return nil }
+        var engine = self
+        engine.states.set(new, state, nil, now)
+        engine.copyStates([state])
+        let matches = (prepared.stateUses[state] ?? []).filter { use in
+            let context = engine.changeContext(use.trigger, from: old, to: new, at: now)
+            return old != new && use.trigger.comes(from: old, in: context) && use.trigger.goes(to: new, in: context)
+        }
+        return engine.explain(engine.event(ofChange: state, from: old, to: new, at: now), matches.map(\.match), at: now)
     }
 
     private func explain(_ event: Event, _ matches: [RuleIndex.Match], at now: Instant) -> Explanation {

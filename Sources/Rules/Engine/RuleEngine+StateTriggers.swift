@@ -32,15 +32,18 @@ extension RuleEngine {
             for use in prepared.stateUses[state] ?? [] {
                 let key = StateCounts.Key(match: use.match, state: state)
                 if let count = counts[key] {
-                    if let new, use.trigger.goesOn(new, since: count.first) { continue }
+                    // `old` is still the value before the change with which the count began.
+                    let context = changeContext(use.trigger, from: count.old, to: new, at: now)
+                    if let new, use.trigger.goesOn(new, since: count.first, in: context) { continue }
                     endCount(key, &effects)
                 }
                 guard let new else { continue }
                 resumeCount(key, use.trigger, new, at: now, &effects)
-                guard !isRetained, let old, old != new, counts[key] == nil,
-                    use.trigger.from.isEmpty || use.trigger.from.contains(old),
-                    use.trigger.to.isEmpty || use.trigger.to.contains(new)
-                else { continue }
+                guard !isRetained, let old, old != new, counts[key] == nil else { continue }
+                let context = changeContext(use.trigger, from: old, to: new, at: now)
+                guard use.trigger.comes(from: old, in: context), use.trigger.goes(to: new, in: context) else {
+                    continue
+                }
                 if use.trigger.duration == .zero {
                     if change.matches.last?.rule != use.match.rule { change.matches.append(use.match) }
                 } else {
@@ -74,15 +77,31 @@ extension RuleEngine {
         for change in changes { fire(change, at: now, &effects) }
     }
 
+    /// What the expressions of a trigger read; nothing is collected for a trigger without expressions.
+    func changeContext(
+        _ trigger: StateTrigger, from old: Value?, to new: Value?, at now: Instant
+    ) -> EvaluationContext {
+        guard trigger.hasExpressions else { return EvaluationContext() }
+        var context = world.environment(for: TriggerFacts(), time: world.wallClock(at: now), at: now)
+        context.old = old ?? .unknown
+        context.new = new ?? .unknown
+        return context
+    }
+
     private mutating func fire(_ change: StateChange, at now: Instant, _ effects: inout [Effect]) {
+        let event = event(ofChange: change.state, from: change.old, to: change.new, at: now)
+        judgeAndStart(event, change.matches, .all, at: now, &effects)
+        advance(at: now, &effects)
+    }
+
+    /// - Parameter state: an index in `RuleSet.states`.
+    func event(ofChange state: Int, from old: Value?, to new: Value, at now: Instant) -> Event {
         let time = world.wallClock(at: now)
         var facts = TriggerFacts()
         facts.event = StateTrigger.eventName
         facts.at = world.timeStamp(time)
-        facts.occasion = .state(
-            name: set.states[change.state].name, old: change.old?.text ?? "", new: change.new.text ?? "")
-        judgeAndStart(Event(cause: RunCause(facts: facts, at: time), at: now), change.matches, .all, at: now, &effects)
-        advance(at: now, &effects)
+        facts.occasion = .state(name: set.states[state].name, old: old?.text ?? "", new: new.text ?? "")
+        return Event(cause: RunCause(facts: facts, at: time), at: now)
     }
 
     // MARK: Counts
@@ -91,7 +110,7 @@ extension RuleEngine {
         _ key: StateCounts.Key, _ trigger: StateTrigger, from old: Value?, to new: Value, at now: Instant,
         _ effects: inout [Effect]
     ) {
-        let storedKey = storedPrefix(of: key) + (trigger.to.isEmpty ? RuleEngine.shortText(of: new) : "")
+        let storedKey = storedPrefix(of: key) + (trigger.takesAny ? RuleEngine.shortText(of: new) : "")
         counts.begin(key, StateCounts.Count(storedKey: storedKey, old: old, first: new), until: now + trigger.duration)
         effects.append(.store(.daily(storedKey, world.wallClock(at: now))))
     }
@@ -109,9 +128,10 @@ extension RuleEngine {
         let prefix = storedPrefix(of: key)
         for storedKey in counts.restored.sorted() where storedKey.hasPrefix(prefix) {
             counts.restored.remove(storedKey)
+            let context = changeContext(trigger, from: nil, to: value, at: now)
             let goesOn =
-                trigger.to.isEmpty
-                ? storedKey == prefix + RuleEngine.shortText(of: value) : trigger.to.contains(value)
+                trigger.takesAny
+                ? storedKey == prefix + RuleEngine.shortText(of: value) : trigger.goes(to: value, in: context)
             if goesOn {
                 beginCount(key, trigger, from: nil, to: value, at: now, &effects)
             } else {

@@ -85,6 +85,7 @@ extension World {
         case .sun(let field): "sun." + field.rawValue
         case .broker(let field): "broker." + field.rawValue
         case .repeat(let field): "repeat." + field.rawValue
+        case .change(let value): value.rawValue
         case .result, .input: nil
         }
     }

@@ -2,10 +2,13 @@ package import Expressions
 
 /// Enumerates the slots that the expressions of a set read, so that unused values are not computed.
 extension RuleSet {
-    /// Calls `body` with each slot that a condition or a step of a rule or a script reads, possibly several times.
+    /// Calls `body` with each slot that a trigger, a condition or a step of a rule or a script reads, possibly several times.
     package func forEachRead(_ body: (ValueReference) -> Void) {
         for rule in rules {
             for condition in rule.conditions { condition.forEachRead(body) }
+            for case .states(let trigger) in rule.triggers.map(\.origin) {
+                for expression in trigger.fromExpressions + trigger.toExpressions { expression.forEachRead(body) }
+            }
             rule.steps.forEachRead(body)
             rule.onError.forEachRead(body)
         }

@@ -9,8 +9,12 @@ package struct StateTrigger: Hashable, Sendable {
 
     /// Names of declared states.
     package var states: [String]
-    /// The values before and after the change, of the states' type; if empty, any.
+    /// The values before and after the change, of the states' type. Without values and expressions, any.
     package var from, to: [Value]
+    /// Conditions on the values before and after the change, which they call `old` and `new`. One that is true, or one of the
+    /// values, is enough.
+    package var fromExpressions: [Expression] = []
+    package var toExpressions: [Expression] = []
     /// How long the new value must last before it fires.
     package var duration: Duration
 
@@ -21,8 +25,36 @@ package struct StateTrigger: Hashable, Sendable {
         self.duration = duration
     }
 
+    /// True if every value may come after the change.
+    var takesAny: Bool { to.isEmpty && toExpressions.isEmpty }
+    var hasExpressions: Bool { !fromExpressions.isEmpty || !toExpressions.isEmpty }
+
+    /// True if the value before the change fits.
+    ///
+    /// - Parameter context: its `old` and `new` are the values of the change.
+    func comes(from old: Value, in context: EvaluationContext) -> Bool {
+        from.isEmpty && fromExpressions.isEmpty || from.contains(old)
+            || fromExpressions.contains { $0.holds(in: context) }
+    }
+
+    /// True if the value after the change fits.
+    ///
+    /// - Parameter context: its `old` and `new` are the values of the change.
+    func goes(to new: Value, in context: EvaluationContext) -> Bool {
+        takesAny || to.contains(new) || toExpressions.contains { $0.holds(in: context) }
+    }
+
     /// True if a count that began with `first` goes on while the state has this value.
-    func goesOn(_ value: Value, since first: Value) -> Bool { to.isEmpty ? value == first : to.contains(value) }
+    ///
+    /// - Parameter context: its `new` is this value.
+    func goesOn(_ value: Value, since first: Value, in context: EvaluationContext) -> Bool {
+        takesAny ? value == first : goes(to: value, in: context)
+    }
+}
+
+extension Expression {
+    /// An expression that cannot be evaluated, because it reads an unknown value, does not hold.
+    fileprivate func holds(in context: EvaluationContext) -> Bool { (try? isTrue(in: context)) ?? false }
 }
 
 /// The use of a state by a `state` trigger, found once for each set.

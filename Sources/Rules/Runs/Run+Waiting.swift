@@ -51,7 +51,8 @@ extension Expression {
             || reads.contains {
                 switch $0 {
                 case .now, .sun, .button(_, .lastEventAge), .rule(_, .lastRunAge), .repeat(.elapsed): true
-                case .trigger, .state, .variable, .button, .rule, .result, .input, .error, .broker, .repeat: false
+                case .trigger, .state, .variable, .button, .rule, .result, .input, .error, .broker, .repeat, .change:
+                    false
                 }
             }
     }

@@ -119,6 +119,9 @@ struct DraftEditor {
             return .set(overlaid(RuleSetLoader.Answer(files)))
         case .systemTimeZone: return .systemTimeZone(nil)
         case .missingPrograms: return .missingPrograms([])
+        case .names(let directory):
+            let isInside = directory == loader.folder || directory.hasPrefix(loader.folder + "/")
+            return .names(isInside ? RuleFiles.names(of: directory) : [])
         }
     }
 

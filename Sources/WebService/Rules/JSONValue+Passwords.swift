@@ -1,4 +1,5 @@
 package import JSON
+import RuleLoader
 
 extension JSONValue {
     /// The value as the page may show it: `***` in place of each password that `PasswordPlaces` finds in a text.

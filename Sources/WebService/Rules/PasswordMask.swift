@@ -1,3 +1,5 @@
+import RuleLoader
+
 /// A text whose passwords are replaced by marks, and what stands in their places.
 ///
 /// `PasswordPlaces` finds the passwords. The mark of a password is `***` and eight hexadecimal digits that depend on the password

@@ -12,7 +12,7 @@ struct FuzzTarget: Sendable {
         flicFrames, flicPackets, duoEvents, session, twist, peripheral, twoEnds,
         json, rules, configuration, simulator, languageServer,
         control, mqtt, flicdServer, flicdSource, feedSource, feedUplink, h4, lines, recording, export, state,
-        expressions, engine,
+        expressions, engine, passwords,
     ]
 }
 

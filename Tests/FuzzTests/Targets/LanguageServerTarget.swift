@@ -53,6 +53,7 @@ extension FuzzTarget {
 private struct FuzzEditor {
     static let methods = [
         "completion", "hover", "definition", "references", "documentSymbol", "prepareRename", "rename", "codeAction",
+        "codeLens",
     ]
 
     private var server = LanguageServer(variables: [:], version: "1")
@@ -85,6 +86,7 @@ private struct FuzzEditor {
         case .ofSet(.timeZone, _): .set(.timeZone(nil))
         case .systemTimeZone: .systemTimeZone(nil)
         case .missingPrograms: .missingPrograms([])
+        case .names: .names(["home.yaml", "rooms/"])
         }
     }
 }

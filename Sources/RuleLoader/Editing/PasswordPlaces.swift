@@ -3,7 +3,7 @@
 /// They are found by their text, because comments, scripts, and files that are not YAML have passwords, too: what follows a word
 /// such as `password` or `token` and a colon or an equals sign, the user and password of an address, and what follows `Bearer`.
 /// `!secret`, `!env_var` and templates reveal nothing. It is better to hide a harmless word than to show a password.
-struct PasswordPlaces {
+package struct PasswordPlaces {
     private static let words = [
         "passw", "pasw", "passp", "pwd", "secret", "token", "apikey", "api_key", "api-key", "access_key", "private_key",
         "authorization", "credential", "cookie", "psk", "application-key",
@@ -18,9 +18,13 @@ struct PasswordPlaces {
     private var places: [Range<Int>] = []
     /// The indentation of a key whose value is in the lines below it.
     private var block: (indentation: Int, isScalar: Bool)?
+    /// The end of the last address in which no `@` was found, and of the last word without a value after it. What begins
+    /// before such an end need not be searched again, which would take the square of the length of a line.
+    private var addressEnd = 0
+    private var wordEnd = 0
 
     /// The places as ranges of octets, in the order of the text. None is empty.
-    static func find(in text: [UInt8]) -> [Range<Int>] {
+    package static func find(in text: [UInt8]) -> [Range<Int>] {
         var search = PasswordPlaces(text)
         var start = 0
         while start < text.count {
@@ -85,9 +89,13 @@ struct PasswordPlaces {
 
     /// The user and password of an address.
     private mutating func visitAddress(_ start: Int, _ range: Range<Int>) -> Int {
+        guard start >= addressEnd else { return start }
         let end =
             text[start..<range.upperBound].firstIndex { $0 <= 0x20 || "/?#\"'".utf8.contains($0) } ?? range.upperBound
-        guard let at = text[start..<end].lastIndex(of: UInt8(ascii: "@")) else { return start }
+        guard let at = text[start..<end].lastIndex(of: UInt8(ascii: "@")) else {
+            addressEnd = end
+            return start
+        }
         add(start..<at)
         return at
     }
@@ -113,12 +121,14 @@ struct PasswordPlaces {
     private mutating func visitWord(_ start: Int, _ wordEnd: Int, _ range: Range<Int>, _ indentation: Int) -> Int {
         // The tag !secret.
         if start > 0, text[start - 1] == UInt8(ascii: "!") { return wordEnd }
+        guard wordEnd >= self.wordEnd else { return wordEnd }
         var index = wordEnd
         while index < range.upperBound, Self.isWord(text[index]) || text[index] == UInt8(ascii: "-") { index += 1 }
         while index < range.upperBound, "\\\"'".utf8.contains(text[index]) { index += 1 }
         if let end = visitOption(start, index, range) { return end }
         while index < range.upperBound, text[index] == 0x20 || text[index] == 0x09 { index += 1 }
         guard index < range.upperBound, text[index] == UInt8(ascii: ":") || text[index] == UInt8(ascii: "=") else {
+            self.wordEnd = index
             return wordEnd
         }
         let isKey = text[index] == UInt8(ascii: ":")

@@ -1,0 +1,64 @@
+import JSON
+import RuleLoader
+import RuleTesting
+import Rules
+
+extension LanguageServer {
+    /// The command of the lenses at tests. Its arguments are the URI of the document and the name of the test, and it does what
+    /// `tryck test` does with this test alone.
+    static let runTest = "tryck.runTest"
+
+    /// A lens at each test of a document, which runs it and shows whether it has passed.
+    mutating func codeLenses(_ parameters: JSONValue) throws(ResponseError) -> JSONValue {
+        let (path, document) = try document(parameters)
+        // The places of an earlier text would be wrong.
+        guard let outline = outline(of: path, document) else { return [] }
+        let results = entries[path].flatMap { testResults[$0] } ?? [:]
+        let tests = outline.symbols.flatMap(\.children).filter { $0.kind == .test }
+        return .array(
+            tests.map { test in
+                let title =
+                    switch results[test.name] {
+                    case nil: "▶ run this test"
+                    case true?: "✓ passed ▶ run again"
+                    case false?: "✗ failed ▶ run again"
+                    }
+                return [
+                    "range": range(test.nameStart, test.nameEnd, document.lines),
+                    "command": [
+                        "title": .string(title), "command": .string(Self.runTest),
+                        "arguments": [.string(document.uri), .string(test.name)],
+                    ],
+                ]
+            })
+    }
+
+    mutating func execute(_ parameters: JSONValue) throws(ResponseError) -> JSONValue {
+        guard parameters["command"]?.stringValue == Self.runTest else {
+            throw ResponseError(.invalidParams, "The only command is \(Self.runTest).")
+        }
+        guard let arguments = parameters["arguments"]?.arrayValue, arguments.count == 2,
+            let path = arguments[0].stringValue.map(FileURI.documentPath), let name = arguments[1].stringValue
+        else {
+            throw ResponseError(.invalidParams, "\(Self.runTest) takes the URI of a document and the name of a test.")
+        }
+        guard documents[path] != nil, let key = entries[path], var set = sets[key]?.value else {
+            throw ResponseError(
+                .requestFailed, "The rules have mistakes, so that no test can run. tryck check lists them.")
+        }
+        set.tests.removeAll { $0.name != name }
+        guard !set.tests.isEmpty else { throw ResponseError(.requestFailed, "There is no test \(name.prefix(100)).") }
+        let report = RuleTestRunner.run(set)
+        let failures = report.failures.compactMap { result in result.failure?.text(of: result.name) }
+        testResults[key, default: [:]][name] = failures.isEmpty
+        let text = failures.isEmpty ? "test passed: \(name)" : failures.joined(separator: "\n")
+        send([
+            "jsonrpc": "2.0", "method": "window/showMessage",
+            "params": ["type": failures.isEmpty ? 3 : 1, "message": .string(text)],
+        ])
+        if client.refreshesLenses {
+            send(["jsonrpc": "2.0", "id": "lenses", "method": "workspace/codeLens/refresh"])
+        }
+        return ["passed": .bool(failures.isEmpty), "text": .string(text)]
+    }
+}

@@ -1,0 +1,69 @@
+extension EditPlace {
+    /// Returns whether the mark is in a node of a configuration, and describes its place.
+    ///
+    /// - Parameters:
+    ///   - table: the keys that a mapping in this place has; `nil` if the value is no mapping.
+    ///   - setting: the key whose value the node is.
+    mutating func findSetting(
+        in node: YAMLNode, _ table: MappingTable?, _ setting: MappingTable.Key?, _ context: Context
+    ) -> Bool {
+        switch node.content {
+        case .invalid: return false
+        case .scalar(let text, let style):
+            guard let mark = text.firstRange(of: CursorText.mark) else { return false }
+            let before = String(text[..<mark.lowerBound])
+            key = context.key
+            if !describeTag(node.tag, before) { describeSetting(before, style, table, setting, context) }
+            return true
+        case .sequence(let nodes):
+            var inner = context
+            inner.isListEntry = true
+            // The mark is in the last entry, because what follows it is left out.
+            return nodes.reversed().contains { findSetting(in: $0, table, setting, inner) }
+        case .mapping(let entries):
+            for entry in entries {
+                if entry.key.text.hasPrefix(CursorText.mark) {
+                    key = context.key
+                    keys = table?.descriptions(beside: entries.map(\.key.text)) ?? []
+                    return true
+                }
+                let setting = table?.key(entry.key.text)
+                var inner = Context(isAtLineStart: context.isAtLineStart)
+                inner.key = setting.flatMap { setting in table.map { KeyDescription(setting, of: $0) } }
+                if findSetting(in: entry.value, setting?.settings, setting, inner) { return true }
+            }
+            return false
+        }
+    }
+
+    private mutating func describeSetting(
+        _ before: String, _ style: YAMLNode.ScalarStyle, _ table: MappingTable?, _ setting: MappingTable.Key?,
+        _ context: Context
+    ) {
+        // A text of several words is neither a key nor a word of a closed set.
+        guard style == .plain, !before.contains(" ") else { return }
+        // The whole text is replaced, also if it has characters that no name has: `3.1.1`.
+        prefix = before + prefix
+        switch setting?.type {
+        case .boolean: words = ["true", "false"]
+        case .oneOf(let values, _): words = values
+        case .name, .text, .integer, .number, .duration, .template, .anything, nil: break
+        }
+        if context.isAtLineStart || context.isListEntry { keys = table?.descriptions(beside: []) ?? [] }
+    }
+}
+
+extension MappingTable {
+    /// The keys that a mapping does not have yet.
+    fileprivate func descriptions(beside written: [String]) -> [KeyDescription] {
+        keys.filter { !written.contains($0.name) }.map { KeyDescription($0, of: self) }
+    }
+}
+
+extension MappingTable.Key {
+    /// For a key of `tryck.yaml`: the keys of the mapping that is its value.
+    var settings: MappingTable? {
+        guard case .anything = type else { return nil }
+        return MappingTable.configurationSections[name] ?? (name == "transport" ? .transport : nil)
+    }
+}
