@@ -183,7 +183,7 @@ def secrets(site: Site) -> None:
         for secret in [SECRET, CLEAR, PASSWORD, str(site.client.cookie)]:
             expect(secret.encode() not in answer.body, answer)
     shown = site.client.get('/api/rules/home.yaml').body.decode()
-    expect('http://***@127.0.0.1' in shown and '!secret hue' in shown, shown)
+    expect(re.search(r'http://\*\*\*[0-9a-f]{8}@127\.0\.0\.1', shown) and '!secret hue' in shown, shown)
 
 
 @point('every response forbids what the page does not need')
@@ -355,7 +355,7 @@ def saving(site: Site) -> None:
     wrong = edited + b'foo: bar\n'
     refused = client.call('PUT', path, wrong, If_Match=site.etag())
     expect(refused.status == 422 and refused.json['diagnostics'][0]['file'] == 'home.yaml', refused)
-    lost = edited.replace(b'url: "http://***@', b'url: "https://***@')
+    lost = re.sub(rb'\*\*\*[0-9a-f]{8}', b'***', edited)
     expect(client.call('PUT', path, lost, If_Match=site.etag()).status == 422, 'a password was made up')
     expect(client.call('PUT', path, b'\xff\xfe', If_Match=site.etag()).status == 400, 'not UTF-8')
     insisted = client.call('PUT', path + '?anyway=true', wrong, If_Match=site.etag())
