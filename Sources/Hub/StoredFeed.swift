@@ -58,6 +58,7 @@ package enum FeedChange: Hashable, Sendable {
         }
     }
 
+    /// - Parameter value: `nil` or `null` for a key that has no value any more.
     /// - Returns: `nil` unless this type makes such a key and value.
     package init?(key: String, value: JSONValue?) {
         if key == Self.termKey {
@@ -70,7 +71,7 @@ package enum FeedChange: Hashable, Sendable {
             return
         }
         guard let topic = FeedTopic(key), case .cursor(let button) = topic.kind else { return nil }
-        guard let value else {
+        guard let value, value != .null else {
             self = .removed(site: topic.site, button)
             return
         }

@@ -235,7 +235,7 @@ struct ConfigurationTests {
         for text in ["attic:5551", "http://attic", "flicd://", "flicd://attic:0", "flicd://::1", "flicd://a b"] {
             let loaded = load("sources: ['\(text)']")
             #expect(loaded.diagnostics.map(\.code) == ["E204"], "\(text)")
-            #expect(loaded.diagnostics.first?.hint == "write flicd://HOST or flicd://HOST:PORT")
+            #expect(loaded.diagnostics.first?.hint == "write flicd://HOST, flicd://HOST:PORT or {mqtt: TOPIC}")
         }
         #expect(load("sources: [flicd://a, 'flicd://a:5551']").diagnostics.map(\.code) == ["E203"])
         let many = (1...9).map { "flicd://h\($0)" }.joined(separator: ", ")
