@@ -237,7 +237,8 @@ let package = Package(
             "RuleLoaderTests", "RuleLoader", "Rules", "Gestures", "Expressions", "Almanac", "Diagnostics",
             "ButtonModel", "JSON", resources: [.copy("Golden"), .copy("Examples"), .copy("Schema")]),
         tests(
-            "RuleTestingTests", "RuleTesting", "RuleLoader", "Rules", "Expressions", "Almanac", "Diagnostics", "ButtonModel",
+            "RuleTestingTests", "RuleTesting", "RuleLoader", "Rules", "Expressions", "Almanac", "Diagnostics",
+            "ButtonModel",
             "JSON"),
         tests("LanguageServerTests", "LanguageServer", "RuleLoader", "Rules", "Diagnostics", "ButtonModel", "JSON"),
         tests("MQTTTopicsTests", "MQTTTopics", "ButtonModel", "JSON", resources: [.copy("Golden")]),

@@ -5,6 +5,7 @@ import Diagnostics
 import Glibc
 import Platform
 import RuleCommands
+import Rules
 import Setup
 import Simulator
 

@@ -1,3 +1,4 @@
+import ButtonModel
 import CommandSupport
 import Glibc
 import JSON
@@ -49,7 +50,9 @@ struct DemoFiles: Sendable {
         for button in buttons {
             let identity: (key: String, value: String)
             switch button.hardware {
-            case .address(let address): identity = ("address", address.description)
+            case .address(let id):
+                let address = BluetoothAddress(rawValue: id.rawValue, kind: .public)
+                identity = ("address", address.description)
             case .serial(let serial): identity = ("serial", serial)
             case .nickname(let nickname): identity = ("nickname", nickname)
             case .uuid:

@@ -2,7 +2,7 @@ package import CommandSupport
 import Diagnostics
 import Platform
 import RuleLoader
-import Rules
+package import Rules
 import Setup
 
 /// Reads and checks the files that a daemon would read.
@@ -42,7 +42,7 @@ package struct FileChecker {
     /// The rules among files that were checked, for a command that needs rules.
     ///
     /// - Throws: `Failure` with status 1 when there are errors, whose report is written to standard error.
-    static func rules(in checked: [CheckedFile]) throws(Failure) -> RuleSet {
+    package static func rules(in checked: [CheckedFile]) throws(Failure) -> RuleSet {
         if let set = checked.compactMap(\.set).last { return set }
         let diagnostics = checked.flatMap(\.diagnostics)
         guard !diagnostics.isEmpty else {

@@ -33,10 +33,10 @@ extension RuleTest.Given {
     /// daemon may have other rules.
     mutating func complete(with live: LiveValues, in set: RuleSet) {
         for state in set.states where !states.contains(where: { $0.name == state.name }) {
-            if let value = live.state(state.name)?.value(of: state.type) { states.append(.init(state.name, value)) }
+            if let value = live.state(state.name).flatMap(state.type.value) { states.append(.init(state.name, value)) }
         }
         for variable in set.variables where !variables.contains(where: { $0.name == variable.name }) {
-            if let value = live.variable(variable.name)?.value(of: variable.type) {
+            if let value = live.variable(variable.name).flatMap(variable.type.value) {
                 variables.append(.init(variable.name, value))
             }
         }
@@ -44,9 +44,10 @@ extension RuleTest.Given {
     }
 }
 
-extension JSONValue {
-    fileprivate func value(of type: ExpressionType.Scalar) -> Value? {
-        switch (type, self) {
+extension ExpressionType.Scalar {
+    /// `nil` for JSON of another type.
+    fileprivate func value(_ json: JSONValue) -> Value? {
+        switch (self, json) {
         case (.boolean, .bool(let value)): .boolean(value)
         case (.integer, .integer(let value)): .integer(value)
         case (.number, .integer(let value)): .number(Double(value))

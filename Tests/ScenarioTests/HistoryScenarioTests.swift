@@ -298,7 +298,7 @@ struct HistoryScenarioTests {
                     triggers: {button: kitchen, event: click}
                     actions:
                       - set: {count: "{{ variables.count + \(step) }}", fleeting: "{{ variables.fleeting + \(step) }}"}
-                      - cycle: {key: scene, steps: [{log: one}, {log: two}, {log: three}]}
+                      - cycle: {steps: [{log: one}, {log: two}, {log: three}]}
                       - publish: {topic: home/count, payload: "{{ variables.count }} {{ variables.fleeting }}"}
                       \(more)
                 """)
