@@ -88,7 +88,8 @@ extension Hub.Effect {
         case .setTimer, .cancelTimer, .needsEntropy, .goOn, .openTransport, .closeTransport, .send, .bus, .source,
             .record,
             .sync,
-            .subscribe, .unsubscribe, .uplink, .cancelProcess, .cancelWebRequest, .loadRules, .discard, .readFirmware, .respond,
+            .subscribe, .unsubscribe, .uplink, .cancelProcess, .cancelWebRequest, .loadRules, .discard, .readFirmware,
+            .respond,
             .broadcast, .flicd, .pressSimulated, .log, .setLogLevel, .status, .writeMetrics, .finish:
             false
         }

@@ -1,7 +1,7 @@
 import ButtonModel
 import Feed
-package import MQTTTopics
 import JSON
+package import MQTTTopics
 
 /// An event of the connection to the broker of `uplink:`.
 package enum UplinkInput: Hashable, Sendable {

@@ -130,7 +130,9 @@ struct StoreJournal: Sendable {
     }
 
     /// True if what was recorded with this token would survive a power cut, after a sync of it has succeeded.
-    func isOnDisk(_ token: RecordToken) -> Bool { refuge == nil || refuge == .disk || latestFault.map { token < $0 } ?? true }
+    func isOnDisk(_ token: RecordToken) -> Bool {
+        refuge == nil || refuge == .disk || latestFault.map { token < $0 } ?? true
+    }
 
     /// The database could not record changes. Unless they are in the reserve on the disk, the acknowledgement of their events
     /// is held back, so that the button keeps the events until the store is mended.

@@ -70,8 +70,10 @@ package enum UplinkChange: Hashable, Sendable {
         case .entry(_, let number, let entry):
             [
                 "at_ms": .integer(entry.receivedAt.milliseconds),
-                "message": (try? JSONValue(
-                    parsing: FeedMessage(number: number, previous: number - 1, content: .steps(entry.steps)).encoded()))
+                "message":
+                    (try? JSONValue(
+                        parsing: FeedMessage(number: number, previous: number - 1, content: .steps(entry.steps))
+                            .encoded()))
                     ?? .null,
             ]
         case .dropped: nil

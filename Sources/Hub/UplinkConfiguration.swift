@@ -24,7 +24,8 @@ package struct UplinkConfiguration: Hashable, Sendable {
 
     /// True if a button with this name is to be sent, unless a rule names it.
     func includes(_ name: String) -> Bool {
-        buttons.isEmpty || buttons.contains { Self.matches(Array(name.unicodeScalars)[...], Array($0.unicodeScalars)[...]) }
+        buttons.isEmpty
+            || buttons.contains { Self.matches(Array(name.unicodeScalars)[...], Array($0.unicodeScalars)[...]) }
     }
 
     /// Compares with a pattern. After a `*` it goes on at the first place that fits, and at later ones if the rest does not.

@@ -160,7 +160,8 @@ struct Household {
         control: MQTTControl = .settings, discoveryPrefix: String? = nil,
         hasBroker: Bool = true, hasMetrics: Bool = false, lostState: String? = nil, ringWarning: String? = nil,
         servesFlicd: Bool = false, controller: VirtualController.Configuration? = nil,
-        radios radioCount: Int = 1, uplink: UplinkConfiguration? = nil, recordedAt seam: RecordingSeam? = nil, history: HouseHistory? = nil,
+        radios radioCount: Int = 1, uplink: UplinkConfiguration? = nil, recordedAt seam: RecordingSeam? = nil,
+        history: HouseHistory? = nil,
         isWitnessed: Bool = false,
         pausing pause: Duration? = nil
     ) {

@@ -25,7 +25,8 @@ struct SiteScenarioTests {
     }
 
     /// The feed's messages about a button, in their order.
-    private static func messages(_ house: Household, of button: ButtonID = Household.kitchenID) throws -> [FeedMessage] {
+    private static func messages(_ house: Household, of button: ButtonID = Household.kitchenID) throws -> [FeedMessage]
+    {
         try house.uplinkMessages.filter { $0.topicName == "\(topic)/feed/\(button)" }.map {
             try FeedMessage(parsing: $0.payload, of: button)
         }
@@ -62,7 +63,8 @@ struct SiteScenarioTests {
         #expect(house.onDisk.feed.uplink.positions[Household.kitchenID]?.claimed == messages.count)
     }
 
-    @Test("a press that was sent and not claimed before a kill is sent again, with its number, and a claimed one is not")
+    @Test(
+        "a press that was sent and not claimed before a kill is sent again, with its number, and a claimed one is not")
     func killed() throws {
         var house = Self.house()
         house.press("kitchen", .click)
@@ -137,7 +139,9 @@ struct SiteScenarioTests {
         #expect(house.published.contains { $0.topicName == "lamp" })
     }
 
-    @Test("a press of a site switches the lamp of an engine once, also if the site is killed before it knows of the claim")
+    @Test(
+        "a press of a site switches the lamp of an engine once, also if the site is killed before it knows of the claim"
+    )
     func together() throws {
         var site = Self.house()
         var engine = EngineHouse(

@@ -73,7 +73,8 @@ struct PasswordMaskTests {
         #expect(try restored(text, "  password: new\n") == "  password: new\n")
     }
 
-    @Test("different passwords have different marks, and keep them when lines change places, in each version of the file")
+    @Test(
+        "different passwords have different marks, and keep them when lines change places, in each version of the file")
     func numbered() throws {
         let text = "- password: one\n- password: two\n- password: one\n- token: two\n"
         let (one, two) = (mark("one"), mark("two"))

@@ -71,7 +71,9 @@ struct RuleDeskTests {
     func save() throws {
         let text = try desk.text(of: "home.yaml")
         let shown = String(decoding: text.octets, as: UTF8.self)
-        #expect(shown.contains(/https:\/\/\*\*\*[0-9a-f]{8}@host\//) && shown.contains("!secret hue") && !shown.contains("hunter2"))
+        #expect(
+            shown.contains(/https:\/\/\*\*\*[0-9a-f]{8}@host\//) && shown.contains("!secret hue")
+                && !shown.contains("hunter2"))
         let edited = shown.replacing("a/b", with: "c/d")
         let saved = try desk.save(Array(edited.utf8), as: "home.yaml", ifMatch: text.etag, insists: false)
         let written = String(decoding: readFile(directory.path + "/set/home.yaml"), as: UTF8.self)
@@ -111,7 +113,7 @@ struct RuleDeskTests {
     }
 
     @Test("rules that are computed on the page do not know secrets, and a file that only a draft includes is not shown")
-    func secrets() throws {
+    func computed() throws {
         let text = """
             version: 1
             include: [rooms/*.yaml, home.yaml~]
@@ -124,7 +126,8 @@ struct RuleDeskTests {
             """
         writeFile(
             directory.path + "/set/home.yaml~",
-            "rules: [{id: b, triggers: {button: kitchen, event: click}, actions: {http: {url: http://bob:oldtext@x/}}}]".utf8)
+            "rules: [{id: b, triggers: {button: kitchen, event: click}, actions: {http: {url: http://bob:oldtext@x/}}}]"
+                .utf8)
         let request: JSONValue = .object([
             .init("files", ["home.yaml": .string(text)]), .init("button", "kitchen"), .init("event", "click"),
         ])

@@ -114,7 +114,9 @@ package struct PasswordMask: Hashable, Sendable {
                 line += 1
                 lineStart = offset + 1
                 firstWord = nil
-            } else if firstWord == nil, octet != UInt8(ascii: " "), octet != UInt8(ascii: "\t"), octet != UInt8(ascii: "-") {
+            } else if firstWord == nil, octet != UInt8(ascii: " "), octet != UInt8(ascii: "\t"),
+                octet != UInt8(ascii: "-")
+            {
                 firstWord = octet
             }
             guard octet == UInt8(ascii: "*") else {
@@ -136,6 +138,7 @@ package struct PasswordMask: Hashable, Sendable {
     }
 
     private static func isDigit(_ octet: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(octet) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(octet)
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(octet)
+            || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(octet)
     }
 }

@@ -142,7 +142,9 @@ package final class RuleDesk: Sendable {
     /// - Parameters:
     ///   - drafts: the member `files` of the request.
     ///   - view: what is loaded instead of passwords.
-    private func load(_ drafts: JSONValue?, _ view: DraftLoader.View) throws(Failure) -> (result: LoadResult<RuleSet>, diagnostics: [JSONValue]) {
+    private func load(_ drafts: JSONValue?, _ view: DraftLoader.View) throws(Failure) -> (
+        result: LoadResult<RuleSet>, diagnostics: [JSONValue]
+    ) {
         let (texts, names) = try self.drafts(drafts)
         guard let result = loader.load(texts, view)?.result else { throw .noRules(loader.rules.path) }
         return (result, shown(result.diagnostics, known: names))

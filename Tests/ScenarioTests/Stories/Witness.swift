@@ -229,7 +229,8 @@ struct Witness {
             }
         case .setTimer, .cancelTimer, .needsEntropy, .goOn, .openTransport, .closeTransport, .send, .bus, .source,
             .flicd, .sync,
-            .subscribe, .unsubscribe, .uplink, .cancelProcess, .startWebRequest, .cancelWebRequest, .loadRules, .discard,
+            .subscribe, .unsubscribe, .uplink, .cancelProcess, .startWebRequest, .cancelWebRequest, .loadRules,
+            .discard,
             .readFirmware, .respond, .pressSimulated, .setLogLevel, .status, .writeMetrics, .finish:
             break
         }
