@@ -1,3 +1,4 @@
+import ButtonModel
 import Edges
 import Hub
 import MQTTTopics

@@ -132,7 +132,7 @@ struct ReplayRun {
                 occurrences.append(.line(line, at: time))
             case .startProcess: counts.programs += 1
             case .setTimer, .cancelTimer, .needsEntropy, .goOn, .openTransport, .closeTransport, .send, .bus, .source,
-                .record, .sync, .subscribe, .unsubscribe, .publish, .cancelProcess, .startWebRequest,
+                .record, .sync, .subscribe, .unsubscribe, .publish, .uplink, .cancelProcess, .startWebRequest,
                 .cancelWebRequest, .loadRules, .discard, .readFirmware, .respond, .flicd, .pressSimulated, .log,
                 .setLogLevel, .status, .writeMetrics, .finish:
                 break

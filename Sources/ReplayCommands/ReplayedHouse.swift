@@ -186,7 +186,8 @@ struct ReplayedHouse {
             case .loadRules(let id, _): load = id
             case .readFirmware(let id, _): answers.append(.firmwareRead(id, .failed("not in a replay")))
             case .needsEntropy, .goOn, .openTransport, .closeTransport, .send, .bus, .source, .subscribe,
-                .unsubscribe, .discard, .respond, .flicd, .pressSimulated, .log, .setLogLevel, .status, .writeMetrics,
+                .unsubscribe, .uplink, .discard, .respond, .flicd, .pressSimulated, .log, .setLogLevel, .status,
+                .writeMetrics,
                 .finish:
                 break
             }

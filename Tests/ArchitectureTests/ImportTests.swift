@@ -65,14 +65,15 @@ struct ImportTests {
         ],
         "RuleCommands": [
             "ButtonModel", "JSON", "Diagnostics", "Expressions", "Almanac", "Rules", "RuleLoader", "RuleTesting",
-            "Platform", "Setup", "CommandSupport", "CommandText", "ArgumentParser",
+            "MQTTTopics", "Platform", "Setup", "CommandSupport", "CommandText", "ArgumentParser",
         ],
         "ReplayCommands": [
             "ButtonModel", "JSON", "Diagnostics", "Expressions", "Rules", "RuleLoader", "MQTTTopics", "Hub", "Platform",
             "Edges", "Setup", "CommandSupport", "CommandText", "ArgumentParser", "Glibc",
         ],
         "DemoCommands": [
-            "ButtonModel", "JSON", "Diagnostics", "Gestures", "MQTTTopics", "Hub", "Simulator", "Reactor", "Platform",
+            "ButtonModel", "JSON", "Diagnostics", "Gestures", "Rules", "MQTTTopics", "Hub", "Simulator", "Reactor",
+            "Platform",
             "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText", "RuleCommands", "CLinux",
             "ArgumentParser",
             "Glibc", "Synchronization",

@@ -46,6 +46,7 @@ class RealSite:
                  self.house.path("site/state"), "--control-socket", self.house.path("site/socket"),
                  "--log-level", "debug"], stdout=log, stderr=log)
         wait("the site answers", lambda: self.ask("status") is not None)
+        wait("its adapter is ready", lambda: self.ask("status")["adapter"]["state"] == "powered_on")
 
     def kill(self):
         self.program.send_signal(signal.SIGKILL)
@@ -88,9 +89,22 @@ def feeds(house, name):
     return [payload for topic, payload in list(house.heard) if topic == f"{SITE}/feed/{name}"]
 
 
-def pressed(house, site, index, expected, what):
-    expected.append(f"b{site.ids[index]}")
+def press(house, site, index, expected, what, kills=False):
+    """Presses a button, and waits until its lamp is switched and the button has decided that it was a click."""
+    name = site.ids[index]
+    heard = len(feeds(house, name))
+    site.press(index)
+    wait("the press is sent", lambda: len(feeds(house, name)) > heard)
+    if kills:
+        time.sleep(random.uniform(0, 0.01))
+        site.kill()
+        # A known button advertises again when it is pressed.
+        site.start()
+    expected.append(f"b{name}")
     wait(what, lambda: len(lamps(house)) >= len(expected))
+    # The simulated button begins anew with its process, so it decides nothing after a kill.
+    if not kills:
+        wait("the click is decided", lambda: len(feeds(house, name)) >= heard + 3)
 
 
 def main():
@@ -106,22 +120,13 @@ def main():
         wait("the engine leads", lambda: house.last("engines/1/state").get("state") == "online")
         expected = []
         for turn in range(6):
-            site.press(turn % BUTTONS)
-            pressed(house, site, turn % BUTTONS, expected, "a press switches its lamp")
+            press(house, site, turn % BUTTONS, expected, "a press switches its lamp")
         for turn in range(4):
-            index = turn % BUTTONS
-            heard = len(feeds(house, site.ids[index]))
-            site.press(index)
-            wait("the press is sent", lambda: len(feeds(house, site.ids[index])) > heard)
-            time.sleep(random.uniform(0, 0.01))
-            site.kill()
-            site.start()
-            pressed(house, site, index, expected, "a press before a kill of the site switches its lamp")
-            site.are_ready()
+            press(house, site, turn % BUTTONS, expected, "a press before a kill switches its lamp", kills=True)
         engine.kill()
         for index in range(BUTTONS):
             site.press(index)
-        wait("the presses wait", lambda: site.ask("status")["uplink"]["unclaimed"] >= BUTTONS)
+        wait("the presses wait", lambda: site.ask("status")["uplink"]["unclaimed"] >= 3 * BUTTONS)
         site.kill()
         site.start()
         engine.start()

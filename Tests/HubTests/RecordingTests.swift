@@ -360,7 +360,7 @@ struct RecordingTests {
                 "control", "logLevel", "processEnvironment", "stateDirectory", "builtAt", "ruleFault", "ruleProblems",
                 "lostState", "ringWarning", "capture", "hasMetrics", "simulatedButtons", "flicdListen",
                 // Feeds of sites are not replayed.
-                "engine",
+                "engine", "uplink",
             ])
         #expect(names(stored) == ["installationID", "nextRun", "buttons", "runs", "rules", "feed"])
         #expect(

@@ -38,19 +38,19 @@ struct DemoTests {
             version: 1
             buttons:
               bath: BF12-C34567
-              garden door: {nickname: garden, model: duo}
+              garden_door: {nickname: garden, model: duo}
             rules:
               - {id: light, triggers: {button: bath, event: click}, actions: {publish: {topic: test/bath, payload: lit}}}
-              - {id: gate, triggers: {button: garden door, event: swipe_left}, actions: {log: open}}
+              - {id: gate, triggers: {button: garden_door, event: swipe_left}, actions: {log: open}}
 
             """)
         let demo = try workshop.tryck([
-            "demo", "--rules", rules, "--press", "bath:click,garden door:swipe_left", "--json",
+            "demo", "--rules", rules, "--press", "bath:click,garden_door:swipe_left", "--json",
         ])
         #expect(try demo.status(within: 60) == 0, "\(demo.text)")
         let lines = try demo.lines.map { try JSONValue(parsing: $0) }
         #expect(lines.contains { $0["kind"] == "publish" && $0["topic"] == "test/bath" })
-        #expect(lines.contains { $0["kind"] == "event" && $0["button"] == "garden door" })
+        #expect(lines.contains { $0["kind"] == "event" && $0["button"] == "garden_door" })
 
         let other = try workshop.write(
             "uuid.yaml", "version: 1\nbuttons: {a: {uuid: \"\(String(repeating: "0a", count: 16))\"}}\n")

@@ -87,7 +87,12 @@ struct RuleCommandTests {
     func explainLive() throws {
         let house = try RuleHouse(Self.rules)
         func lamp(_ arguments: String...) throws -> JSONValue? {
-            let program = try house.workshop.tryck(["explain", "hall", "click", "--live", "--json"] + arguments)
+            let program = try house.workshop.tryck(
+                [
+                    "explain", "hall", "click", "--live", "--json", "--control-socket",
+                    house.workshop.path("control.sock"),
+                ]
+                    + arguments)
             #expect(try program.status() == 0, "\(program.text)")
             return try JSONValue(parsing: program.text)["rules"]?.arrayValue?.first
         }

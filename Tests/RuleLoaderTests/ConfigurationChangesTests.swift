@@ -15,6 +15,7 @@ struct ConfigurationChangesTests {
         "homeassistant.discovery": "false", "homeassistant.prefix": "p", "homeassistant.status_topic": "s",
         "rules": "r.yaml", "state_directory": "s", "control_socket": "s", "flicd.listen": "127.0.0.1:5551",
         "sources": "flicd://h", "engine.name": "a1",
+        "uplink": "{broker: mqtt://h, topic: a/b}",
         "actions.shell": "false", "actions.run": "false",
         "actions.http": "false",
         "control.mqtt": "all", "log.level": "debug", "log.format": "json", "metrics.textfile": "m",

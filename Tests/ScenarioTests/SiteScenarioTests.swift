@@ -3,6 +3,7 @@ import Feed
 import Hub
 import JSON
 import MQTTTopics
+import Simulator
 import Testing
 
 @Suite("A site of an engine")
@@ -77,8 +78,8 @@ struct SiteScenarioTests {
         let after = try Self.messages(house)
         #expect(after.map(\.number) == before.map(\.number).filter { $0 > 1 } && !after.isEmpty)
         #expect(try Self.hello(house).session == 2)
-        house.uplinkMessages = []
         try Self.claim(before.count, &house)
+        house.uplinkMessages = []
         house.crash()
         house.wait(.seconds(2))
         #expect(try Self.messages(house) == [])
@@ -94,7 +95,7 @@ struct SiteScenarioTests {
         #expect(try Self.messages(house) == [])
         house.cutPower()
         house.syncsAreSlow = false
-        house.wait(.seconds(5))
+        house.wait(.seconds(60))
         let messages = try Self.messages(house)
         #expect(messages.first?.number == 1 && messages.map(\.number) == Array(1...max(1, messages.count)))
     }

@@ -46,7 +46,7 @@ struct EffectDigest: Sendable {
         case .subscribe(let subscriptions):
             line("subscribe", subscriptions.map { "\($0.topicFilter) \($0.qos) \($0.isWithoutOurs)" })
         case .unsubscribe(let filters): line("unsubscribe", filters)
-        case .uplink: break
+        case .uplink(let effect): line("uplink", effect)
         case .publish(let id, let message, let expiry):
             line(
                 "publish", id.number, message.topicName, hex(message.payload), message.qos, message.retain,

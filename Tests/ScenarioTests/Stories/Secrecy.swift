@@ -16,6 +16,7 @@ struct Secrecy {
         case .publish(_, let message, _):
             if message.topicName == "did/kitchen_vault" { sent += message.payload } else { shown += message.payload }
             shown += message.topicName.utf8
+        case .uplink(.publish(let message, _)): shown += Array(message.topicName.utf8) + message.payload
         case .startProcess(_, let request):
             for text in request.arguments + request.environment { shown += text.utf8 }
             shown += request.standardInput
@@ -31,7 +32,7 @@ struct Secrecy {
         case .writeMetrics(let text): shown += text
         case .flicd(.send(_, let octets)): shown += octets
         case .setTimer, .cancelTimer, .needsEntropy, .goOn, .openTransport, .closeTransport, .send, .bus, .source,
-            .flicd, .record,
+            .flicd, .uplink, .record,
             .sync, .subscribe, .unsubscribe, .cancelProcess, .cancelWebRequest, .loadRules, .discard, .readFirmware,
             .pressSimulated, .setLogLevel, .finish:
             break
