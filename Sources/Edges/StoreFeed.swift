@@ -24,6 +24,11 @@ extension Database {
     }
 
     func apply(_ change: FeedChange) throws(DatabaseFailure) {
+        if case .uplink(.position(let button, let position)) = change {
+            try run(
+                "DELETE FROM feed WHERE key BETWEEN ? AND ?", .text(UplinkChange.key(of: button, 0)),
+                .text(UplinkChange.key(of: button, position.gone)))
+        }
         if let value = change.value {
             try run(
                 "INSERT OR REPLACE INTO feed (key, value) VALUES (?, ?)", .text(change.key), .text(value.description))

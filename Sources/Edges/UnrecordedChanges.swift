@@ -27,6 +27,9 @@ struct UnrecordedChanges: Hashable, Sendable {
         }
         let subject = change.subject
         latest.removeAll { subject.supersedes($0.subject) }
+        if case .feed(.uplink(.position(let button, let position))) = change {
+            latest.removeAll { $0.isEntry(of: button, upTo: position.gone) }
+        }
         latest.append(change)
     }
 
@@ -43,6 +46,11 @@ struct UnrecordedChanges: Hashable, Sendable {
 }
 
 extension StoreChange {
+    /// True for an entry of a site's journal that its position removes.
+    fileprivate func isEntry(of button: ButtonID, upTo number: Int) -> Bool {
+        if case .feed(.uplink(.entry(button, let entry, _))) = self { entry <= number } else { false }
+    }
+
     /// The part of the store that a change affects. A later change with the same subject replaces an earlier one.
     fileprivate enum Subject: Hashable {
         /// The complete record of the button.

@@ -28,7 +28,8 @@ package struct FeedUplink: Sendable {
         /// A button was paired, or its facts have changed. Of a known button, `last`, `claimed` and `done` are ignored.
         case button(ButtonID, FeedJournal)
         case removed(ButtonID)
-        /// A new entry is safe on disk. Its number is one higher than that of the previous entry.
+        /// A new entry is safe on disk. Its number is higher than that of the previous entry, and one higher unless the journal
+        /// has dropped everything before it.
         case recorded(ButtonID, FeedEntry)
         /// The journal has dropped the entries below `first`.
         case trimmed(ButtonID, first: Int)
@@ -130,6 +131,8 @@ package struct FeedUplink: Sendable {
         case .connected(let session): connected(session, at: now)
         case .disconnected: disconnected()
         case .engine(let isOnline):
+            // A leader repeats that it is there, which must not begin the wait for claims anew.
+            guard isOnline != isEngineOnline else { break }
             isEngineOnline = isOnline
             for id in buttons.keys { awaitClaim(of: id, at: now) }
         case .received(let name, let payload): received(name, payload, at: now)
@@ -229,7 +232,9 @@ package struct FeedUplink: Sendable {
     }
 
     private mutating func recorded(_ entry: FeedEntry, of id: ButtonID, at now: Instant) {
-        guard let button = buttons[id], entry.number == button.facts.last + 1 else { return }
+        guard let button = buttons[id], entry.number > button.facts.last else { return }
+        // The journal has dropped what is missing before it was recorded, and everything before that.
+        if entry.number > button.facts.last + 1 { buttons[id]?.journal.first = entry.number }
         buttons[id]?.journal.button.last = entry.number
         // Nothing before it waits, so the journal need not be read.
         let isNext = session != nil && button.position == entry.number - 1

@@ -15,8 +15,8 @@ extension Hub {
         }
         let (builtAt, wallClock) = (configuration.builtAt, wallClock(at: now))
         let input = uplink?.start(facts, stored) { time in
-            let isKnown = time >= builtAt && wallClock >= builtAt
-            return now - (isKnown ? max(.zero, wallClock.duration(since: time)) : SiteUplink.unknownAge)
+            let isKnown = time >= builtAt && wallClock >= time
+            return now - (isKnown ? wallClock.duration(since: time) : SiteUplink.unknownAge)
         }
         if let input { advanceUplink(input, at: now) }
         emit(.uplink(.connect))

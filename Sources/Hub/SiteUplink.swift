@@ -87,8 +87,8 @@ struct SiteUplink: Sendable {
         _ facts: [ButtonID: FeedHello.Button], _ stored: StoredUplink, receivedAt: (UTCTime) -> Instant
     ) -> FeedUplink.Input {
         for (button, entries) in stored.entries where facts[button] != nil {
-            let claimed = positions[button]?.claimed ?? 0
-            journals[button] = entries.sorted { $0.key < $1.key }.filter { $0.key > claimed }.map { number, entry in
+            let gone = positions[button]?.gone ?? 0
+            journals[button] = entries.sorted { $0.key < $1.key }.filter { $0.key > gone }.map { number, entry in
                 // The press has waited for this process, whatever its age.
                 let steps = entry.steps.map { step in
                     var step = step
@@ -122,12 +122,12 @@ struct SiteUplink: Sendable {
     mutating func removed(_ button: ButtonID) -> [UplinkChange] {
         buttons.remove(button)
         unsynced.removeAll { $0.button == button }
-        let entries = journals.removeValue(forKey: button) ?? []
+        journals[button] = nil
         var position = positions[button] ?? .init()
         // A user has given up what no engine has claimed, so it is not lost when the button is paired again.
         (position.claimed, position.done) = (position.last, position.last)
         positions[button] = position
-        return [.position(button, position)] + entries.map { .dropped(button, $0.number) }
+        return [.position(button, position)]
     }
 
     // MARK: Journals
@@ -149,14 +149,15 @@ struct SiteUplink: Sendable {
             unsynced.append(Unsynced(token: token, button: button, entry: entry))
             changes.append(.entry(button, entry.number, .init(receivedAt: wallClock, steps: part)))
         }
-        while let journal = journals[button], journal.count > configuration.journalLength {
-            drop(from: button, &changes, &trimmed)
-        }
+        let excess = (journals[button]?.count ?? 0) - configuration.journalLength
+        if excess > 0 { drop(excess, from: button, &changes, &trimmed) }
         dropOld(at: now, &changes, &trimmed)
-        while journals.values.reduce(0, { $0 + $1.count }) > UplinkConfiguration.maximumEntries,
+        var total = journals.values.reduce(0) { $0 + $1.count }
+        while total > UplinkConfiguration.maximumEntries,
             let longest = journals.max(by: { ($0.value.count, $1.key) < ($1.value.count, $0.key) })?.key
         {
-            drop(from: longest, &changes, &trimmed)
+            drop(1, from: longest, &changes, &trimmed)
+            total -= 1
         }
         return (changes, trimmed)
     }
@@ -164,10 +165,9 @@ struct SiteUplink: Sendable {
     private mutating func dropOld(
         at now: Instant, _ changes: inout [UplinkChange], _ trimmed: inout [ButtonID: Int]
     ) {
-        for button in journals.keys {
-            while let first = journals[button]?.first, first.receivedAt + Self.longestAge < now {
-                drop(from: button, &changes, &trimmed)
-            }
+        for button in journals.keys.sorted() {
+            let count = (journals[button] ?? []).prefix { $0.receivedAt + Self.longestAge < now }.count
+            if count > 0 { drop(count, from: button, &changes, &trimmed) }
         }
     }
 
@@ -181,14 +181,19 @@ struct SiteUplink: Sendable {
         return (changes, trimmed)
     }
 
+    /// Drops the oldest entries of a button.
     private mutating func drop(
-        from button: ButtonID, _ changes: inout [UplinkChange], _ trimmed: inout [ButtonID: Int]
+        _ count: Int, from button: ButtonID, _ changes: inout [UplinkChange], _ trimmed: inout [ButtonID: Int]
     ) {
-        guard let first = journals[button]?.removeFirst() else { return }
-        droppedCount += 1
-        unsynced.removeAll { $0.button == button && $0.entry.number == first.number }
-        changes.append(.dropped(button, first.number))
-        trimmed[button] = first.number + 1
+        guard let last = journals[button]?.prefix(count).last?.number else { return }
+        journals[button]?.removeAll { $0.number <= last }
+        droppedCount += count
+        unsynced.removeAll { $0.button == button && $0.entry.number <= last }
+        var position = positions[button] ?? .init()
+        position.first = last + 1
+        positions[button] = position
+        changes.append(.position(button, position))
+        trimmed[button] = position.first
     }
 
     /// Everything up to this record would survive a power cut.
@@ -210,13 +215,13 @@ struct SiteUplink: Sendable {
     ///
     /// - Returns: what is to be recorded.
     mutating func claimed(_ button: ButtonID, _ number: Int) -> [UplinkChange] {
-        let claimed = (journals[button] ?? []).prefix { $0.number <= number }
-        journals[button]?.removeFirst(claimed.count)
+        let count = (journals[button] ?? []).prefix { $0.number <= number }.count
+        journals[button]?.removeFirst(count)
         var position = positions[button] ?? .init()
         position.claimed = number
         position.last = max(position.last, number)
         positions[button] = position
-        return [.position(button, position)] + claimed.map { .dropped(button, $0.number) }
+        return [.position(button, position)]
     }
 
     mutating func done(_ button: ButtonID, _ number: Int) -> [UplinkChange] {
@@ -254,9 +259,9 @@ struct SiteUplink: Sendable {
     ///
     /// - Returns: whether an engine that takes this site's messages is there; `nil` if the message is about none.
     mutating func engineHeard(_ topicName: String, _ payload: [UInt8]) -> Bool? {
-        let levels = topicName.split(separator: "/", omittingEmptySubsequences: false)
-        guard levels.count == 3, levels[0] == "engines", levels[2] == "state" else { return nil }
-        let state = try? EngineState(parsing: payload)
+        guard topicName.hasPrefix("engines/"), topicName.hasSuffix("/state") else { return nil }
+        // There are at most `EngineShare.maximumCount` of these topics.
+        let state = (try? EngineState(parsing: payload)).flatMap { "\($0.share.topic)/state" == topicName ? $0 : nil }
         engines[topicName] = state.flatMap { $0.isOnline && $0.share.has(site: configuration.topic) ? $0.share : nil }
         return hasEngine
     }

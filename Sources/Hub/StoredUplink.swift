@@ -9,6 +9,11 @@ package struct StoredUplink: Hashable, Sendable {
         package var last = 0
         package var claimed = 0
         package var done = 0
+        /// Entries below this number were dropped.
+        package var first = 0
+
+        /// The number up to which there are no entries any more.
+        package var gone: Int { max(claimed, first - 1) }
     }
 
     /// A notification of a button that no engine has claimed.
@@ -32,9 +37,10 @@ package struct StoredUplink: Hashable, Sendable {
         switch change {
         case .session(let session): self.session = session
         case .term(let term): self.term = term
-        case .position(let button, let position): positions[button] = position
+        case .position(let button, let position):
+            positions[button] = position
+            entries[button] = entries[button]?.filter { $0.key > position.gone }
         case .entry(let button, let number, let entry): entries[button, default: [:]][number] = entry
-        case .dropped(let button, let number): entries[button]?[number] = nil
         }
     }
 }
@@ -43,9 +49,9 @@ package struct StoredUplink: Hashable, Sendable {
 package enum UplinkChange: Hashable, Sendable {
     case session(Int)
     case term(Int)
+    /// Also removes the entries up to `gone`.
     case position(ButtonID, StoredUplink.Position)
     case entry(ButtonID, Int, StoredUplink.Entry)
-    case dropped(ButtonID, Int)
 
     private static let root = "uplink"
 
@@ -54,8 +60,14 @@ package enum UplinkChange: Hashable, Sendable {
         case .session: "\(Self.root)/session"
         case .term: "\(Self.root)/term"
         case .position(let button, _): "\(Self.root)/\(button)"
-        case .entry(let button, let number, _), .dropped(let button, let number): "\(Self.root)/\(button)/\(number)"
+        case .entry(let button, let number, _): Self.key(of: button, number)
         }
+    }
+
+    /// The key of an entry, in which numbers are in the order of texts.
+    package static func key(of button: ButtonID, _ number: Int) -> String {
+        let digits = String(number)
+        return "\(root)/\(button)/" + String(repeating: "0", count: max(0, 16 - digits.count)) + digits
     }
 
     /// `nil` if the key has no value any more.
@@ -65,7 +77,7 @@ package enum UplinkChange: Hashable, Sendable {
         case .position(_, let position):
             [
                 "n": .integer(Int64(position.last)), "claimed": .integer(Int64(position.claimed)),
-                "done": .integer(Int64(position.done)),
+                "done": .integer(Int64(position.done)), "first": .integer(Int64(position.first)),
             ]
         case .entry(_, let number, let entry):
             [
@@ -76,7 +88,6 @@ package enum UplinkChange: Hashable, Sendable {
                             .encoded()))
                     ?? .null,
             ]
-        case .dropped: nil
         }
     }
 
@@ -95,19 +106,15 @@ package enum UplinkChange: Hashable, Sendable {
         guard let button = ButtonID(levels[1]) else { return nil }
         if levels.count == 2 {
             guard let last = value?["n"]?.integerValue, let claimed = value?["claimed"]?.integerValue,
-                let done = value?["done"]?.integerValue, last >= 0, (0...last).contains(claimed),
-                (0...claimed).contains(done)
+                let done = value?["done"]?.integerValue, let first = value?["first"]?.integerValue, last >= 0,
+                (0...last).contains(claimed), (0...claimed).contains(done), (0...last + 1).contains(first)
             else { return nil }
-            self = .position(button, .init(last: Int(last), claimed: Int(claimed), done: Int(done)))
+            self = .position(
+                button, .init(last: Int(last), claimed: Int(claimed), done: Int(done), first: Int(first)))
             return
         }
-        guard let number = Int(levels[2]), number > 0 else { return nil }
-        guard let value else {
-            self = .dropped(button, number)
-            return
-        }
-        guard let time = value["at_ms"]?.integerValue,
-            let message = value["message"].flatMap({ try? FeedMessage(parsing: $0.encoded(), of: button) }),
+        guard let number = Int(levels[2]), number > 0, let time = value?["at_ms"]?.integerValue,
+            let message = value?["message"].flatMap({ try? FeedMessage(parsing: $0.encoded(), of: button) }),
             message.number == number, case .steps(let steps) = message.content
         else { return nil }
         self = .entry(button, number, .init(receivedAt: UTCTime(milliseconds: time), steps: steps))

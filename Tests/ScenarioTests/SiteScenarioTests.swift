@@ -119,6 +119,26 @@ struct SiteScenarioTests {
         #expect(messages.count == FeedUplink.maximumUnclaimed)
     }
 
+    @Test("numbers are not given twice when a journal has become too old, and what is lost is said")
+    func oldJournal() throws {
+        var house = Self.house()
+        house.uplinkIsUp = false
+        house.tell(.uplink(.disconnected("gone")))
+        house.press("kitchen", .click)
+        house.wait(.seconds(2))
+        let last = try #require(house.onDisk.feed.uplink.entries[Household.kitchenID]?.keys.max())
+        house.wait(.seconds(8 * 86_400))
+        house.uplinkIsUp = true
+        house.uplinkMessages = []
+        house.tell(.uplink(.connected(knowsExpiry: true)))
+        #expect(try Self.messages(house).map(\.lostCount) == [last])
+        house.crash()
+        house.uplinkMessages = []
+        house.press("kitchen", .click)
+        house.wait(.seconds(20))
+        #expect(try Self.messages(house).first { $0.lostCount == nil }?.number == last + 1)
+    }
+
     @Test("only the configured buttons are sent, and those that a rule names later are not sent any more")
     func chosen() throws {
         var house = Self.house(buttons: ["kit*n", "garage"])

@@ -44,6 +44,7 @@ struct PasswordMaskTests {
             ("headers: {X-Password: *pw, X-Token: hunter2}", "headers: {X-Password: *pw, X-Token: ***}"),
             ("run: [tool, --password, hunter2]", "run: [tool, --password, ***]"),
             ("shell: tool --token hunter2 x", "shell: tool --token *** x"),
+            ("password: &pw hunter2", "password: &pw ***"),
             ("headers: {Cookie: a=hunter2}", "headers: {Cookie: ***}"),
         ])
     func hidden(text: String, shown: String) throws {
@@ -97,6 +98,12 @@ struct PasswordMaskTests {
         #expect(throws: PasswordMask.Unknown.self) {
             try restored("password: hunter2\n", before + mark("hunter2") + "\n")
         }
+    }
+
+    @Test("a mark that has lost or got an asterisk is refused", arguments: [1, 2, 4, 5])
+    func damaged(count: Int) {
+        let mark = String(repeating: "*", count: count) + mark("hunter2").dropFirst(3)
+        #expect(throws: PasswordMask.Unknown.self) { try restored("password: hunter2\n", "password: \"\(mark)\"\n") }
     }
 
     @Test("a line that becomes a comment keeps its password")

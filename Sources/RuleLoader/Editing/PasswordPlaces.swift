@@ -169,6 +169,12 @@ package struct PasswordPlaces {
 
     private mutating func visitValue(_ range: Range<Int>, isPlain: Bool, start: Int, _ indentation: Int) -> Int {
         let first = text[range.lowerBound]
+        if first == UInt8(ascii: "&"), let end = text[range.dropFirst()].firstIndex(where: { !Self.isWord($0) }),
+            let value = text[end..<range.upperBound].firstIndex(where: { $0 != 0x20 })
+        {
+            // An anchor stays, so that its aliases have a value.
+            return visitValue(value..<range.upperBound, isPlain: isPlain, start: start, indentation)
+        }
         if matches("!secret".utf8, at: range.lowerBound, range) || matches("!env_var".utf8, at: range.lowerBound, range)
             || matches("{{".utf8, at: range.lowerBound, range) || first == UInt8(ascii: "$") && isVariable(range)
         {

@@ -17,7 +17,10 @@ func addEventsRoute(to api: RouterGroup<SiteContext>, _ site: Site) {
                 headers: [.retryAfter: "15"])
         }
         // The body is not asked for if the connection ends before the head is written.
-        channel.closeFuture.whenComplete { _ in Task { await site.feed.close(stream) } }
+        channel.closeFuture.whenComplete { _ in
+            // Without the executor, the task would start threads of the system's pool, which wake up every second.
+            Task(executorPreference: LoopTaskExecutor(channel.eventLoop)) { await site.feed.close(stream) }
+        }
         return Response(
             status: .ok, headers: eventHeaders,
             body: ResponseBody { writer in

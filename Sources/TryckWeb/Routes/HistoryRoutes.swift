@@ -89,7 +89,7 @@ extension WebFailure {
             }
             self.init(
                 .unprocessableContent, "the rules have errors; correct them first",
-                members: [.init("diagnostics", .array(problems))])
+                members: [.init("diagnostics", JSONValue.array(problems).withoutPasswords)])
             return
         }
         self.init(failure.status == .unavailable ? .notFound : .internalServerError, failure.sentence)

@@ -41,7 +41,7 @@ package struct PasswordMask: Hashable, Sendable {
             masked += mark
         }
         masked += text[position...]
-        for mark in Self.marks(in: masked) where !places.contains(mark.range.lowerBound) {
+        for mark in Self.marks(in: masked) where !mark.isDamaged && !places.contains(mark.range.lowerBound) {
             literals.insert(Array(masked[mark.range]))
         }
     }
@@ -60,7 +60,12 @@ package struct PasswordMask: Hashable, Sendable {
             text += edited[position..<mark.range.lowerBound]
             position = mark.range.upperBound
             let written = Array(edited[mark.range])
-            if let original = originals[written] {
+            if mark.isDamaged {
+                // A password whose mark has lost or got an asterisk would be gone.
+                let digits = Self.asterisks + written.suffix(Self.digitCount)
+                guard originals[digits] == nil else { throw Unknown(line: mark.line, column: mark.column) }
+                text += written
+            } else if let original = originals[written] {
                 inserted.append((text.count..<text.count + original.count, mark))
                 text += original
             } else if mark.isInComment || literals.contains(written) {
@@ -85,7 +90,7 @@ package struct PasswordMask: Hashable, Sendable {
     /// contains no password. A mark alone would be an alias of YAML.
     package func neutral(_ edited: [UInt8]) -> [UInt8] {
         var text = edited
-        for mark in Self.marks(in: edited) where originals[Array(edited[mark.range])] != nil {
+        for mark in Self.marks(in: edited) where !mark.isDamaged && originals[Array(edited[mark.range])] != nil {
             for index in mark.range.prefix(Self.asterisks.count) { text[index] = UInt8(ascii: "x") }
         }
         return text
@@ -99,9 +104,11 @@ package struct PasswordMask: Hashable, Sendable {
         /// As in `Unknown`.
         var line, column: Int
         var isInComment: Bool
+        /// There are more or fewer than three asterisks before eight digits.
+        var isDamaged: Bool
     }
 
-    /// The runs of exactly three asterisks, with the eight digits behind them, if there are eight.
+    /// The runs of exactly three asterisks, with the eight digits behind them, if there are eight; and other runs before eight digits.
     private static func marks(in text: [UInt8]) -> [Mark] {
         var marks: [Mark] = []
         var line = 1
@@ -124,13 +131,15 @@ package struct PasswordMask: Hashable, Sendable {
                 continue
             }
             var end = text[offset...].firstIndex { $0 != UInt8(ascii: "*") } ?? text.count
-            if end - offset == asterisks.count {
-                let digits = text[end...].prefix(digitCount)
-                if digits.count == digitCount, digits.allSatisfy(isDigit) { end = digits.endIndex }
+            let digits = text[end...].prefix(digitCount)
+            let hasDigits = digits.count == digitCount && digits.allSatisfy(isDigit)
+            let isDamaged = end - offset != asterisks.count
+            if hasDigits || !isDamaged {
+                if hasDigits { end = digits.endIndex }
                 marks.append(
                     Mark(
                         range: offset..<end, line: line, column: offset - lineStart + 1,
-                        isInComment: firstWord == UInt8(ascii: "#")))
+                        isInComment: firstWord == UInt8(ascii: "#"), isDamaged: isDamaged))
             }
             offset = end
         }

@@ -172,10 +172,21 @@ package final class RuleDesk: Sendable {
     /// The folder of the rules.
     package var folder: String { loader.folder }
 
-    /// The texts of a comparison with the past, by the paths of their files. Passwords in clear are left out.
+    /// The texts of a comparison with the past, by the paths of their files. They have the passwords of the files, because the
+    /// past had them; the answer must be shown without.
     package func texts(_ body: JSONValue) throws(Failure) -> [String: [UInt8]] {
-        let texts = try drafts(body["files"]).texts
-        return Dictionary(uniqueKeysWithValues: texts.map { ("\(loader.folder)/\($0.key)", $0.value) })
+        guard let members = (body["files"] ?? .object([])).objectValue else {
+            throw .bad(#"the body looks like {"files":{"home.yaml":"…"}}"#)
+        }
+        _ = try names(including: members.map(\.name))
+        var texts: [String: [UInt8]] = [:]
+        for member in members {
+            guard let text = member.value.stringValue else { throw .bad("the text of \(member.name) is not a string") }
+            let mask = PasswordMask(try contents(of: member.name).octets, key: key)
+            let edited = Array(text.utf8)
+            texts["\(loader.folder)/\(member.name)"] = (try? mask.restored(edited)) ?? mask.neutral(edited)
+        }
+        return texts
     }
 
     /// The diagnostics, as `tryck check --json` prints them.
