@@ -93,10 +93,10 @@ package enum StreamText {
         text.append("  ")
         switch line.text("outcome") {
         case "started":
-            let button = line.text("button")
-            text.append(button.isEmpty ? "runs by request" : "runs: \(button) \(line.text("event"))", .good)
+            text.append(cause(line), .good)
         case "completed": text.append("done", .good)
         case "failed": text.append("failed", .bad)
+        case "cancelled", "interrupted": text.append("was \(line.text("outcome"))", .doubtful)
         case "step_failed":
             text.append("\(line.text("step")) failed: \(line.text("reason")) (\(line.text("code")))", .bad)
         case "dropped_queued": text.append("did not run: the press is too old (dropped_queued)", .doubtful)
@@ -105,6 +105,17 @@ package enum StreamText {
         case let other: text.append("did not run (\(other))", .doubtful)
         }
         return text
+    }
+
+    /// Why a run started.
+    private static func cause(_ line: JSONValue) -> String {
+        let (button, event) = (line.text("button"), line.text("event"))
+        return switch event {
+        case _ where !button.isEmpty: "runs: \(button) \(event)"
+        case "at": "runs: its time has come"
+        case "state": "runs: a state has changed"
+        default: "runs by request"
+        }
     }
 
     /// Messages that the daemon publishes for every press are fainter than those of rules.

@@ -45,7 +45,7 @@ enum BenchReload {
             rows: Kind.allCases.map { kind in
                 BenchTable.Row(
                     name: "\(kind.name), \(messages[kind] ?? 0) messages", unit: .time, samples: samples[kind] ?? [],
-                    budget: "at most 10 ms")
+                    budget: "at most 8 ms")
             })
     }
 

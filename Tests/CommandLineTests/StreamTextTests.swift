@@ -18,6 +18,15 @@ struct StreamTextTests {
                 #"{"kind":"rule","rule":"evening","button":"hall","event":"hold","outcome":"started","run":4}"#,
                 "rule     evening  runs: hall hold"
             ),
+            (
+                #"{"kind":"rule","rule":"evening","button":null,"event":"at","outcome":"started","run":4}"#,
+                "rule     evening  runs: its time has come"
+            ),
+            (
+                #"{"kind":"rule","rule":"evening","button":null,"event":"state","outcome":"started","run":4}"#,
+                "rule     evening  runs: a state has changed"
+            ),
+            (#"{"kind":"rule","rule":"evening","outcome":"cancelled","run":4}"#, "rule     evening  was cancelled"),
             (#"{"kind":"rule","rule":"evening","outcome":"completed","run":4}"#, "rule     evening  done"),
             (#"{"kind":"rule","rule":"evening","outcome":"failed","run":4}"#, "rule     evening  failed"),
             (
