@@ -49,7 +49,7 @@ enum StatusText {
                 uplink.text("topic"), isConnected ? nil : "not connected to \(uplink.text("broker"))",
                 isConnected && !hasEngine ? "no engine is there" : nil,
                 Quantity.count(uplink["buttons"]?.integerValue ?? 0, "button"),
-                unclaimed == 0 ? nil : "\(Quantity.count(unclaimed, "press", "presses")) wait",
+                unclaimed == 0 ? nil : unclaimed == 1 ? "1 event waits" : "\(unclaimed) events wait",
             ])
     }
 

@@ -272,7 +272,10 @@ extension Hub {
     // MARK: Buttons of sites
 
     private mutating func siteIsHere(_ site: String, _ hello: FeedHello, at now: Instant) {
-        if feed?.sites[site] == nil { log(.info, "\(site) is connected, with \(hello.buttons.count) buttons") }
+        if feed?.sites[site] == nil {
+            let count = hello.buttons.count
+            log(.info, "\(site) is connected, with \(count) button\(count == 1 ? "" : "s")")
+        }
         for (id, facts) in hello.buttons.sorted(by: { $0.key < $1.key }) { siteHas(id, facts, site, at: now) }
         feed?.arrived(site, with: Set(hello.buttons.keys))
     }

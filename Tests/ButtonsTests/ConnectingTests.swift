@@ -32,11 +32,7 @@ struct ConnectingTests {
     @Test("a link that ends before the notifications are on is a failure, and one that we end is none")
     func lost() {
         var room = KnownButtonTests.paired()
-        room.reach("hall", false)
-        room.wait(.seconds(30))
-        room.forget()
-        room.reach("hall", true)
-        room.press("hall", .click)
+        room.leaveAndReturn("hall")
         for _ in 0..<5000 where room.manager.state(of: KnownButtonTests.id) != .connected {
             room.wait(.milliseconds(1))
         }

@@ -44,11 +44,7 @@ struct KnownButtonTests {
     @Test("the service of a button that was ready before is not looked for again")
     func attributesAreKept() {
         var room = KnownButtonTests.paired()
-        room.reach("hall", false)
-        room.wait(.seconds(30))
-        room.forget()
-        room.reach("hall", true)
-        room.press("hall", .click)
+        room.leaveAndReturn("hall")
         room.wait(.seconds(20))
         #expect(room.manager.state(of: KnownButtonTests.id) == .ready)
         // Exchange MTU, and the switch of the notifications; what follows are commands.
@@ -58,12 +54,7 @@ struct KnownButtonTests {
     @Test("attributes that are elsewhere now are looked for again, on the same link")
     func attributesHaveMoved() {
         var room = KnownButtonTests.paired()
-        room.reach("hall", false)
-        room.wait(.seconds(30))
-        room.forget()
-        room.spoilsSubscription = true
-        room.reach("hall", true)
-        room.press("hall", .click)
+        room.leaveAndReturn("hall") { $0.spoilsSubscription = true }
         room.wait(.seconds(20))
         #expect(room.states(of: KnownButtonTests.id) == [.connected, .ready])
         #expect(room.requests.filter { $0 & 0x40 == 0 }.prefix(3) == [0x02, 0x12, 0x06])

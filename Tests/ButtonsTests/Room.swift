@@ -89,6 +89,18 @@ struct Room {
         settle()
     }
 
+    /// The button leaves. Half a minute later it comes back, and is clicked.
+    ///
+    /// - Parameter absent: what happens before it comes back; what was said by then is forgotten.
+    mutating func leaveAndReturn(_ button: String, _ absent: (inout Room) -> Void = { _ in }) {
+        reach(button, false)
+        wait(.seconds(30))
+        forget()
+        absent(&self)
+        reach(button, true)
+        press(button, .click)
+    }
+
     mutating func breakController(_ fault: ControllerFault) {
         worldInputs.append(.controllerFault(fault))
         settle()

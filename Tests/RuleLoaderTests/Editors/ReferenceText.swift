@@ -85,7 +85,10 @@ struct ReferenceText {
     private static func settings(of table: MappingTable, in section: String) -> [[String]] {
         table.keys.flatMap { key in
             if case .anything = key.type, let inner = MappingTable.configurationSections[key.name] {
-                return settings(of: inner, in: "\(section)\(key.name): ")
+                // The entries of these lists are texts or mappings.
+                let isList = ["radios", "sources"].contains(key.name)
+                let texts = isList ? [["`\(section)\(key.name)`", "one or many: text, or the keys below", key.summary]] : []
+                return texts + settings(of: inner, in: "\(section)\(key.name): ")
             }
             let shape =
                 SchemaShape(key.type)?.description
