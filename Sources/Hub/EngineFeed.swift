@@ -54,7 +54,9 @@ struct EngineFeed: Sendable {
     let configuration: EngineConfiguration
     private(set) var leadership: EngineLeadership
     private(set) var source: FeedSource
-    let stored: StoredFeed
+    /// What was stored at the start.
+    let storedPositions: [FeedPosition]
+    let storedTerm: Int
     private(set) var mode = Mode.standingBy
     private(set) var term = 0
     /// What the effects of one input lead to waits until all of them are carried out.
@@ -82,7 +84,8 @@ struct EngineFeed: Sendable {
 
     init(_ configuration: EngineConfiguration, stored: StoredFeed) {
         self.configuration = configuration
-        self.stored = stored
+        storedPositions = stored.positions
+        storedTerm = stored.term
         leadership = EngineLeadership(engine: configuration.name, share: configuration.share)
         source = FeedSource(engine: configuration.name)
     }

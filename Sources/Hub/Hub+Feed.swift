@@ -8,9 +8,9 @@ import Rules
 // An engine: presses of sites come over the broker, and only the engine that leads acts on them.
 extension Hub {
     mutating func startFeed(at now: Instant) {
-        guard let stored = feed?.stored else { return }
-        advanceFeed(.source(.start(stored.positions)), at: now)
-        advanceFeed(.leadership(.start(term: stored.term)), at: now)
+        guard let feed else { return }
+        advanceFeed(.source(.start(feed.storedPositions)), at: now)
+        advanceFeed(.leadership(.start(term: feed.storedTerm)), at: now)
     }
 
     mutating func feedConnected(at now: Instant) {
@@ -77,6 +77,7 @@ extension Hub {
 
     mutating func advanceFeed(_ input: EngineFeed.Input, at now: Instant) {
         guard feed?.add(input) == true else { return }
+        metrics.invalidate()
         while let input = feed?.takeInput() {
             switch input {
             case .source(let input): carryOut(feed?.handle(input, at: now) ?? [], at: now)

@@ -6,15 +6,13 @@ package import MQTTTopics
 // A site: the presses of buttons that no rule names go to an engine.
 extension Hub {
     mutating func startUplink(at now: Instant) {
-        guard uplink != nil else { return }
-        let stored = storedFeed.uplink
-        let withEntries = Set(stored.entries.filter { !$0.value.isEmpty }.keys)
+        guard let withEntries = uplink?.buttonsWithEntries else { return }
         var facts: [ButtonID: FeedHello.Button] = [:]
         for button in buttons.keys where sends(button) || withEntries.contains(button) {
             facts[button] = feedFacts(of: button)
         }
         let (builtAt, wallClock) = (configuration.builtAt, wallClock(at: now))
-        let input = uplink?.start(facts, stored) { time in
+        let input = uplink?.start(facts) { time in
             let isKnown = time >= builtAt && wallClock >= time
             return now - (isKnown ? wallClock.duration(since: time) : SiteUplink.unknownAge)
         }
@@ -118,6 +116,7 @@ extension Hub {
     mutating func expireUplink(at now: Instant) { advanceUplink(.timerFired, at: now) }
 
     mutating func advanceUplink(_ input: FeedUplink.Input, at now: Instant) {
+        metrics.invalidate()
         var inputs = [input]
         while !inputs.isEmpty {
             for effect in uplink?.handle(inputs.removeFirst(), at: now) ?? [] {

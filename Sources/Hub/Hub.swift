@@ -226,8 +226,6 @@ package struct Hub: Sendable {
     var feed: EngineFeed?
     /// The journals of presses for an engine; `nil` unless the configuration has an uplink.
     var uplink: SiteUplink?
-    /// What was stored of feeds at the start.
-    let storedFeed: StoredFeed
 
     /// - Parameters:
     ///   - stored: the stored state at the start.
@@ -251,7 +249,6 @@ package struct Hub: Sendable {
         control = ControlPlane(configuration)
         metrics = MetricsState(isEnabled: configuration.hasMetrics)
         feed = configuration.engine.map { EngineFeed($0, stored: stored.feed) }
-        storedFeed = stored.feed
         uplink = configuration.uplink.map {
             SiteUplink($0, stored: stored.feed.uplink, installationID: stored.installationID)
         }

@@ -40,6 +40,8 @@ struct SiteUplink: Sendable {
 
     let configuration: UplinkConfiguration
     private var feed: FeedUplink
+    /// The entries in the store; empty once they are in `journals`.
+    private var storedEntries: [ButtonID: [Int: StoredUplink.Entry]]
     private var positions: [ButtonID: StoredUplink.Position]
     /// Entries by button, in the order of their numbers.
     private var journals: [ButtonID: [FeedEntry]] = [:]
@@ -64,6 +66,7 @@ struct SiteUplink: Sendable {
         session = stored.session
         term = stored.term
         positions = stored.positions
+        storedEntries = stored.entries
         for (button, entries) in stored.entries {
             guard let newest = entries.keys.max() else { continue }
             var position = positions[button] ?? .init()
@@ -78,15 +81,18 @@ struct SiteUplink: Sendable {
         feed.handle(input, at: now)
     }
 
+    /// The buttons that have entries in the store; empty after `start`.
+    var buttonsWithEntries: Set<ButtonID> { Set(storedEntries.filter { !$0.value.isEmpty }.keys) }
+
     /// The first input of the feed.
     ///
     /// - Parameters:
-    ///   - facts: the buttons that are sent, and all that have entries.
+    ///   - facts: the buttons that are sent, and those of `buttonsWithEntries`.
     ///   - receivedAt: converts a stored time to this boot's clock.
     mutating func start(
-        _ facts: [ButtonID: FeedHello.Button], _ stored: StoredUplink, receivedAt: (UTCTime) -> Instant
+        _ facts: [ButtonID: FeedHello.Button], receivedAt: (UTCTime) -> Instant
     ) -> FeedUplink.Input {
-        for (button, entries) in stored.entries where facts[button] != nil {
+        for (button, entries) in storedEntries where facts[button] != nil {
             let gone = positions[button]?.gone ?? 0
             journals[button] = entries.sorted { $0.key < $1.key }.filter { $0.key > gone }.map { number, entry in
                 // The press has waited for this process, whatever its age.
@@ -98,6 +104,7 @@ struct SiteUplink: Sendable {
                 return FeedEntry(number: number, receivedAt: receivedAt(entry.receivedAt), steps: steps)
             }
         }
+        storedEntries = [:]
         buttons = Set(facts.keys)
         return .start(
             Dictionary(uniqueKeysWithValues: facts.map { ($0.key, journal(of: $0.key, $0.value)) }), term: term)
@@ -152,7 +159,7 @@ struct SiteUplink: Sendable {
         let excess = (journals[button]?.count ?? 0) - configuration.journalLength
         if excess > 0 { drop(excess, from: button, &changes, &trimmed) }
         dropOld(at: now, &changes, &trimmed)
-        var total = journals.values.reduce(0) { $0 + $1.count }
+        var total = waitingCount
         while total > UplinkConfiguration.maximumEntries,
             let longest = journals.max(by: { ($0.value.count, $1.key) < ($1.value.count, $0.key) })?.key
         {
@@ -268,6 +275,9 @@ struct SiteUplink: Sendable {
 
     var hasEngine: Bool { !engines.isEmpty }
 
+    /// The number of entries that no engine has claimed.
+    var waitingCount: Int { journals.values.reduce(0) { $0 + $1.count } }
+
     /// What is subscribed to.
     var filters: [String] { FeedTopic.filters(ofSite: configuration.topic) + [Self.engineFilter] }
 
@@ -284,7 +294,7 @@ struct SiteUplink: Sendable {
             "connected": .bool(isConnected), "fault": fault.map { .string($0) } ?? .null,
             "engine_online": .bool(hasEngine), "expiry": .bool(knowsExpiry),
             "buttons": .integer(Int64(buttons.count)),
-            "unclaimed": .integer(Int64(journals.values.reduce(0) { $0 + $1.count })),
+            "unclaimed": .integer(Int64(waitingCount)),
             "dropped": .integer(Int64(droppedCount)),
         ]
     }

@@ -16,9 +16,11 @@ struct SiteScenarioTests {
           - {id: lamp, triggers: {button: hall, event: click}, actions: {publish: {topic: lamp, payload: "on"}}}
         """
 
-    private static func house(_ rules: HouseRules = .none, buttons: [String] = [], journal: Int = 10_000) -> Household {
+    private static func house(
+        _ rules: HouseRules = .none, buttons: [String] = [], journal: Int = 10_000, hasMetrics: Bool = false
+    ) -> Household {
         var house = Household(
-            rules: rules,
+            rules: rules, hasMetrics: hasMetrics,
             uplink: UplinkConfiguration(
                 broker: "mqtt://central", topic: topic, buttons: buttons, journalLength: journal))
         house.pairAll()
@@ -137,6 +139,21 @@ struct SiteScenarioTests {
         house.press("kitchen", .click)
         house.wait(.seconds(20))
         #expect(try Self.messages(house).first { $0.lostCount == nil }?.number == last + 1)
+    }
+
+    @Test("the metrics show the connection, and the events that wait")
+    func metrics() throws {
+        var house = Self.house(hasMetrics: true)
+        house.press("kitchen", .click)
+        house.wait(.seconds(30))
+        let count = try Self.messages(house).count
+        let lines = try #require(house.metrics.last?.1).split(separator: "\n")
+        #expect(lines.contains("tryck_uplink_up 1") && lines.contains("tryck_uplink_events_waiting \(count)"))
+        try Self.claim(count, &house)
+        house.tell(.uplink(.disconnected("gone")))
+        house.wait(.seconds(30))
+        let later = try #require(house.metrics.last?.1).split(separator: "\n")
+        #expect(later.contains("tryck_uplink_up 0") && later.contains("tryck_uplink_events_waiting 0"))
     }
 
     @Test("only the configured buttons are sent, and those that a rule names later are not sent any more")

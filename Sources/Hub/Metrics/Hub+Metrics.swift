@@ -28,7 +28,7 @@ extension Hub {
         MetricsFacts(
             isRunning: !isFinished, version: configuration.version, commit: configuration.commit,
             startedAt: clock == nil ? nil : startedAt.map { wallClock(at: $0) },
-            radios: radios, broker: broker, rules: rules, flicd: flicd,
+            radios: radios, broker: broker, rules: rules, flicd: flicd, uplink: uplink, feed: feed,
             hasStoreFault: journal.fault != nil, staleCount: metrics.stale,
             buttons: buttons.sorted.map { record in
                 let labels = Exposition.Labels.none.adding("button", redaction(label(of: record.identity.id)))

@@ -21,6 +21,11 @@ enum Metric: String, CaseIterable {
     case messagesPublished = "messages_published_total"
     case messagesFailed = "messages_failed_total"
     case messagesWaiting = "messages_waiting"
+    case uplinkUp = "uplink_up"
+    case uplinkEventsWaiting = "uplink_events_waiting"
+    case uplinkEventsDropped = "uplink_events_dropped_total"
+    case engineLeading = "engine_leading"
+    case engineSites = "engine_sites"
     case flicdUp = "flicd_up"
     case flicdClients = "flicd_clients"
     case flicdChannels = "flicd_channels"
@@ -92,6 +97,12 @@ enum Metric: String, CaseIterable {
         case .messagesFailed:
             (.counter, .count, [], "Messages given up: too late, too many, refused, or there is no broker")
         case .messagesWaiting: (.gauge, .count, [], "Messages that wait for the broker")
+        case .uplinkUp: (.gauge, .truth, [], "Whether a site is connected to the broker of its engine")
+        case .uplinkEventsWaiting: (.gauge, .count, [], "Events of a site that no engine has claimed")
+        case .uplinkEventsDropped:
+            (.counter, .count, [], "Events of a site that were dropped before an engine claimed them")
+        case .engineLeading: (.gauge, .truth, [], "Whether this engine leads, and so acts on presses of sites")
+        case .engineSites: (.gauge, .count, [], "Sites of an engine that are connected")
         case .flicdUp: (.gauge, .truth, [], "Whether flicd clients are served")
         case .flicdClients: (.gauge, .count, [], "Connected flicd clients")
         case .flicdChannels: (.gauge, .count, [], "Connection channels that flicd clients have opened")

@@ -15,6 +15,10 @@ struct MetricsFacts: Sendable {
     var broker: BrokerQueue
     var rules: RuleHost
     var flicd: FlicdGateway
+    /// `nil` unless this is a site.
+    var uplink: SiteUplink?
+    /// `nil` unless this is an engine.
+    var feed: EngineFeed?
     var hasStoreFault: Bool
     /// The number of gestures that came too late to count.
     var staleCount: Int64
@@ -57,6 +61,11 @@ struct MetricsFacts: Sendable {
             case .messagesPublished: text.add(metric, broker.publishedCount)
             case .messagesFailed: text.add(metric, broker.failedCount)
             case .messagesWaiting: text.add(metric, broker.waitingCount)
+            case .uplinkUp: if let uplink { text.add(metric, uplink.isConnected) }
+            case .uplinkEventsWaiting: if let uplink { text.add(metric, uplink.waitingCount) }
+            case .uplinkEventsDropped: if let uplink { text.add(metric, uplink.droppedCount) }
+            case .engineLeading: if let feed { text.add(metric, feed.isLeading) }
+            case .engineSites: if let feed { text.add(metric, feed.sites.count) }
             case .flicdUp: if let isListening = flicd.isListening { text.add(metric, isListening) }
             case .flicdClients: if let server = flicd.server { text.add(metric, server.clientCount) }
             case .flicdChannels: if let server = flicd.server { text.add(metric, server.channelCount) }

@@ -87,8 +87,8 @@ struct ReferenceText {
             if case .anything = key.type, let inner = MappingTable.configurationSections[key.name] {
                 // The entries of these lists are texts or mappings.
                 let isList = ["radios", "sources"].contains(key.name)
-                let texts = isList ? [["`\(section)\(key.name)`", "one or many: text, or the keys below", key.summary]] : []
-                return texts + settings(of: inner, in: "\(section)\(key.name): ")
+                let own = ["`\(section)\(key.name)`", "one or many: text, or the keys below", key.summary]
+                return (isList ? [own] : []) + settings(of: inner, in: "\(section)\(key.name): ")
             }
             let shape =
                 SchemaShape(key.type)?.description
