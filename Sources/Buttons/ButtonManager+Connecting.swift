@@ -1,7 +1,7 @@
 import ButtonModel
 import Radios
 
-// How connections go, for the metrics.
+// Reports for the metrics: how long a connection took, or why it failed.
 extension ButtonManager {
     mutating func connectionMade(_ id: LinkID, at now: Instant) {
         guard let beginning = connecting.removeValue(forKey: id), let link = links[id] else { return }
@@ -13,7 +13,8 @@ extension ButtonManager {
         effects.append(.connectFailed(id.radio, failure))
     }
 
-    /// A link that we ended, or whose button another radio has, or whose radio is lost, is no failure of its radio.
+    /// Reports a link that ended before its notifications were enabled. If the host ended the link, another radio has
+    /// connected the button, or the radio is lost, the radio has not failed to connect, so nothing is reported.
     mutating func connectionEnded(_ id: LinkID, _ reason: DisconnectReason) {
         switch reason {
         case .failedToBeEstablished: connectionFailed(id, .notEstablished)

@@ -4,15 +4,17 @@ import Radios
 
 /// The shortage of links and of places in the accept list, on radios that have not enough for all buttons that they look for.
 ///
-/// A radio lets the buttons take turns if it cannot look for all. Links do not become free by themselves, because a
-/// button stays connected for days. Therefore, when the last link is in use and a button has none, the button that has
-/// been idle longest is disconnected at once, so that a link is free for the next press. The disconnected button is
-/// silent until it is pressed. As it is still expected, it then connects and sends the events that it stored.
+/// A radio lets the buttons take turns if it cannot look for all. A button stays connected for days, or on a radio with
+/// too few links for `shortAutoDisconnectTime` after a press, which is too long for the next press of another button.
+/// Therefore, when the last link is in use and a button has none, the button that has been idle longest is disconnected
+/// at once, so that a link is free for the next press. The disconnected button is silent until it is pressed. As it is
+/// still expected, it then connects and sends the events that it stored.
 struct LinkShortage: Hashable, Sendable {
     /// The number of links of each radio that refused another one, until there is room for all wanted buttons. Unlike
     /// `AdapterCapacity.linkLimit` it is kept when a link becomes free, so that this alone does not change the report.
     var limits: [RadioID: Int] = [:]
-    /// The radios whose buttons end their links by themselves after a while, because there is no room for all.
+    /// The radios with fewer links than buttons, whose buttons were told to end their links after
+    /// `shortAutoDisconnectTime`.
     var radiosInTurns: Set<RadioID> = []
     var waitingForTurn: Set<ButtonID> = []
     var reported: Set<ButtonID> = []
@@ -24,7 +26,8 @@ extension ButtonManager {
     /// `quietTime` for a button whose session is not at rest, for example because a press or an acknowledgement is
     /// unfinished, and for a Twist, which reports rotation only while it has a link.
     package static let longQuietTime = Duration.seconds(20)
-    /// In seconds: the shortest time that buttons are advised to take (protocol notes, 9 `InitButtonEvents`).
+    /// The auto-disconnect time of a button on a radio with fewer links than buttons, in seconds. It is the shortest
+    /// time that the protocol notes recommend (9 `InitButtonEvents`).
     static let shortAutoDisconnectTime: UInt16 = 40
     /// With as many links as its limit, a radio without further links refuses another one within this time.
     static let limitCheck = Duration.seconds(5)
@@ -117,7 +120,8 @@ extension ButtonManager {
 }
 
 extension ButtonManager {
-    /// Tells the buttons on radios that have become too small, or large enough, when to end their links.
+    /// Sends a new auto-disconnect time to the buttons of each radio that has begun, or ceased, to have fewer links than
+    /// buttons.
     private mutating func shortenAutoDisconnectTimes(at now: Instant) {
         let changed = linkShortage.radiosInTurns.symmetricDifference(linkShortage.limits.keys)
         guard !changed.isEmpty else { return }

@@ -64,8 +64,8 @@ extension ButtonManager {
         }
     }
 
-    /// Tells the radio the parameters for which the button asks, too. An ESPHome proxy answers the button by itself, and nobody
-    /// knows what.
+    /// Gives the radio the connection parameters that the button's latency mode needs. The button also requests them
+    /// over the link, but an ESPHome proxy answers that request itself and does not report its answer.
     mutating func updateParameters(of id: LinkID, _ button: ButtonID, at now: Instant) {
         let wanted = latencyMode(of: button).connectionParameters
         perform(
@@ -82,8 +82,10 @@ extension ButtonManager {
         return own == .normal ? requestedParameters[button]?.latencyMode ?? own : own
     }
 
-    /// In seconds; `nil`: the button keeps its link. Unless somebody has set a time, a button of a radio that has not enough links
-    /// for all ends its link `shortAutoDisconnectTime` after a press. A Twist keeps it, because it needs the link to report rotation.
+    /// The time without a press after which the button ends its link, in seconds; `nil` if it keeps the link.
+    ///
+    /// If neither the user nor a flicd client has set a time, it is `shortAutoDisconnectTime` on a radio with fewer links
+    /// than buttons. It is `nil` for a Twist, which needs the link to report rotation.
     func autoDisconnectTime(of button: ButtonID) -> UInt16? {
         if let time = known[button]?.settings.autoDisconnectTime ?? requestedParameters[button]?.autoDisconnectTime {
             return time

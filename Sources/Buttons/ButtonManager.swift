@@ -108,11 +108,12 @@ package struct ButtonManager: Sendable {
         /// The number of links that a radio can have. Sent when it is known, and on each change; `capacity` says it for one
         /// adapter.
         case linkLimit(RadioID, Int)
-        /// A radio has connected a button and enabled its notifications, for the metrics. The duration is from the time when the
-        /// radio was told to connect, or when an adapter, which connects by itself, had the link.
+        /// A radio has connected a button and enabled its notifications, for the metrics. The duration begins when the
+        /// radio was told to connect; for an adapter, which connects by itself, it begins when the link was there.
         case connectionMade(ButtonID, RadioID, after: Duration)
+        /// A radio has failed to connect a button, for the metrics.
         case connectFailed(RadioID, ConnectFailure)
-        /// A packet of the button did not fit to the packets before, because one of them was lost on the way.
+        /// A packet of a button had a wrong signature, because an earlier packet of the session was lost; for the metrics.
         case notificationLost(RadioID)
         /// An advertisement, as far as `ButtonListening` requests it.
         case advertised(ButtonAdvertisement)
@@ -159,7 +160,7 @@ package struct ButtonManager: Sendable {
     /// not on disk yet.
     var delivered: [ButtonID: EventCursor] = [:]
     var links = LinkTable()
-    /// When each connection began that is not complete.
+    /// The links whose notifications are not enabled yet, with the time at which the connection began.
     var connecting: [LinkID: Instant] = [:]
     var search: ButtonSearch?
     var listening = ButtonListening()

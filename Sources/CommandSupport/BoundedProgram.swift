@@ -2,15 +2,16 @@ import CLinux
 import Glibc
 import Platform
 
-/// Another program whose output a command reads: it ends after a time, and what it writes is kept up to a length.
+/// Runs another program and returns its output. Its running time and the length of its output are limited.
 package enum BoundedProgram {
     package struct Result: Hashable, Sendable {
-        /// What it wrote, each cut off at `maximumOutput`.
+        /// What the program wrote to standard output and standard error, each cut off after `maximumOutput` octets.
         package var output, errors: [UInt8]
-        /// True if it ended by itself and with status 0.
+        /// True if the program ended by itself with status 0.
         package var hasSucceeded: Bool
     }
 
+    /// The maximum length of an output in octets.
     package static let maximumOutput = 256 * 1024
 
     /// The path of a program in the absolute directories of PATH; `nil` if none of them has it.
@@ -19,10 +20,10 @@ package enum BoundedProgram {
             .first { access($0, X_OK) == 0 }
     }
 
-    /// Runs the program without input, and with its messages in English. It is killed with the processes that it has started when
-    /// the time is over, or when it has written too much.
+    /// Runs the program without input, and with its messages in English. When the time is over, or an output is too long,
+    /// the program is killed together with the processes that it has started.
     ///
-    /// - Returns: `nil` if it cannot be started.
+    /// - Returns: `nil` if the program cannot be started.
     package static func run(_ path: String, _ arguments: [String], within limit: Duration) -> Result? {
         var (output, errors) = ([Int32](repeating: -1, count: 2), [Int32](repeating: -1, count: 2))
         defer { for descriptor in output + errors where descriptor >= 0 { close(descriptor) } }
@@ -70,7 +71,9 @@ package enum BoundedProgram {
         return result
     }
 
-    /// - Returns: whether more can be read.
+    /// Reads once from a pipe.
+    ///
+    /// - Returns: false at the end of the pipe, or after an error.
     private static func read(_ descriptor: Int32, into octets: inout [UInt8]) -> Bool {
         var chunk = [UInt8](repeating: 0, count: 16_384)
         let count = Glibc.read(descriptor, &chunk, chunk.count)

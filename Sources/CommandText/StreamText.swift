@@ -101,13 +101,16 @@ package enum StreamText {
             text.append("\(line.text("step")) failed: \(line.text("reason")) (\(line.text("code")))", .bad)
         case "dropped_queued": text.append("did not run: the press is too old (dropped_queued)", .doubtful)
         case "dropped_rate": text.append("did not run: the rate limit is reached (dropped_rate)", .doubtful)
-        case "dropped_busy": text.append("did not run: another run is not finished (dropped_busy)", .doubtful)
+        case "dropped_busy":
+            let reason = line.text("reason")
+            text.append(
+                "did not run: \(reason.isEmpty ? "another run is not finished" : reason) (dropped_busy)", .doubtful)
         case let other: text.append("did not run (\(other))", .doubtful)
         }
         return text
     }
 
-    /// Why a run started.
+    /// The cause of a run that has started, as text.
     private static func cause(_ line: JSONValue) -> String {
         let (button, event) = (line.text("button"), line.text("event"))
         return switch event {

@@ -20,7 +20,7 @@ extension Daemon {
         advanceHistory(.begin(header, segments: HistoryEdge.segments(in: directory)))
     }
 
-    /// A turn that the history has not seen yet.
+    /// A turn that waits for `writeHistory`, with the facts about the hub at the end of the turn.
     struct UnseenTurn {
         var turn: HubRunner.Turn
         var line: JSONValue?
@@ -39,8 +39,8 @@ extension Daemon {
             UnseenTurn(turn: turn, line: line, isState: isState, isBetweenRuns: runner.hub.isBetweenRuns))
     }
 
-    /// Gives the history the turns that it has not seen yet. The first line of a segment contains the rules and the stored state, so
-    /// this can take some milliseconds, and messages and the store must not wait for it.
+    /// Gives the history the turns that wait in `unseenTurns`. The first line of a segment contains the rules and the
+    /// stored state, so this can take some milliseconds. It is therefore done after messages and the store.
     func writeHistory() {
         guard let edge = history?.edge, !unseenTurns.isEmpty else { return }
         let turns = unseenTurns

@@ -6,7 +6,7 @@ import Platform
 import RuleLoader
 import Setup
 
-// The connection to the broker of `uplink:`.
+// Carries out the commands to the connection to the broker of `uplink:`, and reports its events to the hub.
 extension Daemon {
     func carryOut(_ effect: UplinkEffect) {
         switch effect {
@@ -37,7 +37,7 @@ extension Daemon {
                 log(.error, "uplink: the broker refuses to let this site read \(topicFilter): \(reason); see its ACL")
             case .publishFailed(_, let reason): log(.debug, "uplink: \(reason)")
             case .dropped(let reason): log(.debug, "uplink: \(reason)")
-            // The journal keeps what no engine has claimed.
+            // The acknowledgement of the broker is not needed: the journal keeps an entry until an engine has claimed it.
             case .published: break
             }
         }

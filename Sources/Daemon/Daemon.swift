@@ -31,6 +31,7 @@ final class Daemon {
     private var recorder: RecordEdge?
     /// The history and its writer; `nil` if none is kept.
     var history: (writer: HistoryWriter, edge: HistoryEdge)?
+    /// The turns that wait for `writeHistory`, in their order.
     var unseenTurns: [UnseenTurn] = []
     var runner: HubRunner
     /// In the order of the configuration.
@@ -38,9 +39,9 @@ final class Daemon {
     var simulator: SimulatorEdge?
     var broker: EmbeddedBroker?
     var mqtt: MQTTEdge?
-    /// The connection to the broker of an engine.
+    /// The connection to the broker of `uplink:`; `nil` without that section.
     var uplink: MQTTEdge?
-    /// The number of messages that were published on it.
+    /// The number of messages that were published on `uplink`, which is the id of the latest one.
     var uplinkMessages: UInt64 = 0
     private var flicd: FlicdListener?
     /// The pause after the actions of a press. It was measured with a mosquitto and a subscriber beside the daemon on a virtual
@@ -315,6 +316,7 @@ final class Daemon {
         }
     }
 
+    /// Disconnects the edges one after the other.
     private func disconnect(_ edges: [MQTTEdge], _ finished: @escaping @ReactorActor () -> Void) {
         guard let edge = edges.first else { return finished() }
         edge.disconnect { [weak self] in self?.disconnect(Array(edges.dropFirst()), finished) }
@@ -334,7 +336,7 @@ final class Daemon {
         control.close()
         flicd?.stop()
         store.close()
-        // A slow disk must not delay the state, which matters more.
+        // The history is written after the state, so that a slow disk does not delay the state, which matters more.
         writeHistory()
         history?.edge.end()
         guard isRestart, !isEndWanted else { return loop.stop() }

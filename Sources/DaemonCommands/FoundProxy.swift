@@ -1,17 +1,18 @@
 import Glibc
 import JSON
 
-/// An ESPHome device that has announced itself in the local network. Anybody there may announce anything.
+/// An ESPHome device that has announced itself in the local network. The texts are not trusted, because any device in
+/// the network can announce anything.
 struct FoundProxy: Hashable, Sendable {
-    /// The name of the service, which people see.
+    /// The name of the announced service, which is made for people.
     var name: String
-    /// `hall-proxy.local`.
+    /// The host name, such as `hall-proxy.local`.
     var host: String
     var address: String
     var port: Int
     /// The records `friendly_name`, `version` and `mac`; empty if there are none.
     var friendlyName = "", version = "", mac = ""
-    /// True if it announces that it has a key.
+    /// True if the device announces that its connection needs a key.
     var isEncrypted = false
 }
 
@@ -19,7 +20,7 @@ extension FoundProxy {
     static let service = "_esphomelib._tcp"
     static let defaultPort = 6053
 
-    /// Reads a line of `avahi-browse --parsable --resolve`; `nil` for other lines than of resolved services of this kind.
+    /// Reads a line of `avahi-browse --parsable --resolve`; `nil` unless the line is about a resolved ESPHome service.
     ///
     ///     =;eth0;IPv4;Hall\032proxy;_esphomelib._tcp;local;hall-proxy.local;192.0.2.7;6053;"mac=0635695e0001" "version=2026.6.5"
     ///
@@ -69,7 +70,7 @@ extension FoundProxy {
         return octets
     }
 
-    /// The texts between quotes, without escapes.
+    /// The texts between double quotes in the field, with their escapes decoded.
     private static func quoted(_ field: some Collection<UInt8>) -> [[UInt8]] {
         var texts: [[UInt8]] = []
         var current: [UInt8]?

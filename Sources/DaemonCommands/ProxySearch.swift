@@ -19,16 +19,16 @@ struct ProxySearch {
     static let maximumCount = 64
     private static let timeLimit = Duration.seconds(12)
     private static let advice =
-        "avahi-browse, which looks for ESPHome devices, is not installed: install it with `sudo apt install avahi-utils`."
+        "avahi-browse, which finds ESPHome devices, is not installed: install it with `sudo apt install avahi-utils`."
 
     let entries: [Entry]
-    /// True if there were more than `maximumCount`.
+    /// True if more devices than `maximumCount` answered, so that some are not in `entries`.
     let isCut: Bool
 
     /// - Parameter output: the output of `avahi-browse --parsable --resolve`.
     init(_ output: [UInt8]) {
         var proxies: [FoundProxy] = []
-        // Each network interface has a line, and each version of IP.
+        // avahi-browse prints a line for each network interface and version of IP on which a device answered.
         for line in output.split(separator: UInt8(ascii: "\n")) {
             guard let proxy = FoundProxy(avahi: line), proxy.usableHost != nil else { continue }
             if let place = proxies.firstIndex(where: { $0.host == proxy.host && $0.port == proxy.port }) {
@@ -46,7 +46,10 @@ struct ProxySearch {
         }
     }
 
-    /// Asks avahi.
+    /// Runs `avahi-browse`.
+    ///
+    /// - Parameter path: the value of PATH, in which the program is looked for.
+    /// - Throws: `Failure` with advice if avahi is not installed, does not run, or fails without a result.
     static func run(path: String) throws(Failure) -> ProxySearch {
         guard let program = BoundedProgram.find("avahi-browse", path: path) else {
             throw Failure(.unavailable, advice)
@@ -62,26 +65,28 @@ struct ProxySearch {
         throw Failure(
             .unavailable,
             reason?.contains("Daemon not running") == true
-                ? "avahi does not run, which looks for ESPHome devices: start it with `sudo systemctl start avahi-daemon`."
+                ? "avahi-daemon, which finds ESPHome devices, is not running: start it with "
+                    + "`sudo systemctl start avahi-daemon`."
                 : "avahi-browse found nothing and failed\(reason.map { ": \($0)" } ?? "").")
     }
 
+    /// The text of the command without `--json`. All lines but those of entries and `radios:` are comments of YAML.
     var lines: [String] {
         guard !entries.isEmpty else {
             return [
-                "# No ESPHome device answered. Those in other networks do not: write {esphome: ADDRESS} for them."
+                "# No ESPHome device answered. Devices in other networks cannot: write {esphome: ADDRESS} for them."
             ]
         }
         var lines = [
             entries.count == 1
                 ? "# 1 ESPHome device answered. It does not tell whether it has a Bluetooth proxy."
                 : "# \(entries.count) ESPHome devices answered. They do not tell which of them have a Bluetooth proxy.",
-            "# Paste the lines of proxies into tryck.yaml, in place of transport:, beside the radio that you have.",
+            "# Paste the lines of your proxies into tryck.yaml. An adapter in transport: becomes another entry of radios:.",
         ]
         if isCut { lines.append("# There are more devices than these.") }
-        if let secret = entries.first(where: \.proxy.isEncrypted)?.proxy.secretName {
+        if entries.contains(where: \.proxy.isEncrypted) {
             lines.append(
-                "# Keys are api: encryption: key: of their ESPHome configurations. Into secrets.yaml, a line \(secret): KEY"
+                "# A proxy's key is api: encryption: key: in its ESPHome file. Write it into secrets.yaml, after the name behind !secret."
             )
         }
         lines.append("radios:")
@@ -89,6 +94,7 @@ struct ProxySearch {
         return lines + entries.map { "  - \($0.entry.padded(to: width))  # \($0.proxy.remark)" }
     }
 
+    /// The output of the command with `--json`.
     var json: JSONValue {
         .array(
             entries.map { entry in
@@ -104,7 +110,7 @@ struct ProxySearch {
 }
 
 extension FoundProxy {
-    /// The host if it is a host name, else the address if that is one; `nil` if neither can be used.
+    /// The host if it is a valid host name, else the address if it is one of IPv4; `nil` if neither can be used.
     fileprivate var usableHost: String? {
         let labels = host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         let isHostName =
@@ -122,7 +128,7 @@ extension FoundProxy {
         return inet_pton(AF_INET, address, &octets) == 1
     }
 
-    /// True if the address is one of IPv4 that others have, too.
+    /// True for an address of IPv4 that is not one of this machine's loopback interface.
     fileprivate var hasReachableAddress: Bool { isIPv4Address && !address.hasPrefix("127.") }
 
     private static func isDigit(_ octet: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(octet) }
@@ -131,23 +137,24 @@ extension FoundProxy {
         isDigit(octet) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(octet | 0x20)
     }
 
-    /// The first label of the host in lower case; for an address, what the name of the service has of letters and digits.
-    private var word: String {
+    /// The name of the proxy without a number that tells it apart: the first label of the host name; if the address is
+    /// used instead, the name of the service. Letters are in lower case, and all but letters and digits become hyphens.
+    private var baseName: String {
         let label = usableHost == host ? String(host.prefix { $0 != "." }) : name
-        let word = label.utf8.prefix(60).map { Self.isLetterOrDigit($0) ? $0 | 0x20 : UInt8(ascii: "-") }
-        return word.contains { $0 != UInt8(ascii: "-") } ? String(decoding: word, as: UTF8.self) : "proxy"
+        let octets = label.utf8.prefix(60).map { Self.isLetterOrDigit($0) ? $0 | 0x20 : UInt8(ascii: "-") }
+        return octets.contains { $0 != UInt8(ascii: "-") } ? String(decoding: octets, as: UTF8.self) : "proxy"
     }
 
-    /// The name of the secret for its key.
-    fileprivate var secretName: String { String(word.map { $0 == "-" ? "_" : $0 }) }
-
-    /// An entry of `radios:`. It contains only letters, digits and the punctuation of hosts.
+    /// An entry of `radios:`, with a name that no other entry has. What comes from the device in it is only letters,
+    /// digits, dots and hyphens, so the device cannot add anything to the configuration.
+    ///
+    /// - Parameter names: the names of earlier entries, to which the name of this one is added.
     fileprivate func entry(avoiding names: inout Set<String>) -> String {
         let host = usableHost ?? ""
-        var name = word
+        var name = baseName
         var number = 2
         while !names.insert(name).inserted {
-            name = "\(word)-\(number)"
+            name = "\(baseName)-\(number)"
             number += 1
         }
         let secret = String(name.map { $0 == "-" ? "_" : $0 })
@@ -156,7 +163,7 @@ extension FoundProxy {
             + (host.prefix { $0 != "." } == name ? "" : ", name: \"\(name)\"") + "}"
     }
 
-    /// What the device says of itself, for people: on one line, and without what controls a terminal.
+    /// The device's description of itself, for people: in one line, and without control characters.
     fileprivate var remark: String {
         [friendlyName.isEmpty ? name : friendlyName, version.isEmpty ? "" : "ESPHome \(version)", address]
             .filter { !$0.isEmpty }.map { $0.visible.prefix(columns: 48) }.joined(separator: ", ")

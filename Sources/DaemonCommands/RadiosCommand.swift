@@ -19,7 +19,7 @@ struct RadiosCommand: ParsableCommand {
 
     @Flag(
         help:
-            "Ask the local network for ESPHome devices, and print lines for tryck.yaml. No daemon is needed, and none changes."
+            "Ask the local network for ESPHome devices, and print lines for tryck.yaml. Needs no daemon, and changes nothing."
     )
     var find = false
     @OptionGroup var control: ControlOptions

@@ -39,6 +39,7 @@ enum StatusText {
             ])
     }
 
+    /// The site's connection to its engine.
     private static func uplinkRow(_ uplink: JSONValue, _ row: Row) -> Line {
         let isConnected = uplink["connected"]?.boolValue == true
         let hasEngine = uplink["engine_online"]?.boolValue == true
@@ -47,12 +48,13 @@ enum StatusText {
             "uplink", isConnected && hasEngine ? .good : .doubtful,
             [
                 uplink.text("topic"), isConnected ? nil : "not connected to \(uplink.text("broker"))",
-                isConnected && !hasEngine ? "no engine is there" : nil,
+                isConnected && !hasEngine ? "no engine is online" : nil,
                 Quantity.count(uplink["buttons"]?.integerValue ?? 0, "button"),
-                unclaimed == 0 ? nil : unclaimed == 1 ? "1 event waits" : "\(unclaimed) events wait",
+                unclaimed == 0 ? nil : "\(Quantity.count(unclaimed, "message")) not claimed",
             ])
     }
 
+    /// This engine of sites.
     private static func engineRow(_ engine: JSONValue, _ row: Row) -> Line {
         row(
             "engine", engine.text("state") == "fenced" ? .doubtful : .good,

@@ -98,7 +98,8 @@ struct DemoCommand: ParsableCommand {
         }
     }
 
-    /// Reports errors in the rules and fails; else simulates their buttons, if no others are named. A daemon would run without these rules, and the demo would show nothing.
+    /// Reports errors in the rules and fails, because the daemon would run without these rules and the demo would show
+    /// nothing. Without errors, writes the simulator file for the buttons of the rules, unless `--simulator` names one.
     private func check(_ files: DemoFiles) throws(Failure) {
         let checker = FileChecker(
             environment: SystemEnvironment.environmentVariables, workingDirectory: SystemEnvironment.workingDirectory)

@@ -12,7 +12,7 @@ struct DemoFiles: Sendable {
     let rules, simulator: String
     private let temporary: TemporaryDirectory
     private let pagePort: Int?
-    /// True if the simulator file is made from the rules.
+    /// True if `simulate` has to write the simulator file, for the buttons that the rules declare.
     let simulatesDeclaredButtons: Bool
 
     var directory: String { temporary.path }
@@ -25,8 +25,8 @@ struct DemoFiles: Sendable {
 
     /// - Parameters:
     ///   - rules: a rules file to use instead of the one that is installed.
-    ///   - simulator: a simulator file to use instead of the one that is installed. Without it, but with `rules`, the buttons
-    ///     of these rules have to be given to `simulate`.
+    ///   - simulator: a simulator file to use instead of the one that is installed. If it is `nil` and `rules` is not, the
+    ///     caller has to give the buttons of the rules to `simulate`.
     ///   - pagePort: the port of the page on loopback; `nil` without a page.
     init(rules: String?, simulator: String?, pagePort: Int? = nil) throws(Failure) {
         self.rules = try DemoFiles.locate(rules, "home.yaml", option: "--rules")
@@ -44,7 +44,8 @@ struct DemoFiles: Sendable {
         }
     }
 
-    /// Writes the simulator file for these buttons. Rules without buttons, which are about any button, get one.
+    /// Writes the simulator file for the buttons that the rules declare. If they declare none, one button is simulated,
+    /// because rules for any button need one, too.
     func simulate(_ buttons: [DeclaredButton]) throws(Failure) {
         var text = "buttons:\n"
         for button in buttons {

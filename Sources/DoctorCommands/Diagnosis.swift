@@ -139,7 +139,7 @@ struct Diagnosis: Hashable, Sendable {
         }
     }
 
-    /// Which of the two ways to use an adapter suits whom: alone, or shared with BlueZ.
+    /// Whether Tryck has the adapter alone or shares it with BlueZ, and when the other way would be better.
     private var sharing: Finding? {
         guard seen.usesAdapter else { return nil }
         let others =
@@ -156,26 +156,28 @@ struct Diagnosis: Hashable, Sendable {
         let sentence =
             if isShared {
                 """
-                the adapter is shared with BlueZ: right if headphones, a desktop or Home Assistant use Bluetooth here, too. If nothing \
-                else does, an adapter alone (transport: hci:0) answers some milliseconds sooner.
+                the adapter is shared with BlueZ, which is right if headphones, a desktop or Home Assistant use Bluetooth \
+                here, too. If nothing else does, an adapter for Tryck alone (transport: hci:0) answers some milliseconds sooner.
                 """
             } else if seen.isBlueZRunning {
                 """
-                the adapter is for Tryck alone: right if nothing else here uses Bluetooth. But bluetoothd runs: if something needs it, \
-                share the adapter (transport: bluez), or plug in a second one.
+                the adapter is for Tryck alone, which is right if nothing else here uses Bluetooth. But bluetoothd runs: if \
+                something needs it, share the adapter (transport: bluez), or plug in a second one.
                 """
             } else {
                 """
-                the adapter is for Tryck alone: right as long as nothing else here uses Bluetooth. Anything else would need bluetoothd, \
-                and transport: bluez here.
+                the adapter is for Tryck alone, which is right as long as nothing else here uses Bluetooth. Other programs \
+                would need bluetoothd, and transport: bluez in tryck.yaml.
                 """
             }
         return .ok(.sharing, (sentence + others).asSentence)
     }
 
-    /// The strength in dBm below which no link lasts. Of several radios, none connects to a button that it hears less well.
+    /// The signal strength in dBm below which a link does not last. Several radios do not connect to a button that they
+    /// hear less well (`RadioChoice`).
     static let weakestSignal: Int64 = -92
 
+    /// Whether each button is heard well enough by one of the radios.
     private var signal: Finding? {
         guard let buttons = seen.buttons else { return nil }
         let weak = buttons.compactMap { button -> (name: String, rssi: Int64)? in
@@ -184,12 +186,12 @@ struct Diagnosis: Hashable, Sendable {
             return (button.text("name").visible, rssi)
         }
         guard let first = weak.first else { return .ok(.signal, "no button is weaker than \(Self.weakestSignal) dBm") }
-        let more = weak.count > 1 ? ", and \(Quantity.count(Int64(weak.count - 1), "other button")) likewise" : ""
+        let more = weak.count > 1 ? ", and \(Quantity.count(Int64(weak.count - 1), "other button")) as weakly" : ""
         return .warning(
             .signal,
             """
-            \(first.name) is heard with \(first.rssi) dBm\(more): below \(Self.weakestSignal) dBm no link lasts, so an adapter or an \
-            ESPHome proxy has to be closer
+            \(first.name) is heard with \(first.rssi) dBm\(more): below \(Self.weakestSignal) dBm no link lasts, so move an \
+            adapter or an ESPHome proxy closer
             """, mend: weak.count > 1 ? "tryck buttons" : "tryck button \(first.name.shellWord)")
     }
 
@@ -425,7 +427,7 @@ extension String {
         return isPlain ? self : "'" + replacing("'", with: #"'\''"#) + "'"
     }
 
-    /// Several sentences, without the last full stop.
+    /// The text of a finding with several sentences, without the last full stop, which findings do not have.
     fileprivate var asSentence: String { hasSuffix(".") ? String(dropLast()) : self }
 
     /// The first line of a sentence, without the full stop that some sentences have.

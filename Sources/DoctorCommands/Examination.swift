@@ -114,7 +114,7 @@ struct Examination {
 }
 
 extension Configuration.Transport {
-    /// True for an adapter of this machine, alone or shared.
+    /// True if the radio is an adapter of this machine, whether Tryck has it alone or shares it with BlueZ.
     fileprivate var isAdapterHere: Bool {
         switch self {
         case .auto, .hciIndex, .hciAddress, .bluez, .bluezIndex, .bluezAddress: true

@@ -68,14 +68,14 @@ struct Observations: Hashable, Sendable {
     /// The host of the broker; `nil` for a Unix socket.
     var brokerHost: String?
     var adapter = Adapter.notTried
-    /// True if the configuration has an adapter of this machine.
+    /// True if the configuration uses an adapter of this machine.
     var usesAdapter = false
     /// The adapters of this machine, such as `hci0`.
     var adapters: [String] = []
     /// True if bluetoothd runs.
     var isBlueZRunning = false
     var daemon = DaemonAnswer.silent(.closed)
-    /// The `data` of `buttons`; `nil` without a daemon.
+    /// The daemon's answer to the request `buttons`; `nil` if no daemon has answered.
     var buttons: [JSONValue]?
     var stateDirectory: StateDirectoryReport
 }

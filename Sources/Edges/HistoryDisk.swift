@@ -2,8 +2,8 @@ import Glibc
 import Platform
 import Synchronization
 
-/// The directory of a history, its open segment, and the orders for them. Helper threads and, at the end, the loop's thread carry out
-/// the orders one after the other.
+/// The directory of a history, its open segment, and the orders for them. Helper threads carry out the orders one after
+/// the other; at the end, the loop's thread does.
 final class HistoryDisk: Sendable {
     enum Order: Hashable, Sendable {
         case remove(String)
@@ -13,6 +13,7 @@ final class HistoryDisk: Sendable {
         case write([UInt8])
         case close
 
+        /// True for an order that removes a segment.
         var isRemoval: Bool { if case .remove = self { true } else { false } }
     }
 
@@ -42,14 +43,16 @@ final class HistoryDisk: Sendable {
         self.leastFree = leastFree
     }
 
-    /// Adds orders behind those that wait. This does not wait for the disk.
+    /// Adds orders behind those that wait, without waiting for the disk.
     func add(_ orders: [Order]) { self.orders.withLock { $0 += orders } }
 
-    /// Carries out the orders that wait. If one fails, the segment is closed, and of the others only the removals are carried out,
-    /// which make room.
+    /// Carries out the orders that wait. After an order has failed, the segment is closed, and only removals are carried
+    /// out, because they free space.
+    ///
+    /// - Returns: the fault of the first order that failed; `nil` if none has.
     func carryOut() -> Fault? {
         file.withLock { file in
-            // The orders are taken with the file, so that a thread that comes later does not carry out earlier orders.
+            // The orders are taken while the file is locked. Otherwise another thread could carry out later orders first.
             let orders = orders.withLock { orders in
                 defer { orders = [] }
                 return orders

@@ -14,7 +14,7 @@ package final class HistoryEdge {
     package enum Event: Hashable, Sendable {
         /// Lines were written.
         case written
-        /// The open segment cannot be written, and is closed. Everything that waited is dropped, except for removals.
+        /// The open segment cannot be written, and is closed. All orders that waited are dropped, except removals.
         ///
         /// - Parameters:
         ///   - reason: continues a sentence.
@@ -81,12 +81,12 @@ package final class HistoryEdge {
         add(.write(octets))
     }
 
-    /// Writes everything that waits, and closes the file. This waits for the disk.
+    /// Writes everything that waits, closes the file, and waits until the disk has it.
     package func end() {
         timer?.cancel()
         disk.add(waiting + [.close])
         waiting = []
-        // The daemon ends, so nobody could act on a failure.
+        // A failure is not reported, because the daemon ends.
         _ = disk.carryOut()
         drop()
     }
@@ -121,7 +121,8 @@ package final class HistoryEdge {
         happened(.failed(reason: reason, length: max(0, length)))
     }
 
-    /// Drops what waits, except for removals: those segments are not in the writer's list any more.
+    /// Drops the orders that wait, except removals: `HistoryWriter` has already forgotten those segments, and would not
+    /// order their removal again.
     private func drop() {
         isClosed = true
         waiting.removeAll { !$0.isRemoval }

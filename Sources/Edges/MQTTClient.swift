@@ -21,8 +21,6 @@ final class MQTTClient {
     /// The maximum length of a packet in octets. The connection is closed as soon as the length of a longer packet is
     /// known. With MQTT 5, CONNECT contains this limit.
     static let maximumPacketSize: UInt32 = 1024 * 1024
-    /// The Receive Maximum of MQTT 5: the number of unacknowledged messages with QoS 1 and 2 that the broker may send.
-    static let receiveMaximum: UInt16 = 20
     /// The octets and packets that are read in one turn of the loop, so that a flood does not delay the radio.
     static let octetsPerTurn = 64 * 1024
     static let packetsPerTurn: UInt32 = 64
@@ -110,7 +108,7 @@ final class MQTTClient {
             try set(security, endpoint: options.endpoint.description)
         }
         if version == .v5 {
-            mosquitto_int_option(handle, MOSQ_OPT_RECEIVE_MAXIMUM, Int32(Self.receiveMaximum))
+            mosquitto_int_option(handle, MOSQ_OPT_RECEIVE_MAXIMUM, Int32(options.receiveMaximum))
             limitPacketSize()
         }
     }
@@ -394,7 +392,7 @@ final class MQTTClient {
         reasonCode < 0x80 ? nil : String(cString: mosquitto_reason_string(reasonCode))
     }
 
-    /// The event with what is left of the message's expiry interval; `nil` if it has none.
+    /// The event of a message with the rest of its expiry interval; `nil` if the message has no such property.
     private static func expiring(
         _ event: MQTTSession.LibraryEvent, _ properties: OpaquePointer?
     ) -> MQTTSession.LibraryEvent? {

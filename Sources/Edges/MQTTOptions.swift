@@ -31,7 +31,9 @@ package struct MQTTOptions: Hashable, Sendable {
     package var connectTimeout: Duration
     /// The time limit without an acknowledgement while messages are in flight, after which the connection is closed.
     package var progressTimeout: Duration
-    /// True if messages with an expiry interval are reported as `MQTTEvent.expiringMessage`. MQTT 5 only.
+    /// The Receive Maximum of MQTT 5: the number of unacknowledged messages with QoS 1 and 2 that the broker may send.
+    package var receiveMaximum: UInt16 = 20
+    /// True if messages with an expiry interval, which only MQTT 5 has, are reported as `MQTTEvent.expiringMessage`.
     package var reportsExpiry = false
     /// True if `cmosquitto_reader` checks properties. Tests of the library's assertions turn it off.
     var checksProperties = true

@@ -130,7 +130,7 @@ package struct MQTTSession: Sendable {
         case subscribed(messageID: Int32, refusals: [String])
         case message(topicName: String, payload: [UInt8], retained: Bool, qos: Int)
         case dropped(String)
-        /// In place of `message`; see `MQTTEvent.expiringMessage`.
+        /// A message with an expiry interval, in place of `message`; see `MQTTEvent.expiringMessage`.
         case expiringMessage(topicName: String, payload: [UInt8], retained: Bool, remaining: Duration)
     }
 

@@ -1,13 +1,15 @@
 import Hub
 import JSON
 
-// What is kept of the feeds of sites, by an engine or a site: a row for each key of `FeedChange`, with the value as JSON.
+// The table `feed`, in which an engine or a site keeps the state of its feeds: a row for each key of `FeedChange`, with the
+// value as JSON.
 extension Database {
     private static let selectFeed = "SELECT key, value FROM feed ORDER BY key"
 
+    /// - Throws: the failure of a query of the table, if the table or a column is missing.
     func checkFeed() throws(DatabaseFailure) { try check(Self.selectFeed) }
 
-    /// - Parameter report: called for each invalid row.
+    /// - Parameter report: called for each invalid row, which is left out.
     func loadFeed(_ report: (StoreNotice) -> Void) throws(DatabaseFailure) -> StoredFeed {
         var feed = StoredFeed()
         _ = try rows(Self.selectFeed) { row -> Void? in
@@ -23,6 +25,7 @@ extension Database {
         return feed
     }
 
+    /// Records a change. A new position of a journal also deletes the entries that it makes obsolete.
     func apply(_ change: FeedChange) throws(DatabaseFailure) {
         if case .uplink(.position(let button, let position)) = change {
             try run(

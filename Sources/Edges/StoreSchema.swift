@@ -83,7 +83,7 @@ package enum StoreSchema {
         ],
         ["ALTER TABLE buttons ADD COLUMN last_seen INTEGER"],
         ["ALTER TABLE buttons ADD COLUMN home TEXT"],
-        // What is kept of the feeds of sites: see `FeedChange`.
+        // The state of the feeds of an engine or a site; `FeedChange` defines the keys and values.
         ["CREATE TABLE feed (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID"],
     ]
 

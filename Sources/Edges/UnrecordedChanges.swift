@@ -46,7 +46,7 @@ struct UnrecordedChanges: Hashable, Sendable {
 }
 
 extension StoreChange {
-    /// True for an entry of a site's journal that its position removes.
+    /// True for an entry of the button's journal in a site, up to this number.
     fileprivate func isEntry(of button: ButtonID, upTo number: Int) -> Bool {
         if case .feed(.uplink(.entry(button, let entry, _))) = self { entry <= number } else { false }
     }

@@ -19,7 +19,7 @@ package struct EvaluationContext: Hashable, Sendable {
     package var sun = SunFacts()
     package var brokerIsConnected = false
     package var repetition = RepeatFacts()
-    /// The values of a state before and after a change.
+    /// The values of a state before and after the change that a trigger is compared with.
     package var old = Value.unknown
     package var new = Value.unknown
     /// The numbers of the function `random`. Unlike the values above, an evaluation changes them.

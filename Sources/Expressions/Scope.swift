@@ -49,7 +49,8 @@ package struct Scope: Sendable {
     package var buttons: [String: Int] = [:]
     package var rules: [String: Int] = [:]
     package var results: [String: Saved] = [:]
-    /// The type of `old` and `new` in `from` and `to` of a trigger; `nil` elsewhere, where these names do not exist.
+    /// The type of `old` and `new` in `from` and `to` of a trigger; `nil` for other expressions, which do not have these
+    /// names.
     package var change: ExpressionType?
     /// Roots that are not available here, each with the reason as a sentence for the user.
     package var absent: [Root: String]

@@ -1,4 +1,5 @@
-/// A value of a state that changes, in `from` and `to` of its trigger. The raw value is the name in the language.
+/// The value of a state before or after a change, for expressions in `from` and `to` of a trigger. The raw value is the
+/// name in the language.
 package enum ChangeValue: String, CaseIterable, Hashable, Sendable {
     case old, new
 }

@@ -1,6 +1,6 @@
 extension EngineShare {
-    /// True if the site falls to this share: of all shares, it has the highest SHA-256 of the site's base topic, a blank
-    /// and its index (rendezvous hashing).
+    /// True if the site belongs to this share. The owner of a site is the share with the highest SHA-256 of the text
+    /// "TOPIC INDEX", with the base topic of the site and the index of the share (rendezvous hashing).
     package func has(site: String) -> Bool {
         guard count > 1 else { return true }
         let digests = (1...count).map { SiteDigest.sha256(Array("\(site) \($0)".utf8)) }

@@ -6,14 +6,15 @@ package struct EngineTerm: Hashable, Comparable, Sendable {
     /// The engine's name, at most 64 octets.
     package var engine: String
 
-    /// A term that is further above the highest one that is known was made up: each takeover adds one.
+    /// The largest plausible difference between a new term and the highest known one. A takeover adds only one, so a
+    /// program that publishes a much higher term violates the protocol.
     static let greatestLeap = 1 << 20
 
-    /// What is wrong with a term that was heard; `nil` if it may be an engine's.
+    /// What is wrong with a received term; `nil` if it is plausible.
     ///
     /// - Parameter highest: the highest term that is known.
     static func fault(of term: Int, after highest: Int) -> String? {
-        term - highest <= greatestLeap ? nil : "the term \(term) is far above \(highest), and is passed over"
+        term - highest <= greatestLeap ? nil : "the term \(term) is far above \(highest), and is ignored"
     }
 
     package init(term: Int, engine: String) {

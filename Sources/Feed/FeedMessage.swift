@@ -1,8 +1,8 @@
 package import ButtonModel
 import JSON
 
-/// A message on the topic `S/feed/ID`. It contains a notification of the button, or the number of messages that the journal has
-/// lost.
+/// A message on the topic `S/feed/ID`. It contains a notification of the button, or the number of messages that the
+/// journal has lost.
 package struct FeedMessage: Hashable, Sendable {
     package enum Content: Hashable, Sendable {
         /// At least one step, and at most `maximumSteps`. All presses among them have the same boot.

@@ -6,12 +6,12 @@ extension FeedSource {
         var state = State.unknown
         /// Our own claim, or one that we have adopted. `cursor` is its number.
         var claim: FeedCursor?
-        /// The retained messages `cursor` and `done` that were heard on this connection. The site may have been installed anew
-        /// since they were published.
+        /// The retained messages `cursor` and `done` that were received on this connection. They may be from an earlier
+        /// installation of the site.
         var heardClaim: FeedCursor?
         var heardDone: FeedDone?
-        /// The highest number up to which each message has one of three ends: an engine has done it, it was reported as
-        /// interrupted, or this process has taken it.
+        /// The number up to which each message is accounted for: an engine has done it, it was reported as interrupted,
+        /// or this process has taken it.
         var accounted = 0
         /// The first and the last message that this process took and that is not settled.
         var open: ClosedRange<Int>?

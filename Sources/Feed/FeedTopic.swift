@@ -82,6 +82,14 @@ package struct FeedTopic: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Parameter sites: a site's base topic, which may have the wildcard `+`: `tryck/+`.
     package static func filters(ofSites sites: String) -> [String] {
-        ["+", "+/cursor", "+/done"].map { "\(sites)/feed/\($0)" }
+        [messageFilter(ofSites: sites)] + claimFilters(ofSites: sites)
+    }
+
+    /// The hello of each site, and the messages of its buttons.
+    package static func messageFilter(ofSites sites: String) -> String { "\(sites)/feed/+" }
+
+    /// What engines have claimed and done.
+    package static func claimFilters(ofSites sites: String) -> [String] {
+        ["cursor", "done"].map { "\(sites)/feed/+/\($0)" }
     }
 }

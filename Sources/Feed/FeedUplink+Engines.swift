@@ -46,8 +46,8 @@ extension FeedUplink {
     }
 
     private mutating func done(_ done: FeedDone, of id: ButtonID, at now: Instant) {
-        // An engine claims a message before it does it, so `done` is a claim, too: the retained `cursor` may arrive later.
-        // Numbers begin at 1, so a `done` with 0 claims nothing.
+        // An engine claims a message before it acts on it, so `done` also proves the claim, even if the retained `cursor`
+        // arrives later. Numbers begin at 1, so a `done` with 0 claims nothing.
         guard claimed(done.number, of: id, term: done.term, installation: done.installation, at: now),
             done.number > buttons[id]?.facts.done ?? 0
         else { return }

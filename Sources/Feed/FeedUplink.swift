@@ -1,7 +1,7 @@
 package import ButtonModel
 package import MQTTTopics
 
-/// The site's side of the feed: sends what its journal has and no engine has claimed.
+/// The site's side of the feed: sends the messages of its journal that no engine has claimed.
 ///
 /// | a button | on                                      | becomes | and we                                          |
 /// |----------|-----------------------------------------|---------|-------------------------------------------------|
@@ -28,8 +28,8 @@ package struct FeedUplink: Sendable {
         /// A button was paired, or its facts have changed. Of a known button, `last`, `claimed` and `done` are ignored.
         case button(ButtonID, FeedJournal)
         case removed(ButtonID)
-        /// A new entry is safe on disk. Its number is higher than that of the previous entry, and one higher unless the journal
-        /// has dropped everything before it.
+        /// A new entry would survive a power cut. Its number is one higher than that of the previous entry; it is more than
+        /// one higher if the journal has dropped all entries in between.
         case recorded(ButtonID, FeedEntry)
         /// The journal has dropped the entries below `first`.
         case trimmed(ButtonID, first: Int)
@@ -131,7 +131,7 @@ package struct FeedUplink: Sendable {
         case .connected(let session): connected(session, at: now)
         case .disconnected: disconnected()
         case .engine(let isOnline):
-            // A leader repeats that it is there, which must not begin the wait for claims anew.
+            // A leader repeats that it is online, and the repetition must not restart the wait for claims.
             guard isOnline != isEngineOnline else { break }
             isEngineOnline = isOnline
             for id in buttons.keys { awaitClaim(of: id, at: now) }
@@ -233,7 +233,7 @@ package struct FeedUplink: Sendable {
 
     private mutating func recorded(_ entry: FeedEntry, of id: ButtonID, at now: Instant) {
         guard let button = buttons[id], entry.number > button.facts.last else { return }
-        // The journal has dropped what is missing before it was recorded, and everything before that.
+        // After a gap in the numbers, the journal has dropped the missing entries and all earlier ones.
         if entry.number > button.facts.last + 1 { buttons[id]?.journal.first = entry.number }
         buttons[id]?.journal.button.last = entry.number
         // Nothing before it waits, so the journal need not be read.

@@ -1,6 +1,6 @@
 import CCrypto
 
-/// SHA-256 by libcrypto, with which engines share sites.
+/// The digest that decides which share a site belongs to (`EngineShare.has`): SHA-256 of libcrypto.
 enum SiteDigest {
     /// - Source: FIPS 180-4.
     static func sha256(_ message: [UInt8]) -> [UInt8] {

@@ -38,7 +38,7 @@ struct AdapterHistory: Hashable, Sendable {
         }
     }
 
-    /// The number of times the adapter was lost after it had been opened.
+    /// The number of times the adapter was lost after it had been ready.
     private(set) var resets = 0
     /// The latest fault. While the same fault repeats, its time is that of the first.
     private(set) var lastFault: Fault?

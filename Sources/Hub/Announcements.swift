@@ -22,10 +22,13 @@ struct Announcements: Sendable {
         case deleted
     }
 
-    /// The next event in the renaming of a button's entities.
+    /// The next step in the renaming of a button's entities.
     private enum Renaming: Hashable, Sendable {
+        /// The announcement without the entities has to be sent.
         case removal
+        /// The announcement with the new ids has to be sent.
         case naming
+        /// The broker has to acknowledge the announcement with the new ids.
         case acknowledgement
     }
 
@@ -40,7 +43,7 @@ struct Announcements: Sendable {
     private var devices: [ButtonID: ButtonDevice] = [:]
     /// Components of earlier announcements that have to be withdrawn: for each topic, their platforms by component key.
     private var withdrawn: [RetainedTopic: [String: String]] = [:]
-    /// Buttons whose entities get new ids, and what comes next.
+    /// The buttons whose entities get new ids, with the next step.
     private var renamings: [ButtonID: Renaming] = [:]
     /// Devices that the user has deleted in Home Assistant. They are not announced again until tryckd is restarted.
     private var hidden: Set<RetainedTopic> = []
@@ -125,10 +128,11 @@ struct Announcements: Sendable {
         return (message, !withdrawn.isEmpty || entities == .removed)
     }
 
-    /// The entities of a button get new ids, made of its name. Two messages do that, of which the next one is the first.
+    /// Gives the entities of a button new ids, which are made of its name. The next two announcements of the button do this
+    /// (`EntityAnnouncement`).
     mutating func renameEntities(of button: ButtonID) { renamings[button] = .removal }
 
-    /// Begins the renaming of entities anew if its messages may not have reached the broker.
+    /// Starts unfinished renamings of entities again, because their messages may not have reached the broker.
     mutating func connectionEnded() { renamings = renamings.mapValues { _ in .removal } }
 
     /// The broker has acknowledged a message on this topic.

@@ -2,8 +2,9 @@ package import Feed
 
 /// `engine:` and the sites of `sources:` in the configuration.
 package struct EngineConfiguration: Hashable, Sendable {
-    /// The engine's name, 1…64 octets. No other engine of the share has it.
+    /// The engine's name, 1…64 octets. The engines of a share have different names.
     package var name: String
+    /// The part of the sites that this engine takes.
     package var share: EngineShare
     /// The base topics of the sites, which may have the wildcard `+`: `tryck/+`.
     package var sites: [String]
@@ -14,7 +15,7 @@ package struct EngineConfiguration: Hashable, Sendable {
         self.sites = sites
     }
 
-    /// True if the site is one of these, and falls to the share.
+    /// True if one of `sites` names the site, and the site belongs to `share`.
     func includes(site: String) -> Bool {
         let levels = site.split(separator: "/", omittingEmptySubsequences: false)
         let isNamed = sites.contains { pattern in

@@ -4,25 +4,28 @@ import JSON
 import MQTTTopics
 import Rules
 
-/// What to record and to publish before a message of a site is acted on.
+/// The store changes and messages that have to precede the actions for a message of a site.
 struct FeedClaim: Sendable {
     var changes: [StoreChange] = []
     var messages: [MQTTMessage] = []
 }
 
-/// The hub's part as an engine of sites: who leads, the feeds of the sites, and the actions that wait.
+/// The part of the hub that an engine of sites needs: who leads, the feeds of the sites, and the actions that wait.
 ///
 /// | mode        | events start rules | actions                                                                  |
 /// |-------------|--------------------|--------------------------------------------------------------------------|
 /// | standing by | no                 | are held                                                                 |
-/// | leading     | yes                | messages go out at once; programs and web requests, when the broker has acknowledged the latest claim |
-/// | fenced      | no                 | are held, and the timers of rules, until this engine leads again or stops |
+/// | leading     | yes                | messages are published at once; programs and web requests start when the broker has acknowledged the latest claim |
+/// | fenced      | no                 | are held until this engine leads again or stops, and so is the timer of the rules |
 struct EngineFeed: Sendable {
     enum Input: Hashable, Sendable {
         case source(FeedSource.Input)
         case leadership(EngineLeadership.Input)
-        /// The site's buttons are asked for, so rules may act.
+        /// Rules may act. This input follows `FeedSource.Input.lead`.
+        ///
+        /// - Parameter continues: as in `EngineLeadership.Effect.lead`; if false, held actions are dropped.
         case act(continues: Bool)
+        /// The connection to the broker is lost.
         case disconnected
     }
 
@@ -35,37 +38,43 @@ struct EngineFeed: Sendable {
         case leading, fenced
     }
 
-    /// An action that waits.
+    /// An action of a rule that waits until this engine may perform it.
     struct HeldAction: Sendable {
         var step: ActionID
         var action: Action
         var rule: String
-        /// When the rule wanted it.
+        /// When the run reached the action.
         var at: Instant
     }
 
-    /// The maximum number of sites of which it is remembered whether they fall to this engine.
+    /// The maximum number of entries of `included`.
     private static let maximumRemembered = 4096
-    /// What the name of a button's source begins with, before the site's base topic.
+    /// The beginning of the name of a button's source, before the base topic of the site.
     private static let sourcePrefix = "mqtt:"
-    /// The expiry interval of a site's messages. What is missing of it was spent in the broker.
+    /// The longest time without the broker after which runs go on. After a longer one, what they would do is not wanted any more.
+    static let longestFence = Duration.seconds(60)
+    /// The expiry interval with which sites publish messages. The broker reduces it by the time that it kept the message.
     static let expiry = Duration.seconds(3600)
 
     let configuration: EngineConfiguration
     private(set) var leadership: EngineLeadership
     private(set) var source: FeedSource
-    /// What was stored at the start.
+    /// The state on the disk at the start.
     let storedPositions: [FeedPosition]
     let storedTerm: Int
     private(set) var mode = Mode.standingBy
+    /// The term in which this engine leads or led last; 0: none since the start.
     private(set) var term = 0
-    /// What the effects of one input lead to waits until all of them are carried out.
+    /// Inputs that wait until all effects of the current input are carried out.
     private var inputs: [Input] = []
     private var isCarryingOut = false
     private var deadlines = Deadlines<TimerKey>()
+    /// The results of `includes(site:)`, by base topic, because it computes digests.
     private var included: [String: Bool] = [:]
-    /// The sites that are connected, and their buttons.
-    private(set) var sites: [String: Set<ButtonID>] = [:]
+    /// The sites that are connected, and what they say of their buttons.
+    private(set) var sites: [String: FeedHello] = [:]
+    /// When the connection was lost on which this engine led; not `nil` while it is fenced.
+    private var fencedAt: Instant?
     /// Actions that wait until this engine leads.
     private var held: [HeldAction] = []
     /// Claims that the broker has not acknowledged, and the latest of them.
@@ -73,11 +82,11 @@ struct EngineFeed: Sendable {
     private var latestClaim: MessageID?
     /// Programs and web requests that wait for the acknowledgement of a claim.
     private var waiting: [(claim: MessageID, action: HeldAction)] = []
-    /// For each button the last message that was taken and is not settled.
+    /// The last message of each button that was taken and is not settled.
     private(set) var unsettled: [ButtonID: FeedPlace] = [:]
-    /// The timer of the rules has expired while this engine was fenced.
+    /// True if the timer of the rules has expired while this engine was fenced.
     private var isRulesTimerDue = false
-    /// The fingerprint of the rules that the leadership knows.
+    /// The fingerprint of the rules that the leadership was told.
     var announcedRules: String?
     /// The highest term that the leadership was told.
     private var toldTerm = 0
@@ -95,14 +104,24 @@ struct EngineFeed: Sendable {
     /// The will of the connection.
     var offlineMessage: MQTTMessage { leadership.will }
 
-    /// What is subscribed to: the sites first, so that their retained messages precede that of the leader.
-    var filters: [String] { configuration.sites.flatMap(FeedTopic.filters(ofSites:)) + leadership.filters }
+    /// The subscriptions. Those of the sites come first, so that their retained messages arrive before the claim of the
+    /// leader.
+    ///
+    /// Claims are read with QoS 0, because a broker discards retained messages with QoS 1 that exceed the length of its queue, and
+    /// there are two for each button.
+    var subscriptions: [Subscription] {
+        configuration.sites.flatMap { sites in
+            [Subscription(FeedTopic.messageFilter(ofSites: sites))]
+                + FeedTopic.claimFilters(ofSites: sites).map { Subscription($0, qos: 0) }
+        } + leadership.filters.map { Subscription($0) }
+    }
 
     // MARK: Inputs
 
     /// Adds an input.
     ///
-    /// - Returns: whether `takeInput` has to be called until it returns `nil`.
+    /// - Returns: true if the caller has to handle the inputs of `takeInput` until it returns `nil`; false if a caller
+    ///   already does.
     mutating func add(_ input: Input) -> Bool {
         inputs.append(input)
         defer { isCarryingOut = true }
@@ -135,7 +154,7 @@ struct EngineFeed: Sendable {
 
     // MARK: Sites
 
-    /// True if the site is one of this engine's.
+    /// True if the configuration names the site, and it belongs to this engine's share.
     mutating func includes(site: String) -> Bool {
         if let known = included[site] { return known }
         if included.count >= Self.maximumRemembered { included = [:] }
@@ -154,38 +173,53 @@ struct EngineFeed: Sendable {
     /// True if the source of a button is a site of this engine.
     func owns(source: String) -> Bool { Self.site(of: source).map { configuration.includes(site: $0) } ?? false }
 
+    /// True if the source of a button is a site, perhaps one that is not configured any more.
+    static func isSite(source: String) -> Bool { site(of: source) != nil }
+
     /// True if the source of a button is a site that is connected.
     func isHere(source: String) -> Bool { Self.site(of: source).map { sites[$0] != nil } ?? false }
 
-    mutating func arrived(_ site: String, with buttons: Set<ButtonID>) { sites[site] = buttons }
+    mutating func arrived(_ site: String, saying hello: FeedHello) { sites[site] = hello }
 
     /// - Returns: the buttons that the site had.
-    mutating func left(_ site: String) -> Set<ButtonID> { sites.removeValue(forKey: site) ?? [] }
+    mutating func left(_ site: String) -> [ButtonID] { sites.removeValue(forKey: site)?.buttons.keys.sorted() ?? [] }
+
+    /// What another connected site than this one says of a button; the first in the order of their topics.
+    func other(than site: String, having button: ButtonID) -> (site: String, facts: FeedHello.Button)? {
+        sites.keys.sorted().lazy.filter { $0 != site }
+            .compactMap { other in self.sites[other]?.buttons[button].map { (other, $0) } }.first
+    }
 
     // MARK: Modes
 
     mutating func leads(in term: Int) {
         mode = .leading
+        fencedAt = nil
         self.term = term
     }
 
     /// Holds everything. Programs that wait for a claim wait until this engine leads again.
-    mutating func fence() {
+    mutating func fence(at now: Instant) {
         mode = .fenced
+        fencedAt = now
         held += waiting.map(\.action)
         forgetClaims()
     }
 
-    /// Gives everything up.
+    /// Stands by, and drops all actions that wait.
     ///
-    /// - Returns: whether the timer of the rules has to expire now.
+    /// - Returns: true if the timer of the rules has expired while this engine was fenced, so that it has to be handled now.
     mutating func stop() -> Bool {
         mode = .standingBy
+        fencedAt = nil
         held = []
         unsettled = [:]
         forgetClaims()
         return takeRulesTimer()
     }
+
+    /// True if this engine has been fenced for too long for its runs to go on.
+    func isFencedTooLong(at now: Instant) -> Bool { fencedAt.map { $0 + Self.longestFence < now } ?? false }
 
     private mutating func forgetClaims() {
         waiting = []
@@ -202,7 +236,7 @@ struct EngineFeed: Sendable {
         return true
     }
 
-    /// True if the timer of the rules has expired and they were not told.
+    /// - Returns: true if the timer of the rules has expired while this engine was fenced; afterwards false.
     mutating func takeRulesTimer() -> Bool {
         defer { isRulesTimerDue = false }
         return isRulesTimerDue
@@ -210,9 +244,9 @@ struct EngineFeed: Sendable {
 
     // MARK: Actions
 
-    /// Holds an action if it must not be carried out now.
+    /// Holds an action if it must not be performed now.
     ///
-    /// - Returns: whether it waits.
+    /// - Returns: true if the action waits.
     mutating func holds(_ step: ActionID, _ action: Action, rule: String, at now: Instant) -> Bool {
         let isExternal: Bool
         switch action {
@@ -230,18 +264,19 @@ struct EngineFeed: Sendable {
         return true
     }
 
+    /// The rules have cancelled an action, which may be one that waits.
     mutating func cancel(_ step: ActionID) {
         held.removeAll { $0.step == step }
         waiting.removeAll { $0.action.step == step }
     }
 
-    /// The actions that were held while this engine did not lead.
+    /// Removes and returns the actions that were held while this engine did not lead.
     mutating func takeHeld() -> [HeldAction] {
         defer { held = [] }
         return held
     }
 
-    /// A claim is on its way.
+    /// A claim was published, and the broker has not acknowledged it.
     mutating func claimed(_ id: MessageID) {
         claims.insert(id)
         latestClaim = id
@@ -257,16 +292,20 @@ struct EngineFeed: Sendable {
         return ready
     }
 
-    // MARK: What is done
+    // MARK: Settling
 
+    /// A message of a site was taken.
     mutating func took(_ place: FeedPlace) { unsettled[place.button] = place }
 
-    /// The buttons of which a message was taken and everything is out, unless their gestures are undecided.
+    /// The buttons with messages that were taken and for which no action waits. Their messages can be settled, unless the
+    /// gesture of the button is undecided.
     var buttonsToSettle: [ButtonID] {
         unsettled.isEmpty || mode != .leading || !waiting.isEmpty ? [] : unsettled.keys.sorted()
     }
 
-    /// - Returns: the last message of the button that was taken.
+    /// The actions for the taken messages of a button are out.
+    ///
+    /// - Returns: the last one of these messages.
     mutating func settle(_ button: ButtonID) -> FeedPlace? { unsettled.removeValue(forKey: button) }
 
     /// The part `engine` of `status`.

@@ -73,7 +73,7 @@ extension Hub {
             invalidate(.bridgeRadios)
         case .homeChanged(let button, let radio):
             guard radio.rawValue < radios.slots.count else { break }
-            // A button that was just paired has a link through its first home.
+            // The first home of a button is the radio that has paired it and still has the link.
             if buttons[button] != nil { radios.carried(button, by: radio) }
             announce(buttons.homeChanged(button, to: radios[radio].radio.name), at: now)
         case .assigned(let button, let radio):

@@ -5,7 +5,7 @@ import JSON
 import MQTTTopics
 import Rules
 
-// An engine: presses of sites come over the broker, and only the engine that leads acts on them.
+// The hub as an engine: it receives the presses of sites over the broker, and acts on them while it leads.
 extension Hub {
     mutating func startFeed(at now: Instant) {
         guard let feed else { return }
@@ -13,9 +13,10 @@ extension Hub {
         advanceFeed(.leadership(.start(term: feed.storedTerm)), at: now)
     }
 
+    /// The broker is connected: subscribes to the topics of sites and engines.
     mutating func feedConnected(at now: Instant) {
-        guard let filters = feed?.filters else { return }
-        emit(.subscribe(filters.map { Subscription($0) }))
+        guard let subscriptions = feed?.subscriptions else { return }
+        emit(.subscribe(subscriptions))
         advanceFeed(.source(.connected), at: now)
         advanceFeed(.leadership(.connected), at: now)
     }
@@ -28,7 +29,10 @@ extension Hub {
         messageReceived(topicName, payload, retained: retained, at: now)
     }
 
-    /// - Returns: true if the message is for nothing else.
+    /// Gives a message to the feed if it is from a site or an engine.
+    ///
+    /// - Parameter brokerAge: how long the broker kept the message.
+    /// - Returns: true if the message is on a topic of a feed, so that no other part of the hub uses it.
     mutating func feedReceived(
         _ topicName: String, _ payload: [UInt8], brokerAge: Duration, at now: Instant
     ) -> Bool {
@@ -55,7 +59,7 @@ extension Hub {
         rearmFeed()
     }
 
-    /// Tells the feed at the end of an input what has become of the messages that were taken.
+    /// Tells the feed, at the end of an input, which taken messages are settled, and whether the rules have changed.
     mutating func tendFeed(at now: Instant) {
         guard lifecycle.isRunning else { return }
         if feed?.announcedRules != rules.set.fingerprint {
@@ -103,20 +107,18 @@ extension Hub {
         case .record(let term): record([.feed(.term(term))])
         case .publish(let message): publish([message])
         case .lead(let term, let continues):
+            if feed?.isFencedTooLong(at: now) == true { endRuns("the broker was gone for too long", at: now) }
             log(.info, "this engine leads share \(share) in term \(term)")
             feed?.leads(in: term)
             advanceFeed(.source(.lead(term: term)), at: now)
             advanceFeed(.act(continues: continues), at: now)
         case .fence:
             log(.warning, "the broker is gone, so this engine acts on nothing until it is known to lead again")
-            feed?.fence()
+            feed?.fence(at: now)
             advanceRules(.acting(false, endingRuns: false), at: now)
         case .stop:
-            log(.warning, "this engine does not lead share \(share) any more; its runs are interrupted")
-            let isTimerDue = feed?.stop() == true
             advanceFeed(.source(.standBy), at: now)
-            advanceRules(.acting(false, endingRuns: true), at: now)
-            if isTimerDue { advanceRules(.timerFired, at: now) }
+            endRuns("this engine does not lead share \(share) any more", at: now)
         case .rulesDiffer(let leader):
             log(.warning, "the engine \(leader), which leads share \(share), has other rules than this one")
         case .setTimer(let deadline): feed?.setTimer(.leadership, at: deadline)
@@ -125,7 +127,14 @@ extension Hub {
         }
     }
 
-    /// Lets rules act, and carries out what was held.
+    private mutating func endRuns(_ reason: String, at now: Instant) {
+        log(.warning, "\(reason); its runs are interrupted")
+        let isTimerDue = feed?.stop() == true
+        advanceRules(.acting(false, endingRuns: true), at: now)
+        if isTimerDue { advanceRules(.timerFired, at: now) }
+    }
+
+    /// Lets rules act, and performs the held actions if `continues`; otherwise drops them.
     private mutating func act(continues: Bool, at now: Instant) {
         guard feed?.isLeading == true else { return }
         advanceRules(.acting(true, endingRuns: false), at: now)
@@ -146,7 +155,8 @@ extension Hub {
 
     // MARK: Claims
 
-    /// Publishes messages of the feed on this connection. They never wait for another one.
+    /// Publishes messages of the feed on the present connection. Without one they are dropped, because they must not be
+    /// published on a later connection (`FeedSource.Effect.publish`).
     mutating func publish(_ messages: [MQTTMessage]) {
         guard broker.isConnected else { return }
         for message in messages {
@@ -201,7 +211,7 @@ extension Hub {
         switch effect {
         case .record, .forget, .publish, .took: break
         case .lost(let place, let count):
-            log(.warning, "\(place.site): the journal has lost \(count) presses of \(label(of: place.button))")
+            log(.warning, "\(place.site): the journal has lost \(count) messages of \(label(of: place.button))")
             publishEvent(
                 "lost", described(place, ["lost": .integer(Int64(count))]), timeToLive: .seconds(3600), as: .press,
                 at: now)
@@ -209,7 +219,7 @@ extension Hub {
             let messages = first == place.number ? "message \(first)" : "messages \(first) to \(place.number)"
             log(
                 .warning,
-                "\(place.site): \(messages) of \(label(of: place.button)) may not have been done; not repeated")
+                "\(place.site): \(messages) of \(label(of: place.button)) may have had no effect, and are not repeated")
             publishEvent(
                 "interrupted",
                 described(
@@ -220,10 +230,11 @@ extension Hub {
         case .removed(let site, let button):
             guard buttons[button]?.source == EngineFeed.source(of: site) else { break }
             gone(button, .removed, at: now)
+            otherSiteHas(button, than: site, at: now)
         case .beganAnew(let place, let former):
             log(
                 .warning,
-                "\(place.site): \(label(of: place.button)) is numbered anew after \(former.number), from \(place.number)"
+                "\(place.site): the numbers of \(label(of: place.button)) were \(former.number) and start again at \(place.number)"
             )
         case .outranked: break
         case .setTimer(let deadline): feed?.setTimer(.source, at: deadline)
@@ -242,7 +253,12 @@ extension Hub {
     private mutating func took(_ place: FeedPlace, _ steps: [FeedStep], _ claim: FeedClaim, at now: Instant) {
         let button = place.button
         guard let record = buttons[button], record.source == EngineFeed.source(of: place.site) else {
-            return carryOut(claim)
+            carryOut(claim)
+            log(
+                .foreignButton, .warning,
+                "\(place.site): a press of \(place.button) is not handled, because this engine uses another button with this id",
+                at: now)
+            return advanceFeed(.source(.settled(place)), at: now)
         }
         var events: [ButtonEvent] = []
         var movements: [ButtonMovement] = []
@@ -278,23 +294,31 @@ extension Hub {
             log(.info, "\(site) is connected, with \(count) button\(count == 1 ? "" : "s")")
         }
         for (id, facts) in hello.buttons.sorted(by: { $0.key < $1.key }) { siteHas(id, facts, site, at: now) }
-        feed?.arrived(site, with: Set(hello.buttons.keys))
+        feed?.arrived(site, saying: hello)
     }
 
     private mutating func siteHas(_ id: ButtonID, _ facts: FeedHello.Button, _ site: String, at now: Instant) {
         let source = EngineFeed.source(of: site)
         if let record = buttons[id] {
             if record.source != source {
-                guard let former = record.source, feed?.owns(source: former) == true,
+                guard let former = record.source, EngineFeed.isSite(source: former),
                     feed?.isHere(source: former) != true
-                else { return log(.debug, "\(site) has \(label(of: id)), too; it is used from elsewhere") }
+                else { return log(.debug, "\(site) also has \(label(of: id)), which another source has already") }
                 announce(buttons.adopted(id, by: source), at: now)
             }
             announce(buttons.firmwareReported(id, facts.firmware), at: now)
-            announce(buttons.nicknameReported(id, facts.name), at: now)
+            announce(buttons.nicknameReported(id, nickname(facts, of: id)), at: now)
         } else {
+            // Rules may name a button by its serial number, so a site must not claim that of another button.
+            guard facts.serial.isEmpty || !buttons.values.contains(where: { $0.identity.serial == facts.serial }) else {
+                return log(
+                    .foreignButton, .warning,
+                    "\(site): the button \(id) is not used, because another one has its serial number, \(facts.serial)",
+                    at: now)
+            }
             let identity = ButtonIdentity(
-                address: BluetoothAddress(rawValue: id.rawValue), uuid: "", serial: facts.serial, nickname: facts.name,
+                address: BluetoothAddress(rawValue: id.rawValue), uuid: "", serial: facts.serial,
+                nickname: nickname(facts, of: id),
                 firmwareVersion: facts.firmware, model: facts.model)
             add(StoredButton(identity: identity, pairing: nil, source: source, pairedAt: wallClock(at: now)), at: now)
             introduce(id, at: now)
@@ -302,10 +326,21 @@ extension Hub {
         if buttons[id]?.state != .ready { stateChanged(id, .ready, at: now) }
     }
 
+    /// The nickname of a button of a site; empty if another button has it, because rules may name a button by its nickname.
+    private func nickname(_ facts: FeedHello.Button, of id: ButtonID) -> String {
+        buttons.values.contains { $0.identity.id != id && $0.identity.nickname == facts.name } ? "" : facts.name
+    }
+
+    /// The button of a site is gone. Another connected site may have it, too.
+    private mutating func otherSiteHas(_ button: ButtonID, than site: String, at now: Instant) {
+        if let (other, facts) = feed?.other(than: site, having: button) { siteHas(button, facts, other, at: now) }
+    }
+
     private mutating func siteIsGone(_ site: String, at now: Instant) {
         log(.info, "\(site) is not connected")
-        for id in (feed?.left(site) ?? []).sorted() where buttons[id]?.source == EngineFeed.source(of: site) {
+        for id in feed?.left(site) ?? [] where buttons[id]?.source == EngineFeed.source(of: site) {
             stateChanged(id, .disconnected, at: now)
+            otherSiteHas(id, than: site, at: now)
         }
     }
 }

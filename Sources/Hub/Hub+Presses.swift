@@ -12,7 +12,8 @@ extension Hub {
     /// Handles the events of one notification of a button, up to the actions of rules.
     ///
     /// 1. Rules decide, and the events get their sequence numbers.
-    /// 2. The journal records the events, also for an engine, and the runs that they start. A claim of events of a site is published.
+    /// 2. The journal records the events, also those that go to an engine, and the runs that they start. In an engine, the
+    ///    claim of the events is published.
     /// 3. Actions are performed.
     ///
     /// `completePress` does the rest as a second input, `goOn`, so that the messages of rules are written before it begins:

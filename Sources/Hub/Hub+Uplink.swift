@@ -3,7 +3,7 @@ import Feed
 import JSON
 package import MQTTTopics
 
-// A site: the presses of buttons that no rule names go to an engine.
+// The hub as a site: it sends the presses of buttons that no rule names to an engine.
 extension Hub {
     mutating func startUplink(at now: Instant) {
         guard let withEntries = uplink?.buttonsWithEntries else { return }
@@ -20,10 +20,11 @@ extension Hub {
         emit(.uplink(.connect))
     }
 
-    /// True if presses of the button go to the engine: no rule names it, and the configuration does not leave it out.
+    /// True if the presses of the button go to the engine: no rule names it, `buttons` of the configuration includes it, and
+    /// this hub does not have it from a site of its own.
     func sends(_ button: ButtonID) -> Bool {
         guard let uplink, let record = buttons[button] else { return false }
-        let isOfSite = record.source.map { feed?.owns(source: $0) == true } ?? false
+        let isOfSite = record.source.map { EngineFeed.isSite(source: $0) } ?? false
         return !isOfSite && !rules.hears(button) && uplink.configuration.includes(record.displayName)
     }
 
@@ -37,10 +38,10 @@ extension Hub {
 
     // MARK: Presses
 
-    /// Adds a notification to the journal.
+    /// Adds a notification of a button to its journal.
     ///
-    /// - Parameter token: of the record that the changes are part of.
-    /// - Returns: what is to be recorded; empty if the presses of the button do not go to the engine.
+    /// - Parameter token: the token of the record that will contain the changes.
+    /// - Returns: the changes to record; empty if the presses of the button do not go to the engine.
     mutating func journal(
         _ steps: [FeedStep], of button: ButtonID, as token: RecordToken, at now: Instant
     ) -> [StoreChange] {
@@ -54,13 +55,14 @@ extension Hub {
         return changes.map { .feed(.uplink($0)) }
     }
 
+    /// Tells the feed which journals have dropped entries, and the numbers of their first remaining ones.
     private mutating func trim(_ trimmed: [ButtonID: Int], at now: Instant) {
         for (button, first) in trimmed.sorted(by: { $0.key < $1.key }) {
             advanceUplink(.trimmed(button, first: first), at: now)
         }
     }
 
-    /// A sync has succeeded: what was recorded before it was requested may be sent.
+    /// A sync has succeeded, so the entries that were recorded before the sync was requested may be sent.
     mutating func uplinkSynced(_ token: RecordToken, at now: Instant) {
         guard journal.isOnDisk(token) else { return }
         for input in uplink?.synced(upTo: token) ?? [] { advanceUplink(input, at: now) }
@@ -68,7 +70,7 @@ extension Hub {
 
     // MARK: Buttons
 
-    /// A button is new, or something of it has changed.
+    /// A button is new, was removed, or its name, its firmware or another fact of `FeedHello.Button` has changed.
     mutating func uplinkLearns(_ button: ButtonID, at now: Instant) {
         guard let facts = feedFacts(of: button) else {
             guard uplink?.buttons.contains(button) == true else { return }
@@ -90,9 +92,9 @@ extension Hub {
             if !knowsExpiry {
                 log(
                     .warning,
-                    "\(configuration.broker) has no MQTT 5: an engine does not see how long a press was in the broker")
+                    "\(configuration.broker) has no MQTT 5, so an engine cannot know how long it kept a press")
             }
-            // A session is never used again, also after a power cut.
+            // The number of the session is synced, so that it is not used again even after a power cut.
             recordAndSync(changes.map { .feed(.uplink($0)) })
             if let (changes, trimmed) = uplink?.dropOld(at: now) {
                 record(changes)
@@ -139,7 +141,7 @@ extension Hub {
         if !changes.isEmpty { record(changes.map { .feed(.uplink($0)) }) }
     }
 
-    /// The daemon ends: engines are told that the site is not there.
+    /// Tells engines that the site goes offline, because the daemon ends.
     mutating func endUplink() {
         guard let uplink, uplink.isConnected else { return }
         emit(.uplink(.publish(SiteUplink.goodbye(uplink.configuration), expiry: nil)))

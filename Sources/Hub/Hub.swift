@@ -95,7 +95,8 @@ package struct Hub: Sendable {
         case goOn
         /// Disconnect the buttons and end. A second `stop` does not wait for the buttons.
         case stop
-        /// As `messageReceived`. The broker would have discarded the message after `remaining`.
+        /// A message with an expiry interval, in place of `messageReceived`. The broker would have discarded it after
+        /// `remaining`.
         case expiringMessageReceived(topicName: String, payload: [UInt8], retained: Bool, remaining: Duration)
         indirect case uplink(UplinkInput)
     }
@@ -252,7 +253,7 @@ package struct Hub: Sendable {
         uplink = configuration.uplink.map {
             SiteUplink($0, stored: stored.feed.uplink, installationID: stored.installationID)
         }
-        // Runs do not survive an engine, because another engine may have led meanwhile.
+        // The runs of an engine are not resumed after a restart, because another engine may have led meanwhile.
         var stored = stored
         if feed != nil { stored.rules.waitingRuns = [] }
         self.rules = RuleHost(rules, configuration, stored: stored)
@@ -350,7 +351,7 @@ package struct Hub: Sendable {
 
     /// The will message, which the broker publishes when the connection is lost.
     package var offlineMessage: MQTTMessage {
-        // A connection has one will, and another engine waits for this one.
+        // A connection has only one will, and a stand-by needs the will of the leader to take over.
         feed?.offlineMessage ?? broker.topics.bridgeStateMessage(isOnline: false)
     }
 
@@ -365,7 +366,7 @@ package struct Hub: Sendable {
         }
         if radios.slots.count > 1 {
             for record in buttons.ownSorted {
-                // The configuration may not list this radio any more. The button then has no home.
+                // If the configuration does not list the radio any more, the button has no home.
                 guard let home = radios.ids.first(where: { radios[$0].radio.name == record.home }) else { continue }
                 advanceButtons(.restoredHome(record.identity.address, home), at: now)
             }

@@ -48,9 +48,9 @@ package struct HubConfiguration: Hashable, Sendable {
     package var simulatedButtons: [String]
     /// The address on which flicd clients are served; `nil`: none.
     package var flicdListen: String?
-    /// The sites whose buttons are used; `nil`: none.
+    /// The engine that this hub is, and the sites whose buttons it uses; `nil` if it uses none.
     package var engine: EngineConfiguration?
-    /// Where the presses of buttons go that no rule names; `nil`: nowhere.
+    /// The engine to which this hub sends the presses of buttons that no rule names; `nil`: none.
     package var uplink: UplinkConfiguration?
 
     package init(

@@ -30,7 +30,7 @@ struct RadioSlot: Sendable {
     static let reconnectDelays = Duration.seconds(1)...Duration.seconds(60)
     /// The delay after a fault that lasts until a person changes something, such as a wrong key.
     static let lastingFaultDelay = Duration.seconds(60)
-    /// The least delay after a proxy has ended the connection itself, so that it has time to restart.
+    /// The shortest delay after a proxy has ended the connection itself, so that it has time to restart.
     static let restartDelay = Duration.seconds(5)
     /// After this long in `ready`, the delays start again at the shortest.
     static let lastingReadiness = Duration.seconds(60)
@@ -102,8 +102,8 @@ struct RadioSlot: Sendable {
         return Closing(retryDelay: fault == .restarting ? max(delay, Self.restartDelay) : delay, isLogged: isLogged)
     }
 
-    /// True if the radio was there, so that its end is a loss. A program can be started, and a connection to a proxy made, without a
-    /// radio behind it.
+    /// True if closing the radio counts as its loss. For an adapter, it has to be open. A program and the connection to a
+    /// proxy can be open without a radio behind them, so they have to be ready.
     private var wasOpened: Bool {
         radio.kind.isProxy || radio.transport.hasPrefix("command:") ? isReady : isOpen
     }

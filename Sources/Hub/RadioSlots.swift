@@ -5,9 +5,10 @@ import Radios
 /// The places of all radios of the configuration, and what concerns them together.
 struct RadioSlots: Sendable {
     private(set) var slots: [RadioSlot]
-    /// How well each radio connects. They are not in `slots`, because a press reads those.
+    /// The connection counts of each radio, in the order of `slots`. They are not in `slots`, so that a press, which reads
+    /// `slots`, does not read them, too.
     private(set) var connections: [RadioConnections]
-    /// The radio that connected each button last, and how often that was another one than before.
+    /// The radio that connected each button last, and how often it was another radio than the time before.
     private(set) var carriers: [ButtonID: (radio: RadioID, changeCount: Int)] = [:]
     /// The buttons that have no link because their radio has no room for all.
     private(set) var buttonsWithoutLink: Set<ButtonID> = []
@@ -65,13 +66,14 @@ struct RadioSlots: Sendable {
         return body(&slots[Int(id.rawValue)])
     }
 
+    /// Changes the connection counts of a radio, and notes that the metrics have changed.
     mutating func count(of id: RadioID, _ body: (inout RadioConnections) -> Void) {
         guard id.rawValue < connections.count else { return }
         hasChanged = true
         body(&connections[Int(id.rawValue)])
     }
 
-    /// The radio has connected a button of ours.
+    /// The radio has connected a button that is paired with Tryck.
     mutating func carried(_ button: ButtonID, by radio: RadioID) {
         let before = carriers[button]
         carriers[button] = (
@@ -79,6 +81,7 @@ struct RadioSlots: Sendable {
         )
     }
 
+    /// The button was removed.
     mutating func forget(_ button: ButtonID) {
         carriers[button] = nil
         assigned[button] = nil

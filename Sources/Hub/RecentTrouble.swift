@@ -5,7 +5,8 @@ import Rules
 /// The lines of the log that a client, the broker or a file can cause as often as it likes.
 enum OutsideLine: CaseIterable, Hashable, Sendable {
     case badRuleRequest, badSettings, brokerLost, droppedMessage, failedPairing, failedUpdate, flicdClient, longRequest
-    case longState, refusedMessage, refusedSubscription, retainedRequest, searchBegan, searchEnded, unchangedRules
+    case foreignButton, longState, refusedMessage, refusedSubscription, retainedRequest, searchBegan, searchEnded,
+        unchangedRules
     case unknownButton
 }
 

@@ -227,7 +227,7 @@ struct RuleHost: Sendable {
     /// The policy for events that are published over MQTT.
     func queuedPolicy(of button: ButtonID) -> QueuedPolicy { engine.queuedPolicy(of: button) }
 
-    /// True if a rule waits for an event of the button.
+    /// True if a rule names the button: `RuleEngine.hears`.
     func hears(_ button: ButtonID) -> Bool { engine.hears(button) }
 
     func listening(to button: ButtonID) -> ClickTiming { engine.clickTiming(of: button) }

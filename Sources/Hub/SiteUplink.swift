@@ -9,6 +9,7 @@ package enum UplinkInput: Hashable, Sendable {
     case connected(knowsExpiry: Bool)
     /// The connection could not be made, or has ended; the reason is a sentence for users.
     case disconnected(String)
+    /// A message of an engine.
     case received(topicName: String, payload: [UInt8])
 }
 
@@ -21,17 +22,20 @@ package enum UplinkEffect: Hashable, Sendable {
     case publish(MQTTMessage, expiry: Duration?)
 }
 
-/// The hub's part as a site of an engine: the journals of the buttons whose presses go to the engine.
+/// The part of the hub that a site needs: the journals of the buttons whose presses go to an engine.
 ///
-/// An entry is in `journals` until an engine has claimed it. `FeedUplink` decides what is sent, and has only numbers.
+/// An entry is in `journals` until an engine has claimed it. `FeedUplink` decides which entries are sent, and knows only
+/// their numbers.
 struct SiteUplink: Sendable {
     /// The age at which an entry is dropped, as if the journal were full.
     static let longestAge = Duration.seconds(7 * 86_400)
-    /// The age of an entry of an earlier process, if the clock was not set then or is not set now. It must not count as fresh.
+    /// The age of an entry of an earlier process if it is unknown, because the clock was not set then or is not set now. It
+    /// is long, so that the press counts as late.
     static let unknownAge = Duration.seconds(3600)
-    /// The topics on which engines say that they are there.
+    /// The topic filter for the states of engines.
     static let engineFilter = "engines/+/state"
 
+    /// An entry whose record may not survive a power cut yet.
     private struct Unsynced: Sendable {
         var token: RecordToken
         var button: ButtonID
@@ -43,15 +47,15 @@ struct SiteUplink: Sendable {
     /// The entries in the store; empty once they are in `journals`.
     private var storedEntries: [ButtonID: [Int: StoredUplink.Entry]]
     private var positions: [ButtonID: StoredUplink.Position]
-    /// Entries by button, in the order of their numbers.
+    /// The entries of each button that no engine has claimed, in the order of their numbers.
     private var journals: [ButtonID: [FeedEntry]] = [:]
     /// Entries that may not survive a power cut yet, in the order of their records.
     private var unsynced: [Unsynced] = []
-    /// The buttons of the feed.
+    /// The buttons that `feed` knows.
     private(set) var buttons: Set<ButtonID> = []
     private var session: Int
     private var term: Int
-    /// The engines that are there, by their topics.
+    /// The shares of the engines that are online and take this site's messages, by the topics of their states.
     private var engines: [String: EngineShare] = [:]
     private(set) var isConnected = false
     private(set) var knowsExpiry = true
@@ -87,7 +91,7 @@ struct SiteUplink: Sendable {
     /// The first input of the feed.
     ///
     /// - Parameters:
-    ///   - facts: the buttons that are sent, and those of `buttonsWithEntries`.
+    ///   - facts: the buttons whose presses go to the engine, and those of `buttonsWithEntries`.
     ///   - receivedAt: converts a stored time to this boot's clock.
     mutating func start(
         _ facts: [ButtonID: FeedHello.Button], receivedAt: (UTCTime) -> Instant
@@ -123,15 +127,16 @@ struct SiteUplink: Sendable {
         return FeedJournal(facts, first: journals[button]?.first?.number ?? position.last + 1)
     }
 
-    /// The button is not known any more.
+    /// The button was removed.
     ///
-    /// - Returns: what is to be recorded.
+    /// - Returns: the changes to record.
     mutating func removed(_ button: ButtonID) -> [UplinkChange] {
         buttons.remove(button)
         unsynced.removeAll { $0.button == button }
         journals[button] = nil
         var position = positions[button] ?? .init()
-        // A user has given up what no engine has claimed, so it is not lost when the button is paired again.
+        // The user has removed the button with its unclaimed entries, so they are not reported as lost when the button is
+        // paired again.
         (position.claimed, position.done) = (position.last, position.last)
         positions[button] = position
         return [.position(button, position)]
@@ -139,10 +144,12 @@ struct SiteUplink: Sendable {
 
     // MARK: Journals
 
-    /// Adds a notification.
+    /// Adds a notification to the journal of its button. If that makes a journal, or all journals together, too long, the
+    /// oldest entries are dropped.
     ///
-    /// - Parameter token: of the record that has the changes.
-    /// - Returns: what is to be recorded, and the buttons that have lost entries, with the numbers of their first ones.
+    /// - Parameter token: the token of the record that will contain the changes.
+    /// - Returns: the changes to record, and the buttons that have lost entries, with the numbers of their first remaining
+    ///   entries.
     mutating func add(
         _ steps: [FeedStep], of button: ButtonID, at wallClock: UTCTime, as token: RecordToken, now: Instant
     ) -> (changes: [UplinkChange], trimmed: [ButtonID: Int]) {
@@ -178,9 +185,9 @@ struct SiteUplink: Sendable {
         }
     }
 
-    /// Drops entries that are too old.
+    /// Drops entries that are older than `longestAge`.
     ///
-    /// - Returns: as `add`.
+    /// - Returns: the same as `add`.
     mutating func dropOld(at now: Instant) -> (changes: [UplinkChange], trimmed: [ButtonID: Int]) {
         var changes: [UplinkChange] = []
         var trimmed: [ButtonID: Int] = [:]
@@ -203,15 +210,16 @@ struct SiteUplink: Sendable {
         trimmed[button] = position.first
     }
 
-    /// Everything up to this record would survive a power cut.
+    /// All records up to this one would survive a power cut, so their entries may be sent.
     ///
-    /// - Returns: the inputs for the feed.
+    /// - Returns: the inputs for `feed`.
     mutating func synced(upTo token: RecordToken) -> [FeedUplink.Input] {
         let count = unsynced.prefix { $0.token <= token }.count
         defer { unsynced.removeFirst(count) }
         return unsynced.prefix(count).map { .recorded($0.button, $0.entry) }
     }
 
+    /// The first entries with numbers above `number` that would survive a power cut, at most `count`.
     func entries(of button: ButtonID, after number: Int, count: Int) -> [FeedEntry] {
         let waiting = Set(unsynced.lazy.filter { $0.button == button }.map(\.entry.number))
         return Array(
@@ -220,7 +228,7 @@ struct SiteUplink: Sendable {
 
     /// An engine has claimed the entries up to this number.
     ///
-    /// - Returns: what is to be recorded.
+    /// - Returns: the changes to record.
     mutating func claimed(_ button: ButtonID, _ number: Int) -> [UplinkChange] {
         let count = (journals[button] ?? []).prefix { $0.number <= number }.count
         journals[button]?.removeFirst(count)
@@ -231,6 +239,9 @@ struct SiteUplink: Sendable {
         return [.position(button, position)]
     }
 
+    /// An engine has done everything up to this number.
+    ///
+    /// - Returns: the changes to record.
     mutating func done(_ button: ButtonID, _ number: Int) -> [UplinkChange] {
         guard var position = positions[button] else { return [] }
         position.done = min(number, position.claimed)
@@ -238,6 +249,8 @@ struct SiteUplink: Sendable {
         return [.position(button, position)]
     }
 
+    /// - Parameter term: the highest term of a claim.
+    /// - Returns: the changes to record.
     mutating func heard(term: Int) -> [UplinkChange] {
         self.term = term
         return [.term(term)]
@@ -245,7 +258,7 @@ struct SiteUplink: Sendable {
 
     // MARK: The connection
 
-    /// - Returns: the number of the connection, and what is to be recorded before it is used.
+    /// - Returns: the number of the connection, and the changes to record before the number is used.
     mutating func connected(knowsExpiry: Bool) -> (session: Int, changes: [UplinkChange]) {
         isConnected = true
         self.knowsExpiry = knowsExpiry
@@ -254,7 +267,7 @@ struct SiteUplink: Sendable {
         return (session, [.session(session)])
     }
 
-    /// - Returns: whether the reason is another than before.
+    /// - Returns: true if the reason differs from the one before, so that it is worth a line in the log.
     mutating func disconnected(_ reason: String) -> Bool {
         defer { fault = reason }
         isConnected = false
@@ -262,9 +275,10 @@ struct SiteUplink: Sendable {
         return fault != reason
     }
 
-    /// A message about an engine.
+    /// Handles a message about the state of an engine.
     ///
-    /// - Returns: whether an engine that takes this site's messages is there; `nil` if the message is about none.
+    /// - Returns: true if an engine that takes this site's messages is online; `nil` if the topic is not one of
+    ///   `engineFilter`.
     mutating func engineHeard(_ topicName: String, _ payload: [UInt8]) -> Bool? {
         guard topicName.hasPrefix("engines/"), topicName.hasSuffix("/state") else { return nil }
         // There are at most `EngineShare.maximumCount` of these topics.
@@ -273,15 +287,16 @@ struct SiteUplink: Sendable {
         return hasEngine
     }
 
+    /// True if an engine that takes this site's messages is online.
     var hasEngine: Bool { !engines.isEmpty }
 
     /// The number of entries that no engine has claimed.
     var waitingCount: Int { journals.values.reduce(0) { $0 + $1.count } }
 
-    /// What is subscribed to.
+    /// The topic filters to subscribe to.
     var filters: [String] { FeedTopic.filters(ofSite: configuration.topic) + [Self.engineFilter] }
 
-    /// Says that the site has no connection. The broker publishes it, too, when the connection is lost.
+    /// The message that tells engines that the site is offline. It is also the will of the connection.
     static func goodbye(_ configuration: UplinkConfiguration) -> MQTTMessage {
         MQTTMessage(
             topicName: FeedTopic(configuration.topic, .hello).description, payload: [], qos: 1, retain: true)

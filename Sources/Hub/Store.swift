@@ -15,7 +15,7 @@ package struct StoredState: Hashable, Sendable {
     package var runs: [StoredRun]
     /// Variables, positions of cycles, rules that were enabled or disabled, and runs that wait.
     package var rules: RuleState
-    /// What an engine knows of the feeds of sites.
+    /// The state of the feeds of an engine or a site.
     package var feed = StoredFeed()
 
     package init(

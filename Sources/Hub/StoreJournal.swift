@@ -62,7 +62,7 @@ struct StoreJournal: Sendable {
     /// the disk.
     private var latestFault: RecordToken?
     private var latestToken = RecordToken(rawValue: 0)
-    /// The place of the changes that the database could not record; `nil` if there are none.
+    /// Where the changes are that the database could not record; `nil` if there are none.
     private var refuge: RecordRefuge?
     private var backOff = BackOff(StoreJournal.retryDelays)
     private var reserveBackOff = BackOff(StoreJournal.reserveDelays)
@@ -129,7 +129,7 @@ struct StoreJournal: Sendable {
         return effects
     }
 
-    /// True if what was recorded with this token would survive a power cut, after a sync of it has succeeded.
+    /// True if the record with this token would survive a power cut. A sync of it has to have succeeded before.
     func isOnDisk(_ token: RecordToken) -> Bool {
         refuge == nil || refuge == .disk || latestFault.map { token < $0 } ?? true
     }

@@ -2,7 +2,7 @@ package import ButtonModel
 package import Feed
 package import JSON
 
-/// What is kept on the disk of the feeds of sites: by an engine its claims and the highest term, and by a site its uplink.
+/// The state of feeds on the disk. An engine keeps its claims and the highest term, and a site keeps its uplink.
 package struct StoredFeed: Hashable, Sendable {
     /// The claim of each button, by the topic of the claim.
     private var claims: [String: FeedPosition] = [:]
@@ -12,7 +12,7 @@ package struct StoredFeed: Hashable, Sendable {
 
     package init() {}
 
-    /// In the order of their topics.
+    /// The claims in the order of their topics.
     package var positions: [FeedPosition] { claims.sorted { $0.key < $1.key }.map(\.value) }
 
     package mutating func apply(_ change: FeedChange) {
@@ -25,10 +25,12 @@ package struct StoredFeed: Hashable, Sendable {
     }
 }
 
-/// A change of what is kept of feeds. It has a key, which it shares only with changes that replace it, and a value.
+/// A change of `StoredFeed`, which is stored as a key and a value. A change with the same key replaces it.
 package enum FeedChange: Hashable, Sendable {
     case claimed(FeedPosition)
+    /// The button was removed at its site.
     case removed(site: String, ButtonID)
+    /// The highest term in which this engine has claimed to lead.
     case term(Int)
     case uplink(UplinkChange)
 
@@ -44,7 +46,7 @@ package enum FeedChange: Hashable, Sendable {
         }
     }
 
-    /// `nil` if the key has no value any more.
+    /// The value for the key; `nil` if the change removes the key.
     package var value: JSONValue? {
         switch self {
         case .claimed(let position):
@@ -58,8 +60,9 @@ package enum FeedChange: Hashable, Sendable {
         }
     }
 
-    /// - Parameter value: `nil` or `null` for a key that has no value any more.
-    /// - Returns: `nil` unless this type makes such a key and value.
+    /// Restores a change from its key and value; fails unless a change can have them.
+    ///
+    /// - Parameter value: `nil` or `null` if the change removes the key.
     package init?(key: String, value: JSONValue?) {
         if key == Self.termKey {
             guard let term = value?.integerValue, term >= 0 else { return nil }

@@ -2,24 +2,28 @@ package import ButtonModel
 package import Feed
 package import JSON
 
-/// What a site keeps on its disk for its uplink: the journals, and what has become of them.
+/// The state of a site's uplink on the disk: the journals of its buttons, and how far engines have claimed them.
 package struct StoredUplink: Hashable, Sendable {
-    /// The numbers of a button's journal. They outlive the button, because a number is never given to another press.
+    /// The numbers of a button's journal; 0: none. They are kept when the button is removed, because a number is never
+    /// given to another press.
     package struct Position: Hashable, Sendable {
+        /// The number of the newest entry.
         package var last = 0
+        /// The number up to which an engine has claimed the entries.
         package var claimed = 0
+        /// The number up to which an engine has done everything.
         package var done = 0
         /// Entries below this number were dropped.
         package var first = 0
 
-        /// The number up to which there are no entries any more.
+        /// The number up to which the entries were claimed or dropped, so that the journal does not have them any more.
         package var gone: Int { max(claimed, first - 1) }
     }
 
     /// A notification of a button that no engine has claimed.
     package struct Entry: Hashable, Sendable {
         package var receivedAt: UTCTime
-        /// With the ages that they had then.
+        /// The steps of the notification, with the ages that they had at `receivedAt`.
         package var steps: [FeedStep]
     }
 
@@ -28,7 +32,7 @@ package struct StoredUplink: Hashable, Sendable {
     /// The highest term of a claim.
     package private(set) var term = 0
     package private(set) var positions: [ButtonID: Position] = [:]
-    /// By their numbers.
+    /// The entries of each button, by their numbers.
     package private(set) var entries: [ButtonID: [Int: Entry]] = [:]
 
     package init() {}
@@ -45,11 +49,11 @@ package struct StoredUplink: Hashable, Sendable {
     }
 }
 
-/// A change of what a site keeps for its uplink. It has a key, which it shares only with changes that replace it, and a value.
+/// A change of `StoredUplink`, which is stored as a key and a value. A change with the same key replaces it.
 package enum UplinkChange: Hashable, Sendable {
     case session(Int)
     case term(Int)
-    /// Also removes the entries up to `gone`.
+    /// The numbers of a button's journal. This also removes the entries up to `gone`.
     case position(ButtonID, StoredUplink.Position)
     case entry(ButtonID, Int, StoredUplink.Entry)
 
@@ -64,13 +68,13 @@ package enum UplinkChange: Hashable, Sendable {
         }
     }
 
-    /// The key of an entry, in which numbers are in the order of texts.
+    /// The key of an entry. The number has 16 digits, so that the order of keys as texts is that of the numbers.
     package static func key(of button: ButtonID, _ number: Int) -> String {
         let digits = String(number)
         return "\(root)/\(button)/" + String(repeating: "0", count: max(0, 16 - digits.count)) + digits
     }
 
-    /// `nil` if the key has no value any more.
+    /// The value for the key; `nil` if the change removes the key.
     package var value: JSONValue? {
         switch self {
         case .session(let number), .term(let number): .integer(Int64(number))
@@ -91,7 +95,7 @@ package enum UplinkChange: Hashable, Sendable {
         }
     }
 
-    /// - Returns: `nil` unless this type makes such a key and value.
+    /// Restores a change from its key and value; fails unless a change can have them.
     package init?(key: String, value: JSONValue?) {
         let levels = key.split(separator: "/", omittingEmptySubsequences: false)
         guard (2...3).contains(levels.count), levels[0] == Self.root else { return nil }

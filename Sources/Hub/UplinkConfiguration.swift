@@ -1,15 +1,16 @@
 /// `uplink:` in the configuration: where a site sends the presses of its buttons.
 package struct UplinkConfiguration: Hashable, Sendable {
-    /// The most entries of all journals together. A further one drops the oldest of the longest journal.
+    /// The maximum number of entries in all journals together. If it is exceeded, the oldest entry of the longest journal
+    /// is dropped.
     static let maximumEntries = 50_000
 
-    /// The broker's address, for users.
+    /// The address of the broker, for messages to users.
     package var broker: String
     /// The site's base topic, such as `tryck/berlin7`.
     package var topic: String
-    /// The names of the buttons that are sent, with `*` for any characters; empty: all that no rule names.
+    /// The names of the buttons whose presses are sent, with `*` for any characters; empty: all that no rule names.
     package var buttons: [String]
-    /// The most entries that the journal keeps for a button until they are claimed.
+    /// The maximum number of unclaimed entries in the journal of a button.
     package var journalLength: Int
 
     package init(broker: String, topic: String, buttons: [String] = [], journalLength: Int = 10_000) {
@@ -22,13 +23,14 @@ package struct UplinkConfiguration: Hashable, Sendable {
     /// The site's name in reports: the last level of its topic.
     var site: String { topic.split(separator: "/").last.map(String.init) ?? topic }
 
-    /// True if a button with this name is to be sent, unless a rule names it.
+    /// True if `buttons` allows the presses of a button with this name to be sent.
     func includes(_ name: String) -> Bool {
         buttons.isEmpty
             || buttons.contains { Self.matches(Array(name.unicodeScalars)[...], Array($0.unicodeScalars)[...]) }
     }
 
-    /// Compares with a pattern. After a `*` it goes on at the first place that fits, and at later ones if the rest does not.
+    /// True if the name matches the pattern. A `*` first stands for no characters, and for one more each time that the rest
+    /// of the pattern does not match.
     private static func matches(
         _ name: ArraySlice<Unicode.Scalar>, _ pattern: ArraySlice<Unicode.Scalar>
     ) -> Bool {

@@ -8,7 +8,7 @@ struct CheckedSet: Sendable {
     /// The path of the entry file, or that of the configuration if the configuration was checked.
     private(set) var key: String
     private let inputs: LoadInputs
-    /// The configuration and what it was read with, if it was checked.
+    /// The configuration of this set, with the inputs of its check; `nil` unless it was checked, too.
     private var configuration: (file: SourceFile, inputs: LoadInputs)?
     /// What the loader was told, so that the set can be loaded again with one other text.
     private var answers: [RuleSetLoader.Request: RuleSetLoader.Answer] = [:]
@@ -33,7 +33,7 @@ struct CheckedSet: Sendable {
         inputs = LoadInputs()
     }
 
-    /// The secrets of the rules and of the configuration.
+    /// The files of secrets of the rules and of the configuration, each once.
     var allSecrets: [SourceFile] {
         let files = [inputs.secrets, configuration?.inputs.secrets].compactMap(\.self)
         return files.count == 2 && files[0].name == files[1].name ? [files[0]] : files
@@ -41,12 +41,12 @@ struct CheckedSet: Sendable {
 
     func contains(_ path: String) -> Bool { file(path) != nil || inputs.secrets?.name == path }
 
-    /// The secrets that a file of the set can use; `nil`: there are none.
+    /// The secrets that a file of the set can use; `nil` if there is no file of secrets beside it.
     func secrets(for path: String) -> SourceFile? {
         isConfiguration(path) ? configuration?.inputs.secrets : inputs.secrets
     }
 
-    /// The path of the secrets that a file of the set can use, whether it exists or not.
+    /// The path of the file of secrets that a file of the set can use. The file may not exist.
     func secretsPath(for path: String) -> String {
         PathText.secrets(beside: isConfiguration(path) ? path : entry.name)
     }
@@ -78,7 +78,8 @@ struct CheckedSet: Sendable {
         self.diagnostics = diagnostics + self.diagnostics
     }
 
-    /// The diagnostics of the set, or of the configuration, with another text of a file and other secrets.
+    /// The diagnostics after the text of a file and the secrets are replaced: those of the configuration if it is that
+    /// file, else those of the set.
     func diagnostics(
         replacing path: String, with text: [UInt8], secrets: SourceFile
     ) -> [Diagnostic] {
@@ -93,7 +94,7 @@ struct CheckedSet: Sendable {
 
     /// The set with another text of one file. Programs are not searched for.
     ///
-    /// - Parameter secrets: other secrets; `nil`: those that it was loaded with.
+    /// - Parameter secrets: secrets to use instead of those with which the set was loaded; `nil`: the same.
     func loaded(
         replacing path: String, with text: [UInt8], secrets: SourceFile? = nil
     ) -> LoadResult<RuleSet> {

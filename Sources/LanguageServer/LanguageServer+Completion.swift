@@ -35,7 +35,7 @@ extension LanguageServer {
     /// The most items of one answer. With more, the editor asks again when the user has typed another character.
     private static let maximumItems = 1_000
 
-    /// - Returns: `nil` if the answer has to wait for names of files, which are asked for.
+    /// - Returns: `nil` if the answer has to wait for names of files, which this requests.
     mutating func completion(_ parameters: JSONValue, id: JSONValue) throws(ResponseError) -> JSONValue? {
         let (path, document) = try document(parameters)
         let position = try position(parameters)
@@ -65,8 +65,8 @@ extension LanguageServer {
 
     // MARK: Files
 
-    /// Asks for the names in the directory that a path in `include` names so far. Paths that leave the directory of the
-    /// rules are not completed, because the loader refuses them.
+    /// Requests the names in the directory of an unfinished path in `include`. Paths that leave the directory of the rules
+    /// are not completed, because the loader refuses them.
     private mutating func include(_ prefix: String, _ path: String, _ range: JSONValue, id: JSONValue) -> JSONValue? {
         let folder = prefix.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(prefix[...$0]) } ?? ""
         guard !folder.hasPrefix("/"), !folder.split(separator: "/").contains("..") else { return [] }
@@ -129,7 +129,7 @@ extension LanguageServer {
             }
         }
         if place.isEnvironmentVariable {
-            // Their values stay unknown to the editor.
+            // Only names are offered, so that the editor does not show the values.
             items += variables.keys.sorted().map { Completion(label: $0, kind: .variable) }
         }
         if place.isTopic {

@@ -4,12 +4,13 @@ import JSON
 import RuleLoader
 
 extension LanguageServer {
-    /// The octets of a set up to which passwords are searched for, because editors ask with each movement of the cursor.
+    /// The maximum length in octets of a file in which passwords are searched for, because editors request these changes
+    /// with each movement of the cursor.
     private static let maximumSearchedLength = 128 << 10
-    /// The octets of a password that can be moved. A longer line has hardly been written by hand.
+    /// The maximum length in octets of a password that can be moved. Longer values are rarely written by hand.
     private static let maximumPasswordLength = 1_000
 
-    /// Changes that move a password in clear to `secrets.yaml`: those in the line of a position.
+    /// Changes that move the passwords in clear in the line of a position to `secrets.yaml`.
     ///
     /// A change is offered only if the checker finds no new mistake afterwards. A `secrets.yaml` that does not exist is created
     /// if the editor can do that.
@@ -19,7 +20,7 @@ extension LanguageServer {
         else { return [] }
         let lines = document.lines
         let line = lines.line(position.line - 1)
-        // Most lines have no password, and need no tree.
+        // Most lines have no password, so the tree of the file is not needed.
         let places = PasswordPlaces.find(in: file.text).filter { $0.overlaps(line.startIndex..<line.endIndex) }
         guard !places.isEmpty || document.kind == .configuration, let outline = FileOutline(file) else { return [] }
         return outline.scalars(inLine: position.line).compactMap { scalar in
@@ -45,7 +46,7 @@ extension LanguageServer {
         let name = scalar.secretName(unlike: known)
         let place = TextLines(secrets.text).position(ofOffset: secrets.text.count, client.encoding).json
         let isAtLineStart = secrets.text.isEmpty || secrets.text.last == UInt8(ascii: "\n")
-        // A text of JSON is a text of YAML in double quotes.
+        // A string of JSON is a valid scalar of YAML in double quotes.
         let addition = (isAtLineStart ? "" : "\n") + "\(name): \(JSONValue.string(scalar.text))\n"
         secrets.text += addition.utf8
         var text = file.text
@@ -73,7 +74,7 @@ extension LanguageServer {
 }
 
 extension Range<Int> {
-    /// True if a range is this one, without the quotes around it.
+    /// True if the other range, apart from quotes around its text, is within this one.
     fileprivate func covers(_ other: Range<Int>, in text: [UInt8]) -> Bool {
         let quotes = [UInt8(ascii: "\""), UInt8(ascii: "'")]
         let isQuoted = text[other].first.map(quotes.contains) ?? false
@@ -86,7 +87,7 @@ extension ScalarInFile {
     /// True for the key of an ESPHome proxy in `radios`.
     fileprivate var isKeyOfProxy: Bool { keys == ["radios", "key"] }
 
-    /// A name for the secret that is not taken: `mqtt_password`, `authorization_2`.
+    /// A name for the secret that is not in `known`, made of the keys of the value: `mqtt_password`, `authorization_2`.
     fileprivate func secretName(unlike known: Set<String>) -> String {
         let words = keys.count == 2 ? keys : keys.suffix(1)
         let letters = words.joined(separator: "_").lowercased().unicodeScalars.map { scalar in

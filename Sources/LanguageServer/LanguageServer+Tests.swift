@@ -11,7 +11,7 @@ extension LanguageServer {
     /// A lens at each test of a document, which runs it and shows whether it has passed.
     mutating func codeLenses(_ parameters: JSONValue) throws(ResponseError) -> JSONValue {
         let (path, document) = try document(parameters)
-        // The places of an earlier text would be wrong.
+        // If the text has no outline, no lens is shown: the outline of an earlier text has other lines.
         guard let outline = outline(of: path, document) else { return [] }
         let results = entries[path].flatMap { testResults[$0] } ?? [:]
         let tests = outline.symbols.flatMap(\.children).filter { $0.kind == .test }
@@ -33,6 +33,7 @@ extension LanguageServer {
             })
     }
 
+    /// Answers `workspace/executeCommand`. The only command is `runTest`, whose result is also shown as a message.
     mutating func execute(_ parameters: JSONValue) throws(ResponseError) -> JSONValue {
         guard parameters["command"]?.stringValue == Self.runTest else {
             throw ResponseError(.invalidParams, "The only command is \(Self.runTest).")

@@ -61,9 +61,11 @@ package struct LanguageServer: Sendable {
         var id: JSONValue
         /// The part of the path before the name, with `/` at the end, or empty.
         var folder: String
-        /// The document.
+        /// The path of the document.
         var path: String
+        /// The part of the path in `include` before the cursor.
         var prefix: String
+        /// The range of `prefix`, which a completion replaces.
         var range: JSONValue
     }
 
@@ -90,9 +92,10 @@ package struct LanguageServer: Sendable {
     var clickTimings: [String: [String: ClickTiming]] = [:]
     /// The outlines of files, for their current text.
     var outlines = OutlineCache()
+    /// The completion that waits for `DiskAnswer.names`. Until then, no other message is handled.
     var listing: Listing?
-    /// Whether tests have passed when they ran last, by the key of the set and the name of the test. A set that is checked
-    /// again has none.
+    /// The results of the last runs of tests, by the key of the set and the name of the test; true if the test has passed.
+    /// They are removed when the set is checked again, because its rules may have changed.
     var testResults: [String: [String: Bool]] = [:]
     private var timer: Instant?
     var effects: [Effect] = []

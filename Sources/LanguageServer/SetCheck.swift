@@ -10,7 +10,7 @@ package enum DiskRequest: Hashable, Sendable {
     case systemTimeZone
     /// Which of these programs cannot be found.
     case missingPrograms(Set<String>)
-    /// The names in a directory.
+    /// The names of the files and directories in a directory.
     case names(directory: String)
 }
 
@@ -20,7 +20,7 @@ package enum DiskAnswer: Sendable {
     case set(RuleSetLoader.Answer)
     case systemTimeZone(LoadInputs.ZoneFile?)
     case missingPrograms(Set<String>)
-    /// For `names`: at most some thousand names, those of directories with `/` at the end.
+    /// The answer to `names`. The names of directories end with `/`. The number of names is limited.
     case names([String])
 }
 
@@ -300,7 +300,7 @@ enum PathText {
         directory.hasSuffix("/") ? directory + name : directory + "/" + name
     }
 
-    /// The path of the secrets for a file.
+    /// The path of the file of secrets that belongs to a file of rules or settings.
     static func secrets(beside path: String) -> String { join(directory(of: path), "secrets.yaml") }
 
     static func name(of path: String) -> Substring {

@@ -46,7 +46,7 @@ struct Component {
         ]
     }
 
-    /// The component as an announcement has it.
+    /// The component as an announcement of this kind contains it. Device triggers are the same in all kinds.
     func announced(_ entities: EntityAnnouncement, deviceName: String) -> Component {
         guard platform != .deviceAutomation else { return self }
         var component = self

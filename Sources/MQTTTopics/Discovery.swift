@@ -41,7 +41,7 @@ package struct Discovery: Hashable, Sendable {
     /// - Parameters:
     ///   - withdrawn: the platforms, by key, of components that are no longer announced. Home Assistant removes a component
     ///     only when an announcement has its key with nothing but the platform.
-    ///   - entities: what is said of the entities.
+    ///   - entities: whether the entities are announced as usual, removed, or given new ids.
     package func payload(
         _ device: ButtonDevice, withdrawn: [String: String] = [:], entities: EntityAnnouncement = .usual
     ) -> [UInt8] {

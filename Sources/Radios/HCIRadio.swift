@@ -112,7 +112,7 @@ package struct HCIRadio: Sendable {
             attributes[link.peer] = link.attributes
         case .discardDiscovery(let address), .forget(let address):
             attributes[address] = nil
-        // The controller connects by itself, and the button asks for the parameters that it needs.
+        // The controller connects by itself, and the host grants the parameters that the button requests.
         case .update, .attempt, .pin, .restoreHome, .goodbye: break
         }
     }

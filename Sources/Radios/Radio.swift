@@ -40,7 +40,7 @@ package enum RadioListening: Hashable, Sendable {
     case active
 }
 
-/// The parameters of a link (Bluetooth Core 5.4, Vol 6, Part B, 4.5.1).
+/// The connection parameters of a link (Bluetooth Core 5.4, Vol 6, Part B, 4.5.1).
 package struct LinkParameters: Hashable, Sendable {
     /// In units of 1.25 ms.
     package var minimumInterval, maximumInterval: UInt16
@@ -74,7 +74,8 @@ package enum RadioCommand: Hashable, Sendable {
     /// Sends a value to the button, in order and without response.
     case write(LinkID, [UInt8])
     case disconnect(LinkID)
-    /// Sets the parameters of a link. A radio that cannot, or that lets the button ask for its own, ignores it.
+    /// Sets the connection parameters of a link. A radio ignores this if it cannot set them, or if it grants the
+    /// parameters that the button requests.
     case update(LinkID, LinkParameters)
     /// Measures the signal strength of a link; the result is `signal`, or nothing if it cannot be measured.
     case measureSignal(LinkID)

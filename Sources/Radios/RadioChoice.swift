@@ -101,8 +101,8 @@ struct RadioChoice: Sendable {
         var isFull = false
         /// The number of links that it can have; `nil` if it is not known.
         var limit: Int?
-        /// The buttons to which a radio that does not connect by itself is connecting. An attempt may take 25 s, and go on when
-        /// another radio is tried already. Until it ends, the radio hears no advertisements.
+        /// The buttons to which a radio that does not connect by itself is connecting. An attempt may take 25 s, and may
+        /// still go on while another radio is tried. Until it ends, the radio hears no advertisements.
         var attempts: Set<BluetoothAddress> = []
 
         var isReady: Bool { info != nil }

@@ -25,6 +25,7 @@ package struct RadioFleet: Sendable {
         var isSuperseded = false
     }
 
+    /// An attempt of a radio to connect a button.
     private struct Attempt: Hashable, Sendable {
         var radio: RadioID
         var address: BluetoothAddress
@@ -42,7 +43,7 @@ package struct RadioFleet: Sendable {
     private var others: [RadioMachine]
     private var choice: RadioChoice
     private var links: [Link] = []
-    /// When each radio was told to connect to a button.
+    /// The unfinished attempts of radios that do not connect by themselves, with the times at which they were told to.
     private var attempts: [Attempt: Instant] = [:]
     private var expected: [ExpectedButton] = []
     private var unwanted: [BluetoothAddress] = []
@@ -101,8 +102,8 @@ package struct RadioFleet: Sendable {
         isAlone ? nil : heardCounts[Int(id.rawValue)].perMinute(at: now)
     }
 
-    /// When a radio that does not connect by itself was told to connect to the button that it has reported as connected now; `nil`
-    /// for other radios. Each answer is given once.
+    /// Removes and returns the time at which a radio was told to connect to a button; `nil` for a radio that connects by
+    /// itself.
     package mutating func takeAttempt(at address: BluetoothAddress, by id: RadioID) -> Instant? {
         attempts.removeValue(forKey: Attempt(radio: id, address: address))
     }

@@ -31,13 +31,14 @@ struct Comparison {
     private var cache = RuleSetCache()
     private var before: (house: ReplayedHouse?, ledger: RuleLedger) = (nil, RuleLedger())
     private var after: (house: ReplayedHouse?, ledger: RuleLedger) = (nil, RuleLedger())
-    /// What both have stored at the end of a process; `nil` at the beginning, and after a part of the history that is missing.
+    /// What the rules of the two replays have stored when the daemon's process ended; `nil` before the first end, and after
+    /// a header has used it.
     private var stored: (before: RuleState, after: RuleState)?
     /// True if a part of the history is missing before the next header.
     private var isInterrupted = false
     private var notes: [String] = []
-    /// Further notes are dropped, because a damaged history can cause one for each of its segments, and the first ones show what is
-    /// wrong.
+    /// The maximum number of notes. Further notes are dropped, because a damaged history can cause one for each of its
+    /// segments, and the first ones show what is wrong.
     private static let maximumNoteCount = 20
 
     /// - Parameters:
@@ -82,8 +83,8 @@ struct Comparison {
         }
     }
 
-    /// The header of a start, as it would have been with the other rules: where they have stored something else than those that
-    /// ran, they find it again.
+    /// The header of a start as it would have been with the other rules: what they have stored replaces what the rules of
+    /// that time have stored, where the two differ.
     private mutating func restored(_ header: RecordingHeader) -> RecordingHeader {
         defer { (stored, isInterrupted) = (nil, false) }
         guard let stored, !isInterrupted, !header.continues else { return header }
@@ -186,7 +187,7 @@ struct Comparison {
 }
 
 extension Dictionary where Value: Equatable {
-    /// Takes the values of `after` that differ from those of `before`.
+    /// Replaces the values of the keys whose values differ between `before` and `after` with those of `after`.
     fileprivate mutating func replace(_ before: Self, _ after: Self) {
         for key in Set(before.keys).union(after.keys) where before[key] != after[key] { self[key] = after[key] }
     }

@@ -50,7 +50,7 @@ struct ReplayedHouse {
     private var answers: [Hub.Input] = []
     /// The load of rules that the hub waits for.
     private var load: JobID?
-    /// What the rules have stored: what a restart restores.
+    /// What the rules have stored so far, which a restart of the daemon would restore.
     private(set) var stored: RuleState
     private var isStopped = false
     private var moments: [Moment] = []

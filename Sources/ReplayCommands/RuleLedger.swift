@@ -123,8 +123,8 @@ struct RuleLedger: Sendable {
         failure line: JSONValue, of run: Int64?, at time: UTCTime, _ redacted: (String) -> String
     ) {
         let reason = "\(line.text("code")) \(line.text("reason"))"
-        // The deed does not name the place of the step, which moves when the file is edited, so that the same failure is equal in both
-        // ledgers.
+        // The text does not contain the place of the step, which moves when the file is edited. The same failure is
+        // therefore equal in both ledgers.
         add("failed", redacted("\(line.text("step")): \(reason)"), to: run, at: time)
         guard let event = run.flatMap({ runs[$0]?.event }), let deed = accounts[event]?.deeds.last else { return }
         let place = "rule \(line.text("rule")), \(line.text("step")) (\(line.text("place")))"

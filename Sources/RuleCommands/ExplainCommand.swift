@@ -46,7 +46,7 @@ struct ExplainCommand: ParsableCommand {
     var chord: String?
 
     @Flag(
-        help: "The at triggers that fire at the time of --at, or within the minute after it, without button and event.")
+        help: "The next at triggers within a minute from the time of --at on, without button and event.")
     var due = false
 
     @Option(
@@ -157,7 +157,7 @@ struct ExplainCommand: ParsableCommand {
         guard let explanation = explainer.explain(change: assigned.name, to: assigned.value) else {
             throw Failure(
                 .usage,
-                "A change fires only from a known value: give that before it, as in --state \(assigned.name)=VALUE")
+                "A change starts rules only if the value before it is known: add --state \(assigned.name)=VALUE.")
         }
         return explanation
     }

@@ -4,11 +4,12 @@ import JSON
 import MQTTTopics
 import Rules
 
-/// What the rules of a running daemon read now.
+/// The present values of states and variables in a running daemon, and which of its rules are disabled.
 struct LiveValues {
     /// The answers of the daemon: objects with `name` and `value`, and rules with `id` and `enabled`.
     private let states, variables, rules: [JSONValue]
 
+    /// Asks the daemon.
     init(_ control: ControlOptions) throws(Failure) {
         states = try control.ask(RuleRequestName.states).arrayValue ?? []
         variables = try control.ask(RuleRequestName.variables).arrayValue ?? []
@@ -29,8 +30,8 @@ struct LiveValues {
 }
 
 extension RuleTest.Given {
-    /// Adds the daemon's values of what is not given. Values that the rules of this set cannot have are left out, because the
-    /// daemon may have other rules.
+    /// Adds the daemon's values of states and variables that are not given. A value of another type than in this set is left
+    /// out, because the daemon may have other rules.
     mutating func complete(with live: LiveValues, in set: RuleSet) {
         for state in set.states where !states.contains(where: { $0.name == state.name }) {
             if let value = live.state(state.name).flatMap(state.type.value) { states.append(.init(state.name, value)) }
@@ -45,7 +46,7 @@ extension RuleTest.Given {
 }
 
 extension ExpressionType.Scalar {
-    /// `nil` for JSON of another type.
+    /// The value of this type that the JSON is; `nil` if it is of another type.
     fileprivate func value(_ json: JSONValue) -> Value? {
         switch (self, json) {
         case (.boolean, .bool(let value)): .boolean(value)

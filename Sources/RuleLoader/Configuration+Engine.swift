@@ -18,16 +18,18 @@ extension Configuration {
             self.count = count
         }
 
+        /// The share as it is written in `tryck.yaml`.
         var text: String { "\(index) of \(count)" }
     }
 
+    /// The maximum number of entries of `sites`.
     package static let maximumSites = 1024
     /// The maximum length of an engine's name in octets.
     package static let maximumEngineName = 64
     /// The maximum length of a site's base topic in octets.
     private static let maximumSiteLength = 128
 
-    /// True for a base topic. A level may be the wildcard `+`.
+    /// True if the text is a valid base topic of sites. A level may be the wildcard `+`.
     static func isSite(_ topic: String) -> Bool {
         (1...maximumSiteLength).contains(topic.utf8.count)
             && topic.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "#") }

@@ -119,7 +119,7 @@ package struct Configuration: Hashable, Sendable {
     package var sources: [HostAndPort] = []
     /// The base topics of the sites whose buttons are used, which may have the wildcard `+`: `tryck/+`.
     package var sites: [String] = []
-    /// The part of the sites that this engine has, such as 1 of 4; `nil`: all.
+    /// The part of the sites that this engine takes, such as 1 of 4; `nil`: all.
     package var share: Share?
     /// The name of this engine; not `nil` if there are sites.
     package var engineName: String?

@@ -1,4 +1,4 @@
-// The sites of `sources:`, and `engine:`.
+// Reads the sites of `sources:`, and `engine:`.
 extension ConfigurationReader {
     /// Reads an entry of `sources:` that is a mapping.
     mutating func readSite(_ node: YAMLNode) {

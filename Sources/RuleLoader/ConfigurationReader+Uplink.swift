@@ -1,4 +1,4 @@
-// `uplink:`, which makes this machine a site of an engine.
+// Reads `uplink:`, which makes this machine a site of an engine.
 extension ConfigurationReader {
     mutating func readUplink(_ fields: CheckedMapping) {
         guard let fields = section("uplink", of: fields) else { return }

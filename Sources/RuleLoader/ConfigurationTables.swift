@@ -135,7 +135,7 @@ extension MappingTable {
             Key("buttons", .anything, "which buttons are sent, with `*`: `[hall, \"floor2_*\"]`"),
             Key(
                 "journal", .integer(Configuration.Uplink.journalLengths),
-                "the most presses of a button that wait for the engine"),
+                "the most messages about a button that wait for the engine; a click has three"),
         ],
         foreignHints: ["host": "use broker: mqtts://HOST", "user": "use username:", "base_topic": "use topic:"])
 

@@ -12,8 +12,8 @@ struct FingerprintParts {
     var groups: [(name: String, node: YAMLNode)] = []
     var states: [(name: String, node: YAMLNode)] = []
     var variables: [(name: String, node: YAMLNode)] = []
-    /// By index in `RuleSet.scripts` and `RuleSet.rules`. They are not nodes, because the nodes of a rule are freed as soon as
-    /// the rule is read.
+    /// The fingerprints of scripts and rules, by index in `RuleSet.scripts` and `RuleSet.rules`. They are not kept as nodes,
+    /// so that the nodes of a rule can be freed as soon as the rule is read.
     var scripts: [Fingerprint] = []
     var rules: [Fingerprint] = []
     var tests = Fingerprint()

@@ -18,7 +18,7 @@ package struct PathPattern: Hashable, Sendable {
     /// Matches one component of a path, in which `pattern` contains no `/`.
     package static func matches(name: Substring, pattern: Substring) -> Bool {
         guard !name.hasPrefix(".") || pattern.hasPrefix(".") else { return false }
-        // Editors keep the former text of a file under such a name, which would declare everything twice.
+        // Editors keep the former text of a file under a name with `~`. Including it would declare everything twice.
         guard !name.hasSuffix("~") || pattern.hasSuffix("~") else { return false }
         let scalars = Array(name.unicodeScalars)
         let pieces = Piece.pieces(of: pattern)

@@ -66,7 +66,8 @@ extension RuleSetReader {
         return nodes.isEmpty ? nil : wanted
     }
 
-    /// The names for `from` and `to`: `old` and `new`, states and variables. The state that changes has its new value already.
+    /// The scope of expressions in `from` and `to`: `old` and `new`, states and variables. When they are evaluated, the state
+    /// has its new value already.
     private func changeScope(_ type: ExpressionType.Scalar) -> Scope {
         var scope = scope
         scope.change = ExpressionType(type)
@@ -76,9 +77,10 @@ extension RuleSetReader {
         return scope
     }
 
-    /// True for a text that is an expression with `old` or `new`, and not a value.
+    /// True if a text is an expression with `old` or `new`, and not a value.
     ///
-    /// A text of a state with texts is a value unless it is such a condition, because any text can be a value: `new-york`.
+    /// For a state of type `string`, the text has to compile as a condition that reads `old` or `new`, because any other
+    /// text can be a value of the state: `new-york`.
     private func isChangeExpression(_ node: YAMLNode, _ type: ExpressionType.Scalar, _ scope: Scope) -> Bool {
         guard let text = node.scalar, node.tag == nil else { return false }
         let words = text.split { !($0.isLetter || $0.isNumber || $0 == "_") }

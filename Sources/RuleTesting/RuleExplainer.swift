@@ -58,8 +58,8 @@ package struct RuleExplainer {
         return explain(stage.engine.explain(timesAt: time, at: stage.now)) { $0.rehearse(timeAt: time) }
     }
 
-    /// Explains what the triggers of a declared state do when it changes to a value. `nil` if its given value, or its default,
-    /// is not known, so that nothing fires.
+    /// Explains what the triggers of a declared state do when it changes to a value; `nil` if the value before the change is
+    /// not given, because a change from an unknown value fires nothing. A default is no known value.
     package func explain(change state: String, to value: Value) -> Explanation? {
         stage.engine.explain(change: state, to: value, at: stage.now).map { explanation in
             explain(explanation) { $0.rehearse(change: state, to: value) }
@@ -72,7 +72,7 @@ package struct RuleExplainer {
 
     /// Adds what the steps of the rules that run would do.
     ///
-    /// - Parameter rehearse: lets it happen in a copy.
+    /// - Parameter rehearse: makes the event, the time or the change happen in a copy of the stage.
     private func explain(_ gates: Explanation, _ rehearse: (inout TestRun) -> Void) -> Explanation {
         var explanation = gates
         guard explanation.verdicts.contains(where: { $0.stoppedBy == nil }) else { return explanation }

@@ -271,14 +271,15 @@ extension TestRun {
         finishRuns(until: now)
     }
 
-    /// Lets a time of day come, and then nothing else until all runs have ended.
+    /// Lets this time come, and then nothing else happen until all runs have ended.
     mutating func rehearse(timeAt time: UTCTime) {
         start = (time + .milliseconds(-1), now)
         feed(.given(.startTime(start.utc)))
         finishRuns(until: now + .seconds(1))
     }
 
-    /// Lets a state change, and then nothing else until the longest `for` of its triggers has passed and all runs have ended.
+    /// Changes a state, and then lets nothing else happen until the longest `for` of its triggers has passed and all runs
+    /// have ended.
     mutating func rehearse(change state: String, to value: Value) {
         let durations = rules.rules.flatMap(\.triggers).compactMap { trigger -> Duration? in
             guard case .states(let trigger) = trigger.origin, trigger.states.contains(state) else { return nil }

@@ -4,6 +4,9 @@ import Platform
 package import RuleLoader
 
 extension MQTTOptions {
+    /// A connection of a site or an engine receives messages about many buttons at once.
+    private static let feedReceiveMaximum: UInt16 = 200
+
     /// The options of the configuration's `mqtt` section. Timeouts other than `keepAlive` have their default values.
     package init(
         _ configuration: Configuration, endpoint: Endpoint, clientIdentifier: String, will: MQTTMessage? = nil
@@ -13,10 +16,12 @@ extension MQTTOptions {
             password: configuration.mqttPassword.map { MQTTPassword($0.value) }, clientIdentifier: clientIdentifier,
             keepAlive: configuration.mqttKeepAlive, protocolVersion: configuration.mqttVersion == .v5 ? .v5 : .v311,
             will: will)
-        // Other engines wait for the will of one that has died.
+        // A stand-by takes over when the broker publishes the will of a dead leader, so the broker has to notice its death
+        // soon.
         if !configuration.sites.isEmpty {
             keepAlive = min(keepAlive, .seconds(5))
             reportsExpiry = true
+            receiveMaximum = Self.feedReceiveMaximum
         }
     }
 }
@@ -33,6 +38,7 @@ extension MQTTOptions {
             endpoint: endpoint, username: uplink.username,
             password: uplink.password.map { MQTTPassword($0.value) },
             clientIdentifier: uplink.clientIdentifier ?? "tryck_uplink_" + installationID, will: will)
+        receiveMaximum = Self.feedReceiveMaximum
     }
 }
 

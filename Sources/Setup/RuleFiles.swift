@@ -150,8 +150,8 @@ package enum RuleFiles {
 }
 
 extension RuleFiles {
-    /// The names of the files and directories in a directory, without hidden ones, those of directories with `/` at the end;
-    /// at most `maximumFiles`, and empty if there is no such directory.
+    /// The names of the files and directories in a directory, without hidden ones; empty if there is no such directory.
+    /// Names of directories end with `/`. At most `maximumFiles` names are returned.
     package static func names(of directory: String) -> [String] {
         guard !directory.utf8.contains(0) else { return [] }
         return names(in: directory).filter { !$0.hasPrefix(".") }.sorted().prefix(maximumFiles).map {

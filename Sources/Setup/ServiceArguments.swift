@@ -1,4 +1,4 @@
-/// What the command line of a service asks for. All options of a service take a value.
+/// The parsed command line of a service. Every option of a service takes a value, except `--help` and `--version`.
 package enum ServiceArguments<Options> {
     case run(Options)
     case help
@@ -8,9 +8,9 @@ package enum ServiceArguments<Options> {
 
     /// - Parameters:
     ///   - arguments: the command line without the name of the program.
-    ///   - program: its name, for sentences.
-    ///   - options: those of a command line without arguments.
-    ///   - names: the name of each option, such as `--config`, and where its value belongs.
+    ///   - program: the name of the program, for messages.
+    ///   - options: the options of a command line without arguments.
+    ///   - names: the name of each option, such as `--config`, with the property that gets its value.
     package init(
         _ arguments: [String], of program: String, _ options: Options,
         _ names: [String: WritableKeyPath<Options, String?>]

@@ -27,7 +27,8 @@ final class HeavyWork {
             loop.offload(work) { continuation.resume(returning: $0) }
         }
         if waiting.isEmpty { running -= 1 } else { waiting.removeFirst().resume() }
-        // Loading rules takes megabytes that are not needed until somebody edits rules again, so the system gets them back.
+        // Loading rules takes megabytes of memory. They are not needed until rules are edited again, so the memory is
+        // returned to the system.
         if running == 0 { StartMemory.release() }
         return value
     }

@@ -53,7 +53,7 @@ enum BenchLoading {
         }
         var count = 0
         var peak: Int?
-        // The set outlives the measurement, because a daemon keeps its rules, too.
+        // The set is freed after the measurement, because a daemon keeps its rules, too.
         var rules: RuleSet?
         let time = try coreTime { () throws(Failure) in
             switch part {

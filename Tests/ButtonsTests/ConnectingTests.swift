@@ -5,7 +5,7 @@ import Simulator
 import TestSupport
 import Testing
 
-/// How connections go, for the metrics.
+/// The reports about connections that the metrics count.
 @Suite("Connecting")
 struct ConnectingTests {
     @Test("each connection is reported once, with the time until the notifications are on")
@@ -29,7 +29,7 @@ struct ConnectingTests {
         #expect(!room.said.contains { if case .connectFailed = $0 { true } else { false } })
     }
 
-    @Test("a link that ends before the notifications are on is a failure, and one that we end is none")
+    @Test("a link that ends before the notifications are on is a failure, and one that the host ends is not")
     func lost() {
         var room = KnownButtonTests.paired()
         room.leaveAndReturn("hall")

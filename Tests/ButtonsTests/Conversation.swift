@@ -106,7 +106,7 @@ struct Conversation {
             switch effect {
             case .setTimer(let deadline): timer = deadline
             case .cancelTimer: timer = nil
-            // They are for metrics only, and have tests of their own.
+            // These reports are only for the metrics. `ConnectingTests` tests them.
             case .connectionMade, .connectFailed, .notificationLost: break
             default: effects.append(effect)
             }

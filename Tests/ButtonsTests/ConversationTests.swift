@@ -367,7 +367,7 @@ struct ConversationTests {
         talk.reports(.state(Self.hall, .connected))
         talk.reports(.capacity(acceptListSize: 2, linkLimit: 1))
         talk.reports(.buttonsWithoutLink([Self.second]))
-        // With an auto-disconnect time of 40 s.
+        // The button gets an auto-disconnect time of 40 s, because the radio has too few links.
         Self.verify(&talk, initialisation: "021707000000cdab341228feffff0392da554ec0")
         Self.beginSession(&talk)
         talk.wait(.seconds(1))

@@ -84,7 +84,7 @@ struct LinkShortageTests {
     }
 
     @Test(
-        "where room is short, a button ends its link after 40 s of silence by itself, unless somebody has set another time"
+        "on a radio with fewer links than buttons, a button ends its link 40 s after a press, unless another time is set"
     )
     func autoDisconnect() {
         var room = Self.house(links: 3)
@@ -102,7 +102,7 @@ struct LinkShortageTests {
         #expect(room.manager.state(of: Self.ids[1]) == .ready)
     }
 
-    @Test("with room for all, a button keeps its link; also when the buttons become fewer")
+    @Test("with links for all buttons, a button keeps its link, also after other buttons were removed")
     func noAutoDisconnect() {
         var room = Self.house(links: 6)
         for id in Self.ids { #expect(room.manager.state(of: id) == .ready) }
@@ -171,7 +171,8 @@ struct LinkShortageTests {
             room.press(button.name, .click)
             room.wait(.seconds(5))
         }
-        // Three have no link while all are taken, four while one is kept free, and the others end theirs after 40 s.
+        // Three buttons have no link while all three links are in use, four while one link is kept free, and more when
+        // buttons have ended their links after 40 s.
         #expect(lists().allSatisfy { (1...6).contains($0.count) } && lists().count > 6)
         room.forget()
         for id in Self.ids.prefix(2) { room.tell(.forget(id)) }

@@ -25,7 +25,7 @@ struct Room {
     var spoilsQuickVerify = false
     /// So many responses to a quick verify arrive with another opcode, which means nothing there.
     var spoiltQuickVerifyResponses = 0
-    /// So many notifications do not arrive.
+    /// The number of notifications that will be lost on the way.
     var lostNotifications = 0
     /// The next write of a descriptor meets another attribute table than the one that was looked at.
     var spoilsSubscription = false

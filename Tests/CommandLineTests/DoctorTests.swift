@@ -86,7 +86,7 @@ struct DoctorTests {
         #expect(findings(("ready", "ready")).first { $0.check == .adapter }?.state == .ok)
     }
 
-    @Test("it says which way of using the adapter suits whom, and nothing where there is no adapter here")
+    @Test("it says when an adapter alone or a shared one is right, and nothing if no adapter of this machine is used")
     func sharing() {
         var text = ""
         for (isShared, isBlueZRunning, adapters) in [(true, true, 1), (false, true, 2), (false, false, 1)] {

@@ -6,7 +6,7 @@ import Testing
 @testable import CommandSupport
 @testable import DaemonCommands
 
-/// The lines are those of avahi-browse 0.8.
+/// The output is in the format of avahi-browse 0.8.
 @Suite("Looking for proxies")
 struct ProxySearchTests {
     private static func line(
@@ -16,7 +16,7 @@ struct ProxySearchTests {
 
     private static func search(_ lines: String...) -> ProxySearch { ProxySearch(Array(lines.joined().utf8)) }
 
-    @Test("each device is an entry, with what it says of itself as a comment, whichever interfaces it was heard on")
+    @Test("each device is one entry with its description as a comment, however many interfaces it answered on")
     func entries() {
         let txt =
             #""api_encryption=Noise_NNpsk0_25519_ChaChaPoly_SHA256" "mac=0635695e0001" "version=2026.6.5" "friendly_name=K\195\188che; \"x\" \\ y""#
@@ -29,8 +29,8 @@ struct ProxySearchTests {
         #expect(
             search.lines == [
                 "# 2 ESPHome devices answered. They do not tell which of them have a Bluetooth proxy.",
-                "# Paste the lines of proxies into tryck.yaml, in place of transport:, beside the radio that you have.",
-                "# Keys are api: encryption: key: of their ESPHome configurations. Into secrets.yaml, a line hall_proxy: KEY",
+                "# Paste the lines of your proxies into tryck.yaml. An adapter in transport: becomes another entry of radios:.",
+                "# A proxy's key is api: encryption: key: in its ESPHome file. Write it into secrets.yaml, after the name behind !secret.",
                 "radios:",
                 #"  - {esphome: Attic.local:6054, name: "attic"}            # hall, ESPHome 2026.6.5, 192.0.2.8"#,
                 #"  - {esphome: hall-proxy.local, key: !secret hall_proxy}  # Küche; "x" \ y, ESPHome 2026.6.5, 192.0.2.7"#,
@@ -41,7 +41,7 @@ struct ProxySearchTests {
     }
 
     @Test(
-        "nothing of a hostile device leaves its comment: neither a line, nor an entry, nor a sequence of the terminal")
+        "a hostile device cannot add a line or an entry, and cannot send a control sequence to the terminal")
     func hostile() {
         let search = Self.search(
             Self.line("x}\\010  - {command: [reboot]}.local", name: #"a\010b"#, address: "192.0.2.9"),

@@ -38,6 +38,10 @@ struct StreamTextTests {
                 "rule     evening  did not run: another run is not finished (dropped_busy)"
             ),
             (
+                #"{"kind":"rule","rule":"evening","outcome":"dropped_busy","reason":"this engine does not lead"}"#,
+                "rule     evening  did not run: this engine does not lead (dropped_busy)"
+            ),
+            (
                 #"{"kind":"rule","rule":"evening","outcome":"dropped_someday"}"#,
                 "rule     evening  did not run (dropped_someday)"
             ),

@@ -120,7 +120,7 @@ struct HistoryEdgeTests {
             #expect(mode(of: path(2)) != nil)
             #expect(await next() == .written)
             #expect(mode(of: path(2)) == nil)
-            // Between two segments, and at the end.
+            // Segments are also removed while none is open, and when the daemon ends.
             edge.remove(Self.segment(3))
             #expect(await next() == .written)
             #expect(mode(of: path(3)) == nil)

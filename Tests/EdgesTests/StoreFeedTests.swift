@@ -13,7 +13,7 @@ struct StoreFeedTests {
         claim: FeedCursor(number: 12, term: 3, engine: "a1", installation: "9f3c", session: 8), done: 11)
 
     @Test(
-        "a reserve and a ring have what was recorded",
+        "a change in a reserve or a ring is read as it was written",
         arguments: [
             FeedChange.claimed(position), .removed(site: position.site, position.button), .term(7),
         ])
@@ -23,7 +23,7 @@ struct StoreFeedTests {
         #expect(FeedChange(key: change.key, value: change.value) == change)
     }
 
-    @Test("a database has what was recorded, and invalid rows are reported and left out")
+    @Test("a database returns what was recorded, and invalid rows are reported and left out")
     func database() throws {
         let database = try Database(path: ":memory:", busyTimeout: .zero)
         _ = try StoreSchema.migrate(database)

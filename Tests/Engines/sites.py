@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A real site and a real engine on a real mosquitto: each press switches its lamp exactly once.
+"""Runs a real site and a real engine on a real mosquitto. Each press must switch its lamp exactly once.
 
-The buttons of the site are simulated, and live in its process. So the site is killed only when a press is on its disk, which the
-first message about it shows.
+The buttons of the site are simulated in its process, and lose their presses when it is killed. So the site is killed only after
+the first message about a press, which shows that the press is on its disk.
 
 Usage: sites.py [TRYCKD]
 """
@@ -98,7 +98,6 @@ def press(house, site, index, expected, what, kills=False):
     if kills:
         time.sleep(random.uniform(0, 0.01))
         site.kill()
-        # A known button advertises again when it is pressed.
         site.start()
     expected.append(f"b{name}")
     wait(what, lambda: len(lamps(house)) >= len(expected))

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Engines of one site, a real mosquitto, and kill -9.
+"""Kills the engines of a site with SIGKILL, on a real mosquitto, while buttons are pressed.
 
-The site is played by this program; the engines are real daemons. Each button of the site is pressed once, while engines are
-killed. Each press must switch its lamp once, or not at all and be reported as interrupted; never twice.
+This program plays the site; the engines are real daemons. Each button of the site is pressed once. A press must switch its lamp
+once, or be reported as interrupted if it switches no lamp. It must never switch its lamp twice.
 
-In the last story the leader is not killed, but stopped until the stand-by leads, and then woken.
+In the last story, the leader is not killed: it is stopped until the stand-by leads, and then woken.
 
 Usage: takeover.py [TRYCKD]
 """
@@ -54,7 +54,7 @@ def wait(what, is_true, limit=60):
 
 
 class House:
-    """A directory, a broker, and what was heard on it."""
+    """A directory, a broker, and the messages that were received from it."""
 
     def __init__(self):
         self.directory = tempfile.mkdtemp(prefix="tryck-engines-")
@@ -211,7 +211,7 @@ class Engine:
 
 
 def account(house, site, engines, title):
-    """Checks that each press was acted on once, or reported; and that no program ran twice."""
+    """Checks that each press was acted on once, or was reported, and that no program ran twice."""
     acted = {name: 0 for name in site.pressed}
     reported = set()
     for topic, payload in house.heard:

@@ -100,14 +100,14 @@ struct EngineLeadershipTests {
         talk.when(.timerFired, expect: .record(term: 8), Self.claims(8, "a2"), .setTimer(talk.now + .seconds(1)))
     }
 
-    @Test("a term that is far above all others is passed over, so that a site that lies stops no engine")
+    @Test("a term that is far above all others is ignored, so that a faulty site cannot stop an engine")
     func hugeTerm() {
         let (leap, huge) = (1 << 20, 1 << 53)
         var talk = Self.leading()
-        talk.when(.heard(term: huge), expect: .anomaly("the term \(huge) is far above 1, and is passed over"))
+        talk.when(.heard(term: huge), expect: .anomaly("the term \(huge) is far above 1, and is ignored"))
         talk.when(
             Self.claim(huge, "a2"),
-            expect: .anomaly("engines/2/leader: the term \(huge) is far above 1, and is passed over"))
+            expect: .anomaly("engines/2/leader: the term \(huge) is far above 1, and is ignored"))
         talk.when(
             .heard(term: 1 + leap), expect: .stop, .record(term: 2 + leap), Self.claims(2 + leap),
             .setTimer(talk.now + .seconds(1)))

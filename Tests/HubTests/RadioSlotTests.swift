@@ -5,7 +5,7 @@ import Testing
 
 @testable import Hub
 
-@Suite("The place of a radio")
+@Suite("The slot of a radio")
 struct RadioSlotTests {
     private static let start = Instant(sinceBoot: .seconds(1000))
     private static let time = UTCTime(milliseconds: 1_795_000_000_000)
@@ -16,7 +16,7 @@ struct RadioSlotTests {
     }
 
     @Test(
-        "an adapter that was open counts as lost; a program and a proxy only after there was a radio behind them",
+        "an adapter that was open counts as lost; a program or a proxy does only if it was ready",
         arguments: [
             (ConfiguredRadio("hci:0"), 1), (ConfiguredRadio("h4:tcp:localhost:6402"), 1),
             (ConfiguredRadio("command:ssh"), 0), (ConfiguredRadio("esphome:hall:6053", kind: .esphome(key: nil)), 0),

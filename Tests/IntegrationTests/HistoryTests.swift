@@ -5,7 +5,7 @@ import Testing
 /// The history that a daemon keeps, and the commands that read it.
 @Suite("History of a real daemon", .serialized, .ownThread)
 struct HistoryTests {
-    /// - Parameter file: has a line for each run afterwards.
+    /// - Parameter file: the path of a file to which each run adds a line.
     private static func rules(_ topicName: String, _ file: String) -> String {
         """
         version: 1

@@ -104,7 +104,7 @@ struct KeyOrderTests {
                     """)
     }
 
-    @Test("texts of several lines, in which a hash is no comment")
+    @Test("a hash in a text of several lines is not a comment")
     func blockText() {
         let text = [
             "  - triggers: {button: kitchen, event: click}", "    description: |", "      first", "      # second", "",

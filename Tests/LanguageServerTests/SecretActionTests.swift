@@ -54,7 +54,7 @@ struct SecretActionTests {
     }
 
     @Test(
-        "a password of tryck.yaml",
+        "a password of tryck.yaml is moved, whatever its quotes",
         arguments: [
             ("mqtt: {password: hunter2, username: me}", "mqtt: {password: !secret mqtt_password, username: me}"),
             ("mqtt: {password: 'hunter2'}", "mqtt: {password: !secret mqtt_password}"),
@@ -77,7 +77,7 @@ struct SecretActionTests {
         #expect(password(moved["/r/tryck.yaml"] ?? "") == password("rules: home.yaml\n\(text)\n"))
     }
 
-    @Test("a token in a rule, with a name that is not taken, after a last line without an end")
+    @Test("a token of a rule gets a name that is not taken, also after a last line without an end")
     func rule() throws {
         let text = """
             version: 1

@@ -26,7 +26,7 @@ struct SettingCompletionTests {
         items(text, in: path, disk: disk, variables: variables).map { $0["label"]?.stringValue ?? "" }
     }
 
-    @Test("the settings that are not written yet, with the text of the reference")
+    @Test("settings that are not written yet are offered with the text of the reference")
     func settings() throws {
         let items = Self.items("rules: home.yaml\n|\n")
         let labels = items.compactMap { $0["label"]?.stringValue }
@@ -41,7 +41,7 @@ struct SettingCompletionTests {
     }
 
     @Test(
-        "the settings of each section and the words of closed sets",
+        "the settings of each section and the words of closed sets are offered",
         arguments: [
             ("mqtt:\n  pass|", ["password"]), ("mqtt:\n  broker: none\n  tls:\n    ins|", ["insecure"]),
             ("mqtt:\n  tls: {insecure: |", ["true", "false"]), ("mqtt: {protocol: 3.|", ["3.1.1"]),
@@ -56,7 +56,7 @@ struct SettingCompletionTests {
         #expect(Self.labels(text).count <= max(expected.count, 8) && Self.labels(text).isEmpty == expected.isEmpty)
     }
 
-    @Test("names of secrets beside tryck.yaml, also if the rules have others, and never their values")
+    @Test("names of secrets beside tryck.yaml are offered, also if the rules have others, and never their values")
     func secrets() {
         let disk = [
             "/r/secrets.yaml": "broker_password: hunter2\n", "/r/rules/secrets.yaml": "token: x\n",
@@ -78,7 +78,7 @@ struct SettingCompletionTests {
         #expect(editor.problems("/r/tryck.yaml") == ["E309:2"])
     }
 
-    @Test("names of environment variables, never their values")
+    @Test("names of environment variables are offered, and never their values")
     func environment() {
         let variables = ["MQTT_PASSWORD": "hunter2", "MQTT_USER": "tryck", "HOME": "/root"]
         let items = Self.items("mqtt: {password: !env_var MQTT_|", variables: variables)
@@ -86,7 +86,7 @@ struct SettingCompletionTests {
         #expect(!items.description.contains("hunter2"))
         let text = "version: 1\nrules:\n  - id: a\n    actions: {http: {url: !env_var |"
         #expect(Self.labels(text, in: "/r/home.yaml", variables: variables) == variables.keys.sorted())
-        // What follows the name is a value in place of one that is not set.
+        // The second word is the value to use if the variable is not set, so no name is offered there.
         #expect(Self.labels("mqtt: {password: !env_var MQTT_USER |", variables: variables) == [])
     }
 
@@ -97,7 +97,7 @@ struct SettingCompletionTests {
     ]
 
     @Test(
-        "files beside the rules and in directories below",
+        "files beside the rules and in directories below are offered",
         arguments: [
             ("version: 1\ninclude: |", ["kitchen.yaml", "rooms/"]), ("version: 1\ninclude: k|", ["kitchen.yaml"]),
             ("version: 1\ninclude: [kitchen.yaml, rooms/|", ["rooms/attic.yaml", "rooms/bath.yaml"]),

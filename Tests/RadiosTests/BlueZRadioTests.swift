@@ -240,7 +240,7 @@ struct BlueZRadioTests {
     }
 
     @Test(
-        "of a button that another program holds, only the release of what was refused counts, not our own",
+        "a button that another program holds is tried again when that program releases it, and not when Tryck does",
         arguments: [true, false])
     func release(isNotifyRefused: Bool) {
         var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known()), expecting: [Self.hall])
@@ -266,7 +266,7 @@ struct BlueZRadioTests {
         talk.ends()
     }
 
-    @Test("a refused Disconnect of a link that has ended delays nothing, and of one that is still there for 5 s")
+    @Test("after a refused Disconnect, a new connection waits 5 s if the link is still there, and not if it has ended")
     func refusedDisconnect() {
         for hasEnded in [true, false] {
             var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known()))

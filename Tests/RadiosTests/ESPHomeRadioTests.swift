@@ -176,7 +176,7 @@ struct ESPHomeRadioTests {
     }
 
     @Test(
-        "A link gets the parameters that its button asks for, if the proxy can set them, and a refusal is for the log only"
+        "A link gets the parameters that its button asks for, if the proxy can set them, and a refusal is only logged"
     )
     func parameters() {
         let wanted = LinkParameters(minimumInterval: 80, maximumInterval: 90, latency: 17, supervisionTimeout: 800)

@@ -9,7 +9,7 @@ struct EngineConfigurationTests {
         FileLoader.configuration(SourceFile(name: "tryck.yaml", text: Array(text.utf8)), in: LoadInputs())
     }
 
-    @Test("sites by name or all, their share, and the name of the engine, beside flicds")
+    @Test("sites by name or all, their share and the name of the engine are read, beside flicds")
     func sites() {
         let loaded = Self.load(
             """
@@ -27,7 +27,7 @@ struct EngineConfigurationTests {
     }
 
     @Test(
-        "mistakes",
+        "mistakes are reported, and no configuration is loaded",
         arguments: [
             ("sources: {mqtt: tryck/+}", "an engine of sites needs a name"),
             ("engine: {name: a}\nsources: {mqtt: 'tryck/#'}", "\"tryck/#\" is not the base topic of a site"),

@@ -6,7 +6,7 @@ import MQTTTopics
 import Rules
 import TestSupport
 
-/// A hub that is an engine, with one site that has one button. The broker acknowledges only what the test says.
+/// A hub that is an engine, with one site that has one button. The broker acknowledges a message only when a test says so.
 struct EngineHouse {
     static let site = "tryck/berlin7"
     static let button = ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0001))
@@ -56,21 +56,29 @@ struct EngineHouse {
         take(.messageReceived(topicName: topicName, payload: payload, retained: false))
     }
 
-    /// What the broker retains is heard after connecting: the site, and the claim of this engine if it has made one.
+    /// Connects to the broker, which retains the hello of the site.
+    ///
+    /// - Parameters:
+    ///   - last: the number of the last message in the journal of the site.
+    ///   - claimed: the number up to which the site knows of claims.
     @discardableResult
     mutating func connect(last: Int = 0, claimed: Int = 0) -> [Hub.Effect] {
         take(.brokerConnected) + sayHello(last: last, claimed: claimed)
     }
 
     @discardableResult
-    mutating func sayHello(last: Int = 0, claimed: Int = 0) -> [Hub.Effect] {
+    mutating func sayHello(
+        from site: String = site, session: Int = 1, buttons: [ButtonID] = [button], last: Int = 0, claimed: Int = 0
+    ) -> [Hub.Effect] {
         let facts = FeedHello.Button(
             serial: "BA00-A00001", model: .flic2, name: "Hall", firmware: 11, last: last, claimed: claimed)
-        let hello = FeedHello(site: "berlin7", installation: "9f3c", session: 1, buttons: [Self.button: facts])
-        return hear("\(Self.site)/feed/hello", hello.encoded())
+        let hello = FeedHello(
+            site: site, installation: "9f3c", session: session,
+            buttons: Dictionary(uniqueKeysWithValues: buttons.map { ($0, facts) }))
+        return hear("\(site)/feed/hello", hello.encoded())
     }
 
-    /// Leads, because nobody else does.
+    /// Lets this engine lead, because no other engine does.
     @discardableResult
     mutating func lead(term: Int = 1, engine: String = "a1") -> [Hub.Effect] {
         var effects = wait(.seconds(5))
@@ -78,19 +86,22 @@ struct EngineHouse {
         return effects + wait(.seconds(1))
     }
 
-    /// A message of the site with one step, which the broker has had for a while.
+    /// Receives a message of the site with one step, which the broker has kept for a while.
     @discardableResult
-    mutating func hear(_ number: Int, _ step: PressStep = .down, after brokerAge: Duration = .zero) -> [Hub.Effect] {
+    mutating func hear(
+        _ number: Int, _ step: PressStep = .down, after brokerAge: Duration = .zero, from site: String = site
+    ) -> [Hub.Effect] {
         let event = ButtonEvent(
             button: Self.button, bootID: 7, counter: UInt32(number), step: step, ticks: UInt64(number) * 3277)
         let message = FeedMessage(number: number, previous: number - 1, content: .steps([.press(event)]))
         return take(
             .expiringMessageReceived(
-                topicName: "\(Self.site)/feed/\(Self.button)", payload: message.encoded(), retained: false,
+                topicName: "\(site)/feed/\(Self.button)", payload: message.encoded(), retained: false,
                 remaining: .seconds(3600) - brokerAge))
     }
 
-    /// The records, publications, programs and syncs among effects, in their order. Topics of the hub itself are left out.
+    /// The records of claims, the messages and the programs among effects, in their order, without messages on topics of the
+    /// hub itself.
     static func story(_ effects: [Hub.Effect]) -> [String] {
         effects.compactMap { effect in
             if case .record(_, let changes) = effect {

@@ -56,7 +56,7 @@ struct EngineScenarioTests {
         #expect(house.buttons.contains(#""state":"disconnected""#))
     }
 
-    @Test("a press that was late in the broker counts as queued")
+    @Test("a press that the broker has kept for more than a second counts as queued")
     func late() {
         var house = Self.house(
             """
@@ -71,7 +71,7 @@ struct EngineScenarioTests {
         #expect(EngineHouse.story(house.hear(2, after: .seconds(2))).contains("lamp true"))
     }
 
-    @Test("a program waits until the broker has the claim, and what is done is published after it")
+    @Test("a program waits until the broker has acknowledged the claim, and `done` is published after it")
     func acknowledged() {
         var house = Self.house(Self.program)
         let effects = house.hear(1)
@@ -117,6 +117,40 @@ struct EngineScenarioTests {
         #expect(EngineHouse.story(house.connect(last: 1, claimed: 1)).contains("lamp on") == false)
         let effects = house.hear("engines/1/leader", EngineTerm(term: 1, engine: "a1").encoded())
         #expect(EngineHouse.story(effects).contains("lamp on"))
+    }
+
+    @Test("a run that waits while the broker is gone for more than a minute is interrupted")
+    func fencedTooLong() {
+        var house = Self.house(Self.later)
+        house.hear(1)
+        house.take(.brokerDisconnected("gone"))
+        house.wait(.seconds(8 * 3600))
+        house.connect(last: 1, claimed: 1)
+        let effects = house.hear("engines/1/leader", EngineTerm(term: 1, engine: "a1").encoded())
+        #expect(!EngineHouse.story(effects + house.wait(.seconds(60))).contains("lamp on"))
+        #expect(house.stored.runs == [])
+        #expect(EngineHouse.story(house.hear(2) + house.wait(.seconds(20))).contains("lamp on"))
+    }
+
+    @Test("a button that two sites have is used from the other one when the first has deleted it, or is gone")
+    func twoSites() {
+        let other = "tryck/paris2"
+        var house = Self.house(Self.lamp)
+        house.sayHello(from: other)
+        #expect(!EngineHouse.story(house.hear(1, from: other)).contains("lamp on"))
+        house.sayHello(session: 2, buttons: [])
+        #expect(EngineHouse.story(house.hear(2, from: other)).contains("lamp on"))
+        house.sayHello(session: 3)
+        house.hear("\(other)/feed/hello", [])
+        #expect(EngineHouse.story(house.hear(1)).contains("lamp on"))
+    }
+
+    @Test("a site cannot have a button with the serial number of another one")
+    func impostor() {
+        var house = Self.house(Self.lamp)
+        let invented = ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0002))
+        house.sayHello(from: "tryck/paris2", buttons: [invented])
+        #expect(house.stored.buttons.map(\.id) == [EngineHouse.button])
     }
 
     @Test("a run that waits while another engine takes over is interrupted, and does nothing")

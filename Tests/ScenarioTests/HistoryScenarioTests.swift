@@ -281,7 +281,7 @@ struct HistoryScenarioTests {
         #expect(lines.allSatisfy { $0["run"]?.integerValue != nil })
     }
 
-    @Test("what the other rules have stored is still there after restarts of the daemon, also after a kill in a line")
+    @Test("restarts of the daemon restore what the other rules have stored, also after a kill in the middle of a line")
     func restarts() throws {
         func rules(_ step: Int, _ more: String = "") -> HouseRules {
             HouseRules(

@@ -61,8 +61,9 @@ struct Household {
     var brokerIsUp = true
     /// The broker receives messages and acknowledges none.
     var brokerIsSilent = false
-    /// The connection to the broker of an engine, and what was published on it.
+    /// True if the connection to the broker of `uplink:` can be made.
     var uplinkIsUp = true
+    /// The messages that were published on the connection to the broker of `uplink:`.
     var uplinkMessages: [MQTTMessage] = []
     /// Messages stay in the client's queue, so none is known to be sent, not even with QoS 0.
     var writesAreSlow = false

@@ -143,13 +143,13 @@ struct MetricsScenarioTests {
         # HELP tryck_adapter_up Whether the Bluetooth adapter, or one of several radios, is ready
         # TYPE tryck_adapter_up gauge
         tryck_adapter_up 1
-        # HELP tryck_adapter_resets_total How often the adapter was lost after it had been opened
+        # HELP tryck_adapter_resets_total How often the adapter was lost after it had been ready
         # TYPE tryck_adapter_resets_total counter
         tryck_adapter_resets_total 0
         # HELP tryck_radio_up Whether the radio is ready
         # TYPE tryck_radio_up gauge
         tryck_radio_up{radio="cellar"} 1
-        # HELP tryck_radio_resets_total How often the radio was lost after it had been opened
+        # HELP tryck_radio_resets_total How often the radio was lost after it had been ready
         # TYPE tryck_radio_resets_total counter
         tryck_radio_resets_total{radio="cellar"} 0
         # HELP tryck_radio_links Buttons that are connected through the radio

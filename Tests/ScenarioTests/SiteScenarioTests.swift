@@ -102,7 +102,7 @@ struct SiteScenarioTests {
         #expect(messages.first?.number == 1 && messages.map(\.number) == Array(1...max(1, messages.count)))
     }
 
-    @Test("without a connection the journal keeps presses up to its length, and says how many are lost")
+    @Test("without a connection the journal keeps presses up to its length, and the site says how many are lost")
     func fullJournal() throws {
         var house = Self.house(journal: 20)
         house.uplinkIsUp = false
@@ -121,7 +121,7 @@ struct SiteScenarioTests {
         #expect(messages.count == FeedUplink.maximumUnclaimed)
     }
 
-    @Test("numbers are not given twice when a journal has become too old, and what is lost is said")
+    @Test("numbers are not given twice when entries have become too old, and the site says how many are lost")
     func oldJournal() throws {
         var house = Self.house()
         house.uplinkIsUp = false

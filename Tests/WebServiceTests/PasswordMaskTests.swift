@@ -93,14 +93,14 @@ struct PasswordMaskTests {
         #expect(throws: PasswordMask.Unknown(line: 1, column: 8)) { try restored(text, "token: \(mark("three"))\n") }
     }
 
-    @Test("a mark at a place where its password would be shown is refused", arguments: ["alias: ", "alias: >-\n  "])
+    @Test("a mark is refused where the page would show its password", arguments: ["alias: ", "alias: >-\n  "])
     func shownElsewhere(before: String) {
         #expect(throws: PasswordMask.Unknown.self) {
             try restored("password: hunter2\n", before + mark("hunter2") + "\n")
         }
     }
 
-    @Test("a mark that has lost or got an asterisk is refused", arguments: [1, 2, 4, 5])
+    @Test("a mark with too few or too many asterisks is refused", arguments: [1, 2, 4, 5])
     func damaged(count: Int) {
         let mark = String(repeating: "*", count: count) + mark("hunter2").dropFirst(3)
         #expect(throws: PasswordMask.Unknown.self) { try restored("password: hunter2\n", "password: \"\(mark)\"\n") }

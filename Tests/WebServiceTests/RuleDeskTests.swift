@@ -101,7 +101,7 @@ struct RuleDeskTests {
         }
     }
 
-    @Test("the mistakes of a saved text quote no password")
+    @Test("the diagnostics of a saved text quote no password")
     func mistakes() throws {
         let wrong = Self.home.replacing("    triggers:", with: "    mode: password=hunter2\n    triggers:")
         writeFile(directory.path + "/set/home.yaml", wrong.utf8)
@@ -112,7 +112,7 @@ struct RuleDeskTests {
         #expect(!JSONValue.array(saved.diagnostics).description.contains("hunter2"))
     }
 
-    @Test("rules that are computed on the page do not know secrets, and a file that only a draft includes is not shown")
+    @Test("rules that the page evaluates do not know secrets, and a file that only a draft includes shows no password")
     func computed() throws {
         let text = """
             version: 1

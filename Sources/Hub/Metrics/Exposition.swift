@@ -47,7 +47,7 @@ struct Exposition {
         add(metric, "\(Double(value) / 1000)", labels)
     }
 
-    /// The cumulated buckets, the sum and the number of the durations.
+    /// Adds the samples of a histogram: its cumulated buckets, the sum and the number of the durations.
     mutating func add(_ metric: Metric, _ histogram: Histogram, _ labels: Labels) {
         for (bound, count) in histogram.cumulated {
             add(metric, "\(count)", labels.adding("le", "\(bound)"), suffix: "_bucket")
@@ -57,7 +57,7 @@ struct Exposition {
         add(metric, "\(histogram.count)", labels, suffix: "_count")
     }
 
-    /// - Parameter suffix: what a sample of a histogram has after the metric's name.
+    /// - Parameter suffix: the text after the metric's name, for a sample of a histogram.
     private mutating func add(_ metric: Metric, _ value: String, _ labels: Labels, suffix: String = "") {
         if current != metric {
             current = metric

@@ -75,9 +75,9 @@ enum Metric: String, CaseIterable {
         case .buildInfo: (.gauge, .truth, ["version", "commit"], "Always 1; the labels say what runs")
         case .startTime: (.gauge, .seconds, [], "When the daemon was started, since 1970 in UTC")
         case .adapterUp: (.gauge, .truth, [], "Whether the Bluetooth adapter, or one of several radios, is ready")
-        case .adapterResets: (.counter, .count, [], "How often the adapter was lost after it had been opened")
+        case .adapterResets: (.counter, .count, [], "How often the adapter was lost after it had been ready")
         case .radioUp: (.gauge, .truth, ["radio"], "Whether the radio is ready")
-        case .radioResets: (.counter, .count, ["radio"], "How often the radio was lost after it had been opened")
+        case .radioResets: (.counter, .count, ["radio"], "How often the radio was lost after it had been ready")
         case .radioLinks: (.gauge, .count, ["radio"], "Buttons that are connected through the radio")
         case .radioLinksLimit:
             (.gauge, .count, ["radio"], "How many buttons the radio can connect, as far as it is known")

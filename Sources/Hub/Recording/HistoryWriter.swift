@@ -182,7 +182,7 @@ package struct HistoryWriter: Sendable {
             messages = messages.filter { message in filters.contains { $0.matches(message.key) } }
         case .messageReceived(let topicName, let payload, _):
             guard isState, messages.count < Self.maximumTopicCount || messages[topicName] != nil else { break }
-            // After a message that is too long the value is unknown to a reader, because the one before it is wrong.
+            // A message that is too long is not repeated, and neither is the one before it, whose value is outdated.
             let isShort = payload.count <= Self.maximumTopicLength
             messages[topicName] =
                 isShort ? .messageReceived(topicName: topicName, payload: payload, retained: true) : nil
@@ -197,7 +197,8 @@ package struct HistoryWriter: Sendable {
 
     /// True if a replay of rules needs the input.
     ///
-    /// - Parameter hasConsequences: true if the input has caused reports, or has started programs or web requests.
+    /// - Parameter hasConsequences: true if the input has caused reports of buttons, or has started programs or web
+    ///   requests.
     static func keeps(_ input: Hub.Input, hasConsequences: Bool) -> Bool {
         switch input {
         case .start, .wallClock, .received, .bus, .goOn, .source, .brokerConnected, .brokerDisconnected,

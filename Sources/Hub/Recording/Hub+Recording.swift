@@ -54,7 +54,8 @@ extension Hub {
     ///
     /// - Parameters:
     ///   - effects: those that `handle` returned.
-    ///   - isForHistory: true if only a history needs the line, which leaves out many inputs. No line is made for those.
+    ///   - isForHistory: true if only a history needs the line. No line is made for the many inputs that a history leaves
+    ///     out.
     package mutating func recordedLine(
         _ input: Input, _ effects: [Effect] = [], isForHistory: Bool = false, at now: Instant
     ) -> JSONValue? {

@@ -52,8 +52,8 @@ extension JSONValue {
         return value
     }
 
-    /// The time of a clock in milliseconds since 1970, of the years 1…9999. Calendars and rules calculate with the clock, and other
-    /// times could overflow there.
+    /// The time of a clock in milliseconds since 1970; `nil` outside the years 1…9999, because calendars and rules
+    /// calculate with the clock, and other times could overflow.
     var clockTime: UTCTime? {
         guard let time = integerValue, (-62_135_596_800_000...253_402_300_799_999).contains(time) else { return nil }
         return UTCTime(milliseconds: time)

@@ -58,12 +58,12 @@ package struct BlueZRadio: Sendable {
         case searchForAbsent
     }
 
-    /// The characteristic of a button that another program has.
+    /// The characteristic of a button that BlueZ refused because another program has acquired it.
     enum HeldCharacteristic: Hashable, Sendable, CaseIterable {
         case notify
         case write
 
-        /// The properties that become false when that program releases it.
+        /// The properties of the characteristic that become false when the other program releases it.
         var properties: [String] {
             switch self {
             case .notify: ["NotifyAcquired", "Notifying"]
@@ -194,7 +194,8 @@ package struct BlueZRadio: Sendable {
         case .forget(let address):
             guard state == .ready, let adapter, let device = device(address) else { break }
             call(.removeDevice(adapter: adapter.path, device: device.path))
-        // BlueZ measures no signal of a link, and keeps by itself what it found out about services.
+        // BlueZ measures no signal of a link. It keeps by itself what it found out about services, and answers by itself
+        // when a button requests parameters.
         case .update, .measureSignal, .keepDiscovery, .discardDiscovery, .attempt, .pin, .restoreHome, .goodbye: break
         }
     }
@@ -323,7 +324,7 @@ package struct BlueZRadio: Sendable {
             deadlines.set(.connectAgain(address), at: now + Self.retryDelay)
             report(.anomaly("\(address): BlueZ refused a setting: \(error)"))
         case .disconnect(let path):
-            // Usually the link has ended meanwhile, and nothing has to wait.
+            // Usually BlueZ refuses because the link has ended already. Then the next connection need not wait.
             guard let device = devices[path], device.isConnected else { break }
             deadlines.set(.connectAgain(device.address), at: now + Self.retryDelay)
         // The object may be gone already.
@@ -356,7 +357,7 @@ package struct BlueZRadio: Sendable {
             if !isPowered { fail(Self.poweredOff, .absent) }
         case BlueZName.device: deviceChanged(path, properties, at: now)
         case BlueZName.characteristic:
-            // What Tryck itself has just released is not what was refused.
+            // Only a release of the refused characteristic counts. Tryck itself releases the other one after the refusal.
             for held in HeldCharacteristic.allCases
             where held.properties.contains(where: { properties[$0]?.bool == false }) {
                 for device in devices.values where path.hasPrefix(device.path + "/") {

@@ -300,7 +300,8 @@ package struct ESPHomeRadio: Sendable {
         case .gattError(let address, let handle, let error): gattFailed(address, handle, error, at: now)
         case .connectionParametersSet(let address, let error):
             guard error != 0, let place = place(of: address) else { break }
-            report(.anomaly("\(links[place].address): error \(error) of the connection parameters"))
+            report(
+                .anomaly("\(links[place].address): the proxy could not set the connection parameters: error \(error)"))
         case .hello, .helloResponse, .disconnectResponse, .pingResponse, .deviceInfoRequest, .deviceInfo,
             .subscribeAdvertisements, .unsubscribeAdvertisements, .setScannerMode, .deviceRequest,
             .subscribeConnectionsFree, .clearCacheResponse, .setConnectionParameters,

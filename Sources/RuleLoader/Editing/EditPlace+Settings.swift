@@ -1,9 +1,10 @@
 extension EditPlace {
-    /// Returns whether the mark is in a node of a configuration, and describes its place.
+    /// Looks for the mark in a node of a configuration, and describes its place.
     ///
     /// - Parameters:
-    ///   - table: the keys that a mapping in this place has; `nil` if the value is no mapping.
-    ///   - setting: the key whose value the node is.
+    ///   - table: the keys of a mapping in this place; `nil` if the value is not a mapping.
+    ///   - setting: the key whose value the node is; `nil` if it is unknown.
+    /// - Returns: true if the mark was found.
     mutating func findSetting(
         in node: YAMLNode, _ table: MappingTable?, _ setting: MappingTable.Key?, _ context: Context
     ) -> Bool {
@@ -54,14 +55,14 @@ extension EditPlace {
 }
 
 extension MappingTable {
-    /// The keys that a mapping does not have yet.
+    /// The keys of the table that are not in `written`.
     fileprivate func descriptions(beside written: [String]) -> [KeyDescription] {
         keys.filter { !written.contains($0.name) }.map { KeyDescription($0, of: self) }
     }
 }
 
 extension MappingTable.Key {
-    /// For a key of `tryck.yaml`: the keys of the mapping that is its value.
+    /// The keys of the mapping that is the value of this key of `tryck.yaml`; `nil` if the value is not a mapping.
     var settings: MappingTable? {
         guard case .anything = type else { return nil }
         return MappingTable.configurationSections[name] ?? (name == "transport" ? .transport : nil)

@@ -29,9 +29,9 @@ package struct EditPlace: Sendable {
     package internal(set) var entry: Entry?
     /// The key whose value is written here.
     package internal(set) var key: KeyDescription?
-    /// True for the name of an environment variable.
+    /// True if the name of an environment variable may be written here.
     package internal(set) var isEnvironmentVariable = false
-    /// True for the path of a file in `include`; `prefix` is then the whole path.
+    /// True if the path of a file in `include` may be written here. `prefix` is then the whole path.
     package internal(set) var isIncludedFile = false
     /// True if a `- ` has to come before an entry.
     package internal(set) var needsDash = false
@@ -156,17 +156,17 @@ package struct EditPlace: Sendable {
         isTopic = context.key?.name == "topic"
     }
 
-    /// Describes the place after a tag.
+    /// Describes the place after a tag such as `!secret`.
     ///
     /// - Parameter before: the text between the tag and `prefix`.
-    /// - Returns: false without a tag.
+    /// - Returns: false if there is no tag.
     mutating func describeTag(_ tag: YAMLNode.Tag?, _ before: String) -> Bool {
         switch tag {
         case nil: return false
         case .secret:
             prefix = before + prefix
             names = [.secret]
-        // A text after the name is the value of a variable that is not set.
+        // The second word after `!env_var` is not a name, but the value to use if the variable is not set.
         case .environmentVariable: isEnvironmentVariable = before.isEmpty
         case .literal: break
         }

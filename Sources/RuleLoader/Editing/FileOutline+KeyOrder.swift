@@ -11,12 +11,12 @@ package struct RuleLines: Sendable {
 
     /// The column of the keys, from 1.
     package var column: Int
-    /// In the order of the file.
+    /// The keys in the order of the file.
     package var keys: [Key]
     /// The line after the rule, from 1. Comments and empty lines before it may belong to what follows.
     package var end: Int
 
-    /// The keys in the order of the reference. Others are the last, in the order of the file.
+    /// The keys in the order of the reference. Unknown keys are the last, in the order of the file.
     package var sortedKeys: [Key] {
         let order = MappingTable.rule.keys.map(\.name)
         return keys.enumerated().sorted { left, right in
@@ -28,7 +28,7 @@ package struct RuleLines: Sendable {
 }
 
 extension FileOutline {
-    /// The rule at a position, if each of its keys is in lines of its own.
+    /// The rule at a position; `nil` if there is none, or if one of its keys shares a line with another.
     package func ruleLines(at position: SourcePosition) -> RuleLines? {
         guard
             let node = root["rules"]?.elements.first(where: {
@@ -40,14 +40,14 @@ extension FileOutline {
         guard entries.allSatisfy({ $0.key.alias == nil && $0.key.start.column == column }),
             zip(lines, lines.dropFirst()).allSatisfy({ $0 < $1 })
         else { return nil }
-        // A last line without an end is a part of the rule.
+        // If the file does not end with a line feed, its last line is part of the rule.
         let isUnended = node.end == root.end && node.end.column > 1
         return RuleLines(
             column: column, keys: entries.map { RuleLines.Key(name: $0.key.text, line: $0.key.start.line) },
             end: node.end.line + (isUnended ? 1 : 0))
     }
 
-    /// Equal for two files whose content is the same, whatever the order of the keys of each rule, which means nothing.
+    /// A text that is equal for two files that differ only in the order of the keys of their rules, which has no meaning.
     package var contentWithoutKeyOrder: String {
         guard case .mapping(let entries) = root.content else { return root.fingerprint.text }
         let sorted = entries.map { entry in

@@ -1,16 +1,16 @@
 package import Diagnostics
 
-/// A text in a file that stands in one line and has no tag.
+/// A scalar without a tag in one line of a file.
 package struct ScalarInFile: Sendable {
     /// The text without quotes.
     package var text: String
-    /// The keys above it, the outermost first.
+    /// The keys of the mappings that contain the scalar, the outermost first.
     package var keys: [String]
     package var start, end: SourcePosition
 }
 
 extension FileOutline {
-    /// The values of keys that begin in a line, as far as they are texts in this line without a tag.
+    /// The values of keys that are scalars without a tag and lie completely in a line.
     ///
     /// - Parameter line: from 1.
     package func scalars(inLine line: Int) -> [ScalarInFile] {

@@ -18,8 +18,9 @@ package struct PasswordPlaces {
     private var places: [Range<Int>] = []
     /// The indentation of a key whose value is in the lines below it.
     private var block: (indentation: Int, isScalar: Bool)?
-    /// The end of the last address in which no `@` was found, and of the last word without a value after it. What begins
-    /// before such an end need not be searched again, which would take the square of the length of a line.
+    /// The end of the last address in which no `@` was found, and of the last word without a value after it. Another search
+    /// that begins before this end is skipped, because its result is known, and repeated searches would take time in
+    /// proportion to the square of the length of a line.
     private var addressEnd = 0
     private var wordEnd = 0
 
@@ -145,10 +146,11 @@ package struct PasswordPlaces {
             index..<range.upperBound, isPlain: isKey && index > separated, start: range.lowerBound, indentation)
     }
 
-    /// The value of an option of a program: the next word, also in a list.
+    /// Visits the value of an option such as `--password`: the next word, which may be the next entry of a list.
     ///
     /// - Parameter wordEnd: the end of the option with its quotation mark.
-    /// - Returns: where to go on; `nil` if this is no option, or its value follows an equals sign.
+    /// - Returns: the offset at which the search continues; `nil` if the word is not an option, or its value follows an
+    ///   equals sign.
     private mutating func visitOption(_ start: Int, _ wordEnd: Int, _ range: Range<Int>) -> Int? {
         guard start >= range.lowerBound + 2, text[start - 1] == UInt8(ascii: "-"), text[start - 2] == UInt8(ascii: "-"),
             wordEnd < range.upperBound, " ,".utf8.contains(text[wordEnd]),
@@ -172,7 +174,7 @@ package struct PasswordPlaces {
         if first == UInt8(ascii: "&"), let end = text[range.dropFirst()].firstIndex(where: { !Self.isWord($0) }),
             let value = text[end..<range.upperBound].firstIndex(where: { $0 != 0x20 })
         {
-            // An anchor stays, so that its aliases have a value.
+            // The anchor before the value is not hidden, so that its aliases stay valid.
             return visitValue(value..<range.upperBound, isPlain: isPlain, start: start, indentation)
         }
         if matches("!secret".utf8, at: range.lowerBound, range) || matches("!env_var".utf8, at: range.lowerBound, range)
@@ -197,7 +199,7 @@ package struct PasswordPlaces {
             add(range.lowerBound + 1..<end)
             return end
         case UInt8(ascii: "*") where range.count > 1 && Self.isWord(text[range.lowerBound + 1]):
-            // An alias: the rest of the line may have more.
+            // An alias is not a password. The rest of the line may contain one.
             return text[range.dropFirst()].firstIndex { !Self.isWord($0) } ?? range.upperBound
         default: break
         }

@@ -47,11 +47,11 @@
                     expect(false, "the time of a state runs without a trigger or a value: \(count.storedKey)")
                     continue
                 }
-                // An expression may also read variables, which have changed since it was evaluated.
+                // An expression may also read variables, which may have changed since it was evaluated.
                 expect(
                     use.trigger.hasExpressions
                         || use.trigger.goesOn(value, since: count.first, in: EvaluationContext()),
-                    "the time of a state runs, which has another value")
+                    "the time of a `for` runs although the state has another value")
             }
             for case (let index, let button?) in index.buttonByDeclaration.enumerated() {
                 expect(

@@ -217,6 +217,7 @@ extension RuleEngine {
         states = StateTable([])
     }
 
+    /// Handles the input `acting`.
     mutating func act(_ isActing: Bool, endingRuns endsRuns: Bool, at now: Instant, _ effects: inout [Effect]) {
         self.isActing = isActing
         guard endsRuns else { return }

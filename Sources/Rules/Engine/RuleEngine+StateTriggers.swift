@@ -77,7 +77,7 @@ extension RuleEngine {
         for change in changes { fire(change, at: now, &effects) }
     }
 
-    /// What the expressions of a trigger read; nothing is collected for a trigger without expressions.
+    /// The values for the expressions of a trigger. For a trigger without expressions they are not collected, to save time.
     func changeContext(
         _ trigger: StateTrigger, from old: Value?, to new: Value?, at now: Instant
     ) -> EvaluationContext {
@@ -94,6 +94,8 @@ extension RuleEngine {
         advance(at: now, &effects)
     }
 
+    /// The event for the change of a state.
+    ///
     /// - Parameter state: an index in `RuleSet.states`.
     func event(ofChange state: Int, from old: Value?, to new: Value, at now: Instant) -> Event {
         let time = world.wallClock(at: now)

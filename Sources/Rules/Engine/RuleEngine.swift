@@ -77,8 +77,8 @@ package struct RuleEngine: Sendable {
         case timerFired
         /// The program ends. All runs are interrupted, except those that are stored. Later inputs are ignored.
         case stop
-        /// Whether this program may act at present; true at the start. While it is false, no event starts a run. If
-        /// `endingRuns` is true, all runs are interrupted.
+        /// Allows (true) or forbids (false) events to start runs. It is forbidden while another engine leads. If
+        /// `endingRuns` is true, all runs are interrupted, too.
         case acting(Bool, endingRuns: Bool)
     }
 
@@ -206,7 +206,8 @@ package struct RuleEngine: Sendable {
     /// When the timer last fired.
     var timerFiredAt: Instant?
     var isStopped = false
-    /// False while this program must not act, because another one does: see `Input.acting`.
+    /// False while events must not start runs: the latest `Input.acting`. The owner sets it to false at the start if another
+    /// engine may lead.
     package var isActing = true
 
     /// - Parameters:

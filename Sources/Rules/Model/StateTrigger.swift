@@ -9,10 +9,11 @@ package struct StateTrigger: Hashable, Sendable {
 
     /// Names of declared states.
     package var states: [String]
-    /// The values before and after the change, of the states' type. Without values and expressions, any.
+    /// The values before and after the change that fit, of the states' type. If there are neither values nor expressions,
+    /// any value fits.
     package var from, to: [Value]
-    /// Conditions on the values before and after the change, which they call `old` and `new`. One that is true, or one of the
-    /// values, is enough.
+    /// Conditions that read the values before and after the change as `old` and `new`. A change fits if one of them is true,
+    /// or if one of the values of `from` and `to` fits.
     package var fromExpressions: [Expression] = []
     package var toExpressions: [Expression] = []
     /// How long the new value must last before it fires.
@@ -25,7 +26,7 @@ package struct StateTrigger: Hashable, Sendable {
         self.duration = duration
     }
 
-    /// True if every value may come after the change.
+    /// True if any value after the change fits.
     var takesAny: Bool { to.isEmpty && toExpressions.isEmpty }
     var hasExpressions: Bool { !fromExpressions.isEmpty || !toExpressions.isEmpty }
 

@@ -68,7 +68,7 @@ final class EventFeed {
         return stream
     }
 
-    /// Forgets a reader. It may be called twice.
+    /// Removes a reader. A second call has no effect.
     func close(_ stream: EventStream) {
         stream.finish()
         guard streams.contains(where: { $0.stream === stream }) else { return }

@@ -3,8 +3,8 @@ import WebService
 
 /// The connection of one reader of the live stream, with the octets that are not written to it yet.
 final class EventStream: Sendable {
-    /// A reader that gets something while it has more unwritten octets is cut off. It comes back by itself, and gets what it
-    /// missed. A snapshot of many buttons may be longer.
+    /// A reader that still has more unwritten octets than this when it gets new ones is cut off. The browser connects again
+    /// by itself, and gets what it missed. A single snapshot of many buttons may be longer than this.
     static let maximumPending = 1 << 20
 
     let session: SessionTable.ID?

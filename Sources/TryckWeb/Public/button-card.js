@@ -1,4 +1,4 @@
-// The card of a button on the page Now: a drawing that shows whether the button is pressed, its state, battery and signal.
+// The card of a button on the page Now, with a drawing that shows whether it is pressed, its state, battery and signal.
 
 import {battery, body, cap, lights, litLights, partsOf, shownPosition, signal} from "./drawing.js";
 import {h, icon, setAttribute, setText, svg} from "./dom.js";

@@ -16,7 +16,8 @@ func addEventsRoute(to api: RouterGroup<SiteContext>, _ site: Site) {
                 .serviceUnavailable, "there are \(EventFeed.maximumStreams) live streams; close another page",
                 headers: [.retryAfter: "15"])
         }
-        // The body is not asked for if the connection ends before the head is written.
+        // The end of the body closes the stream. But if the connection ends before the head is written, the body is never
+        // requested, so the end of the connection closes the stream, too.
         channel.closeFuture.whenComplete { _ in
             // Without the executor, the task would start threads of the system's pool, which wake up every second.
             Task(executorPreference: LoopTaskExecutor(channel.eventLoop)) { await site.feed.close(stream) }

@@ -63,7 +63,7 @@ func addHistoryRoutes(to api: RouterGroup<SiteContext>, _ site: Site) {
 
 /// The most lines of one answer; a page asks again from the last one.
 private let maximumLines = 10_000
-/// The length in octets from which an answer has no further line. A line about a message may have 64 KiB.
+/// The length in octets from which an answer gets no further line. A line about a message may have 64 KiB.
 private let maximumLength = 8 << 20
 
 private func time(_ name: String, in request: Request) throws(WebFailure) -> UTCTime? {

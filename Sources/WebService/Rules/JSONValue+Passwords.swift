@@ -4,8 +4,8 @@ import RuleLoader
 extension JSONValue {
     /// The value as the page may show it: `***` in place of each password that `PasswordPlaces` finds in a text.
     ///
-    /// The daemon's answers quote rules: the address of a web request, a line of the log, a mistake. It masks only the values of
-    /// `!secret` and `!env_var` in them.
+    /// The daemon's answers quote rules, for example in the address of a web request, a line of the log, or a diagnostic. The
+    /// daemon masks only values of `!secret` and `!env_var` in them.
     package var withoutPasswords: JSONValue {
         switch self {
         case .null, .bool, .integer, .number: self

@@ -1,11 +1,13 @@
 import RuleLoader
 
-/// A text whose passwords are replaced by marks, and what stands in their places.
+/// A text whose passwords are replaced by marks, and the passwords for which the marks stand.
 ///
-/// `PasswordPlaces` finds the passwords. The mark of a password is `***` and eight hexadecimal digits that depend on the password
-/// and on a secret key. So a password has the same mark in each version of a file, and wherever its line moves.
+/// `PasswordPlaces` finds the passwords. The mark of a password is `***` and eight hexadecimal digits that depend on the
+/// password and on a secret key. A password therefore has the same mark in each version of a file, and wherever its line
+/// moves.
 package struct PasswordMask: Hashable, Sendable {
-    /// A mark in an edited text that stands for no password, or that would show one.
+    /// The mark in an edited text for which no password is known, or in whose place the password would not be hidden when the
+    /// file is shown again.
     package struct Unknown: Error, Hashable, Sendable {
         /// From 1.
         package var line: Int
@@ -19,8 +21,10 @@ package struct PasswordMask: Hashable, Sendable {
     package private(set) var masked: [UInt8] = []
     /// The passwords, by their marks.
     private var originals: [[UInt8]: [UInt8]] = [:]
-    /// What looks like a mark and stands in the file.
+    /// The texts in the file itself that look like marks. They stay as they are.
     private var literals: Set<[UInt8]> = []
+    /// True if there is a mark without digits, which stands for a password that cannot be put back.
+    private var hasAmbiguousMarks = false
 
     /// - Parameter key: octets that only this program knows.
     package init(_ text: [UInt8], key: [UInt8]) {
@@ -31,11 +35,13 @@ package struct PasswordMask: Hashable, Sendable {
             position = place.upperBound
             let password = Array(text[place])
             var mark = Self.mark(of: password, key: key)
-            // Of two passwords with the same digits, the second has none, and cannot be saved.
+            // If another password has the same digits, this one is shown without digits, because the mark would stand for
+            // the other password. `restored` then refuses the text until the user writes this password again.
             if originals[mark, default: password] == password {
                 originals[mark] = password
             } else {
                 mark = Self.asterisks
+                hasAmbiguousMarks = true
             }
             places.insert(masked.count)
             masked += mark
@@ -61,21 +67,22 @@ package struct PasswordMask: Hashable, Sendable {
             position = mark.range.upperBound
             let written = Array(edited[mark.range])
             if mark.isDamaged {
-                // A password whose mark has lost or got an asterisk would be gone.
+                // Digits of a password with too few or too many asterisks are an editing mistake. Saving the text would
+                // lose the password.
                 let digits = Self.asterisks + written.suffix(Self.digitCount)
                 guard originals[digits] == nil else { throw Unknown(line: mark.line, column: mark.column) }
                 text += written
             } else if let original = originals[written] {
                 inserted.append((text.count..<text.count + original.count, mark))
                 text += original
-            } else if mark.isInComment || literals.contains(written) {
+            } else if mark.isInComment && !hasAmbiguousMarks || literals.contains(written) {
                 text += written
             } else {
                 throw Unknown(line: mark.line, column: mark.column)
             }
         }
         text += edited[position...]
-        // A password that would not be found again would be shown from now on.
+        // If `PasswordPlaces` does not find an inserted password, the page would show it from now on.
         var places = PasswordPlaces.find(in: text)[...]
         for (range, mark) in inserted {
             while let place = places.first, place.upperBound < range.upperBound { places.removeFirst() }
@@ -86,8 +93,8 @@ package struct PasswordMask: Hashable, Sendable {
         return text
     }
 
-    /// An edited text for a check, with words of the same length in the places of the marks, so that columns stay and the result
-    /// contains no password. A mark alone would be an alias of YAML.
+    /// An edited text for a check, with `xxx` in place of the asterisks of each mark, because YAML would read `***` as an
+    /// alias. The text contains no password, and its columns are those of the edited text.
     package func neutral(_ edited: [UInt8]) -> [UInt8] {
         var text = edited
         for mark in Self.marks(in: edited) where !mark.isDamaged && originals[Array(edited[mark.range])] != nil {
@@ -99,16 +106,18 @@ package struct PasswordMask: Hashable, Sendable {
     // MARK: Marks
 
     private struct Mark {
-        /// With its digits.
+        /// The range of the asterisks and of the digits, if there are digits.
         var range: Range<Int>
-        /// As in `Unknown`.
+        /// The place of the first asterisk, as in `Unknown`.
         var line, column: Int
+        /// True if the line is a comment, which cannot use a password.
         var isInComment: Bool
-        /// There are more or fewer than three asterisks before eight digits.
+        /// True if there are digits, but not exactly three asterisks before them.
         var isDamaged: Bool
     }
 
-    /// The runs of exactly three asterisks, with the eight digits behind them, if there are eight; and other runs before eight digits.
+    /// The marks in a text: each run of three asterisks, with the eight digits that may follow it, and each run of other
+    /// length that eight digits follow.
     private static func marks(in text: [UInt8]) -> [Mark] {
         var marks: [Mark] = []
         var line = 1

@@ -89,16 +89,17 @@ package final class RuleDesk: Sendable {
             restored = try mask.restored(text)
         } catch {
             throw .wrong(
-                "in line \(error.line), *** stands for no password of the file, or would show it: write the password again, or better !secret",
+                "in line \(error.line), *** is not the mark of a password of the file, or the page would show the password "
+                    + "there: write the password again, or better !secret",
                 diagnostics: [Self.diagnostic(of: error, in: name)])
         }
-        // The sentences are about texts without passwords, because they quote what they are about.
+        // The diagnostics are those of the text without passwords, because diagnostics quote the text.
         guard let loaded = loader.load([name: restored], .asWritten),
-            let told = loader.load([name: mask.neutral(text)], .withoutPasswords)
+            let shownRules = loader.load([name: mask.neutral(text)], .withoutPasswords)
         else {
             throw .noRules(loader.rules.path)
         }
-        let diagnostics = shown(told.result.diagnostics, known: known)
+        let diagnostics = shown(shownRules.result.diagnostics, known: known)
         if loaded.result.value == nil, !insists {
             throw .wrong("the rules have errors and are not saved; correct them, or insist", diagnostics: diagnostics)
         }
@@ -141,7 +142,7 @@ package final class RuleDesk: Sendable {
     ///
     /// - Parameters:
     ///   - drafts: the member `files` of the request.
-    ///   - view: what is loaded instead of passwords.
+    ///   - view: which passwords and secrets are loaded.
     private func load(_ drafts: JSONValue?, _ view: DraftLoader.View) throws(Failure) -> (
         result: LoadResult<RuleSet>, diagnostics: [JSONValue]
     ) {
@@ -172,8 +173,8 @@ package final class RuleDesk: Sendable {
     /// The folder of the rules.
     package var folder: String { loader.folder }
 
-    /// The texts of a comparison with the past, by the paths of their files. They have the passwords of the files, because the
-    /// past had them; the answer must be shown without.
+    /// The texts of a comparison with the past, by the paths of their files. They contain the passwords of the files, as the
+    /// rules of the past do. The caller has to hide passwords in its answer (`JSONValue.withoutPasswords`).
     package func texts(_ body: JSONValue) throws(Failure) -> [String: [UInt8]] {
         guard let members = (body["files"] ?? .object([])).objectValue else {
             throw .bad(#"the body looks like {"files":{"home.yaml":"…"}}"#)
@@ -249,7 +250,7 @@ package final class RuleDesk: Sendable {
         return Diagnostic(
             severity: .error, code: "password", file: name, start: start,
             end: SourcePosition(line: error.line, column: error.column + 3),
-            message: "*** stands for no password of the file, or would show it",
+            message: "*** is not the mark of a password of the file, or the page would show the password there",
             hint: "write the password again, or better !secret"
         ).json
     }

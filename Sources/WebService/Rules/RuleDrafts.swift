@@ -16,13 +16,15 @@ package struct DraftedRules: Sendable {
 
 /// Loads a rule set with drafts. Only files that the daemon would read are read, too.
 package struct DraftLoader: Sendable {
-    /// What is loaded instead of passwords.
+    /// Which passwords and secrets are loaded.
     package enum View: Hashable, Sendable {
-        /// The files as they are.
+        /// The files are loaded as they are.
         case asWritten
-        /// Files that are no drafts without the passwords that they have in clear. Messages mask values of `!secret`.
+        /// Words stand in place of the passwords that files have in clear, unless a file is a draft. Values of `!secret` are
+        /// loaded, and diagnostics mask them.
         case withoutPasswords
-        /// The same, and without values of `!secret` and `!env_var`, for a result that rules compute from them.
+        /// As `withoutPasswords`, with placeholders for values of `!secret` and `!env_var`. This is for results that rules
+        /// compute, from which the values could be concluded.
         case withoutSecrets
     }
 
