@@ -57,7 +57,7 @@ struct InvariantTests {
                 }
                 guard let start,
                     lines[start..<index].contains(where: { line in
-                        line.prefix { $0 == " " } == indent && line.contains(/^ *case \(?\.[a-z]/)
+                        line.prefix { $0 == " " } == indent && line.contains(/^ *case \(?([^:(]*, )?\.[a-z]/)
                     })
                 else { continue }
                 found.append("\(file.path) \(lines[start].drop { $0 == " " })")
@@ -94,6 +94,10 @@ struct InvariantTests {
             for word in words {
                 #expect(!line.text.contains(word), "\(line.place) has \(word)")
             }
+        }
+        // A pause between two looks at a condition is short.
+        for line in try InvariantTests.code(under: "Tests", with: ["pause(milliseconds:"]) {
+            #expect(!line.text.contains(/pause\(milliseconds: \d\d/), "\(line.place) pauses for a fixed time")
         }
     }
 
