@@ -1,5 +1,5 @@
 package import ButtonModel
-import Flic
+package import Flic
 package import Radios
 
 /// Manages the known buttons, their links and sessions, and the pairing of new buttons.

@@ -1,4 +1,4 @@
-import Flic
+package import Flic
 
 // A lossless text form of a failure for recordings: its `name`, followed by the associated value, or by a more specific
 // name where several failures share a word.

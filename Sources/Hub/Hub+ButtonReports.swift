@@ -1,5 +1,6 @@
 import ButtonModel
 import Buttons
+import Flic
 import FlicdProtocol
 import JSON
 import MQTTTopics

@@ -57,7 +57,7 @@ struct InvariantTests {
                 }
                 guard let start,
                     lines[start..<index].contains(where: { line in
-                        line.prefix { $0 == " " } == indent && line.contains(/^ *case \(?([^:(]*, )?\.[a-z]/)
+                        line.prefix { $0 == " " } == indent && line.contains(/^ *case \(?\.[a-z]/)
                     })
                 else { continue }
                 found.append("\(file.path) \(lines[start].drop { $0 == " " })")

@@ -1,6 +1,7 @@
 import BluetoothHost
 import ButtonModel
 import Buttons
+import Radios
 import Simulator
 import TestSupport
 import Testing

@@ -129,7 +129,7 @@ class Site:
 
     def hello(self):
         buttons = {
-            name: {"serial": "BA00-A00001", "model": "flic2", "name": name, "firmware": 11,
+            name: {"serial": f"BA00-{name[-6:].upper()}", "model": "flic2", "name": name, "firmware": 11,
                    "n": len(self.journal[name]), "claimed": self.claimed[name], "done": 0}
             for name in self.ids
         }

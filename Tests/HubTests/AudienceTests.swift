@@ -3,6 +3,7 @@ import Flic
 import FlicdProtocol
 import JSON
 import MQTTTopics
+import Radios
 import Rules
 import Testing
 
@@ -222,7 +223,7 @@ struct AudienceTests {
     @Test("another radio that looks for a button reaches those who watch")
     func radio() {
         var house = ReportingHouse()
-        house.report(.assigned(Self.button, .first))
+        house.report(.effect(.assigned(Self.button, .first)))
         #expect(house.changed?["id"] == .string(Self.button.description))
     }
 

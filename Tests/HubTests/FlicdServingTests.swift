@@ -211,13 +211,13 @@ struct FlicdServingTests {
         #expect(DisconnectReason(name: link.name) == link)
     }
 
-    private static let failures: [(SessionFailure, FlicdDisconnectReason)] = [
+    private static let sessionFailures: [(SessionFailure, FlicdDisconnectReason)] = [
         (.verifyTimedOut, .connectionEstablishmentFailed), (.tooManyApps, .connectionEstablishmentFailed),
         (.invalidVerifier, .bondingKeysMismatch), (.quickVerifySignatureMismatch, .bondingKeysMismatch),
         (.packetSignatureMismatch, .unspecified), (.sessionEnded(reason: 3), .unspecified),
     ]
 
-    @Test("every failure of a session has its reason", arguments: failures)
+    @Test("every failure of a session has its reason", arguments: sessionFailures)
     func failure(of session: SessionFailure, reason: FlicdDisconnectReason) {
         #expect(FlicdDisconnectReason(session) == reason)
         #expect(SessionFailure(notation: session.notation) == session)

@@ -1,5 +1,6 @@
 import ButtonModel
 import Buttons
+import Flic
 import JSON
 import Radios
 import Rules
@@ -87,7 +88,7 @@ extension ButtonManager.Effect {
             (
                 .controllerFailed,
                 [
-                    "reason": .string(reason.name), "fault": .string(fault.rawValue),
+                    "reason": .string(redaction(reason)), "fault": .string(fault.rawValue),
                     "radio": JSONValue(radio.rawValue),
                 ]
             )
@@ -129,7 +130,7 @@ extension ButtonManager.Effect {
         case .buttonsWithoutLink(let buttons):
             (.waitingForSpace, ["buttons": .array(buttons.sorted().map { JSONValue($0) })])
         case .disconnected(let button, let reason):
-            (.disconnected, ["button": JSONValue(button), "reason": .string(redaction(reason))])
+            (.disconnected, ["button": JSONValue(button), "reason": .string(reason.name)])
         case .sessionFailed(let button, let failure):
             (.sessionFailed, ["button": JSONValue(button), "word": .string(failure.notation)])
         case .allDisconnected: (.allDisconnected, [:])
