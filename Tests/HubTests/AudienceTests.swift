@@ -232,6 +232,6 @@ struct AudienceTests {
         var house = ReportingHouse()
         house.take(.firmwareFiles([FirmwareFile(model: "flic2", version: 12)]))
         house.settle()
-        #expect(house.status?["update"]?["latest_version"] == "12")
+        #expect(house.status?["firmware"]?["latest_version"] == "12")
     }
 }
