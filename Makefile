@@ -10,6 +10,10 @@ help:  ## print this list
 build:  ## build for debugging
 	swift build
 
+quick:  ## run the tests of the deciding modules: no disk, no network, no random stories
+	swift test --skip '^(IntegrationTests|PlatformTests|EdgesTests|SetupTests)[.]' \
+		--skip 'StoryTests|StoryReplayTests|PowerCutTests|DiskFaultTests|DamagedStoreTests'
+
 test:  ## run all tests except the integration tests
 	swift test $(unit)
 
@@ -56,4 +60,4 @@ coverage:  ## measure the coverage of the tests, as JSON
 sim: build  ## run tryck demo
 	.build/debug/tryck demo
 
-.PHONY: help build test lint format check integration guest homeassistant machine fuzz docs golden coverage sim
+.PHONY: help build quick test lint format check integration guest homeassistant machine fuzz docs golden coverage sim

@@ -99,9 +99,8 @@ let package = Package(
         module("Radios", "BluetoothHost", "ButtonModel", "ESPHome"),
         module("Buttons", "Radios", "Flic", "ButtonModel"),
         module(
-            "Hub", "Bytes", "ButtonModel", "JSON", "Diagnostics", "FlicdProtocol", "Radios", "Buttons", "Gestures",
-            "Expressions",
-            "Rules", "MQTTTopics", "Feed"),
+            "Hub", "Bytes", "ButtonModel", "JSON", "Diagnostics", "FlicdProtocol", "Flic", "Radios", "Buttons",
+            "Gestures", "Expressions", "Rules", "MQTTTopics", "Feed"),
         module("Simulator", "Bytes", "ButtonModel", "BluetoothHost", "Flic"),
 
         // Edges

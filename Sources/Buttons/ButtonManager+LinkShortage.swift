@@ -131,7 +131,4 @@ extension ButtonManager {
             sendToSession(of: button, .setAutoDisconnectTime(autoDisconnectTime(of: button)), at: now)
         }
     }
-
-    /// The reasons for the end of a link whose button may have fallen silent. BlueZ does not tell.
-    package static let timeoutReasons = [DisconnectReason.connectionTimeout.name, DisconnectReason.unknown.name]
 }

@@ -126,7 +126,7 @@ extension ButtonManager {
         deadlines.cancel(.gracefulDisconnect(id))
         if link.isPairing { candidateFailed(.connectFailed, at: now) }
         let button = ButtonID(link.peer)
-        if known[button] != nil { effects.append(.disconnected(button, reason: reason.name)) }
+        if known[button] != nil { effects.append(.disconnected(button, reason)) }
         updateState(of: button)
         linkFreed(on: id.radio, at: now)
         linkEndedAtShutDown()
@@ -221,8 +221,7 @@ extension ButtonManager {
                 if link.isPairing {
                     candidateFailed(.session(failure), at: now)
                 } else {
-                    effects.append(
-                        .sessionFailed(button, name: failure.name, advice: PairingFailure.session(failure).advice))
+                    effects.append(.sessionFailed(button, failure))
                     updateState(of: button)
                 }
             case .needsEntropy: isToRestart = true

@@ -1,5 +1,5 @@
 package import ButtonModel
-import Flic
+package import Flic
 package import Radios
 
 /// Manages the known buttons, their links and sessions, and the pairing of new buttons.
@@ -77,8 +77,8 @@ package struct ButtonManager: Sendable {
         /// Answers `forget`: the button is not known any more.
         case forgotten(ButtonID)
         case state(ButtonID, ButtonState)
-        /// The link to a known button has ended, for a reason such as `connection_timeout`.
-        case disconnected(ButtonID, reason: String)
+        /// The link to a known button has ended.
+        case disconnected(ButtonID, DisconnectReason)
         /// The signal strength of a known button in dBm. Measured when the session is ready, after each battery
         /// reading, on `measureSignal`, and once in each search, from an advertisement.
         case signal(ButtonID, rssi: Int8)
@@ -117,8 +117,8 @@ package struct ButtonManager: Sendable {
         case notificationLost(RadioID)
         /// An advertisement, as far as `ButtonListening` requests it.
         case advertised(ButtonAdvertisement)
-        /// The session of a known button failed, with the failure's name and advice for the user. The pairing is kept.
-        case sessionFailed(ButtonID, name: String, advice: String)
+        /// The session of a known button failed. The pairing is kept.
+        case sessionFailed(ButtonID, SessionFailure)
         case needsEntropy
         /// Answers `shutDown`: no link is left, or the remaining links did not end in time.
         case allDisconnected

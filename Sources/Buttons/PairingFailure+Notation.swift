@@ -1,4 +1,4 @@
-import Flic
+package import Flic
 
 // A lossless text form of a failure for recordings: its `name`, followed by the associated value, or by a more specific
 // name where several failures share a word.
@@ -28,7 +28,7 @@ extension PairingFailure {
 }
 
 extension SessionFailure {
-    fileprivate var notation: String {
+    package var notation: String {
         switch self {
         case .verifyTimedOut, .appCredentialsDeniedByButton, .quickVerifySignatureMismatch, .packetSignatureMismatch,
             .tooManyApps, .notInPublicMode, .pairingExists:
@@ -42,11 +42,14 @@ extension SessionFailure {
         }
     }
 
-    fileprivate init?(notation: String) {
+    /// - Parameter notation: as `notation` gives it. A name without its details, as in older recordings, means the first
+    ///   failure of that name.
+    package init?(notation: String) {
         let plain: [SessionFailure] = [
             .verifyTimedOut, .appCredentialsDeniedByButton, .quickVerifySignatureMismatch, .packetSignatureMismatch,
             .tooManyApps, .notInPublicMode, .pairingExists, .unexpectedAddress, .invalidCertificate, .invalidVerifier,
-            .invalidCalculatedSignature,
+            .invalidCalculatedSignature, .attMTUTooSmall(23), .fullVerifyFailedUnknown(reason: 0),
+            .sessionEnded(reason: 0),
         ]
         let parts = notation.split(separator: " ", maxSplits: 1)
         if let failure = plain.first(where: { $0.notation == notation }) {
@@ -56,6 +59,8 @@ extension SessionFailure {
         } else if parts.count == 2, let reason = UInt8(parts[1]) {
             let coded: [SessionFailure] = [.fullVerifyFailedUnknown(reason: reason), .sessionEnded(reason: reason)]
             guard let failure = coded.first(where: { $0.name == parts[0] }) else { return nil }
+            self = failure
+        } else if let failure = plain.first(where: { $0.name == notation }) {
             self = failure
         } else {
             return nil

@@ -33,8 +33,7 @@ final class RadioEdge {
     private var bus: SystemBus?
     /// The connection to an ESPHome proxy, in place of `transport`.
     private var proxy: ProxyStream?
-    /// True if the transport `auto` has chosen BlueZ.
-    private var hasUsedBlueZ = false
+    private var automatic = AutomaticTransport()
     private var adapterSelection: AdapterSelection?
 
     /// - Parameters:
@@ -58,7 +57,7 @@ final class RadioEdge {
         case .bluez: openBus(.any)
         case .bluezIndex(let index): openBus(.index(index))
         case .bluezAddress(let address): openBus(.address(address))
-        case .auto: openBusOrAdapter()
+        case .auto: carryOut(automatic.opening())
         case .esphome(let host, let port, _): openProxy(host, UInt16(clamping: port))
         case .hciIndex, .hciAddress, .h4TCP, .h4Unix, .command, .simulated, .none: openController()
         }
@@ -175,40 +174,35 @@ final class RadioEdge {
         report(.closed("\(reason).", .absent))
     }
 
-    /// Uses BlueZ if it has a powered adapter, else a controller. Once BlueZ was used, it stays in use: a bluetoothd that is
-    /// being restarted must find its adapter again.
-    private func openBusOrAdapter() {
-        guard !hasUsedBlueZ else { return openBus(.any) }
+    // MARK: Automatic choice
+
+    private func carryOut(_ step: AutomaticTransport.Step) {
+        switch step {
+        case .ask: askBlueZ()
+        case .useBlueZ: openBus(.any)
+        case .useAdapter: openController()
+        }
+    }
+
+    private func askBlueZ() {
         let bus = SystemBus(loop: loop)
         self.bus = bus
         let failure = bus.open { [weak self, weak bus] event in
             guard let self, let bus, self.bus === bus else { return }
-            var hasAdapter = false
-            if case .reported(.objects(_, let objects)) = event {
-                hasAdapter = BlueZAdapter.find(.any, among: objects)?.isPowered ?? false
-            } else if case .reported(let input) = event, !input.isAnswer {
-                return
-            }
+            let step =
+                switch event {
+                case .reported(let input): automatic.reported(input)
+                case .failed: automatic.failed()
+                }
+            guard let step else { return }
             bus.close()
             self.bus = nil
-            guard hasAdapter else { return openController() }
-            hasUsedBlueZ = true
-            openBus(.any)
+            carryOut(step)
         }
         guard failure == nil else {
             self.bus = nil
-            return openController()
+            return carryOut(automatic.failed())
         }
         bus.perform(.call(BusCallID(rawValue: 0), .getManagedObjects))
-    }
-}
-
-extension BusInput {
-    /// True for the answer to a call.
-    fileprivate var isAnswer: Bool {
-        switch self {
-        case .objects, .answered, .acquired, .refused: true
-        case .ownerLost, .interfacesAdded, .interfacesRemoved, .propertiesChanged, .received, .ended: false
-        }
     }
 }

@@ -48,6 +48,10 @@ enum ButtonFact: Hashable, Sendable {
     /// The time of the last sighting, the number of presses, or the positions of the dials.
     case activity
     case updateProgress
+    /// The radio that has the button or looks for it.
+    case radio
+    /// The newest firmware file for the button's model.
+    case firmwareFile
 }
 
 /// The audiences of changes of buttons, besides the store.
@@ -77,23 +81,25 @@ struct ButtonAudiences: OptionSet, Sendable {
     static let flicd = ButtonAudiences(rawValue: 1 << 7)
     /// The clients that watch get a `changed` line with all that is known of the button.
     static let watchers = ButtonAudiences(rawValue: 1 << 8)
+    /// Engines that carry out the rules of a site, if this machine is one.
+    static let engines = ButtonAudiences(rawValue: 1 << 11)
 }
 
 extension ButtonFact {
     /// All audiences that show the fact or decide by it. An audience that is not listed is not informed of the fact.
     var audiences: ButtonAudiences {
         switch self {
-        case .pairing: [.flicd, .identities, .deviceList]
-        case .removal: [.flicd, .config, .status, .availability, .narration, .identities, .deviceList]
-        case .name: [.status, .narration, .deviceList, .watchers]
-        case .triggerMode, .ruleName: [.status, .deviceList, .watchers]
+        case .pairing: [.flicd, .identities, .deviceList, .engines]
+        case .removal: [.flicd, .config, .status, .availability, .narration, .identities, .deviceList, .engines]
+        case .name: [.status, .narration, .deviceList, .engines, .watchers]
+        case .triggerMode, .ruleName: [.status, .deviceList, .engines, .watchers]
         // `Hub.replaceRules` invalidates the list of devices once for all buttons.
-        case .rules(let isDifferent): isDifferent ? [.status, .watchers] : .status
-        case .nickname: [.status, .identities, .deviceList, .watchers]
-        case .firmware: [.status, .deviceList, .flicd, .watchers]
-        case .model: [.status, .config, .identities, .deviceList, .watchers]
-        case .source: [.deviceList, .watchers]
-        case .options: [.identities, .deviceList, .watchers]
+        case .rules(let isDifferent): isDifferent ? [.status, .engines, .watchers] : [.status, .engines]
+        case .nickname: [.status, .identities, .deviceList, .engines, .watchers]
+        case .firmware: [.status, .deviceList, .flicd, .engines, .watchers]
+        case .model: [.status, .config, .identities, .deviceList, .engines, .watchers]
+        case .source: [.deviceList, .engines, .watchers]
+        case .options: [.identities, .deviceList, .engines, .watchers]
         case .isConnectionWanted: .watchers
         case .state(let state, let before):
             (state == .ready) == (before == .ready)
@@ -102,6 +108,8 @@ extension ButtonFact {
         case .battery: [.statusSoon, .flicd, .rules]
         case .signal, .activity: .statusSoon
         case .updateProgress: .status
+        case .radio: [.status, .watchers]
+        case .firmwareFile: [.status, .config]
         }
     }
 }

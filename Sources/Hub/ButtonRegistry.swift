@@ -86,6 +86,11 @@ struct ButtonRegistry: Sendable {
         return set(.home(radio), of: button, announcing: nil)
     }
 
+    /// Another radio has the button, or looks for it, than before.
+    func radioChanged(_ button: ButtonID) -> ButtonChange? {
+        records[button] == nil ? nil : ButtonChange(button: button, fact: .radio)
+    }
+
     mutating func modelReported(_ button: ButtonID, _ model: FlicModel) -> ButtonChange? {
         guard records[button] != nil else { return nil }
         return set(.model(model), of: button, announcing: .model)

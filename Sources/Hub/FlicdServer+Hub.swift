@@ -1,5 +1,6 @@
 import ButtonModel
 import Buttons
+import Flic
 import FlicdProtocol
 import Radios
 
@@ -71,8 +72,7 @@ extension FlicdServer.Input {
             }
         // `announce` tells clients of the state before it records anything.
         case .state, .name, .ruleName, .nickname, .model, .source, .triggerMode, .rules, .options, .isConnectionWanted,
-            .signal,
-            .activity, .updateProgress:
+            .signal, .activity, .updateProgress, .radio, .firmwareFile:
             return nil
         }
     }
@@ -86,43 +86,78 @@ extension FlicdServer.Input {
     static func battery(_ button: ButtonID, millivolts: Int, at time: UTCTime) -> FlicdServer.Input {
         .battery(button, percentage: Int8(clamping: Battery.percentage(millivolts: millivolts)), at: time)
     }
+}
 
-    /// - Parameter reasonName: why the link ended, as `ButtonManager` reports it: the reason that the controller gave, or the name of
-    ///   the session's failure.
-    static func linkFailed(_ button: ButtonID, reasonName: String) -> FlicdServer.Input {
-        let reason: FlicdDisconnectReason =
-            switch reasonName {
-            case "connection_timeout", "radio_lost": .timedOut
-            case "failed_to_be_established", "verify_timed_out", "too_many_apps", "could_not_discover_services":
-                .connectionEstablishmentFailed
-            case "genuine_check_failed", "quick_verify_signature_mismatch": .bondingKeysMismatch
-            default: .unspecified
-            }
-        return .linkFailed(button, reason)
+extension FlicdDisconnectReason {
+    init(_ reason: DisconnectReason) {
+        switch reason {
+        case .connectionTimeout, .radioLost: self = .timedOut
+        case .failedToBeEstablished: self = .connectionEstablishmentFailed
+        case .remoteUserTerminated, .localHostTerminated, .superseded, .unknown, .other: self = .unspecified
+        }
+    }
+
+    init(_ failure: SessionFailure) {
+        switch failure {
+        case .verifyTimedOut, .tooManyApps: self = .connectionEstablishmentFailed
+        case .unexpectedAddress, .invalidCertificate, .invalidVerifier, .invalidCalculatedSignature,
+            .quickVerifySignatureMismatch:
+            self = .bondingKeysMismatch
+        case .attMTUTooSmall, .appCredentialsDeniedByButton, .packetSignatureMismatch, .notInPublicMode,
+            .fullVerifyFailedUnknown, .pairingExists, .sessionEnded:
+            self = .unspecified
+        }
     }
 }
 
 /// - Source: flicd notes, 10.
 extension PairingFailure {
     fileprivate func wizardResult(isControllerLost: Bool) -> FlicdScanWizardResult {
-        switch name {
-        case "already_connected_to_other_device": .buttonAlreadyConnectedToOtherDevice
-        case "connect_failed" where isControllerLost: .bluetoothUnavailable
-        case "app_credentials_denied_by_button": .buttonBelongsToOtherPartner
-        case "genuine_check_failed", "quick_verify_signature_mismatch", "full_verify_failed_unknown": .invalidData
-        case "not_in_public_mode": .buttonIsPrivate
-        default: .failedTimeout
+        switch self {
+        case .alreadyConnectedToOtherDevice: .buttonAlreadyConnectedToOtherDevice
+        case .connectFailed: isControllerLost ? .bluetoothUnavailable : .failedTimeout
+        case .noNewButtonsFound, .connectionTimeout, .couldNotDiscoverServices: .failedTimeout
+        case .session(let failure):
+            switch failure.outcome {
+            case .belongsToOtherPartner: .buttonBelongsToOtherPartner
+            case .invalidData: .invalidData
+            case .isPrivate: .buttonIsPrivate
+            case .failed: .failedTimeout
+            }
         }
     }
 
     /// Why a channel for the button that was to be paired ends; `nil` if the channel waits on.
     fileprivate var removedReason: FlicdRemovedReason? {
-        switch name {
-        case "no_new_buttons_found", "already_connected_to_other_device", "connection_timeout": nil
-        case "app_credentials_denied_by_button": .buttonBelongsToOtherPartner
-        case "genuine_check_failed", "quick_verify_signature_mismatch", "full_verify_failed_unknown": .invalidData
-        case "not_in_public_mode": .buttonIsPrivate
-        default: .verifyTimeout
+        switch self {
+        case .noNewButtonsFound, .alreadyConnectedToOtherDevice, .connectionTimeout: nil
+        case .couldNotDiscoverServices, .connectFailed: .verifyTimeout
+        case .session(let failure):
+            switch failure.outcome {
+            case .belongsToOtherPartner: .buttonBelongsToOtherPartner
+            case .invalidData: .invalidData
+            case .isPrivate: .buttonIsPrivate
+            case .failed: .verifyTimeout
+            }
+        }
+    }
+}
+
+extension SessionFailure {
+    /// The outcomes of a failed pairing that flicd's protocol tells apart.
+    fileprivate enum Outcome {
+        case belongsToOtherPartner, invalidData, isPrivate, failed
+    }
+
+    fileprivate var outcome: Outcome {
+        switch self {
+        case .appCredentialsDeniedByButton: .belongsToOtherPartner
+        case .unexpectedAddress, .invalidCertificate, .invalidVerifier, .invalidCalculatedSignature,
+            .quickVerifySignatureMismatch, .fullVerifyFailedUnknown:
+            .invalidData
+        case .notInPublicMode: .isPrivate
+        case .verifyTimedOut, .attMTUTooSmall, .packetSignatureMismatch, .tooManyApps, .pairingExists, .sessionEnded:
+            .failed
         }
     }
 }

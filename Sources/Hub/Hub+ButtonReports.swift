@@ -1,5 +1,6 @@
 import ButtonModel
 import Buttons
+import Flic
 import FlicdProtocol
 import JSON
 import MQTTTopics
@@ -79,7 +80,7 @@ extension Hub {
         case .assigned(let button, let radio):
             radios.assign(button, to: radio)
             invalidate(.bridgeRadios)
-            invalidate(.status(button))
+            announce(buttons.radioChanged(button), at: now)
         case .connectionMade(let button, let radio, let duration):
             radios.count(of: radio) { $0.connected(after: duration) }
             if buttons[button] != nil { radios.carried(button, by: radio) }
@@ -90,14 +91,15 @@ extension Hub {
         case .allDisconnected: finish(at: now)
         case .disconnected(let button, let reason):
             completePress(at: now)
-            if ButtonManager.timeoutReasons.contains(reason) { radios.linkTimedOut(button) }
-            advanceFlicdServer(.linkFailed(button, reasonName: reason), at: now)
-            broadcast(.disconnected(name(of: button), reason: reason))
-        case .sessionFailed(let button, let reason, let advice):
+            if reason.mayBeTimeout { radios.linkTimedOut(button) }
+            advanceFlicdServer(.linkFailed(button, FlicdDisconnectReason(reason)), at: now)
+            broadcast(.disconnected(name(of: button), reason: reason.name))
+        case .sessionFailed(let button, let failure):
             completePress(at: now)
-            advanceFlicdServer(.linkFailed(button, reasonName: reason), at: now)
-            log(.warning, "\(label(of: button)): the session failed (\(reason)); the pairing is kept. \(advice)")
-            broadcast(.sessionFailed(name(of: button), reason: reason, advice: advice))
+            advanceFlicdServer(.linkFailed(button, FlicdDisconnectReason(failure)), at: now)
+            let advice = PairingFailure.session(failure).advice
+            log(.warning, "\(label(of: button)): the session failed (\(failure.name)); the pairing is kept. \(advice)")
+            broadcast(.sessionFailed(name(of: button), reason: failure.name, advice: advice))
         case .anomaly(let text): log(.debug, text)
         }
     }

@@ -32,9 +32,7 @@ extension Hub {
             invalidate(.bridgeDevices)
             invalidateDevices(at: now)
         }
-        if uplink != nil, !audiences.isDisjoint(with: [.identities, .deviceList, .status]) {
-            uplinkLearns(button, at: now)
-        }
+        if audiences.contains(.engines), uplink != nil { uplinkLearns(button, at: now) }
         if audiences.contains(.serviceStatus) { reportServiceStatus() }
         if audiences.contains(.watchers) { broadcastChange(of: button) }
     }
@@ -60,8 +58,7 @@ extension Hub {
         case .removal(let departure, let label, let record): narrate(departure, label, record, at: now)
         case .name(let before): narrateName(of: change.button, before: before, at: now)
         case .pairing, .ruleName, .nickname, .firmware, .model, .source, .triggerMode, .rules, .options,
-            .isConnectionWanted,
-            .battery, .signal, .activity, .updateProgress, nil:
+            .isConnectionWanted, .battery, .signal, .activity, .updateProgress, .radio, .firmwareFile, nil:
             break
         }
     }
@@ -114,8 +111,7 @@ extension Hub {
                 advanceRules(.battery(change.button, Int64(percentage)), at: now)
             }
         case .pairing, .removal, .name, .ruleName, .nickname, .firmware, .model, .source, .triggerMode, .rules,
-            .options,
-            .isConnectionWanted, .signal, .activity, .updateProgress, nil:
+            .options, .isConnectionWanted, .signal, .activity, .updateProgress, .radio, .firmwareFile, nil:
             break
         }
     }

@@ -10,8 +10,7 @@ extension Hub {
         let before = buttons.values.map { firmwareFile(for: $0) }
         firmwareFiles = files
         for (record, file) in zip(buttons.values, before) where firmwareFile(for: record) != file {
-            invalidate(.status(record.identity.id))
-            invalidate(.config(record.identity.id))
+            announce(ButtonChange(button: record.identity.id, fact: .firmwareFile), at: now)
         }
     }
 

@@ -226,6 +226,15 @@ package enum DisconnectReason: Hashable, Sendable {
     /// Another error code of HCI (Bluetooth Core 5.4, Vol 1, Part F, 1.3).
     case other(UInt8)
 
+    /// True if the button may have fallen silent: nothing was received for the supervision timeout. BlueZ does not say why a
+    /// link has ended.
+    package var mayBeTimeout: Bool {
+        switch self {
+        case .connectionTimeout, .unknown: true
+        case .remoteUserTerminated, .localHostTerminated, .failedToBeEstablished, .superseded, .radioLost, .other: false
+        }
+    }
+
     /// The name in messages, in snake_case: `connection_timeout`, …, or `status_0x3d`.
     package var name: String {
         switch self {
@@ -237,6 +246,23 @@ package enum DisconnectReason: Hashable, Sendable {
         case .radioLost: "radio_lost"
         case .unknown: "unknown"
         case .other(let code): "status_0x" + (code < 0x10 ? "0" : "") + String(code, radix: 16)
+        }
+    }
+
+    /// - Parameter name: as `name` gives it; `nil` for other texts.
+    package init?(name: String) {
+        let plain: [DisconnectReason] = [
+            .connectionTimeout, .remoteUserTerminated, .localHostTerminated, .failedToBeEstablished, .superseded,
+            .radioLost, .unknown,
+        ]
+        if let reason = plain.first(where: { $0.name == name }) {
+            self = reason
+        } else if let code = UInt8(name.dropFirst("status_0x".count), radix: 16),
+            DisconnectReason.other(code).name == name
+        {
+            self = .other(code)
+        } else {
+            return nil
         }
     }
 }

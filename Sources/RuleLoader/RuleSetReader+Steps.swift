@@ -184,16 +184,10 @@ extension RuleSetReader {
             var isGood = true
             for key in kind == .waitFor ? ["retry"] : ["timeout", "retry"] {
                 guard fields.key(key) != nil, let written = fields.last(of: [key, action.text]) else { continue }
-                let hint: String? =
-                    switch (key, kind) {
-                    case ("timeout", .wait): "write it inside wait, beside until:"
-                    case ("timeout", .repeat): "use limit: inside repeat"
-                    default: nil
-                    }
                 let allowed = StepKind.listed { $0.timeLimit != nil || key == "timeout" && $0 == .waitFor }
                 checker.error(
                     "E210", at: written, "\"\(key)\" is allowed only with \(allowed), not with \"\(action.text)\"",
-                    hint: hint)
+                    hint: key == "timeout" ? kind.limitHint : nil)
                 isGood = false
             }
             return isGood

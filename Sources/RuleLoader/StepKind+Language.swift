@@ -245,6 +245,17 @@ extension StepKind {
         return names.dropLast().joined(separator: ", ") + " and " + last
     }
 
+    /// What to write instead of `timeout:` beside a step that does not take it; `nil` if there is nothing like it.
+    var limitHint: String? {
+        switch self {
+        case .wait: "write it inside wait, beside until:"
+        case .repeat: "use limit: inside repeat"
+        case .publish, .run, .shell, .http, .delay, .waitFor, .set, .cycle, .if, .choose, .script, .enable, .disable,
+            .cancel, .log, .stop:
+            nil
+        }
+    }
+
     /// The time limits as the reference lists them, from the shortest.
     static let timeLimits: String = {
         let limits = Set(allCases.compactMap(\.timeLimit)).sorted()

@@ -20,19 +20,20 @@ func serve(_ site: Site, on group: any EventLoopGroup) async -> String {
         case .unix(let path): .unixDomainSocket(path: path)
         }
     let configuration = HTTP1Channel.Configuration(
-        idleTimeout: .seconds(60),
+        additionalChannelHandlers: [ConnectionWatch(site.connections)], idleTimeout: .seconds(60),
         httpDecoderConfiguration: .init(maxHeaderFieldSize: 8192, maxHeaderListSize: 16384, maxHeaderFieldCount: 64))
     do {
         let connection = HTTP1Channel(
             responder: { request, writer, channel in
                 let context = SiteContext(source: ApplicationRequestContextSource(channel: channel, logger: logger))
+                site.connections.requestBegan(channel, hasBody: request.method != .get && request.method != .head)
+                defer { site.connections.responseEnded(channel) }
                 let response = await answer(request, context, router, site)
                 try await writer.write(response: response.head, body: response.body)
             }, configuration: configuration)
         let server = Server(
             childChannelSetup: connection,
-            configuration: ServerConfiguration(
-                address: address, availableConnectionsDelegate: MaximumAvailableConnections(maximumConnections)),
+            configuration: ServerConfiguration(address: address),
             onServerRunning: { _ in await TryckWeb.listening(site) }, eventLoopGroup: group, logger: logger)
         try await server.run()
         return "the server has ended"
@@ -40,9 +41,6 @@ func serve(_ site: Site, on group: any EventLoopGroup) async -> String {
         return "\(site.setup.web.listen) cannot be listened on: \(error). Stop what listens there, or set web.listen"
     }
 }
-
-/// The most connections. More of them wait until others are closed.
-private let maximumConnections = 128
 
 /// Removes the base path, and answers what no route answers.
 private func answer(

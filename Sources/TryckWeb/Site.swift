@@ -13,6 +13,7 @@ struct Site: Sendable {
     let daemon: DaemonRequests
     let work: HeavyWork
     let rules: RuleDesk
+    let connections = Connections()
 
     /// Where Debian puts the editor (`libjs-codemirror`).
     private static let codeMirror = "/usr/share/javascript/codemirror"

@@ -29,15 +29,19 @@ extension Request {
             }
         }
     }
+}
 
-    /// The octets of the body.
+extension Site {
+    /// The octets of a request's body.
     ///
     /// - Throws: `WebFailure` with 413 for a longer body.
-    func octets(upTo limit: Int = maximumBody) async throws(WebFailure) -> [UInt8] {
+    func octets(
+        of request: Request, _ context: SiteContext, upTo limit: Int = maximumBody
+    ) async throws(WebFailure) -> [UInt8] {
         var octets: [UInt8] = []
         var count = 0
         do {
-            for try await buffer in body {
+            for try await buffer in request.body {
                 count += buffer.readableBytes
                 if count <= limit { octets.append(contentsOf: buffer.readableBytesView) } else { octets = [] }
                 // What is a little too long is read to its end, because some clients read no answer before they have sent all.
@@ -46,6 +50,7 @@ extension Request {
         } catch {
             throw WebFailure(.badRequest, "the body is not complete; send it again")
         }
+        connections.bodyEnded(context.channel)
         guard count <= limit else { throw .tooLong(limit) }
         return octets
     }

@@ -48,5 +48,6 @@ extension HTTPField.Name {
     static let mark = HTTPField.Name("X-Tryck")!
     static let referrerPolicy = HTTPField.Name("Referrer-Policy")!
     static let accelBuffering = HTTPField.Name("X-Accel-Buffering")!
+    static let forwardedFor = HTTPField.Name("X-Forwarded-For")!
     static let lastEventID = HTTPField.Name("Last-Event-ID")!
 }

@@ -30,9 +30,8 @@ struct ImportTests {
         "Radios": ["BluetoothHost", "ButtonModel", "ESPHome"],
         "Buttons": ["Radios", "Flic", "ButtonModel"],
         "Hub": [
-            "Bytes", "ButtonModel", "JSON", "Diagnostics", "FlicdProtocol", "Radios", "Buttons", "Gestures",
-            "Expressions",
-            "Rules", "MQTTTopics", "Feed",
+            "Bytes", "ButtonModel", "JSON", "Diagnostics", "FlicdProtocol", "Flic", "Radios", "Buttons", "Gestures",
+            "Expressions", "Rules", "MQTTTopics", "Feed",
         ],
         "Simulator": ["Bytes", "ButtonModel", "BluetoothHost", "Flic"],
         "Reactor": ["CLinux", "Glibc", "Synchronization"],

@@ -95,6 +95,10 @@ struct InvariantTests {
                 #expect(!line.text.contains(word), "\(line.place) has \(word)")
             }
         }
+        // A pause between two looks at a condition is short.
+        for line in try InvariantTests.code(under: "Tests", with: ["pause(milliseconds:"]) {
+            #expect(!line.text.contains(/pause\(milliseconds: \d\d/), "\(line.place) pauses for a fixed time")
+        }
     }
 
     @Test("where the loop runs, no task of a test waits for a thread of the cooperative pool")

@@ -136,8 +136,7 @@ struct KnownButtonTests {
         room.reach("hall", false)
         room.wait(.seconds(30))
         room.reach("hall", true)
-        let failure = ButtonManager.Effect.sessionFailed(
-            KnownButtonTests.id, name: "pairing_exists", advice: PairingFailure.session(.pairingExists).advice)
+        let failure = ButtonManager.Effect.sessionFailed(KnownButtonTests.id, .pairingExists)
         for count in 1...3 {
             room.press("hall", .click)
             room.wait(.seconds(5))

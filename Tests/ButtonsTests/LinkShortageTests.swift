@@ -1,6 +1,7 @@
 import BluetoothHost
 import ButtonModel
 import Buttons
+import Radios
 import Simulator
 import TestSupport
 import Testing
@@ -97,7 +98,7 @@ struct LinkShortageTests {
         room.forget()
         room.wait(.seconds(10))
         #expect(room.manager.state(of: Self.ids[0]) != .ready)
-        #expect(room.said.contains(.disconnected(Self.ids[0], reason: "remote_user_terminated")))
+        #expect(room.said.contains(.disconnected(Self.ids[0], .remoteUserTerminated)))
         room.wait(.seconds(60))
         #expect(room.manager.state(of: Self.ids[1]) == .ready)
     }

@@ -3,6 +3,7 @@ import Flic
 import FlicdProtocol
 import JSON
 import MQTTTopics
+import Radios
 import Rules
 import Testing
 
@@ -44,7 +45,7 @@ private struct ReportingHouse {
         ask("watch")
     }
 
-    mutating func take(_ input: Hub.Input) { carryOut(hub.handleCompletely(input, at: now)) }
+    mutating func take(_ input: Hub.Input) { carryOut(hub.handleChecked(input, at: now)) }
 
     mutating func ask(_ request: String, _ data: JSONValue = .object([])) {
         let line: JSONValue = ["request": .string(request), "data": data]
@@ -217,5 +218,20 @@ struct AudienceTests {
             dials: [:])
         house.request("button/disconnect", ["id": "BA00-H00002"], answeredBy: .known(known))
         #expect(house.changed?["is_connection_wanted"] == false)
+    }
+
+    @Test("another radio that looks for a button reaches those who watch")
+    func radio() {
+        var house = ReportingHouse()
+        house.report(.effect(.assigned(Self.button, .first)))
+        #expect(house.changed?["id"] == .string(Self.button.description))
+    }
+
+    @Test("a firmware file for the button's model reaches the button's own topic")
+    func firmwareFile() {
+        var house = ReportingHouse()
+        house.take(.firmwareFiles([FirmwareFile(model: "flic2", version: 12)]))
+        house.settle()
+        #expect(house.status?["firmware"]?["latest_version"] == "12")
     }
 }

@@ -24,16 +24,16 @@ private struct ServingHouse {
             sources: ["flicd://attic:5551"],
             flicdListen: isServing ? "127.0.0.1:5551" : nil)
         hub = Hub(configuration, stored: StoredState(installationID: "00ff", buttons: stored), rules: RuleSet())
-        _ = hub.handleCompletely(.wallClock(UTCTime(milliseconds: 1_795_000_000_000)), at: now)
-        _ = hub.handleCompletely(.start, at: now)
-        _ = hub.handleCompletely(.flicd(.connected(Self.client, peer: "127.0.0.1:1")), at: now)
+        _ = hub.handleChecked(.wallClock(UTCTime(milliseconds: 1_795_000_000_000)), at: now)
+        _ = hub.handleChecked(.start, at: now)
+        _ = hub.handleChecked(.flicd(.connected(Self.client, peer: "127.0.0.1:1")), at: now)
     }
 
     mutating func ask(_ commands: FlicdCommand...) -> [FlicdEvent] {
-        heard(hub.handleCompletely(.flicd(.received(Self.client, commands.flatMap { $0.encoded() })), at: now))
+        heard(hub.handleChecked(.flicd(.received(Self.client, commands.flatMap { $0.encoded() })), at: now))
     }
 
-    mutating func tell(_ input: Hub.Input) -> [FlicdEvent] { heard(hub.handleCompletely(input, at: now)) }
+    mutating func tell(_ input: Hub.Input) -> [FlicdEvent] { heard(hub.handleChecked(input, at: now)) }
 
     /// The events for clients after a change in a part of the hub.
     mutating func hear(_ body: (inout Hub, Instant) -> Void) -> [FlicdEvent] {
@@ -200,19 +200,28 @@ struct FlicdServingTests {
         #expect(heard.last == .scanWizardCompleted(id: 3, .bluetoothUnavailable))
     }
 
-    private static let ends: [(String, FlicdDisconnectReason)] = [
-        ("connection_timeout", .timedOut), ("remote_user_terminated", .unspecified),
-        ("failed_to_be_established", .connectionEstablishmentFailed),
-        ("verify_timed_out", .connectionEstablishmentFailed), ("too_many_apps", .connectionEstablishmentFailed),
-        ("could_not_discover_services", .connectionEstablishmentFailed),
-        ("genuine_check_failed", .bondingKeysMismatch), ("quick_verify_signature_mismatch", .bondingKeysMismatch),
-        ("packet_signature_mismatch", .unspecified),
+    private static let ends: [(DisconnectReason, FlicdDisconnectReason)] = [
+        (.connectionTimeout, .timedOut), (.radioLost, .timedOut), (.remoteUserTerminated, .unspecified),
+        (.failedToBeEstablished, .connectionEstablishmentFailed), (.other(0x3D), .unspecified),
     ]
 
     @Test("every end of a link has its reason", arguments: ends)
-    func end(reasonName: String, reason: FlicdDisconnectReason) {
-        let button = ButtonID(ServingHouse.hall)
-        #expect(FlicdServer.Input.linkFailed(button, reasonName: reasonName) == .linkFailed(button, reason))
+    func end(of link: DisconnectReason, reason: FlicdDisconnectReason) {
+        #expect(FlicdDisconnectReason(link) == reason)
+        #expect(DisconnectReason(name: link.name) == link)
+    }
+
+    private static let sessionFailures: [(SessionFailure, FlicdDisconnectReason)] = [
+        (.verifyTimedOut, .connectionEstablishmentFailed), (.tooManyApps, .connectionEstablishmentFailed),
+        (.invalidVerifier, .bondingKeysMismatch), (.quickVerifySignatureMismatch, .bondingKeysMismatch),
+        (.packetSignatureMismatch, .unspecified), (.sessionEnded(reason: 3), .unspecified),
+    ]
+
+    @Test("every failure of a session has its reason", arguments: sessionFailures)
+    func failure(of session: SessionFailure, reason: FlicdDisconnectReason) {
+        #expect(FlicdDisconnectReason(session) == reason)
+        #expect(SessionFailure(notation: session.notation) == session)
+        #expect(SessionFailure(notation: session.name)?.name == session.name)
     }
 
     @Test("an address that cannot be listened on is logged once, and tried again after 1 s, 2 s, and at most 60 s")
@@ -221,17 +230,17 @@ struct FlicdServingTests {
         var waits: [Int64] = []
         var lines = 0
         for _ in 0..<8 {
-            let effects = house.hub.handleCompletely(.flicd(.notListening("it is taken.")), at: house.now)
+            let effects = house.hub.handleChecked(.flicd(.notListening("it is taken.")), at: house.now)
             lines += effects.count { if case .log(.error, _) = $0 { true } else { false } }
             guard let deadline = house.hub.deadlines.deadline(of: .flicdListener) else { break }
             waits.append((deadline - house.now).milliseconds / 1000)
             house.now = deadline
-            #expect(house.hub.handleCompletely(.timerFired, at: house.now).contains(.flicd(.listen)))
+            #expect(house.hub.handleChecked(.timerFired, at: house.now).contains(.flicd(.listen)))
         }
         #expect(waits == [1, 2, 4, 8, 16, 32, 60, 60])
         #expect(lines == 1)
-        _ = house.hub.handleCompletely(.flicd(.listening("127.0.0.1:5551", warning: nil)), at: house.now)
-        _ = house.hub.handleCompletely(.flicd(.notListening("it is taken.")), at: house.now)
+        _ = house.hub.handleChecked(.flicd(.listening("127.0.0.1:5551", warning: nil)), at: house.now)
+        _ = house.hub.handleChecked(.flicd(.notListening("it is taken.")), at: house.now)
         #expect(house.hub.deadlines.deadline(of: .flicdListener) == house.now + .seconds(1))
     }
 
@@ -240,6 +249,6 @@ struct FlicdServingTests {
         var house = ServingHouse(isServing: false)
         #expect(house.ask(.ping(id: 1)).isEmpty)
         #expect(
-            house.hub.handleCompletely(.flicd(.notListening("x")), at: house.now).allSatisfy { $0 != .flicd(.listen) })
+            house.hub.handleChecked(.flicd(.notListening("x")), at: house.now).allSatisfy { $0 != .flicd(.listen) })
     }
 }

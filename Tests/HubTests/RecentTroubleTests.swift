@@ -47,12 +47,12 @@ struct RecentTroubleTests {
         var hub = Hub(
             HubConfiguration(version: "9", radios: [], capture: "/tmp/hci"),
             stored: StoredState(installationID: "05a1"), rules: RuleSet())
-        _ = hub.handleCompletely(.wallClock(Self.noon), at: Instant(nanoseconds: 0))
-        _ = hub.handleCompletely(.start, at: Instant(nanoseconds: 0))
-        _ = hub.handleCompletely(.brokerDisconnected("refused"), at: Instant(nanoseconds: 1_000_000_000))
-        _ = hub.handleCompletely(.brokerConnected, at: Instant(nanoseconds: 2_000_000_000))
+        _ = hub.handleChecked(.wallClock(Self.noon), at: Instant(nanoseconds: 0))
+        _ = hub.handleChecked(.start, at: Instant(nanoseconds: 0))
+        _ = hub.handleChecked(.brokerDisconnected("refused"), at: Instant(nanoseconds: 1_000_000_000))
+        _ = hub.handleChecked(.brokerConnected, at: Instant(nanoseconds: 2_000_000_000))
         let client = Hub.ClientID(rawValue: 1)
-        let effects = hub.handleCompletely(
+        let effects = hub.handleChecked(
             .controlLine(client, Array(#"{"request":"status","data":{}}"#.utf8)),
             at: Instant(nanoseconds: 3_000_000_000))
         let answer = try #require(

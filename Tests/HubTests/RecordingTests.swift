@@ -153,8 +153,8 @@ struct RecordingTests {
         case .firmware: [.firmware(button, version: .max)]
         case .model: [.model(button, .duo), .model(button, .twist)]
         case .nickname: [.nickname(button, "")]
-        case .sessionFailed: [.sessionFailed(button, name: "verify_timed_out", advice: "Try again.")]
-        case .disconnected: [.disconnected(button, reason: "timeout")]
+        case .sessionFailed: [.sessionFailed(button, .invalidVerifier)]
+        case .disconnected: [.disconnected(button, .other(0x3D))]
         case .firmwareUpdate:
             [FirmwareProgress.waiting, .transferring(percentage: 7), .finished, .failed(name: "a", advice: "B.")].map {
                 .firmwareUpdate(button, $0)
@@ -408,11 +408,11 @@ struct RecordingTests {
         var hub = Hub(RecordingTests.header.configuration, stored: RecordingTests.header.stored, rules: RuleSet())
         let now = Instant(nanoseconds: 7)
         _ = hub.beginRecording(RecordingTests.header, hiding: ["", "hci"], at: now)
-        _ = hub.handleCompletely(.transportClosed("hci:0 is gone"), at: now)
+        _ = hub.handleChecked(.transportClosed("hci:0 is gone"), at: now)
         #expect(hub.recordedLine(.transportClosed("hci:0 is gone"), at: now)?["reason"] == "***:0 is gone")
-        _ = hub.handleCompletely(.start, at: now)
+        _ = hub.handleChecked(.start, at: now)
         hub.endRecording()
-        _ = hub.handleCompletely(.transportOpened(), at: now)
+        _ = hub.handleChecked(.transportOpened(), at: now)
         #expect(hub.recordedLine(.transportOpened(), at: now) == nil)
         #expect(!hub.buttonSource.hasReports)
     }
@@ -423,11 +423,11 @@ struct RecordingTests {
         let now = Instant(nanoseconds: 7)
         _ = hub.beginRecording(RecordingTests.header, isExact: false, at: now)
         for (input, isKept) in [(Hub.Input.start, true), (.timerFired, false), (.published(1), false)] {
-            _ = hub.handleCompletely(input, at: now)
+            _ = hub.handleChecked(input, at: now)
             #expect((hub.recordedLine(input, isForHistory: true, at: now) != nil) == isKept)
             #expect(!hub.buttonSource.hasReports)
         }
-        _ = hub.handleCompletely(.published(1), at: now)
+        _ = hub.handleChecked(.published(1), at: now)
         #expect(hub.recordedLine(.published(1), at: now) != nil)
     }
 

@@ -39,7 +39,7 @@ struct FlicdHouse {
 
     @discardableResult
     mutating func take(_ input: Hub.Input) -> [Hub.Effect] {
-        effects.append(hub.handleCompletely(input, at: now))
+        effects.append(hub.handleChecked(input, at: now))
         if let line = hub.recordedLine(input, at: now) { lines.append(line) }
         return effects[effects.count - 1]
     }
@@ -152,9 +152,9 @@ struct SourceTests {
         var house = FlicdHouse()
         for round in 0..<3 {
             house.connect((0..<200).map { BluetoothAddress(rawValue: UInt64(0x1000 * (round + 1) + $0)) })
-            _ = house.hub.handleCompletely(.source(0, .closed("reset")), at: house.now)
+            _ = house.hub.handleChecked(.source(0, .closed("reset")), at: house.now)
             house.now = house.now + .seconds(60)
-            _ = house.hub.handleCompletely(.timerFired, at: house.now)
+            _ = house.hub.handleChecked(.timerFired, at: house.now)
         }
         #expect(house.hub.buttons.count == FlicdSource.maximumButtons)
     }
@@ -193,7 +193,7 @@ struct SourceTests {
             .button(id: 1, .singleOrDoubleClick, .buttonSingleClick, wasQueued: true, timeDifference: 2),
             .button(id: 1, .singleOrDoubleClickOrHold, .buttonSingleClick, wasQueued: true, timeDifference: 2),
         ]
-        let effects = house.hub.handleCompletely(
+        let effects = house.hub.handleChecked(
             .source(0, .received(stored.flatMap { $0.encoded() })), at: house.now)
         let clicks = house.messages(effects).values.filter { $0["event_type"] == "click" || $0["event"] == "click" }
         #expect(clicks.contains { $0["queued"] == true && $0["age_ms"] == 2000 }, "\(house.messages(effects))")
@@ -388,13 +388,13 @@ struct SourceTests {
         var house = FlicdHouse()
         house.connect()
         #expect(house.ask("status").answer["data"]?["ok"] == true)
-        _ = house.hub.handleCompletely(.source(0, .closed("it closed the connection")), at: house.now)
+        _ = house.hub.handleChecked(.source(0, .closed("it closed the connection")), at: house.now)
         let status = house.ask("status").answer["data"]
         #expect(status?["faults"] == ["flicd://attic:5551: it closed the connection"])
         #expect(status?["sources"]?.arrayValue?.first?["connected"] == false)
         #expect(house.ask("button", ["id": "AA12-C34560"]).answer["data"]?["state"] == "disconnected")
         house.now = house.now + .seconds(1)
-        #expect(house.hub.handleCompletely(.timerFired, at: house.now).contains(.source(0, .connect)))
+        #expect(house.hub.handleChecked(.timerFired, at: house.now).contains(.source(0, .connect)))
         house.connect()
         #expect(house.ask("status").answer["data"]?["ok"] == true)
     }
@@ -564,10 +564,10 @@ struct SourceTests {
             .getButtonInfoResponse(FlicdButtonInfo(address: FlicdHouse.kitchen, serial: "AA12-C34560", flicVersion: 1)))
         #expect(Self.steps(paired) == ["paired"])
         house.now = house.now + .seconds(1)
-        let next = house.hub.handleCompletely(.timerFired, at: house.now)
+        let next = house.hub.handleChecked(.timerFired, at: house.now)
         #expect(FlicdHouse.sent(next) == [.createScanWizard(id: 4)])
         house.now = house.now + .seconds(29)
-        let ended = house.hub.handleCompletely(.timerFired, at: house.now)
+        let ended = house.hub.handleChecked(.timerFired, at: house.now)
         #expect(Self.steps(ended) == ["ended"])
         #expect(FlicdHouse.sent(ended).contains(.cancelScanWizard(id: 4)))
         #expect(house.ask("status").answer["data"]?["permit_join"] == false)

@@ -35,7 +35,7 @@ struct AddOnTests {
     ///
     /// - Parameter programs: the directory of the program `tryckd`.
     private func addOn(
-        _ options: String, supervisor: Int? = nil, programs: String? = nil, user: String = "root"
+        _ options: String, supervisor: Int? = nil, programs: String? = nil, user: String = "root", page: Int? = nil
     ) throws -> Program {
         try workshop.write("data/options.json", options)
         let path = programs ?? URL(filePath: Workshop.built("tryckd")).deletingLastPathComponent().path
@@ -45,7 +45,7 @@ struct AddOnTests {
                 "TRYCK_ADDON_DATA": workshop.path("data"), "TRYCK_ADDON_FILES": workshop.path("files"),
                 "TRYCK_SUPERVISOR": "http://127.0.0.1:\(try supervisor ?? Workshop.freePort())",
                 "TRYCK_EXAMPLES": Self.folder.appending(path: "../../debian").path, "SUPERVISOR_TOKEN": "tin-9911",
-                "TRYCK_ADDON_USER": user,
+                "TRYCK_ADDON_USER": user, "TRYCK_ADDON_PAGE": "127.0.0.1:\(try page ?? Workshop.freePort())",
                 "RUNTIME_DIRECTORY": workshop.directory.path, "PATH": path + ":/usr/bin:/bin",
             ])
     }
@@ -86,6 +86,28 @@ struct AddOnTests {
         // The script has become the daemon, so the Supervisor stops the daemon itself.
         daemon.signal(SIGTERM)
         #expect(try daemon.status() == 0)
+    }
+
+    @Test("the page is there for the Supervisor alone, and ends with the daemon")
+    func page() throws {
+        let port = try Workshop.freePort()
+        let daemon = try addOn(#"{"adapter":"none","broker":"none"}"#, page: port)
+        try daemon.line(containing: "is running")
+        try daemon.line(containing: "tryck-web listens on 127.0.0.1:\(port)")
+        let answer = try workshop.start("/usr/bin/curl", ["-sS", "http://127.0.0.1:\(port)/"])
+        try answer.line(containing: "only Home Assistant's ingress is let in")
+        let page = try #require(processes(of: "tryck-web").first)
+        daemon.signal(SIGTERM)
+        #expect(try daemon.status() == 0)
+        try workshop.wait { kill(page, 0) != 0 }
+    }
+
+    /// The processes of this program whose configuration is that of the add-on.
+    private func processes(of program: String) throws -> [pid_t] {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { pid_t($0) }.filter { process in
+            let arguments = (try? String(contentsOfFile: "/proc/\(process)/cmdline", encoding: .utf8)) ?? ""
+            return arguments.hasPrefix("\(program)\0") && arguments.contains(workshop.path("data/tryck.yaml"))
+        }
     }
 
     @Test("the add-on uses the broker in its options, and leaves out empty options")

@@ -113,7 +113,7 @@ struct DoctorTests {
         #expect(try found(ERFKILL)?.mend == "sudo rfkill unblock bluetooth")
         let daemon = workshop.path("bluetoothd")
         try FileManager.default.copyItem(atPath: "/usr/bin/sleep", toPath: daemon)
-        let running = "\(daemon) 60 >&- 2>&- &\nuntil grep -q bluetoothd /proc/2/comm; do :; done"
+        let running = "\(daemon) 60 >&- 2>&- &\nuntil grep -q bluetoothd /proc/2/comm; do sleep 0.01; done"
         // BlueZ may have another adapter.
         #expect(try found(0, running) == nil)
         try configure("{broker: none}", transport: "auto")

@@ -239,6 +239,25 @@ def malformed(site: Site) -> None:
     expect(site.client.get('/api/session').status == 200, 'it has ended')
 
 
+@point('a stranger who holds two hundred connections keeps nobody else out')
+def many_connections(site: Site) -> None:
+    idle = []
+    try:
+        for number in range(200):
+            connection = socket.create_connection(('127.0.0.1', site.port), timeout=5)
+            if number % 2:
+                connection.sendall(b'POST /login HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Tryck: 1\r\nContent-Length: 100\r\n\r\n{')
+            idle.append(connection)
+        began = time.monotonic()
+        visitor = site.new()
+        expect(visitor.get('/').status == 200, 'the page')
+        expect(site.client.get('/api/session').status == 200, 'the session')
+        expect(time.monotonic() - began < 5, f'{time.monotonic() - began:.1f} s')
+    finally:
+        for connection in idle:
+            connection.close()
+
+
 @point('thirty-two streams are open at a time, and a closed one makes room')
 def streams(site: Site) -> None:
     open_streams = [Stream(site.client) for _ in range(32)]
@@ -416,7 +435,8 @@ def read_only(site: Site) -> None:
 def proxy(site: Site) -> None:
     path = site.house.directory / 'page.sock'
     site.house.start_page(f'{{listen: "unix:{path}", password: {PASSWORD}}}', 'proxied.yaml', 'proxied')
-    port = nginx(site, f'proxy_pass http://unix:{path}:/; proxy_set_header Host home.example;')
+    port = nginx(site, f'proxy_pass http://unix:{path}:/; proxy_set_header Host home.example; '
+                       'proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;')
     client = Client(('127.0.0.1', port), prefix='/ingress/x1')
     client.sign_in()
     expect(client.get('/').headers['content-type'].startswith('text/html'), 'the page')
@@ -428,6 +448,12 @@ def proxy(site: Site) -> None:
     stream.next(kind='event', event='down')
     press(site, 'up')
     stream.close()
+    stranger = Client(('127.0.0.1', port), source='127.0.0.2', prefix='/ingress/x1')
+    statuses = [
+        stranger.post('/login', {'password': f'wrong {number}'}, X_Forwarded_For=f'192.0.2.{number}').status for number in range(6)
+    ]
+    expect(statuses == [401] * 5 + [429], statuses)
+    expect(Client(('127.0.0.1', port), prefix='/ingress/x1').sign_in() is None, 'another visitor is locked out')
 
 
 @point('Home Assistant\'s ingress signs in, and no other address does')

@@ -46,6 +46,11 @@ struct PasswordMaskTests {
             ("shell: tool --token hunter2 x", "shell: tool --token *** x"),
             ("password: &pw hunter2", "password: &pw ***"),
             ("headers: {Cookie: a=hunter2}", "headers: {Cookie: ***}"),
+            ("auth: hunter2", "auth: ***"), ("headers: {X-Auth: hunter2}", "headers: {X-Auth: ***}"),
+            ("url: \"https://host/?key=hunter2&a=b\"", "url: \"https://host/?key=***&a=b\""),
+            ("shell: curl -u ada:hunter2 host", "shell: curl -u *** host"),
+            ("run: [curl, \"-u\", \"ada:hunter2\", host]", "run: [curl, \"-u\", \"***\", host]"),
+            ("shell: mosquitto_pub -u ada -P hunter2 -t a", "shell: mosquitto_pub -u ada -P *** -t a"),
         ])
     func hidden(text: String, shown: String) throws {
         #expect(shape(text) == shown)
@@ -59,7 +64,8 @@ struct PasswordMaskTests {
             "token: \"{{ states.token }}\"", "topic: home/token/set", "id: secret_door",
             "secret_door:\n  id: x\n  on: y",
             "condition: variables.token == \"x\"", "token: false", "url: https://host:80/path",
-            "alias: The secret garden",
+            "alias: The secret garden", "author: Ada", "pass the ball: x", "shell: tool -u ada", "key: value",
+            "shell: \"curl -u {{ states.login }}\"", "shell: curl -u $LOGIN",
             "shell: curl -H \"X-Token: $TOKEN\"",
         ])
     func shown(text: String) { #expect(masked(text) == text) }

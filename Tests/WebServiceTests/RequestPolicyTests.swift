@@ -13,6 +13,16 @@ struct RequestPolicyTests {
         .init(isChange: isChange, peer: peer, host: host, origin: origin, isMarked: isMarked)
     }
 
+    @Test("a proxy at a Unix socket says who its visitor is; what the visitor has invented stands before it")
+    func visitors() {
+        let proxy = RequestPolicy(.proxy)
+        #expect(proxy.visitor(peer: nil, forwarded: ["192.0.2.9, 198.51.100.7"]) == "198.51.100.7")
+        #expect(proxy.visitor(peer: nil, forwarded: ["192.0.2.9", "2001:db8::1"]) == "2001:db8::1")
+        #expect(proxy.visitor(peer: nil, forwarded: []) == "a proxy")
+        #expect(proxy.visitor(peer: nil, forwarded: ["192.0.2.9, unknown"]) == "a proxy")
+        #expect(browsers.visitor(peer: "192.0.2.1", forwarded: ["192.0.2.9"]) == "192.0.2.1")
+    }
+
     @Test(
         "addresses and the names of this machine are hosts",
         arguments: [

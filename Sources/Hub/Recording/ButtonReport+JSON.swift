@@ -1,5 +1,6 @@
 import ButtonModel
 import Buttons
+import Flic
 import JSON
 import Radios
 import Rules
@@ -129,9 +130,9 @@ extension ButtonManager.Effect {
         case .buttonsWithoutLink(let buttons):
             (.waitingForSpace, ["buttons": .array(buttons.sorted().map { JSONValue($0) })])
         case .disconnected(let button, let reason):
-            (.disconnected, ["button": JSONValue(button), "reason": .string(redaction(reason))])
-        case .sessionFailed(let button, let name, let advice):
-            (.sessionFailed, ["button": JSONValue(button), "word": .string(name), "advice": .string(advice)])
+            (.disconnected, ["button": JSONValue(button), "reason": .string(reason.name)])
+        case .sessionFailed(let button, let failure):
+            (.sessionFailed, ["button": JSONValue(button), "word": .string(failure.notation)])
         case .allDisconnected: (.allDisconnected, [:])
         case .abandoned(let address): (.abandoned, ["address": JSONValue(address)])
         case .capacity(let acceptListSize, let linkLimit):
@@ -227,10 +228,14 @@ extension ButtonManager.Effect {
                 try report.member("buttons") { value in
                     value.arrayValue.map { Set($0.compactMap { $0.stringValue.flatMap { ButtonID($0) } }) }
                 })
-        case .disconnected: .disconnected(try report.button("button"), reason: try report.string("reason"))
+        case .disconnected:
+            .disconnected(
+                try report.button("button"),
+                try report.member("reason") { $0.stringValue.flatMap { DisconnectReason(name: $0) } })
         case .sessionFailed:
             .sessionFailed(
-                try report.button("button"), name: try report.string("word"), advice: try report.string("advice"))
+                try report.button("button"),
+                try report.member("word") { $0.stringValue.flatMap { SessionFailure(notation: $0) } })
         case .allDisconnected: .allDisconnected
         case .abandoned: .abandoned(try report.member("address", \.addressValue))
         case .assigned:

@@ -1,13 +1,16 @@
 /// Finds passwords that are written in clear in a rules file.
 ///
 /// They are found by their text, because comments, scripts, and files that are not YAML have passwords, too: what follows a word
-/// such as `password` or `token` and a colon or an equals sign, the user and password of an address, and what follows `Bearer`.
+/// such as `password` or `token` and a colon or an equals sign, the user and password of an address, what follows `Bearer`, and
+/// what follows the options `-u` of curl and `-P` of mosquitto_pub.
 /// `!secret`, `!env_var` and templates reveal nothing. It is better to hide a harmless word than to show a password.
 package struct PasswordPlaces {
     private static let words = [
         "passw", "pasw", "passp", "pwd", "secret", "token", "apikey", "api_key", "api-key", "access_key", "private_key",
-        "authorization", "credential", "cookie", "psk", "application-key",
+        "authorization", "credential", "cookie", "psk", "application-key", "?key", "&key", "?auth", "&auth", "-auth",
     ].map { Array($0.utf8) }
+    /// Words that are part of harmless words, such as `author` and `passage`.
+    private static let wholeWords = ["auth", "pass"].map { Array($0.utf8) }
     private static let schemes = ["bearer ", "basic "].map { Array($0.utf8) }
     private static let harmless: Set<[UInt8]> = Set(
         ["true", "false", "null", "~", "yes", "no"].map { Array($0.utf8) })
@@ -72,6 +75,11 @@ package struct PasswordPlaces {
                 index = visitToken(index + scheme.count, range)
             } else if let word = Self.words.first(where: { matches($0, at: index, range) }) {
                 index = visitWord(index, index + word.count, range, indentation)
+            } else if let word = Self.wholeWords.first(where: { isWhole($0, at: index, range) }) {
+                index = visitWord(index, index + word.count, range, indentation)
+            } else if let value = shortOptionValue(at: index, range) {
+                add(value)
+                index = value.upperBound
             } else {
                 index += 1
             }
@@ -84,6 +92,30 @@ package struct PasswordPlaces {
         return zip(text[index...], wanted).allSatisfy { octet, wanted in
             octet == wanted || (0x41...0x5A).contains(octet) && octet + 0x20 == wanted
         }
+    }
+
+    /// True if a word, and not a part of a longer one, is at the offset.
+    private func isWhole(_ word: [UInt8], at index: Int, _ range: Range<Int>) -> Bool {
+        guard matches(word, at: index, range), index == range.lowerBound || !Self.isWord(text[index - 1]) else {
+            return false
+        }
+        let end = index + word.count
+        return end == range.upperBound || !Self.isWord(text[end]) && text[end] != UInt8(ascii: "-")
+    }
+
+    /// The value of `-u`, if it has a colon, or of `-P`: the next word, which may be the next entry of a list.
+    private func shortOptionValue(at index: Int, _ range: Range<Int>) -> Range<Int>? {
+        guard text[index] == UInt8(ascii: "-"), index + 2 < range.upperBound,
+            index == range.lowerBound || " ,\"'[".utf8.contains(text[index - 1]),
+            text[index + 1] == UInt8(ascii: "u") || text[index + 1] == UInt8(ascii: "P"),
+            " ,\"'".utf8.contains(text[index + 2]),
+            let first = text[(index + 2)..<range.upperBound].firstIndex(where: { !" ,\"'".utf8.contains($0) })
+        else { return nil }
+        let end = text[first..<range.upperBound].firstIndex { " ,\"']".utf8.contains($0) } ?? range.upperBound
+        let value = text[first..<end]
+        let isReference = value.first == UInt8(ascii: "!") || value.contains(UInt8(ascii: "{")) || isVariable(first..<end)
+        let isPassword = text[index + 1] == UInt8(ascii: "P") || value.contains(UInt8(ascii: ":"))
+        return !isReference && isPassword ? first..<end : nil
     }
 
     // MARK: What may be a password
@@ -164,7 +196,7 @@ package struct PasswordPlaces {
 
     /// True for a variable of a shell, such as `$TOKEN`, `${token}` or `$(cat token)`.
     private func isVariable(_ range: Range<Int>) -> Bool {
-        guard range.count > 1 else { return false }
+        guard range.count > 1, text[range.lowerBound] == UInt8(ascii: "$") else { return false }
         let next = text[range.lowerBound + 1]
         return (0x41...0x5A).contains(next) || "_{(".utf8.contains(next)
     }

@@ -16,19 +16,19 @@ extension Run {
 
     /// The encoded run, if it waits in `delay`, `wait` or `wait_for`; otherwise `nil`.
     func saved(in world: World, at now: Instant) -> WaitingRun? {
-        let (kind, until): (String, Instant)
+        let (kind, until): (SavedWait, Instant)
         var waited: Duration?
         switch waiting {
-        case .delay(let instant): (kind, until) = ("delay", instant)
-        case .condition(_, let instant, _): (kind, until) = ("wait", instant)
+        case .delay(let instant): (kind, until) = (.delay, instant)
+        case .condition(_, let instant, _): (kind, until) = (.wait, instant)
         case .press(let since, let instant):
-            (kind, until) = ("wait_for", instant)
+            (kind, until) = (.waitFor, instant)
             waited = now - since
         case nil, .result, .retry, .tick: return nil
         }
         guard world.set.rules.indices.contains(rule) else { return nil }
         var members: [JSONValue.Member] = [
-            .init("wait", .string(kind)),
+            .init("wait", .string(kind.rawValue)),
             .init("frames", .array(frames.map { $0.saved(at: now) })),
             .init("locals", .array(locals.map(\.saved))),
             .init("next", .integer(Int64(nextStep))),
@@ -87,18 +87,36 @@ extension Run {
         guard (error != nil) == (frames.first?.part == .onError) else { return nil }
 
         let until = now + remaining
-        switch (saved["wait"]?.stringValue, step.action) {
-        case ("delay", .delay): self.waiting = .delay(until: until)
-        case ("wait", .wait): self.waiting = .condition(since: now, until: until, nextEvaluation: now)
-        case ("wait_for", .waitFor):
+        guard let kind = saved["wait"]?.stringValue.flatMap(SavedWait.init(rawValue:)), kind == SavedWait(step.action)
+        else { return nil }
+        switch kind {
+        case .delay: self.waiting = .delay(until: until)
+        case .wait: self.waiting = .condition(since: now, until: until, nextEvaluation: now)
+        case .waitFor:
             // A press while the program was stopped counts, if the button delivers it in time.
             guard let waited = saved["waited"]?.duration else { return nil }
             self.waiting = .press(since: keptAt - waited, until: until)
-        default: return nil
         }
         let time = DurationText.text(milliseconds: remaining.milliseconds)
         note(step, "continues after a restart, \(time) left", at: now)
         release()
+    }
+}
+
+/// The steps whose wait is saved. The raw value is the step's name in the JSON.
+private enum SavedWait: String {
+    case delay
+    case wait
+    case waitFor = "wait_for"
+
+    /// - Returns: `nil` for steps that wait only for a result, which a restart does not bring back, or that do not wait.
+    init?(_ action: StepAction) {
+        switch action {
+        case .delay: self = .delay
+        case .wait: self = .wait
+        case .waitFor: self = .waitFor
+        case .perform, .set, .cycle, .repeat, .choose, .script, .enable, .cancel, .log, .stop: return nil
+        }
     }
 }
 

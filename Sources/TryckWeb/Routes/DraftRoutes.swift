@@ -13,8 +13,8 @@ func addDraftRoutes(to api: RouterGroup<SiteContext>, _ site: Site) {
     add("hints") { body throws(RuleDesk.Failure) in try rules.hints(body) }
 
     func add(_ name: String, _ answer: @escaping @Sendable (JSONValue) throws(RuleDesk.Failure) -> JSONValue) {
-        api.post("rules/\(name)") { request, _ in
-            let octets = try await request.octets()
+        api.post("rules/\(name)") { request, context in
+            let octets = try await site.octets(of: request, context)
             guard let body = try? JSONValue(parsing: octets), body.objectValue != nil else {
                 throw WebFailure(.badRequest, #"the body looks like {"files":{"home.yaml":"…"}}"#)
             }

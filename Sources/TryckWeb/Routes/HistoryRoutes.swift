@@ -34,8 +34,8 @@ func addHistoryRoutes(to api: RouterGroup<SiteContext>, _ site: Site) {
         }
     }
 
-    api.post("rules/compare") { request, _ in
-        let octets = try await request.octets()
+    api.post("rules/compare") { request, context in
+        let octets = try await site.octets(of: request, context)
         guard let body = try? JSONValue(parsing: octets), body.objectValue != nil else {
             throw WebFailure(.badRequest, #"the body looks like {"files":{"home.yaml":"…"},"since":"yesterday"}"#)
         }

@@ -5,8 +5,8 @@ import WebService
 
 /// `POST /api/request`: a line of the control socket, and its answer.
 func addRequestRoute(to api: RouterGroup<SiteContext>, _ site: Site) {
-    api.post("request") { request, _ in
-        let octets = try await request.octets()
+    api.post("request") { request, context in
+        let octets = try await site.octets(of: request, context)
         let line: PageRequest
         do throws(PageRequest.Refusal) {
             line = try PageRequest(octets)

@@ -30,7 +30,7 @@ func addRuleRoutes(to api: RouterGroup<SiteContext>, _ site: Site) {
             throw WebFailure(
                 .preconditionRequired, "the header If-Match is missing; send the ETag with which the text was read")
         }
-        let octets = try await request.octets()
+        let octets = try await site.octets(of: request, context)
         let insists = request.uri.queryParameters["anyway"] == "true"
         let saved = try await site.work.run {
             Result { () throws(RuleDesk.Failure) in

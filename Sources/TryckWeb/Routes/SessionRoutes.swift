@@ -24,11 +24,12 @@ func addSessionRoutes(to router: Router<SiteContext>, _ site: Site) {
         guard site.signIn.hasPassword else {
             throw WebFailure(.unauthorized, "there is no password; open the link that tryck web prints")
         }
-        let octets = try await request.octets(upTo: 8192)
+        let octets = try await site.octets(of: request, context, upTo: 8192)
         guard let body = try? JSONValue(parsing: octets), let password = body["password"]?.stringValue else {
             throw WebFailure(.badRequest, #"the body looks like {"password":"…"}"#)
         }
-        let address = context.peer ?? "a proxy"
+        let address = site.setup.policy.visitor(
+            peer: context.peer, forwarded: request.headers[values: .forwardedFor])
         if let wait = site.signIn.admit(address, at: Site.now) {
             throw WebFailure(
                 .tooManyRequests, "too many wrong passwords; wait a minute",

@@ -40,6 +40,21 @@ package struct RequestPolicy: Hashable, Sendable {
 
     package init(_ peers: Peers) { self.peers = peers }
 
+    /// The address of the visitor, whose wrong passwords are counted.
+    ///
+    /// A proxy at a Unix socket appends the address of its client to `X-Forwarded-For`; what stands before it comes from the
+    /// client and may be invented. Over TCP, anybody can send the header, so it is ignored.
+    ///
+    /// - Parameter forwarded: the values of the headers `X-Forwarded-For`, in their order.
+    package func visitor(peer: String?, forwarded: [String]) -> String {
+        switch peers {
+        case .browsers, .ingress: return peer ?? "a proxy"
+        case .proxy:
+            let last = forwarded.last?.split(separator: ",").last.map { String($0.trimmingPrefix { $0 == " " }) }
+            return last.flatMap { Self.isAddress($0) ? $0 : nil } ?? "a proxy"
+        }
+    }
+
     /// Why a request is refused with 403, as a sentence; `nil` if it is not.
     package func refusal(of head: Head) -> String? {
         guard let host = head.host, let name = HostAndPort(host, defaultPort: 80) else {

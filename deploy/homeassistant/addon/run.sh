@@ -1,6 +1,6 @@
 #!/bin/sh
 # The start script of the add-on: writes a configuration from the options and from the Supervisor's data about the broker,
-# and runs tryckd. If the add-on's files have a tryck.yaml, that file is used instead.
+# and runs tryckd and the page. If the add-on's files have a tryck.yaml, that file is used instead.
 #
 # The variables are for a test. On Home Assistant, only the token is set.
 set -eu
@@ -9,6 +9,8 @@ files=${TRYCK_ADDON_FILES:-/config}
 supervisor=${TRYCK_SUPERVISOR:-http://supervisor}
 examples=${TRYCK_EXAMPLES:-/etc/tryck/rules}
 user=${TRYCK_ADDON_USER:-tryck}
+# The address of the host at which the Supervisor reaches the page.
+page=${TRYCK_ADDON_PAGE:-172.30.32.1:8125}
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -20,25 +22,39 @@ service() {
         | curl -fsS --max-time 20 --config - "$supervisor/services/mqtt"
 }
 
-# Replaces this script by the daemon, which keeps neither root nor the token, so that programs of rules have neither. The daemon of
-# an earlier version was root, so its files get another owner, and the user's files become readable for the group.
-become() {
+# Runs the daemon and the page with this configuration. Neither keeps root or the token, so that programs of rules have neither.
+# The daemon of an earlier version was root, so its files get another owner, and the user's files become readable for the group.
+#
+# The daemon replaces this script. The page is started again when it ends, and ends with the daemon.
+run() {
+    as=
     if [ "$(id -u)" = 0 ] && id "$user" >/dev/null 2>&1; then
         group=$(id -g "$user")
         runtime=${RUNTIME_DIRECTORY:-/run/tryck}
         mkdir -p "$runtime"
-        chown -hR "$user:$group" "$state" "$runtime"
+        chown -hR "$user:$group" "$state" "$pages" "$runtime"
         [ ! -e "$data/tryck.yaml" ] || chown -h "$user" "$data/tryck.yaml"
         chgrp -hR "$group" "$files"
         chmod -R g+rX "$files"
-        set -- setpriv --reuid="$user" --regid="$group" --init-groups "$@"
+        # The page saves rules. Whoever edits rules can start programs as this user anyway.
+        [ ! -e "$files/rules" ] || chown -hR "$user:$group" "$files/rules"
+        as="--reuid=$user --regid=$group --init-groups"
     fi
-    exec env -u SUPERVISOR_TOKEN -u HASSIO_TOKEN "$@"
+    unset SUPERVISOR_TOKEN HASSIO_TOKEN
+    # The words of $as are options.
+    # shellcheck disable=SC2086
+    if grep -q '^ *"\{0,1\}web"\{0,1\}:' "$1"; then
+        setpriv --pdeathsig KILL sh -c 'while :; do setpriv --pdeathsig TERM "$@"; sleep 60; done' page $as \
+            tryck-web --config "$1" --state-directory "$pages" &
+    fi
+    # shellcheck disable=SC2086
+    exec setpriv $as tryckd --config "$1" --state-directory "$state"
 }
 
 umask 077
 state=$data/state
-mkdir -p "$state"
+pages=$data/page
+mkdir -p "$state" "$pages"
 if [ ! -e "$files/rules/home.yaml" ]; then
     (
         umask 022
@@ -51,7 +67,7 @@ fi
 
 if [ -e "$files/tryck.yaml" ]; then
     say "The options are ignored, because this add-on's files have a tryck.yaml."
-    become tryckd --config "$files/tryck.yaml" --state-directory "$state"
+    run "$files/tryck.yaml"
 fi
 
 if [ -z "$(option adapter)" ]; then
@@ -73,11 +89,13 @@ else
 fi
 
 # JSON is valid YAML, and jq quotes all values. The password is not an argument, because arguments are public.
-MQTT=$broker jq --arg rules "$files/rules/home.yaml" '{
+MQTT=$broker jq --arg rules "$files/rules/home.yaml" --arg page "$page" --arg state "$state" '{
     bluetooth: {transport: .adapter},
     mqtt: ($ENV.MQTT | fromjson),
     rules: $rules,
-    log: {level: (.log_level // "info")}
+    state_directory: $state,
+    log: {level: (.log_level // "info")},
+    web: {listen: $page, trust_ingress: true}
 }' "$data/options.json" >"$data/tryck.yaml"
 
-become tryckd --config "$data/tryck.yaml" --state-directory "$state"
+run "$data/tryck.yaml"
