@@ -169,7 +169,7 @@ extension ButtonManager {
                 let new = KnownButton(identity: identity, pairing: pairing)
                 known[new.id] = new
                 effects.append(.paired(new, batteryMillivolts: batteryMillivolts))
-                // It was not known yet when this was reported.
+                // The radios reported the home of the button while it was not known yet, so it is reported again.
                 if !radios.isAlone { effects.append(.homeChanged(button, id.radio)) }
                 candidatePaired(identity, at: now)
             case .ready(let cursor, let rebooted, _, _):
@@ -191,7 +191,6 @@ extension ButtonManager {
                     if let dial = movement.dial { known[button]?.dials[dial] = movement.units }
                 }
                 effects.append(.moved(button, movements))
-            case .queueDrained: break
             case .advertisingConfigured:
                 known[button]?.advertisingConfigured = true
                 effects.append(.advertisingConfigured(button))

@@ -29,7 +29,7 @@ package struct ButtonManager: Sendable {
         /// The radio that was the home of a button before the start of the program. Sent before `restored`.
         case restoredHome(BluetoothAddress, RadioID)
         case transportOpened(RadioID = .first)
-        /// What the transport has received: for a controller, an HCI packet with its H4 indicator.
+        /// Octets from a transport: for a controller, one HCI packet with its H4 indicator.
         case received([UInt8], RadioID = .first)
         /// The connection to the system bus is open, and signals of bluetoothd are reported.
         case busOpened(BlueZAdapterChoice, RadioID = .first)
@@ -256,7 +256,8 @@ package struct ButtonManager: Sendable {
     package func knownButton(_ button: ButtonID) -> KnownButton? { known[button] }
     package func state(of button: ButtonID) -> ButtonState { states[button] ?? .disconnected }
     package var isSearching: Bool { search?.isUserRequested == true }
-    /// What the radios have heard of a button within 15 min, in dBm. Empty with one adapter.
+    /// The strength of the advertisements of a button, in dBm, for each radio that has received one within 15 min, and
+    /// its age. Empty with one adapter.
     package func signals(of button: ButtonID, at now: Instant) -> [(radio: RadioID, rssi: Int, age: Duration)] {
         known[button].map { radios.signals(of: $0.identity.address, at: now) } ?? []
     }
@@ -374,7 +375,7 @@ package struct ButtonManager: Sendable {
         for button in known.values.sorted(by: { $0.id < $1.id }) where isToBeConnected(button.id) {
             expected.append(ExpectedButton(button.identity.address, FlicService(button.identity.model)))
         }
-        // At the end of the program, nobody has asked that a button be left alone.
+        // During the shutdown no button counts as unwanted, because all links end anyway.
         let unwanted =
             isShuttingDown ? [] : known.values.filter { !$0.settings.isConnectionWanted }.sorted { $0.id < $1.id }
         perform(.expect(expected, unwanted: unwanted.map(\.identity.address)), at: now)

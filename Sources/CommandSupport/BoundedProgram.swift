@@ -5,7 +5,7 @@ import Platform
 /// Runs another program and returns its output. Its running time and the length of its output are limited.
 package enum BoundedProgram {
     package struct Result: Hashable, Sendable {
-        /// What the program wrote to standard output and standard error, each cut off after `maximumOutput` octets.
+        /// The program's standard output and standard error, each cut off after `maximumOutput` octets.
         package var output, errors: [UInt8]
         /// True if the program ended by itself with status 0.
         package var hasSucceeded: Bool

@@ -2,7 +2,7 @@ import ArgumentParser
 import JSON
 import Platform
 
-/// What a command prints when it ends, and its exit status.
+/// The last output of a command, and its exit status.
 ///
 /// With `--json` among the arguments, an error is a line of JSON on standard output, because programs that start commands
 /// usually read only that stream:

@@ -8,7 +8,7 @@ package struct Failure: Error, Hashable, Sendable {
     package var sentence: String
     /// Problems in files, for programs.
     package var problems: [JSONValue] = []
-    /// What people read instead of `sentence`.
+    /// The text that is printed for people instead of `sentence`.
     package var report: String?
 
     package init(_ status: ExitStatus, _ sentence: String) {

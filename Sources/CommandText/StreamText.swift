@@ -19,31 +19,31 @@ package enum StreamText {
     /// The text for a line; nothing for a line that people need not see, and for a kind that this version does not
     /// know.
     package static func lines(_ line: JSONValue, style: Style) -> [Line] {
-        switch line["kind"]?.stringValue {
-        case "event": [event(line)]
-        case "rule": [rule(line)]
-        case "publish": [publish(line)]
-        case "process": process(line, style: style)
-        case "http": [web(line)]
-        case "variable":
+        switch StreamKind(line) {
+        case .event: [event(line)]
+        case .rule: [rule(line)]
+        case .publish: [publish(line)]
+        case .process: process(line, style: style)
+        case .http: [web(line)]
+        case .variable:
             [titled("variable", .plain) + (line.text("variable"), .strong) + " = " + (line["value"]?.shown ?? "")]
-        case "rules": [rules(line)]
-        case "log": [log(line)]
-        case "state_fault":
+        case .rules: [rules(line)]
+        case .ruleLog: [log(line)]
+        case .stateFault:
             [
                 titled("state", .doubtful) + (line.text("state"), .strong) + "  "
                     + ("\(line.text("message")) (\(line.text("code")))", .doubtful)
             ]
-        case "pairing": PairingText.line(line, style: style).map { [titled("pairing", .strong) + $0] } ?? []
-        case "button": [button(line)]
-        case "firmware": [firmware(line)]
-        case "session_failed":
+        case .pairing: PairingText.line(line, style: style).map { [titled("pairing", .strong) + $0] } ?? []
+        case .button: [button(line)]
+        case .firmware: [firmware(line)]
+        case .sessionFailed:
             [titled("button", .faint) + (line.text("button"), .strong) + "  " + (line.text("advice"), .doubtful)]
-        case "space": [space(line)]
-        case "adapter": [state(line, "adapter", good: "powered_on")]
-        case "source": [source(line)]
-        case "broker": [state(line, "broker", good: "connected")]
-        default: []
+        case .linkShortage: [space(line)]
+        case .adapter: [state(line, "adapter", good: "powered_on")]
+        case .source: [source(line)]
+        case .broker: [state(line, "broker", good: "connected")]
+        case .disconnected, .changed, nil: []
         }
     }
 

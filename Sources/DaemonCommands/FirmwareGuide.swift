@@ -38,7 +38,7 @@ struct FirmwareGuide: Guide {
         case (_, .interrupted): return end(.fail(.silent(.negativeResult)))
         case (_, .received(let line)) where line["kind"] == nil: return answered(line)
         case (.updating(let id), .received(let line)) where line["id"]?.stringValue == id: return progressed(line)
-        case (.asking(let earlierLines), .received(let line)) where line["kind"] == "firmware":
+        case (.asking(let earlierLines), .received(let line)) where StreamKind(line) == .firmware:
             state = .asking(earlierLines: earlierLines + [line])
             return []
         case (.watching, .received), (.asking, .received), (.updating, .received): return []
@@ -62,20 +62,29 @@ struct FirmwareGuide: Guide {
     }
 
     private mutating func progressed(_ line: JSONValue) -> [Effect] {
-        switch (line.text("kind"), line.text("state")) {
-        case ("firmware", "finished"): return [.show(line)] + end(.finish)
-        case ("firmware", "failed"): return end(.fail(Failure(.negativeResult, line.text("advice"))))
-        case ("firmware", "transferring"):
+        switch StreamKind(line) {
+        case .firmware: return updated(line)
+        case .button:
+            guard ["removed", "unpaired"].contains(line.text("state")) else { return [] }
+            return end(
+                .fail(Failure(.negativeResult, "The button is not paired any more. Pair it, then try again.")))
+        case .adapter, .linkShortage, .broker, .publish, .source, .disconnected, .sessionFailed, .changed, .event,
+            .pairing, .rule, .variable, .ruleLog, .stateFault, .process, .http, .rules, nil:
+            return []
+        }
+    }
+
+    private mutating func updated(_ line: JSONValue) -> [Effect] {
+        switch line.text("state") {
+        case "finished": return [.show(line)] + end(.finish)
+        case "failed": return end(.fail(Failure(.negativeResult, line.text("advice"))))
+        case "transferring":
             guard let percentage = line["percentage"]?.integerValue, percentage >= shown + Self.stride else {
                 return []
             }
             shown = percentage
             return [.show(line)]
-        case ("firmware", _): return [.show(line)]
-        case ("button", "removed"), ("button", "unpaired"):
-            return end(
-                .fail(Failure(.negativeResult, "The button is not paired any more. Pair it, then try again.")))
-        default: return []
+        default: return [.show(line)]
         }
     }
 

@@ -52,7 +52,7 @@ struct PairingGuide: Guide {
         case (.stopping, .interrupted): return finish()
         case (.done, _), (.joining, .connected), (.stopping, .connected): return []
         case (_, .received(let line)):
-            return line["kind"] == nil ? answered(line) : line["kind"] == "pairing" ? progressed(line) : []
+            return line["kind"] == nil ? answered(line) : StreamKind(line) == .pairing ? progressed(line) : []
         }
     }
 

@@ -4,7 +4,7 @@ import Glibc
 import JSON
 import Platform
 
-/// What `tryck radios --find` prints: the ESPHome devices of the local network, as lines for `tryck.yaml`.
+/// The output of `tryck radios --find`: the ESPHome devices of the local network, as lines for `tryck.yaml`.
 ///
 ///     # 1 ESPHome device answered. It does not tell whether it has a Bluetooth proxy.
 ///     radios:
@@ -12,7 +12,7 @@ import Platform
 struct ProxySearch {
     struct Entry: Hashable, Sendable {
         var proxy: FoundProxy
-        /// One entry of `radios:`, such as `{esphome: hall-proxy.local, key: !secret hall_proxy}`.
+        /// The entry of `radios:` for the device, such as `{esphome: hall-proxy.local, key: !secret hall_proxy}`.
         var entry: String
     }
 

@@ -71,7 +71,7 @@ struct RunGuide: Guide {
     }
 
     private mutating func happened(_ line: JSONValue) -> [Effect] {
-        guard line["kind"] == "rule", line["rule"]?.stringValue == rule, let number = line["run"]?.integerValue,
+        guard StreamKind(line) == .rule, line["rule"]?.stringValue == rule, let number = line["run"]?.integerValue,
             let outcome = line["outcome"]?.stringValue, outcome != "started", outcome != "step_failed"
         else { return [] }
         switch state {

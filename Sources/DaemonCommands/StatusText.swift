@@ -29,7 +29,7 @@ enum StatusText {
             ])
     }
 
-    /// One of several radios.
+    /// The row of a radio. It is shown if there are several.
     private static func radioRow(_ radio: JSONValue, _ row: Row) -> Line {
         row(
             "radio", .good(where: radio.text("state") == "ready"),

@@ -158,25 +158,27 @@ struct DemoRun: Hashable, Sendable {
     }
 
     private mutating func lineReceived(_ line: JSONValue) -> [Effect] {
-        switch line["kind"]?.stringValue {
-        case "adapter", "broker":
+        switch StreamKind(line) {
+        case .adapter, .broker:
             return state == .starting ? [request(ControlRequestName.status)] : []
-        case "pairing":
+        case .pairing:
             if line.text("step") == "failed" { complaints = [line.text("advice")] }
             return [.show(line)]
-        case "button":
+        case .button:
             if line.text("state") == "ready" { readyButtons.insert(line.text("id")) }
             guard state == .pairing, readyButtons.count >= buttons.count else { return [] }
             state = .closing
             return [permitJoin(for: .zero)]
-        case "event", "rule", "process", "log":
+        case .event, .rule, .process, .ruleLog:
             tracker.received(line)
             return [.show(line)] + probeIfSettled()
-        case "publish":
+        case .publish:
             // The message is shown when the broker delivers it.
             tracker.received(line)
             return probeIfSettled()
-        default: return []
+        case .linkShortage, .source, .disconnected, .sessionFailed, .changed, .firmware, .variable, .stateFault, .http,
+            .rules, nil:
+            return []
         }
     }
 
@@ -188,8 +190,8 @@ struct DemoRun: Hashable, Sendable {
         let isAboutBridge = message.topicName.split(separator: "/").dropFirst().first == "bridge"
         guard state == .playing || state == .probing, !isAboutBridge else { return [] }
         let line: JSONValue = [
-            "kind": "publish", "topic": .string(message.topicName), "payload": .string(message.payload),
-            "qos": .integer(Int64(qos)),
+            "kind": .string(StreamKind.publish.rawValue), "topic": .string(message.topicName),
+            "payload": .string(message.payload), "qos": .integer(Int64(qos)),
         ]
         return [.show(line)] + probeIfSettled()
     }

@@ -2,6 +2,7 @@ import ButtonModel
 import CommandSupport
 import CommandText
 import JSON
+import MQTTTopics
 
 /// The output of the demo for people: a log that grows downwards, and can be scrolled and copied.
 struct DemoScreen: Hashable, Sendable {
@@ -21,12 +22,12 @@ struct DemoScreen: Hashable, Sendable {
 
     /// True if a line is shown. Only the last step of pairing is shown, because the user has nothing to do for it.
     private func isInteresting(_ line: JSONValue) -> Bool {
-        line["kind"] != "pairing" || ["paired", "failed"].contains(line.text("step"))
+        StreamKind(line) != .pairing || ["paired", "failed"].contains(line.text("step"))
     }
 
     /// True if a line begins a press, which is set apart. The second press of a double click is not.
     private mutating func beginsPress(_ line: JSONValue) -> Bool {
-        guard line["kind"] == "event" else { return false }
+        guard StreamKind(line) == .event else { return false }
         switch RawEvent(rawValue: line.text("event")) {
         case .down:
             defer { hasGesture = false }

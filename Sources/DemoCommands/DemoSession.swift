@@ -4,6 +4,7 @@ import CommandText
 import ControlClient
 import Glibc
 import JSON
+import MQTTTopics
 import Platform
 import Reactor
 import Simulator
@@ -30,7 +31,7 @@ final class DemoSession {
     private static let connectInterval: Int64 = 20_000_000
     /// Nanoseconds that the daemon may take until it listens.
     private static let connectTimeLimit: Int64 = 10_000_000_000
-    private static let kindsInJSON: Set<String> = ["event", "rule", "publish", "process"]
+    private static let kindsInJSON: Set<StreamKind?> = [.event, .rule, .publish, .process]
 
     private let settings: Settings
     private let loop = EventLoop.shared
@@ -179,7 +180,7 @@ final class DemoSession {
 
     private func show(_ line: JSONValue) {
         if settings.isJSON {
-            if Self.kindsInJSON.contains(line.text("kind")) { output.write(line: line.description) }
+            if Self.kindsInJSON.contains(StreamKind(line)) { output.write(line: line.description) }
         } else {
             output.write(screen.lines(line, clock: Clock.now(), style: output.style))
         }

@@ -2,6 +2,8 @@ import ButtonModel
 import CommandText
 import Gestures
 import JSON
+import MQTTTopics
+import Rules
 import Simulator
 
 /// Tracks the effects of one press that have not been observed yet: movements of the button, gestures, runs of rules,
@@ -38,7 +40,7 @@ struct PressTracker: Hashable, Sendable {
     private var runs: [Int64: String] = [:]
     /// For each message, how often it was sent, less how often it came back.
     private var undelivered: [Message: Int] = [:]
-    /// The reason of the latest failed action, by run.
+    /// The latest step that failed, with its reason, by run.
     private var reasons: [Int64: String] = [:]
     /// A sentence about the first run that failed.
     private(set) var failure: String?
@@ -66,12 +68,14 @@ struct PressTracker: Hashable, Sendable {
 
     /// A line of the daemon's live stream.
     mutating func received(_ line: JSONValue) {
-        switch line["kind"]?.stringValue {
-        case "event": happened(line.text("event"), on: line.text("id"), line)
-        case "rule": ruleProceeded(line)
-        case "publish":
+        switch StreamKind(line) {
+        case .event: happened(line.text("event"), on: line.text("id"), line)
+        case .rule: ruleProceeded(line)
+        case .publish:
             count(Message(topicName: line.text("topic"), payload: line.text("payload")), by: 1)
-        default: break
+        case .adapter, .linkShortage, .broker, .source, .button, .disconnected, .sessionFailed, .changed, .pairing,
+            .firmware, .variable, .ruleLog, .stateFault, .process, .http, .rules, nil:
+            break
         }
     }
 
@@ -137,13 +141,12 @@ struct PressTracker: Hashable, Sendable {
         switch line.text("outcome") {
         case "started": runs[run] = rule
         case "step_failed":
-            let number = (line["step"]?.integerValue ?? 0) + 1
-            reasons[run] = "action \(number): \(line.text("reason")) (\(line.text("code")))"
-        case "completed": runs[run] = nil
-        case "failed":
+            reasons[run] = "\(line.text("step")): \(line.text("reason")) (\(line.text("code")))"
+        case let outcome:
+            guard let result = RunResult(rawValue: outcome) else { break }
             runs[run] = nil
-            if failure == nil { failure = "Rule \(rule) failed. " + (reasons[run].map { "Its \($0)." } ?? "") }
-        default: break
+            guard result == .failed, failure == nil else { break }
+            failure = "Rule \(rule) failed" + (reasons[run].map { " at \($0)." } ?? ".")
         }
     }
 

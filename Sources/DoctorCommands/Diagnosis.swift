@@ -139,7 +139,8 @@ struct Diagnosis: Hashable, Sendable {
         }
     }
 
-    /// Whether Tryck has the adapter alone or shares it with BlueZ, and when the other way would be better.
+    /// A finding about whether Tryck uses the adapter exclusively or shares it with BlueZ, and when the other way would
+    /// be better.
     private var sharing: Finding? {
         guard seen.usesAdapter else { return nil }
         let others =
@@ -177,7 +178,7 @@ struct Diagnosis: Hashable, Sendable {
     /// hear less well (`RadioChoice`).
     static let weakestSignal: Int64 = -92
 
-    /// Whether each button is heard well enough by one of the radios.
+    /// A finding about whether each button is received well enough by one of the radios.
     private var signal: Finding? {
         guard let buttons = seen.buttons else { return nil }
         let weak = buttons.compactMap { button -> (name: String, rssi: Int64)? in

@@ -14,7 +14,7 @@ package final class ProxyStream {
 
     /// Nanoseconds for each address of the host.
     private static let connectTimeout: Int64 = 10_000_000_000
-    /// Milliseconds after which a connection ends whose octets nobody confirms.
+    /// Milliseconds after which a connection ends if the other side does not acknowledge the octets that were sent.
     private static let userTimeout: Int32 = 20_000
 
     private let loop: EventLoop

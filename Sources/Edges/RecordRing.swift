@@ -29,7 +29,7 @@ struct RingOffer: Hashable, Sendable {
 package final class RecordRing {
     package static let name = "tryck.ring"
 
-    /// What a file contains.
+    /// The result of reading a ring's file.
     enum Found {
         case missing
         /// The file cannot be read, or another process uses it.

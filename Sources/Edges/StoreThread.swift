@@ -212,7 +212,7 @@ final class StoreThread: Sendable {
     }
 }
 
-/// What a store reports.
+/// An event that a store reports.
 package enum StoreEvent: Hashable, Sendable {
     /// The changes are not in the database; the refuge has them.
     case recordFailed(RecordToken?, StoreFailure, RecordRefuge)

@@ -14,8 +14,8 @@ package final class SystemBus {
         case failed(String)
     }
 
-    /// What callbacks of sd-bus have reported during a call, and the calls that are not answered. Callbacks must not call
-    /// back into the hub.
+    /// The events that callbacks of sd-bus have reported, and the calls that are not answered yet. The events are
+    /// collected here, because callbacks must not call into the hub.
     private final class Inbox {
         final class Call {
             let id: BusCallID

@@ -12,7 +12,7 @@ final class TransportProgram {
     /// Nanoseconds until a program that was asked to end is killed.
     private static let killDelay: Int64 = 3_000_000_000
     private static let reasonDelay: Int64 = 300_000_000
-    /// What it gets of the daemon's environment: `ssh` finds its keys below HOME.
+    /// The variables of the daemon's environment that the program receives. `ssh` finds its keys below HOME.
     private static let passedOn = ["HOME", "LANG", "LOGNAME", "PATH", "SSH_AUTH_SOCK", "USER"]
 
     /// The number of programs that are not reaped. Tests wait for the last one.
@@ -93,7 +93,7 @@ final class TransportProgram {
         leader = nil
         timer?.cancel()
         timer = nil
-        // What it wrote last on its standard error may not have been read yet.
+        // The last line of the program's standard error may not have been read yet.
         reasonTimer?.set(at: loop.nanosecondsSinceBoot + Self.reasonDelay)
         Glibc.close(processDescriptor)
     }

@@ -61,7 +61,8 @@ package struct TriggerFacts: Hashable, Sendable {
     }
 }
 
-/// What started a run, if it is no event of a button. It is stored apart, so that the facts of a press stay small.
+/// The cause of a run that no event of a button has started. It is stored apart, so that the facts of a press stay
+/// small.
 package indirect enum Occasion: Hashable, Sendable {
     /// - Parameter late: how late it is, if the program had missed the time.
     case time(late: Duration)

@@ -123,7 +123,7 @@ package struct EngineLeadership: Sendable {
     private var stateTopic: String { share.topic + "/state" }
     private var ourClaim: EngineTerm { EngineTerm(term: term, engine: engine) }
 
-    /// What an engine subscribes to.
+    /// The topics that an engine subscribes to for its leadership.
     package var filters: [String] { [leaderTopic, stateTopic] }
 
     /// The will of the connection, without delay.

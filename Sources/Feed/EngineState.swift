@@ -1,7 +1,7 @@
 import JSON
 
-/// What an engine says of itself: `ENGINE/state`, retained. A leader repeats it, and the will of its connection says that it
-/// is offline.
+/// The payload of an engine's retained topic `ENGINE/state`, which describes the engine. A leader publishes it again
+/// and again, and the will of its connection says that it is offline.
 package struct EngineState: Hashable, Sendable {
     static let maximumLength = 1024
 

@@ -10,7 +10,7 @@ package struct EngineTerm: Hashable, Comparable, Sendable {
     /// program that publishes a much higher term violates the protocol.
     static let greatestLeap = 1 << 20
 
-    /// What is wrong with a received term; `nil` if it is plausible.
+    /// A sentence about the fault of a received term; `nil` if the term is plausible.
     ///
     /// - Parameter highest: the highest term that is known.
     static func fault(of term: Int, after highest: Int) -> String? {

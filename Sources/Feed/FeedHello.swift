@@ -1,7 +1,8 @@
 package import ButtonModel
 import JSON
 
-/// What a site says of itself: `S/feed/hello`. It is retained, and the will of the site's connection empties it.
+/// The payload of a site's retained topic `S/feed/hello`, which describes the site and its buttons. The will of the
+/// site's connection clears the topic.
 package struct FeedHello: Hashable, Sendable {
     package struct Button: Hashable, Sendable {
         package var serial: String

@@ -1,4 +1,4 @@
-/// What a site knows of a button's journal: the facts for its hello, and where the journal begins.
+/// The state of a button's journal at its site: the facts for the hello, and where the journal begins.
 package struct FeedJournal: Hashable, Sendable {
     /// `last` is the number of the newest entry, `claimed` that of the last claimed one.
     package var button: FeedHello.Button

@@ -1,6 +1,6 @@
 package import ButtonModel
 
-/// What an engine keeps on its own disk for a button of a site: its claim, and how far everything was done.
+/// The record of a button of a site on an engine's own disk: the claim, and the number up to which everything was done.
 package struct FeedPosition: Hashable, Sendable {
     /// The site's base topic.
     package var site: String

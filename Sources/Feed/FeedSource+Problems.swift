@@ -22,13 +22,13 @@
                     expect(
                         button.state == .unknown
                             || !button.hasGap || deadlines.deadline(of: .want(key)) != nil || button.askedAt != nil,
-                        "\(name)/\(id) has a gap that nobody closes")
+                        "\(name)/\(id) has a gap and no request for its messages")
                     expect(
                         deadlines.deadline(of: .done(key)) == nil || !button.isDoneAnnounced,
                         "\(name)/\(id): what is done would be announced twice")
                     expect(
                         !(isTaken && site.hello?.buttons[id] != nil) || button.state != .unknown,
-                        "\(name)/\(id) is here, and nobody asks")
+                        "\(name)/\(id) is at a connected site, and its state is unknown")
                 }
             }
             return problems

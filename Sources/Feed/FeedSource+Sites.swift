@@ -1,6 +1,6 @@
 import ButtonModel
 
-// What sites and other engines publish.
+// The messages that sites and other engines publish.
 extension FeedSource {
     mutating func received(_ name: String, _ payload: [UInt8], brokerAge: Duration, at now: Instant) {
         guard isConnected, let feed = FeedTopic(name) else { return }

@@ -73,12 +73,12 @@ package struct FeedTopic: Hashable, Sendable, CustomStringConvertible {
         return site + Self.level + place
     }
 
-    /// What a site subscribes to: the engine's part of its own feed.
+    /// The topic filters of a site: those topics of its own feed that engines publish.
     package static func filters(ofSite site: String) -> [String] {
         ["cursor", "done", "want"].map { "\(site)/feed/+/\($0)" }
     }
 
-    /// What an engine subscribes to.
+    /// The topic filters of an engine for the feeds of its sites.
     ///
     /// - Parameter sites: a site's base topic, which may have the wildcard `+`: `tryck/+`.
     package static func filters(ofSites sites: String) -> [String] {
@@ -88,7 +88,7 @@ package struct FeedTopic: Hashable, Sendable, CustomStringConvertible {
     /// The hello of each site, and the messages of its buttons.
     package static func messageFilter(ofSites sites: String) -> String { "\(sites)/feed/+" }
 
-    /// What engines have claimed and done.
+    /// The claims of engines, and what they have done.
     package static func claimFilters(ofSites sites: String) -> [String] {
         ["cursor", "done"].map { "\(sites)/feed/+/\($0)" }
     }

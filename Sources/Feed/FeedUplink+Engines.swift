@@ -1,6 +1,6 @@
 import ButtonModel
 
-// What engines publish.
+// The messages that engines publish.
 extension FeedUplink {
     mutating func received(_ name: String, _ payload: [UInt8], at now: Instant) {
         // An empty payload clears a retained topic.

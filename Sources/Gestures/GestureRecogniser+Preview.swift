@@ -1,7 +1,8 @@
 package import ButtonModel
 
 extension GestureRecogniser {
-    /// What `handle(.event(event))` will return, and what `saved` will return after it, without changing anything.
+    /// The result that `handle(.event(event))` will have, and that `saved` will have after it, without changing
+    /// anything.
     ///
     /// - Parameter clock: an instant and its wall clock time; `nil` if the wall clock is implausible.
     /// - Returns: `nil` for a button in a chord, or with several parts.

@@ -65,12 +65,12 @@ extension Hub {
             advanceFlicdServer(.acceptListSize(acceptListSize), at: now)
             advanceFlicdServer(.linkLimit(linkLimit), at: now)
             if let linkLimit, radios.slots.count == 1 {
-                radios.change(.first) { $0.linkLimit = linkLimit }
+                radios.linkLimitReported(.first, linkLimit)
                 invalidate(.bridgeRadios)
             }
         case .linkLimit(let radio, let limit):
             guard radio.rawValue < radios.slots.count else { break }
-            radios.change(radio) { $0.linkLimit = limit }
+            radios.linkLimitReported(radio, limit)
             invalidate(.bridgeRadios)
         case .homeChanged(let button, let radio):
             guard radio.rawValue < radios.slots.count else { break }
@@ -82,10 +82,10 @@ extension Hub {
             invalidate(.bridgeRadios)
             announce(buttons.radioChanged(button), at: now)
         case .connectionMade(let button, let radio, let duration):
-            radios.count(of: radio) { $0.connected(after: duration) }
+            radios.connected(radio, after: duration)
             if buttons[button] != nil { radios.carried(button, by: radio) }
-        case .connectFailed(let radio, let failure): radios.count(of: radio) { $0.failed(failure) }
-        case .notificationLost(let radio): radios.count(of: radio) { $0.notificationLost() }
+        case .connectFailed(let radio, let failure): radios.connectFailed(radio, failure)
+        case .notificationLost(let radio): radios.notificationLost(radio)
         case .advertised(let advertisement):
             advanceFlicdServer(.advertised(FlicdAdvertisement(advertisement)), at: now)
         case .allDisconnected: finish(at: now)

@@ -19,7 +19,7 @@ extension Hub {
         guard radio.rawValue < radios.slots.count else { return }
         // Presses may have become impossible to record while the adapter was being opened.
         guard !radios.isHeldClosed else { return emit(.closeTransport(radio)) }
-        radios.change(radio) { $0.opened(isShared: isShared) }
+        radios.opened(radio, isShared: isShared)
         reportControllerToFlicd(at: now)
         invalidate(.bridgeRadios)
         advanceButtons(input, at: now)
@@ -29,7 +29,7 @@ extension Hub {
         _ address: BluetoothAddress, _ description: String, of radio: RadioID, at now: Instant
     ) {
         guard radio.rawValue < radios.slots.count else { return }
-        radios.change(radio) { $0.becameReady(address, description, at: now) }
+        radios.becameReady(radio, address, description, at: now)
         reportControllerToFlicd(at: now)
         radiosChanged()
         let slot = radios[radio]
@@ -134,7 +134,8 @@ extension Hub {
         return radios.radio(of: button).map { radios[$0].radio.name }
     }
 
-    /// What the radios heard of a button lately, the strongest first; `null` with one adapter, which needs no choice.
+    /// The radios that have received a button lately, with the signal strength, the strongest first; `null` with one
+    /// adapter, because there is no choice.
     func describeSignals(of button: ButtonID) -> JSONValue {
         guard radios.slots.count > 1 else { return .null }
         return .array(

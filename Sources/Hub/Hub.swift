@@ -36,7 +36,7 @@ package struct Hub: Sendable {
         case entropy([UInt8])
 
         case transportOpened(RadioID = .first)
-        /// What the transport has received: for a controller, an HCI packet with its H4 indicator.
+        /// Octets from a transport: for a controller, one HCI packet with its H4 indicator.
         case received([UInt8], RadioID = .first)
         /// The connection to the system bus is open, in place of a transport.
         case busOpened(BlueZAdapterChoice, RadioID = .first)

@@ -63,33 +63,33 @@ enum Occurrence: Sendable {
         case failed(reason: String, advice: String)
     }
 
-    private var kind: String {
+    private var kind: StreamKind {
         switch self {
-        case .adapter: "adapter"
-        case .linkShortage: "space"
-        case .brokerConnected, .brokerDisconnected: "broker"
-        case .published: "publish"
-        case .sourceConnected, .sourceLost: "source"
-        case .button: "button"
-        case .disconnected: "disconnected"
-        case .sessionFailed: "session_failed"
-        case .changed: "changed"
-        case .event, .batteryLow: "event"
-        case .pairing: "pairing"
-        case .firmware: "firmware"
-        case .runStarted, .ruleStopped, .stepFailed, .runEnded: "rule"
-        case .variable: "variable"
-        case .ruleLog: "log"
-        case .stateFault: "state_fault"
-        case .processEnded: "process"
-        case .webAnswered: "http"
-        case .rulesLoaded: "rules"
+        case .adapter: .adapter
+        case .linkShortage: .linkShortage
+        case .brokerConnected, .brokerDisconnected: .broker
+        case .published: .publish
+        case .sourceConnected, .sourceLost: .source
+        case .button: .button
+        case .disconnected: .disconnected
+        case .sessionFailed: .sessionFailed
+        case .changed: .changed
+        case .event, .batteryLow: .event
+        case .pairing: .pairing
+        case .firmware: .firmware
+        case .runStarted, .ruleStopped, .stepFailed, .runEnded: .rule
+        case .variable: .variable
+        case .ruleLog: .ruleLog
+        case .stateFault: .stateFault
+        case .processEnded: .process
+        case .webAnswered: .http
+        case .rulesLoaded: .rules
         }
     }
 
     /// The line of the live stream.
     var line: JSONValue {
-        var line: [JSONValue.Member] = [.init("kind", .string(kind))]
+        var line: [JSONValue.Member] = [.init("kind", .string(kind.rawValue))]
         func add(_ name: String, _ value: JSONValue) { line.append(.init(name, value)) }
         func add(_ button: ButtonName) {
             add("button", .string(button.label))

@@ -18,7 +18,7 @@ package struct ConfiguredRadio: Hashable, Sendable {
         self.kind = kind
     }
 
-    /// What is shown in place of a radio where there is none.
+    /// The radio that status and topics show if the configuration has none.
     static let none = ConfiguredRadio("none")
 }
 
@@ -40,10 +40,10 @@ struct RadioSlot: Sendable {
     private(set) var history = AdapterHistory()
     /// True if the adapter is shared with other programs through BlueZ.
     private(set) var isShared = false
-    /// What the radio says of itself; empty for an adapter of this machine.
+    /// The description that the radio gives of itself; empty for an adapter of this machine.
     private(set) var description = ""
     /// The number of links that it can have, as far as that is known.
-    var linkLimit: Int?
+    private(set) var linkLimit: Int?
     private var backOff: BackOff
 
     init(_ radio: ConfiguredRadio) {
@@ -78,6 +78,8 @@ struct RadioSlot: Sendable {
         state = .starting
         self.isShared = isShared
     }
+
+    mutating func linkLimitReported(_ limit: Int) { linkLimit = limit }
 
     mutating func becameReady(_ address: BluetoothAddress, _ description: String = "", at now: Instant) {
         state = .ready(address)

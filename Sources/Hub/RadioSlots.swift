@@ -61,16 +61,40 @@ struct RadioSlots: Sendable {
         return hasChanged
     }
 
-    mutating func change<Result>(_ id: RadioID, _ body: (inout RadioSlot) -> Result) -> Result {
+    mutating func opened(_ id: RadioID, isShared: Bool) {
         hasChanged = true
-        return body(&slots[Int(id.rawValue)])
+        slots[Int(id.rawValue)].opened(isShared: isShared)
     }
 
-    /// Changes the connection counts of a radio, and notes that the metrics have changed.
-    mutating func count(of id: RadioID, _ body: (inout RadioConnections) -> Void) {
+    mutating func becameReady(
+        _ id: RadioID, _ address: BluetoothAddress, _ description: String = "", at now: Instant
+    ) {
+        hasChanged = true
+        slots[Int(id.rawValue)].becameReady(address, description, at: now)
+    }
+
+    /// The radio has reported how many links it can have.
+    mutating func linkLimitReported(_ id: RadioID, _ limit: Int) {
+        hasChanged = true
+        slots[Int(id.rawValue)].linkLimitReported(limit)
+    }
+
+    mutating func connected(_ id: RadioID, after duration: Duration) {
         guard id.rawValue < connections.count else { return }
         hasChanged = true
-        body(&connections[Int(id.rawValue)])
+        connections[Int(id.rawValue)].connected(after: duration)
+    }
+
+    mutating func connectFailed(_ id: RadioID, _ failure: ConnectFailure) {
+        guard id.rawValue < connections.count else { return }
+        hasChanged = true
+        connections[Int(id.rawValue)].failed(failure)
+    }
+
+    mutating func notificationLost(_ id: RadioID) {
+        guard id.rawValue < connections.count else { return }
+        hasChanged = true
+        connections[Int(id.rawValue)].notificationLost()
     }
 
     /// The radio has connected a button that is paired with Tryck.
@@ -91,8 +115,8 @@ struct RadioSlots: Sendable {
     mutating func closed(
         _ id: RadioID, _ reason: String, _ fault: AdapterFault, time: UTCTime, at now: Instant
     ) -> RadioSlot.Closing {
-        let isHeldClosed = isHeldClosed
-        return change(id) { $0.closed(reason, fault, isHeldClosed: isHeldClosed, time: time, at: now) }
+        hasChanged = true
+        return slots[Int(id.rawValue)].closed(reason, fault, isHeldClosed: isHeldClosed, time: time, at: now)
     }
 
     /// - Returns: whether this is a change.

@@ -104,7 +104,8 @@ struct RuleHost: Sendable {
         return turn
     }
 
-    /// What an event of a button starts, without changing anything; `nil` if that is not known before it is handled.
+    /// The runs that an event of a button will start, without changing anything; `nil` if they are not known before the
+    /// event is handled.
     func preview(_ event: ButtonEvent, at now: Instant) -> PressPreview? {
         guard !isCarryingOut, inputs.isEmpty else { return nil }
         return engine.preview(event, at: now)

@@ -10,12 +10,12 @@ struct CheckedSet: Sendable {
     private let inputs: LoadInputs
     /// The configuration of this set, with the inputs of its check; `nil` unless it was checked, too.
     private var configuration: (file: SourceFile, inputs: LoadInputs)?
-    /// What the loader was told, so that the set can be loaded again with one other text.
+    /// The answers to the loader's requests, so that the set can be loaded again with one changed text.
     private var answers: [RuleSetLoader.Request: RuleSetLoader.Answer] = [:]
     /// The files of the set, the entry file first.
     private(set) var files: [SourceFile] = []
     private(set) var diagnostics: [Diagnostic] = []
-    /// What could be read, even if there are errors.
+    /// The part of the set that could be read, even if there are errors.
     private(set) var readable: RuleSet?
     /// The set, if it has no errors.
     private(set) var value: RuleSet?

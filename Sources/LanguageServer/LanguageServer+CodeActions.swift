@@ -62,7 +62,7 @@ extension LanguageServer {
         return actions
     }
 
-    /// Whether a diagnostic is gone after a change, and the file is still valid YAML.
+    /// True if a change removes a diagnostic and leaves the file valid YAML.
     private func solves(_ diagnostic: Diagnostic, _ change: TextChange, _ set: CheckedSet, _ file: SourceFile) -> Bool {
         var text = file.text
         text.replaceSubrange(change.range, with: change.text.utf8)
@@ -79,7 +79,7 @@ extension LanguageServer {
 struct TextChange: Hashable, Sendable {
     var range: Range<Int>
     var text: String
-    /// What the editor shows.
+    /// The title of the change in the editor's menu.
     var title: String
     /// True if the hint names the only possible text.
     var isCertain = false

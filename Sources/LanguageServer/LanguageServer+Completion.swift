@@ -191,7 +191,7 @@ extension LanguageServer {
 
     // MARK: Expressions
 
-    /// What may follow a path of names in an expression.
+    /// The completions that may follow a path of names in an expression.
     private func expression(
         _ names: [String], _ place: EditPlace, _ path: String, _ set: RuleSet?
     ) -> [Completion] {

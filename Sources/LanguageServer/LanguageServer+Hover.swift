@@ -45,7 +45,7 @@ extension LanguageServer {
         }
     }
 
-    /// What a name is, from the last check of its set.
+    /// The description of a name, from the last check of its set.
     private mutating func description(of name: NameInFile, _ path: String) -> String {
         let checked = set(of: path)
         let title = "**\(name.name)**: "

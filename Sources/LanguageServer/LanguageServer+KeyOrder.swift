@@ -49,7 +49,7 @@ private struct KeyOrder {
         else { return nil }
         let start = lines.start(of: oldFirst.line - 1)
         let end = lines.start(of: startOfComments(above: rule.end) - 1)
-        // What stands before the first key in its line: spaces and the dash of the list.
+        // The beginning of the line before the first key: spaces and the dash of the list.
         let dash = lines.octets[start..<keyStart(of: oldFirst)]
         let margin = dash.prefix { $0 == UInt8(ascii: " ") }
         var text: [UInt8] = []

@@ -39,7 +39,7 @@ package struct LanguageServer: Sendable {
         case new, initialized, shutDown, ended
     }
 
-    /// What the editor can do, from `initialize`.
+    /// The capabilities of the editor, from `initialize`.
     struct Client: Sendable {
         var encoding = PositionEncoding.utf16
         var hasSnippets = false

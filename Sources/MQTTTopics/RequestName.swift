@@ -30,6 +30,7 @@ package enum ButtonRequestName: String, RequestName, CaseIterable {
     case options = "button/options"
     case connect = "button/connect"
     case disconnect = "button/disconnect"
+    /// Flashes the LED. No known model can do it, so the answer is an error that says so.
     case led = "button/led"
     case update = "button/update"
     case cancelUpdate = "button/update/cancel"

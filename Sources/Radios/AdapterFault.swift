@@ -10,7 +10,7 @@ package enum AdapterFault: String, CaseIterable, Hashable, Sendable {
     case unauthorized
     /// An ESPHome proxy and the configuration have different keys.
     case wrongKey = "wrong_key"
-    /// Somebody else uses the Bluetooth of an ESPHome proxy.
+    /// Another client uses the Bluetooth of an ESPHome proxy.
     case taken
     /// The device is no ESPHome proxy that connects to Bluetooth devices.
     case notAProxy = "not_a_proxy"

@@ -29,7 +29,7 @@ package struct HCIRadio: Sendable {
         case ending
     }
 
-    private struct Link: Sendable {
+    private struct HCILink: Sendable {
         let id: LinkID
         let handle: ConnectionHandle
         let peer: BluetoothAddress
@@ -44,7 +44,7 @@ package struct HCIRadio: Sendable {
 
     private var host: LEHost
     /// A controller has room for few links, so a search reads them in turn.
-    private var links: [Link] = []
+    private var links: [HCILink] = []
     private var lastLink: LinkID
     private var expected: [ExpectedButton] = []
     /// The attribute handles of buttons on earlier links.
@@ -198,7 +198,7 @@ package struct HCIRadio: Sendable {
         }
         lastLink.rawValue += 1
         links.append(
-            Link(id: lastLink, handle: connection.handle, peer: connection.peer, expected: button.service))
+            HCILink(id: lastLink, handle: connection.handle, peer: connection.peer, expected: button.service))
         report(.connected(lastLink, connection.peer))
         next.append(.exchangeMTU(connection.handle))
     }

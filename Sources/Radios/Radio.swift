@@ -57,7 +57,7 @@ package struct LinkParameters: Hashable, Sendable {
     }
 }
 
-/// What a radio is told to do. It remembers `listen` and `expect` and carries them out as soon as it is ready. A command
+/// A command to a radio. A radio remembers `listen` and `expect` and carries them out as soon as it is ready. A command
 /// for a link that is over has no effect.
 package enum RadioCommand: Hashable, Sendable {
     case listen(RadioListening)
@@ -79,17 +79,18 @@ package enum RadioCommand: Hashable, Sendable {
     case update(LinkID, LinkParameters)
     /// Measures the signal strength of a link; the result is `signal`, or nothing if it cannot be measured.
     case measureSignal(LinkID)
-    /// The button on this link is the expected one, so what was found out about its service holds for later links, too.
+    /// The button on this link is the expected one, so the attributes of its service can be used for later links, too.
     case keepDiscovery(LinkID)
-    /// What was found out about the button's service may have changed.
+    /// The attributes of the button's service may have changed, so they are discovered again on its next link.
     case discardDiscovery(BluetoothAddress)
-    /// The radio is about to be closed, and all links have ended. A proxy is told so that it is free for others at once.
+    /// The radio is about to be closed, and all links have ended. A proxy is informed, so that other clients can use it
+    /// at once.
     case goodbye
     /// The button's pairing has been deleted, or it could not be paired.
     case forget(BluetoothAddress)
 }
 
-/// What a radio is told. An input that belongs to another kind of radio has no effect.
+/// An input of a radio. An input that belongs to another kind of radio has no effect.
 package enum RadioInput: Hashable, Sendable {
     /// The transport to a controller or a proxy is open. The entropy has 32 random octets for a proxy with a key, and is
     /// empty otherwise.
@@ -114,12 +115,13 @@ package enum RadioEffect: Hashable, Sendable {
     case event(RadioEvent)
 }
 
-/// What a radio reports. A radio carries octets between the program and a button; it knows nothing of keys or presses.
+/// An event that a radio reports. A radio carries octets between the program and a button; it knows nothing of keys or
+/// presses.
 ///
 /// For each link it reports `connected`, then `attached` or `attachFailed`, unless the link ends before, and finally
 /// `disconnected`.
 package enum RadioEvent: Hashable, Sendable {
-    /// The radio can be used. It carries out now what it was told before.
+    /// The radio can be used. It carries out the latest `listen` and `expect`.
     case ready(RadioInfo)
     /// The radio cannot be used until it is opened again. The text is a sentence for the user.
     case failed(String, AdapterFault)
@@ -162,7 +164,7 @@ package struct RadioInfo: Hashable, Sendable {
     package var acceptListSize: Int
     /// True if it connects to the buttons that it expects; else it has to be told whenever one was heard.
     package var connectsByItself: Bool
-    /// What it is, for users: `ESPHome 2026.6.5`; empty for an adapter of this machine.
+    /// A description of the device for users: `ESPHome 2026.6.5`; empty for an adapter of this machine.
     package var description: String
 
     package init(

@@ -376,7 +376,7 @@ struct RadioChoice: Sendable {
             self[id].attempts.insert(address)
             effects.append(.attempt(id, address))
         } else if case .waiting(let id) = button.state, hearing[id] != nil {
-            // It already makes room.
+            // That radio is already ending a link to make room for this button.
         } else if let id = best(Array(hearing.keys)) {
             buttons[address]?.state = .waiting(id)
             deadlines.set(.button(address), at: now + Self.waitingLimit)
@@ -384,7 +384,7 @@ struct RadioChoice: Sendable {
         }
     }
 
-    /// What is heard changes which radio looks for a button that has no home, as after a start of the program.
+    /// An advertisement can change which radio looks for a button without a home, such as after a start of the program.
     private mutating func checkAssignment(of address: BluetoothAddress, at now: Instant) {
         guard let button = buttons[address], button.isExpected, radio(for: address, at: now) != button.told else {
             return

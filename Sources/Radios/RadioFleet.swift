@@ -17,7 +17,7 @@ package struct RadioFleet: Sendable {
         case choice
     }
 
-    private struct Link: Sendable {
+    private struct FleetLink: Sendable {
         var id: LinkID
         var address: BluetoothAddress
         var isAttached = false
@@ -42,13 +42,13 @@ package struct RadioFleet: Sendable {
     private var first: RadioMachine
     private var others: [RadioMachine]
     private var choice: RadioChoice
-    private var links: [Link] = []
+    private var links: [FleetLink] = []
     /// The unfinished attempts of radios that do not connect by themselves, with the times at which they were told to.
     private var attempts: [Attempt: Instant] = [:]
     private var expected: [ExpectedButton] = []
     private var unwanted: [BluetoothAddress] = []
     private var listening = RadioListening.off
-    /// What each radio was told last.
+    /// The latest commands to each radio.
     private var told: [Told]
     private var isReady: [Bool]
     /// How often each radio heard buttons.
@@ -251,7 +251,7 @@ package struct RadioFleet: Sendable {
             choice.heard(heard.address, by: id, heard.rssi, isNew: heard.service != nil, at: now)
         case .connected(let link, let address):
             supersede(address, at: now)
-            links.append(Link(id: link, address: address))
+            links.append(FleetLink(id: link, address: address))
             choice.connected(address, by: id)
         case .attached(let link, _, _):
             guard let place = place(of: link), !links[place].isSuperseded else { return }

@@ -1,7 +1,7 @@
 package import ButtonModel
 package import ESPHome
 
-/// What a radio is.
+/// The kind of a radio, which selects its machine.
 package enum RadioKind: Hashable, Sendable {
     /// An adapter of this machine, or one that is reached over HCI. BlueZ ignores the maximum number of links; `nil`: as many as
     /// the controller supports.
@@ -23,9 +23,10 @@ package enum RadioKind: Hashable, Sendable {
     }
 }
 
-/// One radio: a controller of our own over HCI or an adapter that BlueZ shares, whichever was opened last, or a proxy.
+/// The machine of a radio: for an adapter, the one of HCI or the one of BlueZ, depending on how it was opened last; or
+/// the one of a proxy.
 ///
-/// It is a struct with all of them, so that each changes in its place.
+/// It is a struct that contains all three, so that a machine changes in place and is not copied.
 package struct RadioMachine: Sendable {
     private enum Choice {
         case hci

@@ -413,7 +413,7 @@ private final class Work<T: Sendable>: Sendable {
     }
 }
 
-/// What the reactor calls with the result of a helper thread.
+/// The closure that the reactor calls with the result of a helper thread.
 private final class Callback<T: Sendable>: Sendable {
     let body: @ReactorActor (T) -> Void
 

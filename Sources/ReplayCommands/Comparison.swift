@@ -21,7 +21,7 @@ struct Comparison {
         var differences: [Difference] = []
         /// Steps of the other rules that failed, where those that ran did not fail in the same way. Each text is there once.
         var errors: [String] = []
-        /// What the comparison cannot know.
+        /// Sentences about parts of the history that could not be compared.
         var notes: [String] = []
     }
 
@@ -31,8 +31,8 @@ struct Comparison {
     private var cache = RuleSetCache()
     private var before: (house: ReplayedHouse?, ledger: RuleLedger) = (nil, RuleLedger())
     private var after: (house: ReplayedHouse?, ledger: RuleLedger) = (nil, RuleLedger())
-    /// What the rules of the two replays have stored when the daemon's process ended; `nil` before the first end, and after
-    /// a header has used it.
+    /// The state that the rules of the two replays had stored when the daemon's process ended; `nil` before the first
+    /// end, and after a header has used it.
     private var stored: (before: RuleState, after: RuleState)?
     /// True if a part of the history is missing before the next header.
     private var isInterrupted = false

@@ -3,6 +3,7 @@ import CommandSupport
 import CommandText
 import Hub
 import JSON
+import MQTTTopics
 import Rules
 
 /// Replays a history with the rules that ran, for `tryck history`.
@@ -70,7 +71,7 @@ struct HistoryRun {
         var lines: [JSONValue] = []
         for line in moment.lines {
             let isButton = line["button"]?.stringValue == button || line["id"]?.stringValue == button
-            if line.text("kind") == "event" {
+            if StreamKind(line) == .event {
                 known.names.insert(line.text("button"))
                 known.ids.insert(line.text("id"))
             }
@@ -95,7 +96,7 @@ extension RuleAction {
     fileprivate var line: JSONValue? {
         guard case .message(.publish(let publish)) = action else { return nil }
         return [
-            "kind": "publish", "rule": .string(rule), "topic": .string(publish.topicName),
+            "kind": .string(StreamKind.publish.rawValue), "rule": .string(rule), "topic": .string(publish.topicName),
             "payload": .string(String(decoding: publish.payload, as: UTF8.self)),
             "qos": .integer(Int64(publish.qos)), "retain": .bool(publish.retain),
         ]

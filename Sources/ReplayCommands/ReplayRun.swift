@@ -4,6 +4,7 @@ import CommandText
 import Diagnostics
 import Hub
 import JSON
+import MQTTTopics
 import Platform
 import RuleLoader
 import Rules
@@ -142,16 +143,18 @@ struct ReplayRun {
     }
 
     private mutating func count(_ line: JSONValue) {
-        switch line.text("kind") {
-        case "event":
+        switch StreamKind(line) {
+        case .event:
             switch RawEvent(rawValue: line.text("event")) {
             case .down: counts.presses += 1
             case .up: break
             case nil: counts.gestures += 1
             }
-        case "rule": if line.text("outcome") == "started" { counts.runs += 1 }
-        case "publish": counts.messages += 1
-        default: break
+        case .rule: if line.text("outcome") == "started" { counts.runs += 1 }
+        case .publish: counts.messages += 1
+        case .adapter, .linkShortage, .broker, .source, .button, .disconnected, .sessionFailed, .changed, .pairing,
+            .firmware, .variable, .ruleLog, .stateFault, .process, .http, .rules, nil:
+            break
         }
     }
 

@@ -17,7 +17,7 @@ import Rules
 /// | rules loaded                  | loads the given set                                              |
 /// | answers of broker and disk    | ignores them                                                     |
 struct ReplayedHouse {
-    /// What happened at an instant.
+    /// The lines and actions of one instant.
     struct Moment: Hashable, Sendable {
         var time: UTCTime
         /// Lines of the live stream.
@@ -50,7 +50,7 @@ struct ReplayedHouse {
     private var answers: [Hub.Input] = []
     /// The load of rules that the hub waits for.
     private var load: JobID?
-    /// What the rules have stored so far, which a restart of the daemon would restore.
+    /// The state of rules that was stored so far, which a restart of the daemon would restore.
     private(set) var stored: RuleState
     private var isStopped = false
     private var moments: [Moment] = []
@@ -77,7 +77,8 @@ struct ReplayedHouse {
             recorded.isRepeated || now == Instant(nanoseconds: 0) || recorded.at - now < Self.longestPause
         guard recorded.at >= now, isNear else { throw .badTime }
         for job in recorded.started { jobs.recorded(job, at: recorded.at) }
-        // What happened between inputs that a segment repeats is in the state of its header.
+        // The header of a segment already contains the effects of the inputs that the segment repeats, so no timer is
+        // fired between them.
         if recorded.isRepeated { now = recorded.at } else { try advance(to: recorded.at) }
         if case .wallClock(let utc) = recorded.input { clock = (utc, now) }
         switch recorded.input {

@@ -3,13 +3,14 @@ import Hub
 
 /// Finds the recorded results of the programs and web requests that rules start in a replay.
 ///
-/// A job and a recorded job with the same fingerprint belong together if the job starts at most `window` after the recorded one,
-/// or `patience` before it. The first recorded job is used first. Recorded jobs to which no job belongs are forgotten after
-/// `window`.
+/// A job and a recorded job with the same fingerprint belong together if the job starts at most `window` after the
+/// recorded one, or `assumedDuration` before it. The first recorded job is used first. Recorded jobs to which no job
+/// belongs are forgotten after `window`.
 struct ReplayedJobs: Sendable {
     private static let window = Duration.seconds(60)
-    /// A job without a recorded one ends after this time with an assumed result, or earlier if its step's time limit ends.
-    private static let patience = Duration.seconds(2)
+    /// A job without a recorded one ends after this time with an assumed result, or earlier if its step's time limit
+    /// ends.
+    private static let assumedDuration = Duration.seconds(2)
 
     private struct Recorded {
         var id: JobID
@@ -28,7 +29,7 @@ struct ReplayedJobs: Sendable {
     /// The recorded jobs of the last `window`, in their order, from `recentStart` on.
     private var recent: [Recorded] = []
     private var recentStart = 0
-    /// Those of `recent` that no job belongs to, by fingerprint, in their order.
+    /// The recorded jobs in `recent` that are not matched to a job of the replay yet, by fingerprint, in their order.
     private var free: [String: [JobID]] = [:]
     private(set) var freeIDs: Set<JobID> = []
     /// The recorded results of `free`.
@@ -85,7 +86,7 @@ struct ReplayedJobs: Sendable {
             return nil
         }
         let isProgram = if case .startProcess = effect { true } else { false }
-        let deadline = min(now + Self.patience, end ?? now + Self.patience)
+        let deadline = min(now + Self.assumedDuration, end ?? now + Self.assumedDuration)
         waiting.insert(
             Waiting(id: id, fingerprint: fingerprint, startedAt: now, deadline: deadline, isProgram: isProgram),
             at: waiting.firstIndex { $0.deadline > deadline } ?? waiting.endIndex)

@@ -5,7 +5,7 @@ import JSON
 import MQTTTopics
 import Rules
 
-/// What rules did because of each event, in a replay.
+/// The deeds of rules for each event of a replay.
 struct RuleLedger: Sendable {
     /// An event of a button, or another cause of runs.
     struct Event: Hashable, Sendable {
@@ -80,9 +80,9 @@ struct RuleLedger: Sendable {
         for job in moment.assumed { if let run = jobs.removeValue(forKey: job) { runs[run]?.isUncertain = true } }
         var ended: [Int64] = []
         for line in moment.lines {
-            switch line.text("kind") {
-            case "event": take(event: line, at: moment.time, isIgnored)
-            case "rule":
+            switch StreamKind(line) {
+            case .event: take(event: line, at: moment.time, isIgnored)
+            case .rule:
                 let run = line["run"]?.integerValue
                 switch line.text("outcome") {
                 case "started":
@@ -104,11 +104,15 @@ struct RuleLedger: Sendable {
                     accounts[event, default: Account()].deeds.append(
                         Deed(rule: line.text("rule"), kind: gate, text: reason, counts: false))
                 }
-            case "variable":
+            case .variable:
                 add(
                     "variable", redacted("\(line.text("variable")) = \(line["value"] ?? .null)"),
                     to: line["run"]?.integerValue, at: moment.time)
-            default: break
+            // Messages, programs, web requests and logs are among the actions of the moment.
+            case .publish, .process, .http, .ruleLog: break
+            case .adapter, .linkShortage, .broker, .source, .button, .disconnected, .sessionFailed, .changed, .pairing,
+                .firmware, .stateFault, .rules, nil:
+                break
             }
         }
         for action in moment.actions {

@@ -28,7 +28,7 @@ enum WhatIfText {
                 title.append(" (late by \(Quantity.span(seconds: lateness / 1000)))", .doubtful)
             }
             lines.append(title)
-            // What the rules do in both cases is of no interest.
+            // Deeds that are equal in both cases are not shown.
             let changes = difference.after.difference(from: difference.before)
             let (removed, inserted) = (changes.removals.map(\.deed), changes.insertions.map(\.deed))
             let width = (removed + inserted).map(\.rule.count).max() ?? 0

@@ -17,7 +17,7 @@ package struct CheckedFile: Sendable {
     package var content: String?
     /// The rule set, when it has no errors.
     var set: RuleSet?
-    /// What could be read of a rule set, even if there are errors.
+    /// The part of a rule set that could be read, even if there are errors.
     var readable: RuleSet?
 
     init(configuration file: FileText, named name: String, _ loaded: LoadResult<Configuration>) {

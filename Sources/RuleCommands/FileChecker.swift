@@ -53,7 +53,8 @@ package struct FileChecker {
             report: CheckedFile.report(checked, style: Output.standardError.style))
     }
 
-    /// What can be read of the rules that `check` finds. If there are errors, their report is written to standard error.
+    /// The part that can be read of the rules that `check` finds. If there are errors, their report is written to
+    /// standard error.
     func readableRules(_ path: String) throws(Failure) -> (set: RuleSet, hasErrors: Bool) {
         let checked = try check(.file(path))
         if let set = checked.compactMap(\.set).last { return (set, false) }

@@ -23,7 +23,7 @@ struct RulesArgument: ParsableArguments {
             "The path of standard input in messages, from whose directory files are included.", valueName: "path"))
     var name: String?
 
-    /// What to read, in the order of the arguments; `nil` for the default.
+    /// The sources to read, in the order of the arguments; `nil` stands for the default.
     var sources: [RuleSource?] {
         paths.isEmpty ? [nil] : paths.map { $0 == "-" ? .standardInput(name: name ?? "-") : .file($0) }
     }

@@ -39,7 +39,7 @@ package struct Configuration: Hashable, Sendable {
     /// An entry of `radios:`.
     package struct Radio: Hashable, Sendable {
         package var transport: Transport
-        /// One word, unique among the radios.
+        /// A single word that no other radio has as its name.
         package var name: String
         /// The most connections at a time; `nil`: `Configuration.maximumConnections`.
         package var maximumConnections: Int?

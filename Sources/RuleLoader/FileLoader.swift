@@ -70,7 +70,7 @@ package struct LoadInputs: Sendable {
 package struct LoadResult<Value: Sendable>: Sendable {
     /// `nil` when a diagnostic is an error; warnings leave the value.
     package var value: Value?
-    /// What could be read, even if there are errors.
+    /// The part that could be read, even if there are errors.
     package let readable: Value
     /// In source order.
     package var diagnostics: [Diagnostic]

@@ -4,7 +4,7 @@ import Reactor
 import RuleLoader
 import WebService
 
-/// What the routes share.
+/// The services that the routes share.
 struct Site: Sendable {
     let setup: WebSetup
     let signIn: SignIn

@@ -3,7 +3,7 @@ import Hummingbird
 import NIOCore
 import WebService
 
-/// What is known about a request while it is answered.
+/// The connection and the session of a request.
 struct SiteContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
@@ -44,7 +44,8 @@ extension Site {
             for try await buffer in request.body {
                 count += buffer.readableBytes
                 if count <= limit { octets.append(contentsOf: buffer.readableBytesView) } else { octets = [] }
-                // What is a little too long is read to its end, because some clients read no answer before they have sent all.
+                // A body that is a little too long is read to its end, because some clients read no answer before they
+                // have sent all.
                 if count > 8 * maximumBody { break }
             }
         } catch {

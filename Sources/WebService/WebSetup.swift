@@ -43,7 +43,7 @@ package struct WebSetup: Sendable {
             chosen: chosen, configured: configured, runtimeDirectory: environment["XDG_RUNTIME_DIR"])
         let locations = Locations(environment: environment, isRoot: SystemEnvironment.isRoot)
         stateDirectory = options.stateDirectory.map { resolve($0, in: base) } ?? locations.stateDirectory
-        // As a service, the page has a state directory of its own, and the daemon the usual one.
+        // If the page runs as a service, it has a state directory of its own, and the daemon has the usual one.
         daemonStateDirectory =
             files.stateDirectory(found.configuration, in: found.directory)
             ?? (environment["STATE_DIRECTORY"] == nil ? locations.stateDirectory : "/var/lib/tryck")

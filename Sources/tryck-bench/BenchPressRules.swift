@@ -3,7 +3,7 @@ import ButtonModel
 
 /// The rules that `BenchPress` measures. Each publishes the same 16 octets when its button is clicked.
 enum BenchPressRules: String, CaseIterable, ExpressibleByArgument {
-    /// One rule for each button. Its payload is a constant, so nothing is evaluated at a press.
+    /// A rule for each button. Its payload is a constant, so a press evaluates no expression.
     case plain
     /// The rules of `plain`, each with a condition and a template.
     case template

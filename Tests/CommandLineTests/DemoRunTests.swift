@@ -103,7 +103,7 @@ struct DemoRunTests {
         talk.given(.received(Self.line("rule", ("rule", "r"), ("run", 1), ("outcome", "started"))))
         talk.given(.received(Self.line("rule", ("rule", "r"), ("run", 1), ("outcome", "failed"))))
         talk.given(.received(Self.line("event", ("id", "2"), ("event", "up"))))
-        talk.when(Self.answer("health_check"), expect: .fail(Failure(.negativeResult, "Rule r failed. ")))
+        talk.when(Self.answer("health_check"), expect: .fail(Failure(.negativeResult, "Rule r failed.")))
     }
 
     @Test("with keys, a move is a press, and nothing ends by itself")

@@ -1,5 +1,6 @@
 import ButtonModel
 import JSON
+import Rules
 import Simulator
 import Testing
 
@@ -116,15 +117,23 @@ struct PressTrackerTests {
         #expect(tracker.isSettled)
     }
 
-    @Test("the first failure names its action")
+    @Test("a run is over with each result", arguments: RunResult.allCases)
+    func ends(result: RunResult) {
+        var tracker = Self.tracker(.press(.up), Self.event("up"), Self.rule("started"))
+        #expect(tracker.awaited == "rule evening to end")
+        tracker.received(Self.rule(.string(result.rawValue)))
+        #expect(tracker.isSettled)
+    }
+
+    @Test("the first failure names its step")
     func failure() {
         let step: JSONValue = [
-            "kind": "rule", "rule": "evening", "run": 1, "outcome": "step_failed", "step": 1, "code": "R822",
-            "reason": "exit status 1",
+            "kind": "rule", "rule": "evening", "run": 1, "outcome": "step_failed", "step": "actions[1].run",
+            "code": "R822", "reason": "exit status 1",
         ]
         let tracker = Self.tracker(.press(.up), Self.event("up"), Self.rule("started"), step, Self.rule("failed"))
         #expect(tracker.isSettled)
-        #expect(tracker.failure == "Rule evening failed. Its action 2: exit status 1 (R822).")
+        #expect(tracker.failure == "Rule evening failed at actions[1].run: exit status 1 (R822).")
     }
 
     @Test("after a mere down, the up waits for the gesture of both")

@@ -146,7 +146,8 @@ struct StoreFilesTests {
         }
         let failure = StoreFailure.newerSchema(path: file, found: StoreSchema.version + 1, known: StoreSchema.version)
         try await withReactor { #expect(throws: failure) { try openStore(directory) } }
-        #expect(failure.description.contains("written by a newer version (schema 10, this version knows 9)"))
+        let versions = "schema \(StoreSchema.version + 1), this version knows \(StoreSchema.version)"
+        #expect(failure.description.contains("written by a newer version (\(versions))"))
         try await withReactor {
             let database = try Database(path: file, busyTimeout: .zero)
             #expect(try database.rows("SELECT count(*) FROM buttons") { $0.integer(0) } == [1])

@@ -42,7 +42,6 @@ struct BackToBackTests {
         for (age, expected) in zip(ages, [30.3, 30.2, 30.1, 30.0]) { #expect(abs(age - expected) < 0.001) }
         #expect(
             ends.hostEffects.contains(.battery(millivolts: 2999)) && ends.hostEffects.contains(.firmware(version: 11)))
-        #expect(ends.hostEffects.filter { $0 == .queueDrained }.count == 1)
 
         ends.press(for: .milliseconds(1500))
         #expect(ends.events.suffix(3).map(\.step) == [.down, .hold(ofSecondPress: false), .up(.afterHoldClick)])

@@ -9,7 +9,7 @@ import Testing
 struct Replay {
     static let address = BluetoothAddress(rawValue: 0x9088_A900_0001)
 
-    private var session: ButtonSession
+    private(set) var session: ButtonSession
     private let privateKey, random: [UInt8]
     private(set) var effects: [ButtonSession.Effect] = []
     /// The session's writes that were not yet compared with the log.

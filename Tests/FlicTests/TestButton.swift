@@ -51,6 +51,14 @@ struct TestButton {
     }
 }
 
+extension ButtonSession {
+    /// True until the button has sent the last of its stored events.
+    var hasStoredEvents: Bool {
+        guard case .ready(let ready) = state else { return false }
+        return ready.hasStoredEvents
+    }
+}
+
 /// A session past quick verify with a `TestButton` at its other end.
 struct EstablishedTalk {
     var talk: Transcript<ButtonSession>

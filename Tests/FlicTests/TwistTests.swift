@@ -285,7 +285,6 @@ struct TwistTests {
         }
         ends.reconnect(.reconnect(pairing, cursor, advertisingConfigured: true), attMTU: 140, after: .zero)
         #expect(ends.events.count == 16 && ends.events.last?.wasQueuedLast == true)
-        #expect(ends.hostEffects.filter { $0 == .queueDrained }.count == 1)
     }
 
     private static func progress(_ ends: TwoEnds) -> [FirmwareUpdateProgress] {

@@ -152,7 +152,7 @@ struct TwoEnds {
             case .needsEntropy: tellHost(.restart(nextEntropy()))
             case .moved(let movements):
                 for movement in movements { if let dial = movement.dial { dials[dial] = movement.units } }
-            case .paired, .ready, .events, .queueDrained, .advertisingConfigured, .battery, .firmware, .model,
+            case .paired, .ready, .events, .advertisingConfigured, .battery, .firmware, .model,
                 .nickname, .unpaired,
                 .firmwareUpdate, .factoryReset, .unanswered, .failed, .disconnect, .ignored:
                 break

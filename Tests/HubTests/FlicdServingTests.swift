@@ -131,7 +131,7 @@ struct FlicdServingTests {
         #expect(house.tell(.transportClosed("x", .unsupported)).isEmpty)
         let address = BluetoothAddress(rawValue: 0x001A_7DDA_7113)
         let heard = house.hear { hub, now in
-            hub.radios.change(.first) { $0.becameReady(address, at: now) }
+            hub.radios.becameReady(.first, address, at: now)
             hub.reportControllerToFlicd(at: now)
         }
         #expect(heard == [.bluetoothControllerStateChange(.attached)])
@@ -161,7 +161,7 @@ struct FlicdServingTests {
         var house = ServingHouse()
         let attic = ServingHouse.attic
         _ = house.hear { hub, now in
-            hub.radios.change(.first) { $0.becameReady(ServingHouse.hall, at: now) }
+            hub.radios.becameReady(.first, ServingHouse.hall, at: now)
             hub.reportControllerToFlicd(at: now)
         }
         _ = house.ask(.createScanWizard(id: 3), .createConnectionChannel(id: 4, attic, FlicdChannelMode()))
@@ -187,7 +187,7 @@ struct FlicdServingTests {
         var house = ServingHouse()
         let attic = ServingHouse.attic
         _ = house.hear { hub, now in
-            hub.radios.change(.first) { $0.becameReady(ServingHouse.hall, at: now) }
+            hub.radios.becameReady(.first, ServingHouse.hall, at: now)
             hub.reportControllerToFlicd(at: now)
         }
         _ = house.ask(.createScanWizard(id: 3))

@@ -40,7 +40,7 @@
             ),
             (
                 {
-                    $0.radios.change(.first) { $0.opened(isShared: false) }
+                    $0.radios.opened(.first, isShared: false)
                     _ = $0.radios.holdClosed()
                 }, "an adapter is open, and has to be closed"
             ),

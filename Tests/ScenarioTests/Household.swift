@@ -22,9 +22,10 @@ struct Household {
     /// Changes the hub between two inputs, as a fault of the program might.
     mutating func changeHub(_ change: (inout Hub) -> Void) { change(&runner.hub) }
     private(set) var world: SimulatedWorld
-    private(set) var store: Store
-    /// The part of `store` that is on the disk, which survives a power cut.
-    var synced: Store { syncedDisk.store }
+    private var disk = HouseDisk()
+    var store: Store { disk.store }
+    /// The part of `store` that survives a power cut.
+    var synced: Store { disk.synced.store }
     /// Everything published, in the order in which the broker received it.
     private(set) var published: [MQTTMessage] = []
     private(set) var started: [ProcessRequest] = []
@@ -67,9 +68,15 @@ struct Household {
     var uplinkMessages: [MQTTMessage] = []
     /// Messages stay in the client's queue, so none is known to be sent, not even with QoS 0.
     var writesAreSlow = false
-    var diskIsFull = false
+    var diskIsFull: Bool {
+        get { disk.isFull }
+        set { disk.isFull = newValue }
+    }
     /// Where records are kept while the disk is full.
-    var refuge = RecordRefuge.disk
+    var refuge: RecordRefuge {
+        get { disk.refuge }
+        set { disk.refuge = newValue }
+    }
     /// Programs end immediately after they were started.
     var programsEnd = true
     /// Every attempt to open an adapter fails.
@@ -90,15 +97,6 @@ struct Household {
     var end: (effects: Int, isPowerCut: Bool)?
     /// The time by which the wall clock was set forward; it survives the process.
     private var clockShift = Duration.zero
-
-    /// What survives a power cut.
-    private struct Disk {
-        var store = Store()
-        /// Changes that are in the reserve and not in `store`.
-        var reserve: [StoreChange] = []
-        /// The number of records that `store` contains.
-        var transactions = 0
-    }
 
     private let descriptions: [SimulatedButtonDescription]
     private let rules: HouseRules
@@ -131,23 +129,12 @@ struct Household {
     private var openRadios: Set<Int> = []
     let radioCount: Int
     private var worldInputs: [SimulatedWorld.Input] = []
-    private var slowSyncs: [(token: RecordToken, disk: Disk, isAllOnDisk: Bool)] = []
+    private var slowSyncs: [HouseDisk.Sync] = []
     private var slowLoads: [JobID] = []
     private(set) var unacknowledged: [MessageID] = []
     private var running: [JobID] = []
     private var memories: [String: EventSnapshot] = [:]
     private var isDead = false
-    /// The changes that are added to the next record.
-    private var unrecorded: [StoreChange] = []
-    /// The unrecorded changes: in any reserve, and in the reserve on the disk.
-    private var reserve: [StoreChange] = []
-    private var diskReserve: [StoreChange] = []
-    private var failedRecords = FailedRecords()
-    /// The number of successful records.
-    private var transactions = 0
-    private var syncedDisk = Disk()
-    /// The database when the process ended, without the reserve.
-    private var database = Store()
 
     static let kitchen = SimulatedButtonDescription(
         name: "kitchen", address: BluetoothAddress("80:E4:DA:00:00:01"), serial: "BA00-K00001", isPublic: true)
@@ -175,7 +162,6 @@ struct Household {
         random = SeededGenerator(seed: seed)
         self.rules = rules
         descriptions = buttons
-        store = Store()
         configuration = HubConfiguration(
             version: "test", discoveryPrefix: discoveryPrefix, extraTrustRoots: [SimulatorRoot.publicKey],
             radios: (0..<radioCount).map {
@@ -184,7 +170,7 @@ struct Household {
             broker: "mqtt://test", hasBroker: hasBroker, control: control, lostState: lostState,
             ringWarning: ringWarning, hasMetrics: hasMetrics,
             simulatedButtons: buttons.map(\.name), flicdListen: servesFlicd ? "127.0.0.1:5551" : nil, uplink: uplink)
-        runner = HubRunner(Hub(configuration, stored: store.state, rules: rules.set), pausing: pause)
+        runner = HubRunner(Hub(configuration, stored: disk.store.state, rules: rules.set), pausing: pause)
         self.controller = controller ?? Self.firstController
         world = SimulatedWorld(
             buttons, seed: seed, at: now, controller: self.controller,
@@ -243,15 +229,7 @@ struct Household {
 
     private mutating func die(isPowerCut: Bool) {
         see(.died(isPowerCut: isPowerCut))
-        if isPowerCut {
-            (store, reserve, diskReserve) = (syncedDisk.store, syncedDisk.reserve, syncedDisk.reserve)
-            transactions = syncedDisk.transactions
-        }
-        // The start moves the reserve into the database, or reads both if the database cannot be written.
-        database = store
-        store.apply(reserve)
-        unrecorded = reserve
-        failedRecords = FailedRecords()
+        disk.die(isPowerCut: isPowerCut)
         isDead = true
         end = nil
         // Drops the inputs that wait.
@@ -268,19 +246,7 @@ struct Household {
 
     private mutating func rise() {
         isDead = false
-        // A reserve that is older than the last record counts no more, because the record contains its changes.
-        if !diskIsFull || transactions != syncedDisk.transactions { syncedDisk.reserve = [] }
-        // The store syncs the database's contents before anything uses them.
-        (syncedDisk.store, syncedDisk.transactions) = (diskIsFull ? database : store, transactions)
-        var stored = store.state
-        stored.markAsSynced(synced.state.buttons.map { ($0.id, $0.cursor) })
-        if diskIsFull {
-            store = database
-        } else {
-            // A transaction that brings a reserve's snapshot into the database records its number, so that a later
-            // start does not apply that snapshot again.
-            (unrecorded, reserve, diskReserve) = ([], [], [])
-        }
+        let stored = disk.rise()
         runner.hub = Hub(configuration, stored: stored, rules: (rulesOnDisk ?? rules).set)
         begin(stored)
     }
@@ -419,7 +385,7 @@ struct Household {
 
     mutating func finishSyncs(success: Bool = true) {
         for sync in slowSyncs {
-            if success { syncedDisk = sync.disk }
+            if success { disk.finish(sync) }
             give(.synced(sync.token, success && sync.isAllOnDisk))
         }
         slowSyncs = []
@@ -552,27 +518,15 @@ struct Household {
             worldInputs.append(.received(packet, host: Int(radio.rawValue)))
         case .record(let token, let changes):
             journal.append("record")
-            unrecorded += changes
-            if diskIsFull {
-                if refuge == .nowhere { see(.recordFailed) } else { reserve = unrecorded.filter(\.isReserved) }
-                if refuge == .disk { diskReserve = reserve }
-                failedRecords.recordFailed(token, refuge)
-                give(.recordFailed(token, "no space left", refuge))
-            } else {
-                store.apply(unrecorded)
-                (unrecorded, reserve, diskReserve) = ([], [], [])
-                transactions += 1
-                failedRecords.recorded()
-            }
+            guard let refuge = disk.record(token, changes) else { break }
+            if refuge == .nowhere { see(.recordFailed) }
+            give(.recordFailed(token, "no space left", refuge))
         case .sync(let token):
             journal.append("sync")
-            guard failedRecords.isSyncUseful(token) else { break }
-            // As in `StoreDisk`: a sync proves nothing about changes that are in memory only.
-            let isAllOnDisk = unrecorded.isEmpty || refuge == .disk
-            let disk = Disk(store: store, reserve: diskReserve, transactions: transactions)
-            guard !syncsAreSlow else { return slowSyncs.append((token, disk, isAllOnDisk)) }
-            syncedDisk = disk
-            give(.synced(token, isAllOnDisk))
+            guard let sync = disk.beginSync(token) else { break }
+            guard !syncsAreSlow else { return slowSyncs.append(sync) }
+            disk.finish(sync)
+            give(.synced(token, sync.isAllOnDisk))
         case .subscribe(let filters):
             subscriptions.formUnion(filters.map(\.topicFilter))
             for (topicName, payload) in retained.sorted(by: { $0.key < $1.key })
@@ -647,11 +601,11 @@ struct Household {
             let name = description.name
             guard let memory = world.eventSnapshot(of: name), memory != memories[name] else { continue }
             let former = memories.updateValue(memory, forKey: name)
-            var disk = synced
-            disk.apply(syncedDisk.reserve)
+            var stored = synced
+            stored.apply(disk.synced.reserve)
             see(
                 .remembered(
-                    name, from: former, to: memory, onDisk: disk.cursor(of: ButtonID(description.wantedAddress))))
+                    name, from: former, to: memory, onDisk: stored.cursor(of: ButtonID(description.wantedAddress))))
         }
     }
 
@@ -681,15 +635,5 @@ struct Household {
 
     func payloads(on topicName: String) -> [String] {
         published.filter { $0.topicName == topicName }.map { String(decoding: $0.payload, as: UTF8.self) }
-    }
-}
-
-extension StoreChange {
-    /// True if a reserve keeps the change; values that a button reports again are not kept.
-    fileprivate var isReserved: Bool {
-        switch self {
-        case .fact(_, let fact): fact.column.reserveKind != nil
-        default: true
-        }
     }
 }

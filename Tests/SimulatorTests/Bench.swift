@@ -200,7 +200,7 @@ extension Bench {
         case .disconnect:
             guard let link else { return }
             tell(.perform(.disconnect(link.handle, reason: .remoteUserTerminated)))
-        case .moved, .queueDrained, .advertisingConfigured, .battery, .firmware, .model, .nickname, .firmwareUpdate,
+        case .moved, .advertisingConfigured, .battery, .firmware, .model, .nickname, .firmwareUpdate,
             .factoryReset,
             .unanswered, .unpaired, .failed, .ignored:
             break

@@ -62,6 +62,7 @@ def test_button_is_renamed_found_and_its_settings_change(house: House, browser: 
     name.send_keys('cooker\n')
     browser.find('dialog .message', 'cooker')
     browser.click(browser.button('Find it'))
+    browser.find('dialog .message', 'It does not blink: the light of a Flic 2 cannot be controlled')
     house.press('hall', 'click')
     browser.find('dialog .message', 'That was hall, not this one.')
     house.press('kitchen', 'click')

@@ -10,7 +10,8 @@ extension ButtonCommand {
             abstract: "Flash the button's LED, if its model supports that.",
             usage: "tryck button <name> led [--control-socket <path>]",
             discussion: """
-                A Flic 2 does not support it.
+                No model supports it: the LEDs of a Flic 2, a Duo and a Twist cannot be controlled, and \
+                the daemon answers with the reason.
 
                   tryck button kitchen led
                 """)

@@ -1,5 +1,5 @@
-/// One connection to a proxy: frames, the handshake, the ciphers and messages. It has no clock. Its owner closes the
-/// connection when the handshake takes too long or the other side is silent.
+/// A connection between a client and a proxy: frames, the handshake, encryption and messages. It has no clock. Its
+/// owner closes the connection when the handshake takes too long or the other side is silent.
 ///
 /// With a key, both sides begin with a hello and a message of the handshake each, and everything after that is
 /// encrypted. Without a key nothing precedes the messages. A device accepts only one of the two.
@@ -10,7 +10,7 @@
 ///                                                 ←     second message, or a refusal
 ///     messages                                    ⇄     messages
 ///
-/// After `failed` the owner closes the connection. Everything that follows is passed over.
+/// After `failed` the owner closes the connection. Later inputs have no effect.
 package struct ESPHomeConnection: Sendable {
     package enum Role: Sendable {
         case client
@@ -32,7 +32,8 @@ package struct ESPHomeConnection: Sendable {
         case send([UInt8])
         case established
         case message(ESPHomeMessage)
-        /// What remains to be sent is sent before the connection is closed: a proxy explains its refusal.
+        /// The connection has failed. Effects `send` before this one are still carried out, because with them a proxy
+        /// explains its refusal; then the connection is closed.
         case failed(ESPHomeFault)
     }
 
@@ -54,7 +55,8 @@ package struct ESPHomeConnection: Sendable {
     private var earlyMessages: [ESPHomeMessage] = []
     private var hasReceivedFrame = false
 
-    /// What the proxy said about itself before the handshake; `nil` before that, and on plain connections.
+    /// The proxy's hello, which precedes its part of the handshake; `nil` before it was received, and on plain
+    /// connections.
     package private(set) var serverHello: ServerHello?
 
     /// - Parameter key: `nil` for a plain connection.
@@ -305,7 +307,8 @@ extension ESPHomeConnection {
         earlyMessages = []
     }
 
-    /// What a proxy answers before it closes the connection; `nil` for clients, and after the handshake.
+    /// The frame with which a proxy refuses a client before it closes the connection; `nil` for clients, and after the
+    /// handshake.
     private func refusal(for fault: ESPHomeFault) -> [UInt8]? {
         guard !isClient else { return nil }
         switch state {

@@ -63,14 +63,14 @@ package enum ESPHomeFault: Error, Hashable, Sendable {
     case keyNeeded
     /// The client has a key, and the proxy has none.
     case keyNotWanted
-    /// The proxy refused the handshake with these words, at most 127 octets. Nobody has authenticated them.
+    /// The proxy refused the handshake with this text of at most 127 octets. The text is not authenticated.
     case refused(String)
     /// The proxy chose a protocol that does not exist.
     case unknownProtocol(UInt8)
     case malformed(ESPHomeMalformed)
-    /// What was received was not written by somebody with the key, or was changed on its way.
+    /// Decryption failed: the sender has another key, or the frame was changed on its way.
     case tagMismatch
-    /// The other side's ephemeral key is one with which everybody would know the shared secret.
+    /// The other side's ephemeral key is one of the points of low order, with which the shared secret is zero.
     case weakEphemeralKey
     /// The caller gave entropy that has not 32 octets.
     case wrongEntropy
@@ -111,9 +111,9 @@ package enum ESPHomeLimits {
     package static let handshakeLength = 128
     package static let advertisements = 256
     package static let services = 64
-    /// Of each service.
+    /// The maximum number of characteristics in a service.
     package static let characteristics = 64
-    /// Of each characteristic.
+    /// The maximum number of descriptors in a characteristic.
     package static let descriptors = 16
     package static let links = 16
     /// The longest value of an attribute, and the longest advertisement.

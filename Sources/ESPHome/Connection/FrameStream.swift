@@ -83,12 +83,12 @@ extension FrameStream {
         [encryptedIndicator] + bigEndian(body.count) + body
     }
 
-    /// What is encrypted: the number and the length of the message, and the message.
+    /// The plaintext of an encrypted frame: the number and the length of the message, and the message.
     static func inner(id: UInt32, message: [UInt8]) -> [UInt8] {
         bigEndian(Int(id)) + bigEndian(message.count) + message
     }
 
-    /// The opposite of `inner`. Octets behind the message are passed over.
+    /// The inverse of `inner`. Octets behind the message are ignored.
     static func message(inner octets: [UInt8]) throws(ESPHomeMalformed) -> (id: UInt32, message: [UInt8]) {
         guard octets.count >= 4 else { throw .frameTooShort(octets.count) }
         let id = UInt32(octets[0]) << 8 | UInt32(octets[1])

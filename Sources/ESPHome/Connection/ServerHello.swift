@@ -1,5 +1,5 @@
-/// What a proxy says first on an encrypted connection. Nobody has authenticated it, so it can explain an error and must
-/// not decide anything.
+/// The first frame of a proxy on an encrypted connection. It is not authenticated, so it may be used to explain an
+/// error and for no decision.
 package struct ServerHello: Hashable, Sendable {
     /// The name of the proxy; `nil` from proxies older than 2022.2.
     package var name: String?

@@ -41,7 +41,7 @@ extension ESPHomeMessage {
         return writer.octets
     }
 
-    /// What messages about a button have after the address.
+    /// Writes the fields that follow the address in messages about a button.
     private func writeMore(to writer: inout ProtobufWriter) {
         switch self {
         case .deviceRequest(_, let kind, let addressType):

@@ -7,8 +7,8 @@ package enum GATTUUID: Hashable, Sendable {
     /// 16 octets in wire order, the reverse of the printed form.
     case long([UInt8])
 
-    /// What follows the 32 bits of a short UUID in its printed form: the rest of the first eight octets, and the last
-    /// eight.
+    /// The Bluetooth base UUID without its first 32 bits, which a short UUID replaces: the last four of the first eight
+    /// octets, and the last eight octets.
     ///
     /// - Source: Bluetooth Core 5.4, Vol 3, Part B, 2.5.1.
     private static let baseHighHalf: UInt64 = 0x0000_1000

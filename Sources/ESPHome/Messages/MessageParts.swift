@@ -25,7 +25,7 @@ package struct HelloResponse: Hashable, Sendable {
     }
 }
 
-/// What a proxy says about itself. Its other fields are passed over.
+/// The description that a proxy gives of itself. Fields of the message that are not listed here are ignored.
 package struct DeviceInfo: Hashable, Sendable {
     package var name: String
     /// The address of its network interface, as text.
@@ -56,7 +56,7 @@ package struct DeviceInfo: Hashable, Sendable {
     }
 }
 
-/// What a proxy's Bluetooth can do. Unknown bits are kept and mean nothing.
+/// The Bluetooth features of a proxy. Unknown bits are kept and have no effect.
 package struct BluetoothProxyFeatures: OptionSet, Hashable, Sendable {
     package var rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -70,7 +70,7 @@ package struct BluetoothProxyFeatures: OptionSet, Hashable, Sendable {
     package static let scannerState = BluetoothProxyFeatures(rawValue: 1 << 6)
     package static let connectionParameters = BluetoothProxyFeatures(rawValue: 1 << 7)
 
-    /// What a proxy needs so that buttons can be used through it.
+    /// The features that a proxy must have so that buttons can be used through it.
     package static let needed: BluetoothProxyFeatures = [.activeConnections, .remoteCaching, .rawAdvertisements]
 }
 
@@ -117,7 +117,8 @@ extension RawAdvertisement {
     }
 }
 
-/// What a proxy is asked to do with a button. Numbers without a name are kept, because newer versions have more.
+/// The operation of a request to a proxy about a button. Numbers without a name are kept, because newer versions have
+/// more.
 package struct DeviceRequestKind: RawRepresentable, Hashable, Sendable {
     package var rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -132,7 +133,7 @@ package struct DeviceRequestKind: RawRepresentable, Hashable, Sendable {
     package static let clearCache = DeviceRequestKind(rawValue: 6)
 }
 
-/// What a proxy's scanner does. Numbers without a name are kept, because newer versions have more.
+/// The state of a proxy's scanner. Numbers without a name are kept, because newer versions have more.
 package struct ScannerState: RawRepresentable, Hashable, Sendable {
     package var rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }

@@ -1,6 +1,7 @@
 import Bytes
 
-/// One direction of a Noise session: a key, and a nonce that counts its messages. Its descriptions do not show them.
+/// The encryption of one direction of a Noise session: a key, and a nonce that counts its messages. Its textual
+/// descriptions do not show them.
 ///
 /// - Source: Noise Protocol Framework, revision 34, 5.1 and 12.3.
 struct NoiseCipher: Sendable {
@@ -19,7 +20,8 @@ struct NoiseCipher: Sendable {
 
     /// Four zero octets, and the counter as eight octets in little endian.
     private mutating func nextNonce() throws(ESPHomeFault) -> [UInt8] {
-        // A nonce must not come twice. Nobody sends that many messages.
+        // A nonce must not be used twice. The counter cannot overflow in practice, so the failure has no text of its
+        // own.
         guard count < .max else { throw .cryptographyFailed }
         defer { count += 1 }
         var writer = ByteWriter(capacity: AuthenticatedEncryption.nonceLength)

@@ -1,9 +1,10 @@
-/// What both sides of a Noise handshake compute from everything that was said so far. Its descriptions do not show it.
+/// The state that both sides of a Noise handshake compute from the handshake messages so far. Its textual descriptions
+/// do not show it.
 ///
 /// - Source: Noise Protocol Framework, revision 34, 5.2.
 struct SymmetricState: Sendable {
-    /// The hash of everything said so far. It is the additional data of the encrypted parts, so both sides notice when
-    /// they have not heard the same.
+    /// The hash of the handshake messages so far. It is the additional data of the encrypted parts, so decryption fails
+    /// if the two sides have not received the same messages.
     private(set) var hash: [UInt8]
     private(set) var chainingKey: [UInt8]
     /// The key of the next encrypted part; `nil` before the first key was mixed in.

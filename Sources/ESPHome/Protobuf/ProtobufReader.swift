@@ -1,6 +1,6 @@
 import Bytes
 
-/// One field of a message in protobuf's coding.
+/// A field of a message in protobuf's encoding.
 struct ProtobufField: Hashable, Sendable {
     enum Value: Hashable, Sendable {
         case number(UInt64)

@@ -34,7 +34,7 @@ struct SignedChannel: Sendable {
         return Array(packet)
     }
 
-    /// What `open` will return for the packet, without counting it.
+    /// The result that `open` will have for the packet, without counting the packet.
     func preview(_ sealed: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         guard sealed.count > Chaskey.signatureLength else { return nil }
         let packet = sealed.dropLast(Chaskey.signatureLength)

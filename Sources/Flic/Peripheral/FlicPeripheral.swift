@@ -137,7 +137,7 @@ public struct FlicPeripheral: Sendable {
     /// How long a link may be without a session, as known from a Twist (protocol notes, 6.9).
     static let sessionTimeout = Duration.seconds(40)
 
-    struct Link: Sendable {
+    struct HostLink: Sendable {
         var attMTU: Int
         var assembler = FrameAssembler()
         /// When the last session on the link ended, or else the link began; `nil` while there is a session.
@@ -170,7 +170,7 @@ public struct FlicPeripheral: Sendable {
     var queue = EventQueue()
     var dial = SimulatedTwistDial()
     var lastActivity: Instant
-    var link: Link?
+    var link: HostLink?
     var connections: LogicalConnections
     var faults = Faults()
     private var timer: Instant?
@@ -218,7 +218,7 @@ public struct FlicPeripheral: Sendable {
         switch input {
         case .linkUp(let attMTU):
             connections.closeAll()
-            link = Link(attMTU: attMTU)
+            link = HostLink(attMTU: attMTU)
         case .mtuChanged(let attMTU): link?.attMTU = attMTU
         case .linkDown: endLink(at: now, &effects)
         case .received(let value, let random):

@@ -83,7 +83,6 @@ extension ButtonSession {
         effects.append(
             .ready(
                 intake.cursor, rebooted: rebooted, clock: response.ticks, hasQueuedEvents: response.hasQueuedEvents))
-        if !response.hasQueuedEvents { effects.append(.queueDrained) }
         if let advertiseAgain = pendingCommands.disconnect {
             pendingCommands.disconnect = nil
             disconnectGracefully(advertiseAgain: advertiseAgain, at: now, &effects)
@@ -120,13 +119,11 @@ extension ButtonSession {
             let part: UInt8 = event.part == .small ? 2 : 1
             if event.step.leavesPressOpen { ready.openPresses |= part } else { ready.openPresses &= ~part }
         }
-        let isDrained = ready.hasStoredEvents && endsQueue
-        if isDrained { ready.hasStoredEvents = false }
+        if endsQueue { ready.hasStoredEvents = false }
         state = .ready(ready)
         if !events.isEmpty || needsAcknowledgement && !isOnDisk {
             effects.append(.events(events, intake.cursor, needsAcknowledgement: needsAcknowledgement))
         }
-        if isDrained { effects.append(.queueDrained) }
         if isOnDisk { acknowledge(upTo: last, &effects) }
         followUpIfSettled(at: now, &effects)
     }

@@ -102,8 +102,6 @@ public struct ButtonSession: Sendable {
         case events([ButtonEvent], EventCursor, needsAcknowledgement: Bool)
         /// Rotation, in order. The button reports it once and never stores it.
         case moved([ButtonMovement])
-        /// The button has no more stored events. Sent once in a session, directly after `ready` if there are none.
-        case queueDrained
         /// The button has accepted the advertising settings, which last until it reboots.
         case advertisingConfigured
         case battery(millivolts: Int)

@@ -93,7 +93,7 @@ struct ButtonSource: Sendable {
 
     var isSearching: Bool { followsRecording ? isSearchRecorded : manager.isSearching }
 
-    /// What the radios have heard of a button within 15 min, in dBm. A recording does not contain it.
+    /// As `ButtonManager.signals(of:at:)`. A recording does not contain them.
     func signals(of button: ButtonID, at now: Instant) -> [(radio: RadioID, rssi: Int, age: Duration)] {
         manager.signals(of: button, at: now)
     }

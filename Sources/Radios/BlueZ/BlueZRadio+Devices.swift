@@ -157,7 +157,7 @@ extension BlueZRadio {
 
     private mutating func begin(_ device: BlueZDevice, _ button: ExpectedButton, at now: Instant) {
         lastLink.rawValue += 1
-        links.append(Link(id: lastLink, address: device.address, path: device.path, service: button.service))
+        links.append(BlueZLink(id: lastLink, address: device.address, path: device.path, service: button.service))
         deadlines.set(.link(lastLink), at: now + Self.resolveLimit)
         report(.connected(lastLink, device.address))
         if device.isResolved { acquire(links.count - 1, device, at: now) }
@@ -186,7 +186,8 @@ extension BlueZRadio {
         }
         if case .acquireNotify = call { links[place].notifyMTU = attMTU } else { links[place].writeMTU = attMTU }
         guard let notifyMTU = links[place].notifyMTU, let writeMTU = links[place].writeMTU else { return }
-        // What is written before the subscription is in force is not answered, so the link is attached only now.
+        // A button does not answer packets that it receives before the subscription is in force, so the link is
+        // attached only now.
         links[place].phase = .open
         deadlines.cancel(.link(id))
         report(.attached(id, links[place].service, attMTU: min(notifyMTU, writeMTU)))

@@ -72,7 +72,7 @@ package struct BlueZRadio: Sendable {
         }
     }
 
-    struct Link: Hashable, Sendable {
+    struct BlueZLink: Hashable, Sendable {
         enum Phase: Hashable, Sendable {
             case resolving
             case acquiring
@@ -112,7 +112,7 @@ package struct BlueZRadio: Sendable {
     var choice = BlueZAdapterChoice.any
     var adapter: BlueZAdapter?
     var devices: [String: BlueZDevice] = [:]
-    var links: [Link] = []
+    var links: [BlueZLink] = []
     /// The numbers differ from those of an `HCIRadio` with the same `RadioID`.
     var lastLink: LinkID
     var expected: [ExpectedButton] = []
@@ -264,7 +264,7 @@ package struct BlueZRadio: Sendable {
         register(at: now)
     }
 
-    /// What a user can do about an adapter that cannot be used, as a sentence; `nil` if it can.
+    /// A sentence that says what a user can do about an adapter that cannot be used; `nil` if it can be used.
     package static func fault(of choice: BlueZAdapterChoice, among objects: [String: BusInterfaces]) -> String? {
         guard let adapter = BlueZAdapter.find(choice, among: objects) else {
             return "BlueZ has no such adapter. Plug it in; `bluetoothctl list` shows the adapters."
@@ -332,7 +332,7 @@ package struct BlueZRadio: Sendable {
         }
     }
 
-    /// What a user can do about an error that prevents the start.
+    /// A sentence that says what a user can do about an error that prevents the start, and the fault.
     package static func advice(_ error: BusError) -> (String, AdapterFault) {
         switch error.name {
         case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner":

@@ -40,7 +40,7 @@ package struct BusError: Error, Hashable, Sendable {
     }
 }
 
-/// What the connection to the system bus reports.
+/// A report of the connection to the system bus.
 package enum BusInput: Hashable, Sendable {
     /// bluetoothd has ended.
     case ownerLost
@@ -60,7 +60,7 @@ package enum BusInput: Hashable, Sendable {
     case ended(LinkID)
 }
 
-/// What the connection to the system bus is told to do.
+/// An order to the connection to the system bus.
 package enum BusEffect: Hashable, Sendable {
     case call(BusCallID, BlueZCall)
     /// Writes a value through the descriptor of `acquireWrite`.
@@ -86,7 +86,7 @@ package enum BlueZCall: Hashable, Sendable {
     case acquireWrite(characteristic: String, LinkID)
 }
 
-/// What bluetoothd looks for in a discovery that we requested.
+/// The devices that bluetoothd looks for in a discovery that we requested.
 package enum DiscoveryFilter: Hashable, Sendable {
     /// All Bluetooth LE devices.
     case all

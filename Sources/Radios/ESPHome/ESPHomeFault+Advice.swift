@@ -19,7 +19,7 @@ extension ESPHomeFault {
             "The proxy wants a key. Copy `api: encryption: key:` from its ESPHome configuration to `key:` here."
         case .keyNotWanted: "The proxy has no key. Take `key:` out here, or set `api: encryption: key:` there."
         case .refused(let text):
-            // Nobody has authenticated the words.
+            // The text is not authenticated, so only a short part of it is shown.
             "The proxy refuses the connection: \(text.filter { $0.isASCII && !$0.isNewline }.prefix(80))."
         case .unknownProtocol, .malformed, .tagMismatch, .weakEphemeralKey, .wrongEntropy, .unsendable, .sentTooEarly,
             .cryptographyFailed:

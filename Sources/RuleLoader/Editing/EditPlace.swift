@@ -3,7 +3,7 @@ import Diagnostics
 import Expressions
 package import Rules
 
-/// What may be written at a position of a rules file or of a configuration, for completion.
+/// The texts that may be written at a position of a rules file or of a configuration, for completion.
 package struct EditPlace: Sendable {
     /// The name or word before the position, which a completion replaces.
     package internal(set) var prefix = ""
@@ -66,7 +66,7 @@ package struct EditPlace: Sendable {
         return composer.compose()
     }
 
-    /// What is known about the parents of a node.
+    /// The facts about the parents of a node that its completion depends on.
     struct Context {
         var isAtLineStart: Bool
         var key: KeyDescription?

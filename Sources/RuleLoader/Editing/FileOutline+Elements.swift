@@ -4,7 +4,7 @@ import JSON
 
 /// A key as the reference describes it, for completion and for hovering.
 package struct KeyDescription: Hashable, Sendable {
-    /// What has to follow the key.
+    /// The form of the value that has to follow the key.
     package enum Form: Hashable, Sendable {
         /// A text in the same line.
         case text
@@ -65,7 +65,7 @@ package struct KeyDescription: Hashable, Sendable {
 }
 
 extension FileOutline {
-    /// What stands at a position of a file.
+    /// The part of a file at a position.
     package enum Element: Sendable {
         case key(KeyDescription)
         /// A word of an expression.

@@ -8,7 +8,7 @@ package struct FileSymbol: Sendable {
 
     package var kind: Kind
     package var name: String
-    /// What an editor shows beside the name, such as the `alias` of a rule.
+    /// The text that an editor shows beside the name, such as the `alias` of a rule.
     package var detail: String?
     package var start, end: SourcePosition
     /// The place of the name.

@@ -65,6 +65,6 @@ package struct NameInFile: Hashable, Sendable {
         kind == other.kind && name == other.name && owner == other.owner
     }
 
-    /// Whether a text may be declared as a name.
+    /// True if a text may be declared as a name.
     package static func isDeclarable(_ text: String) -> Bool { NameRules.isDeclarable(text) }
 }

@@ -2,9 +2,9 @@ import Almanac
 import ButtonModel
 import Expressions
 
-/// What happens once a day at local times: variables with `reset` return to their initial values, and `at` triggers fire.
+/// The times of each day at which variables with `reset` return to their initial values and `at` triggers fire.
 ///
-/// Between these times it costs nothing, however many there are: the engine's timer is set to the earliest.
+/// Only the earliest of these times sets the engine's timer, so their number costs nothing between them.
 struct DailySchedule: Sendable {
     /// After the clock was set back by more than this, the stored times are not trusted any more.
     static let longestStepBack = Duration.seconds(36 * 3600)
@@ -28,7 +28,7 @@ struct DailySchedule: Sendable {
         var handled: UTCTime?
     }
 
-    /// What is due.
+    /// An entry whose time has come.
     struct Step: Sendable {
         var target: Target
         var key: String

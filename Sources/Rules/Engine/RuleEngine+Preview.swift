@@ -2,7 +2,7 @@ package import ButtonModel
 import Expressions
 package import Gestures
 
-/// What an event of a button starts, before the engine has handled the event.
+/// The runs that an event of a button will start, before the engine has handled the event.
 package struct PressPreview: Sendable {
     /// A run that starts, and the actions that it performs at once.
     package struct PreviewedRun: Sendable {
@@ -14,7 +14,7 @@ package struct PressPreview: Sendable {
 
     /// The events that are recognised, in order.
     package var recognised: [RecognisedEvent]
-    /// What `RuleEngine.savedTrain` will return for the button.
+    /// The result that `RuleEngine.savedTrain` will have for the button.
     package var train: String
     /// In the order in which they start; never empty.
     package var runs: [PreviewedRun]

@@ -160,7 +160,8 @@ package struct RuleEngine: Sendable {
     var world: World
     var states: StateTable
     var index: RuleIndex
-    /// What presses of each button start, by index in `RuleIndex.entries`; `nil` for a button that is not in `plannedButtons`.
+    /// The plan of each button's presses, by index in `RuleIndex.entries`; `nil` for a button that is not in
+    /// `plannedButtons`.
     var plans: [PressPlan?] = []
     /// The buttons that were ready once, whose plans are made again when rules or buttons change.
     var plannedButtons: Set<ButtonID> = []

@@ -56,8 +56,8 @@ package struct Explanation: Hashable, Sendable {
         package var stoppedBy: Gate?
         /// A reason for each gate that was checked, such as `conditions: states.lux < 20 is false (states.lux = 31)`.
         package var reasons: [String]
-        /// What the steps of the rule would do, if it runs: `actions[0].choose: branch 1 true: states.lux < 20 is true
-        /// (states.lux = 3)`.
+        /// A line for each step that the rule would perform, if it runs: `actions[0].choose: branch 1 true: states.lux
+        /// < 20 is true (states.lux = 3)`.
         package var steps: [String] = []
         package var location: SourceLocation
 

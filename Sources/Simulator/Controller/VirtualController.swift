@@ -198,7 +198,7 @@ public struct VirtualController: Sendable {
         case .peripheral:
             resettable.advertisingSince = nil
         }
-        resettable.links[handle] = Link(role: role, peer: peer)
+        resettable.links[handle] = ControllerLink(role: role, peer: peer)
         let complete = ControllerEvent.ConnectionComplete(
             status: .success, handle: handle, role: role, peer: peer, interval: parameters.intervalMaximum,
             peripheralLatency: parameters.peripheralLatency, supervisionTimeout: parameters.supervisionTimeout)
@@ -261,7 +261,7 @@ extension VirtualController {
         var scan: Scan?
         var initiating: Initiating?
         var acceptList: [FilterAcceptListEntry] = []
-        var links: [ConnectionHandle: Link] = [:]
+        var links: [ConnectionHandle: ControllerLink] = [:]
     }
 
     struct Scan: Sendable {
@@ -298,7 +298,7 @@ extension VirtualController {
         var isStatusDue: Bool
     }
 
-    struct Link: Sendable {
+    struct ControllerLink: Sendable {
         var role: LinkRole
         var peer: BluetoothAddress
         var buffersInUse = 0

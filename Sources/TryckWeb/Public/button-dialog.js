@@ -51,9 +51,14 @@ export function createButtonDialog(app) {
 
   async function find() {
     finding = app.state().count;
-    setText(message, `Press the buttons that you have: this says when it was ${button()?.name}.`);
-    // A model whose light can be controlled also blinks.
-    await app.server.request("button/led", {id}).catch(() => null);
+    const invitation = `Press the buttons that you have: this says when it was ${button()?.name}.`;
+    setText(message, invitation);
+    try {
+      await app.server.request("button/led", {id});
+    } catch (refusal) {
+      // A button that was pressed meanwhile has changed the message.
+      if (message.textContent === invitation) setText(message, `${invitation} It does not blink: ${refusal.message}.`);
+    }
   }
 
   function choice(label, option, values, value) {

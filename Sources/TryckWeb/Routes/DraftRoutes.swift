@@ -3,7 +3,8 @@ import Hummingbird
 import JSON
 import WebService
 
-/// What the page asks about texts that are not saved: `POST /api/rules/check`, `test`, `explain`, `complete`, `hints`.
+/// The routes for questions of the page about texts that are not saved: `POST /api/rules/check`, `test`, `explain`,
+/// `complete`, `hints`.
 func addDraftRoutes(to api: RouterGroup<SiteContext>, _ site: Site) {
     let rules = site.rules
     add("check") { body throws(RuleDesk.Failure) in try rules.check(body) }
@@ -27,7 +28,8 @@ func addDraftRoutes(to api: RouterGroup<SiteContext>, _ site: Site) {
 }
 
 extension Result where Failure == RuleDesk.Failure {
-    /// As `value`, but a file in the body that is not of the set is a mistake of the body.
+    /// Like `value`, but a body that names a file which does not belong to the rule set is rejected as a bad request
+    /// (400).
     var draftValue: Success {
         get throws(WebFailure) {
             if case .failure(.unknownFile(let name)) = self {

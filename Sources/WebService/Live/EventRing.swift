@@ -5,7 +5,7 @@ package struct EventRing: Sendable {
     /// The most octets. Older lines are dropped, even if there are fewer than `maximumLines`.
     package static let maximumCount = 1 << 20
 
-    /// What a reader has missed.
+    /// The lines that a reader has missed.
     package enum Missed: Hashable, Sendable {
         /// The lines after the one that it knows, with their numbers.
         case lines([Line])

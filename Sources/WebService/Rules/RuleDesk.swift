@@ -200,7 +200,7 @@ package final class RuleDesk: Sendable {
         RuleTestRunner.run(try set(body)).json()
     }
 
-    /// What an event would do, as `tryck explain --json` prints it.
+    /// The effect of an event on each rule, as `tryck explain --json` prints it.
     package func explain(_ body: JSONValue) throws(Failure) -> JSONValue {
         guard let button = body["button"]?.stringValue, let word = body["event"]?.stringValue else {
             throw .bad(#"the body needs "button" and "event", such as "kitchen" and "click""#)
@@ -257,7 +257,7 @@ package final class RuleDesk: Sendable {
 
     // MARK: Editing
 
-    /// What may stand at a place.
+    /// The completions at a position of a file.
     package func complete(_ body: JSONValue) throws(Failure) -> JSONValue {
         guard let line = body["line"]?.integerValue, let character = body["character"]?.integerValue,
             (0...Int64(Int32.max)).contains(line), (0...Int64(Int32.max)).contains(character)

@@ -40,7 +40,8 @@ package struct AttemptLimit: Sendable {
         attempts[quiet.key] = nil
     }
 
-    /// One host of IPv6 has a whole network of 64 bits to choose its addresses from.
+    /// The key under which the attempts of an address are counted. For IPv6 it is the network of 64 bits, because a
+    /// host can choose any address in its network.
     private static func key(_ address: String) -> String {
         var octets = [UInt8](repeating: 0, count: 16)
         guard inet_pton(AF_INET6, address, &octets) == 1 else { return address }

@@ -17,7 +17,7 @@ package struct RequestPolicy: Hashable, Sendable {
         case ingress
     }
 
-    /// What a request says about itself.
+    /// The properties of a request that decide whether it is accepted.
     package struct Head: Hashable, Sendable {
         package var isChange: Bool
         /// The address of the peer without its port; `nil` for a Unix socket.

@@ -1,8 +1,8 @@
 package import ButtonModel
 package import JSON
 
-/// The browsers that have signed in. A session is recognised by the digest of its token, so that a file with the table lets
-/// nobody in.
+/// The browsers that have signed in. A session is recognised by the digest of its token, so the tokens cannot be
+/// derived from a file with the table.
 package struct SessionTable: Hashable, Sendable {
     package struct ID: Hashable, Sendable {
         fileprivate let digest: [UInt8]

@@ -1,0 +1,148 @@
+import BluetoothHost
+import ButtonModel
+import ESPHome
+
+// The connection to the proxy, and the advertisements that the proxy receives.
+extension ESPHomeRadio {
+    mutating func received(_ message: ESPHomeMessage, at now: Instant) {
+        // Messages that arrived together with the one that made the connection fail are ignored.
+        guard state != .failed else { return }
+        switch message {
+        case .helloResponse(let hello) where state == .greeting:
+            guard hello.major == 1 else {
+                return fail(
+                    "The proxy speaks version \(hello.major) of ESPHome's protocol, and Tryck knows version 1.",
+                    .unsupported, at: now)
+            }
+            state = .asking
+            messages.append(.deviceInfoRequest)
+        case .deviceInfo(let device) where state == .asking: introduced(device, at: now)
+        case .scannerState(let scanner, _, _): scannerReported(scanner, at: now)
+        case .pingRequest: messages.append(.pingResponse)
+        case .disconnectRequest:
+            messages.append(.disconnectResponse)
+            flush(at: now)
+            fail("The proxy has ended the connection, as it does before it restarts.", .restarting, at: now)
+        case .connectionsFree(let free, let limit, let allocated):
+            limitChanged(Int(clamping: limit))
+            roomChanged(free: Int(clamping: free), allocated: allocated, at: now)
+        case .rawAdvertisements(let advertisements):
+            deadlines.set(.deaf, at: now + Self.deafness)
+            if state == .ready { for advertisement in advertisements { heard(advertisement) } }
+        case .deviceConnection(let address, let isConnected, let mtu, let error):
+            if isConnected { connected(address, mtu: mtu, at: now) } else { disconnected(address, error, at: now) }
+        case .services(let address, let services):
+            guard let place = place(of: address), links[place].phase == .discovering else { break }
+            links[place].services += services
+            if links[place].services.count > ESPHomeLimits.services {
+                attachFailed(place, "the button has too many services", at: now)
+            }
+        case .servicesDone(let address): servicesFound(address, at: now)
+        case .writeResponse(let address, let handle), .notifyResponse(let address, let handle):
+            guard let place = place(of: address), links[place].phase == .subscribing,
+                handle == links[place].attributes?.lastOfSubscription
+            else { break }
+            attached(place)
+        case .notified(let address, let handle, let value):
+            guard let place = place(of: address), links[place].phase == .attached,
+                links[place].attributes?.notify == handle
+            else { break }
+            report(.notified(links[place].id, value))
+        case .gattError(let address, let handle, let error): gattFailed(address, handle, error, at: now)
+        case .connectionParametersSet(let address, let error):
+            guard error != 0, let place = place(of: address) else { break }
+            report(
+                .anomaly("\(links[place].address): the proxy could not set the connection parameters: error \(error)"))
+        case .hello, .helloResponse, .disconnectResponse, .pingResponse, .deviceInfoRequest, .deviceInfo,
+            .subscribeAdvertisements, .unsubscribeAdvertisements, .setScannerMode, .deviceRequest,
+            .subscribeConnectionsFree, .clearCacheResponse, .setConnectionParameters,
+            .getServices, .write, .writeDescriptor, .notify, .other:
+            break
+        }
+    }
+
+    private mutating func introduced(_ device: DeviceInfo, at now: Instant) {
+        guard device.features.isSuperset(of: .needed) else {
+            return fail(
+                """
+                The device has no Bluetooth proxy that connects. Its ESPHome configuration needs \
+                `bluetooth_proxy: {active: true}`.
+                """, .notAProxy, at: now)
+        }
+        features = device.features
+        let address = [device.bluetoothMACAddress, device.macAddress].lazy.compactMap { BluetoothAddress($0) }.first
+        // The text comes from the device, so only a short part of it is shown.
+        let version = device.version.filter { $0.isASCII && !$0.isWhitespace && !$0.isNewline }.prefix(24)
+        info = RadioInfo(
+            address: address ?? BluetoothAddress(rawValue: 0), acceptListSize: Self.acceptListSize,
+            connectsByItself: false, description: "ESPHome \(version)")
+        deadlines.cancel(.start)
+        state = .subscribing
+        subscribe(at: now)
+    }
+
+    private mutating func subscribe(at now: Instant) {
+        messages += [.subscribeAdvertisements(flags: 1), .subscribeConnectionsFree]
+        deadlines.set(.subscription, at: now + Self.subscriptionLimit)
+    }
+
+    mutating func subscriptionTimedOut(at now: Instant) {
+        // A proxy without this feature reports no state of its scanner. Its report of slots then shows that it answers
+        // us.
+        if !features.contains(.scannerState), slots != nil { return becameReady(at: now) }
+        if let lostAt, now - lostAt < Self.staleTime {
+            messages += [.subscribeAdvertisements(flags: 1), .subscribeConnectionsFree]
+            return deadlines.set(.subscription, at: now + Self.subscriptionInterval)
+        }
+        fail(
+            """
+            Another program, such as Home Assistant, uses the proxy's Bluetooth: disable the device there, or take it \
+            out of `radios:`.
+            """, .taken, at: now)
+    }
+
+    private mutating func scannerReported(_ scanner: ScannerState, at now: Instant) {
+        if scanner == .failed {
+            return fail("The proxy's Bluetooth has failed. Restart the proxy.", .deaf, at: now)
+        }
+        if scanner == .running { deadlines.set(.deaf, at: now + Self.deafness) }
+        if state == .subscribing { becameReady(at: now) }
+    }
+
+    private mutating func becameReady(at now: Instant) {
+        guard let info else { return }
+        state = .ready
+        lostAt = nil
+        deadlines.cancel(.subscription)
+        deadlines.set(.deaf, at: now + Self.deafness)
+        setScannerMode()
+        report(.ready(info))
+    }
+
+    mutating func setScannerMode() {
+        guard state == .ready, features.contains(.scannerState) else { return }
+        messages.append(.setScannerMode(isActive: listening == .active))
+    }
+
+    private mutating func heard(_ raw: RawAdvertisement) {
+        let address = BluetoothAddress(rawValue: raw.address, kind: raw.addressType == 0 ? .public : .random)
+        // An expected button is recognised by its address: a paired button advertises no service, and the list of the
+        // address prefixes of buttons may be incomplete.
+        let isExpected = expected.contains { $0.address == address } || elsewhere.contains(address)
+        let structures = ADStructure.parse(raw.data)
+        let services = structures.serviceUUIDs
+        let service = FlicService.allCases.first { services.contains($0.uuid) }
+        guard isExpected || listening != .off && (service != nil || address.hasFlicPrefix) else { return }
+        let flic = structures.manufacturerData.flatMap { $0.company == 0x030F ? $0.data : nil }
+        func advertisement(_ kind: HeardAdvertisement.Kind) -> RadioEvent {
+            .heard(
+                HeardAdvertisement(
+                    kind: kind, address: address, rssi: Int8(clamping: raw.rssi), service: service,
+                    name: structures.localName ?? "",
+                    isConnectedElsewhere: flic.map(HeardAdvertisement.saysConnectedElsewhere) ?? false))
+        }
+        report(advertisement(.connectable))
+        // The proxy joins an advertisement with its scan response.
+        if flic != nil { report(advertisement(.scanResponse)) }
+    }
+}

@@ -1,0 +1,191 @@
+import ButtonModel
+import ESPHome
+
+// Attempts and links.
+extension ESPHomeRadio {
+    func place(of address: UInt64) -> Int? { links.firstIndex { $0.address.rawValue == address } }
+
+    /// The number of further links that may begin now.
+    private var room: Int {
+        let used = Set(attempts.keys).union(links.map(\.address.rawValue))
+        // The proxy's last report of its slots does not include the links and attempts that began after it.
+        let (free, allocated) = slots ?? (free: 1, allocated: [])
+        return min(free - used.subtracting(allocated).count, (maximumLinks ?? .max) - used.count)
+    }
+
+    mutating func beginAttempts(at now: Instant) {
+        // A button that was heard longer ago may have stopped advertising, and the proxy would hear nothing for 20 s.
+        giveUpWaiting { _, since in now - since > Self.waitingLimit }
+        while state == .ready, room > 0,
+            let place = waiting.firstIndex(where: { !releasing.contains($0.address.rawValue) })
+        {
+            let address = waiting.remove(at: place).address
+            guard let button = expected.first(where: { $0.address == address }) else { continue }
+            // A proxy that uses its cache does not report the ATT_MTU, so the cache is used only if an earlier link has
+            // reported it.
+            let usesCache = knowledge[address] != nil
+            attempts[address.rawValue] = Attempt(button: button, usesCache: usesCache)
+            deadlines.set(.attempt(address.rawValue), at: now + Self.attemptLimit)
+            messages.append(
+                .deviceRequest(
+                    address: address.rawValue, usesCache ? .connectWithCache : .connectWithoutCache,
+                    addressType: UInt32(address.kind.rawValue)))
+        }
+    }
+
+    /// Reports the attempts that are not made any more.
+    mutating func giveUpWaiting(where isGivenUp: (BluetoothAddress, Instant) -> Bool) {
+        for entry in waiting where isGivenUp(entry.address, entry.since) { report(.attemptFailed(entry.address)) }
+        waiting.removeAll { isGivenUp($0.address, $0.since) }
+    }
+
+    mutating func attemptEnded(_ address: UInt64) {
+        guard let attempt = attempts.removeValue(forKey: address) else { return }
+        deadlines.cancel(.attempt(address))
+        report(.attemptFailed(attempt.button.address))
+    }
+
+    mutating func connected(_ address: UInt64, mtu: UInt32, at now: Instant) {
+        guard let attempt = attempts.removeValue(forKey: address) else { return }
+        deadlines.cancel(.attempt(address))
+        let (button, usesCache) = (attempt.button, attempt.usesCache)
+        guard expected.contains(where: { $0.address == button.address }) || elsewhere.contains(button.address) else {
+            releasing.insert(address)
+            report(.attemptFailed(button.address))
+            return messages.append(.deviceRequest(address: address, .disconnect, addressType: nil))
+        }
+        let known = usesCache ? knowledge[button.address] : nil
+        lastLink.rawValue += 1
+        // For a link with cache, the proxy reports an ATT_MTU before it has negotiated one.
+        let attMTU = usesCache ? known?.attMTU ?? Self.leastMTU : max(Self.leastMTU, Int(mtu & 0xFFFF))
+        links.append(
+            ProxyLink(
+                id: lastLink, address: button.address, expected: button.service, phase: .discovering, attMTU: attMTU))
+        deadlines.set(.link(lastLink), at: now + Self.attachLimit)
+        report(.connected(lastLink, button.address))
+        if let known {
+            subscribe(links.count - 1, known.attributes)
+        } else {
+            messages.append(.getServices(address: address))
+        }
+    }
+
+    mutating func servicesFound(_ address: UInt64, at now: Instant) {
+        guard let place = place(of: address), links[place].phase == .discovering else { return }
+        let services = links[place].services
+        links[place].services = []
+        let wanted = [links[place].expected, links[place].expected.other]
+        guard let attributes = wanted.lazy.compactMap({ ProxyAttributes($0, among: services) }).first else {
+            return attachFailed(place, "no service of Flic was found", at: now)
+        }
+        subscribe(place, attributes)
+    }
+
+    /// Enables notifications. The proxy passes them on after the first message, and the button sends them after the
+    /// second.
+    private mutating func subscribe(_ place: Int, _ attributes: ProxyAttributes) {
+        links[place].phase = .subscribing
+        links[place].attributes = attributes
+        let address = links[place].address.rawValue
+        messages.append(.notify(address: address, handle: attributes.notify, isEnabled: true))
+        guard let configuration = attributes.configuration else { return }
+        messages.append(.writeDescriptor(address: address, handle: configuration, value: [1, 0]))
+    }
+
+    mutating func attached(_ place: Int) {
+        guard let attributes = links[place].attributes else { return }
+        links[place].phase = .attached
+        deadlines.cancel(.link(links[place].id))
+        report(.attached(links[place].id, attributes.service, attMTU: links[place].attMTU))
+    }
+
+    mutating func attachFailed(_ place: Int, _ reason: String, at now: Instant) {
+        let link = links[place]
+        report(.anomaly("\(link.address): \(reason)"))
+        knowledge[link.address] = nil
+        messages.append(.deviceRequest(address: link.address.rawValue, .clearCache, addressType: nil))
+        end(place, at: now)
+        report(.attachFailed(link.id))
+    }
+
+    mutating func end(_ place: Int, at now: Instant) {
+        guard links[place].phase != .ending else { return }
+        links[place].phase = .ending
+        deadlines.set(.link(links[place].id), at: now + Self.attachLimit)
+        messages.append(.deviceRequest(address: links[place].address.rawValue, .disconnect, addressType: nil))
+    }
+
+    mutating func disconnected(_ address: UInt64, _ error: Int32, at now: Instant) {
+        if let place = place(of: address) {
+            releasing.insert(address)
+            return linkEnded(place, DisconnectReason(proxyError: error, isAsked: links[place].phase == .ending))
+        }
+        // The second report of the end of a link means that its slot is free.
+        if releasing.remove(address) != nil { return beginAttempts(at: now) }
+        attemptEnded(address)
+    }
+
+    mutating func linkEnded(_ place: Int, _ reason: DisconnectReason) {
+        let link = links.remove(at: place)
+        deadlines.cancel(.link(link.id))
+        isFullReported = false
+        report(.disconnected(link.id, reason))
+    }
+
+    mutating func limitChanged(_ slots: Int) {
+        let limit = min(slots, maximumLinks ?? .max)
+        guard limit != self.limit else { return }
+        self.limit = limit
+        report(.linkLimit(limit))
+    }
+
+    mutating func roomChanged(free: Int, allocated: [UInt64], at now: Instant) {
+        slots = (free, Set(allocated))
+        releasing.formIntersection(allocated)
+        guard state == .ready else { return }
+        for address in allocated where place(of: address) == nil && attempts[address] == nil {
+            // A link that was not ended, such as one of the time before this connection.
+            if releasing.insert(address).inserted {
+                messages.append(.deviceRequest(address: address, .disconnect, addressType: nil))
+            }
+        }
+        beginAttempts(at: now)
+        if room > 0, isFullReported {
+            isFullReported = false
+            report(.linkFreed)
+        }
+        if room <= 0, attempts.isEmpty, !links.isEmpty, !isFullReported {
+            isFullReported = true
+            report(.linkLimitReached(links.count))
+        }
+    }
+
+    mutating func gattFailed(_ address: UInt64, _ handle: UInt32, _ error: Int32, at now: Instant) {
+        guard let place = place(of: address) else { return }
+        if error == -1 {
+            releasing.insert(address)
+            return linkEnded(place, .unknown)
+        }
+        switch links[place].phase {
+        case .discovering, .subscribing:
+            attachFailed(place, "error \(error) of attribute \(handle)", at: now)
+        // The session notices by itself that the button has not received a packet.
+        case .attached: report(.anomaly("\(links[place].address): error \(error) of attribute \(handle)"))
+        case .ending: break
+        }
+    }
+}
+
+extension DisconnectReason {
+    /// - Parameter isAsked: whether we asked for the end.
+    init(proxyError error: Int32, isAsked: Bool) {
+        switch error {
+        case 0x08: self = .connectionTimeout
+        case 0x13: self = .remoteUserTerminated
+        case 0x16: self = .localHostTerminated
+        case 0x3E: self = .failedToBeEstablished
+        case 1...0xFF: self = .other(UInt8(truncatingIfNeeded: error))
+        default: self = isAsked ? .localHostTerminated : .unknown
+        }
+    }
+}
