@@ -127,7 +127,8 @@ struct RuleLedger: Sendable {
         // therefore equal in both ledgers.
         add("failed", redacted("\(line.text("step")): \(reason)"), to: run, at: time)
         guard let event = run.flatMap({ runs[$0]?.event }), let deed = accounts[event]?.deeds.last else { return }
-        let place = "rule \(line.text("rule")), \(line.text("step")) (\(line.text("place")))"
+        let location = "\(line.text("file")):\(line["line"] ?? 0):\(line["column"] ?? 0)"
+        let place = "rule \(line.text("rule")), \(line.text("step")) (\(location))"
         failures.append(StepFailure(event: event, deed: deed, text: redacted("\(place): \(reason)")))
     }
 
