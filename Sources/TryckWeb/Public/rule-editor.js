@@ -235,7 +235,7 @@ export function createRuleEditor(app) {
       const {events, errors, differ} = await server.compare({files: drafts(), since: period.value});
       output.replaceChildren(
         h("h3", {}, `${differ.length} of ${count(events, "event")} ${differ.length === 1 ? "ends" : "end"} otherwise`),
-        ...errors.map((error) => h("p", {class: "bad"}, typeof error === "string" ? error : error.message)),
+        ...errors.map((error) => h("p", {class: "bad"}, error.message)),
         h("ul", {class: "differ"}, differ.map((item) => h(
           "li", {}, h("p", {}, h("b", {}, `${item.button ?? ""} ${item.event ?? ""}`), ` ${timeOrDate(Date.parse(item.at))}`),
           drawDiff([
