@@ -136,7 +136,7 @@ let package = Package(
         // Commands
         module("ControlClient", "JSON", "RuleLoader", "Reactor", "Platform", "CLinux"),
         module(
-            "CommandSupport", "JSON", "MQTTTopics", "Reactor", "Platform", "ControlClient", "CLinux",
+            "CommandSupport", "JSON", "Expressions", "MQTTTopics", "Reactor", "Platform", "ControlClient", "CLinux",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module("CommandText", "ButtonModel", "JSON", "Expressions", "MQTTTopics", "CommandSupport"),
         module(
@@ -252,7 +252,8 @@ let package = Package(
             "JSON"),
         tests("SimulatorTests", "Simulator", "BluetoothHost", "Flic", "ButtonModel", "Bytes"),
         tests(
-            "ScenarioTests", "Hub", "Radios", "Simulator", "Flic", "FlicdProtocol", "RuleLoader", "Rules",
+            "ScenarioTests", "Hub", "Radios", "Simulator", "Flic", "FlicdProtocol", "RuleLoader", "RuleTesting",
+            "Rules",
             "Expressions",
             "Diagnostics",
             "ButtonModel",

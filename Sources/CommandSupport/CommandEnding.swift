@@ -36,7 +36,10 @@ struct CommandEnding: Hashable, Sendable {
         }
         let code = command.exitCode(for: error)
         self.init(status: code.rawValue)
-        if isJSON, !code.isSuccess {
+        if !code.isSuccess, let unknown = UnknownCommand.find(in: arguments, of: command) {
+            isError = !isJSON
+            text = isJSON ? Self.json(unknown.sentences, [], code: status) : "Error: \(unknown.sentences)\n"
+        } else if isJSON, !code.isSuccess {
             text = Self.json(command.message(for: error) + ". See tryck --help.", [], code: status)
         } else {
             let message = command.fullMessage(for: error)

@@ -63,10 +63,12 @@ extension JSONValue {
         return .object(members)
     }
 
-    /// The `data` of an answer, or the reason why the request was refused.
+    /// The `data` of an answer, or the reason why the request was refused, with the problems in rule files if these are
+    /// the reason.
     package var requestOutcome: Result<JSONValue, Failure> {
-        self["status"]?.stringValue == "ok"
-            ? .success(self["data"] ?? .null)
-            : .failure(Failure(.negativeResult, self["error"]?.stringValue ?? "The daemon gave no reason."))
+        if self["status"]?.stringValue == "ok" { return .success(self["data"] ?? .null) }
+        var failure = Failure(.negativeResult, self["error"]?.stringValue ?? "The daemon gave no reason.")
+        failure.problems = self["data"]?["problems"]?.arrayValue ?? []
+        return .failure(failure)
     }
 }

@@ -12,7 +12,7 @@ package struct NewFile: Sendable {
 
     /// Checks whether a file may be written at the path.
     ///
-    /// - Throws: `Failure` with status 64.
+    /// - Throws: `Failure`: 64 when there is a file already, 74 when it cannot be replaced.
     package init(
         _ path: String, isReplacing: Bool = false, mode: UInt32 = 0o600,
         remedy: String = "Specify another file, or replace it with --force."
@@ -25,29 +25,32 @@ package struct NewFile: Sendable {
         if lstat(path, &status) == 0 {
             guard isReplacing else { throw exists(path) }
             guard status.st_mode & S_IFMT == S_IFREG else {
-                throw Failure(.usage, "\(path) is not a regular file and cannot be replaced. Specify another file.")
+                throw Failure(
+                    .inputOutput, "\(path) is not a regular file and cannot be replaced. Specify another file.")
             }
         }
     }
 
     /// Writes the file. When this returns, its content and its name are on the disk. A file that is replaced stays whole
     /// until then.
+    ///
+    /// - Throws: `Failure`: 64 when there is a file already, 74 when the file cannot be written.
     package func write(_ octets: [UInt8]) throws(Failure) {
         let written = isReplacing ? path + ".new" : path
         if isReplacing { unlink(written) }
         let descriptor = open(written, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else {
-            throw errno == EEXIST ? exists(written) : Self.failure(.usage, written, errno)
+            throw errno == EEXIST ? exists(written) : failure(errno)
         }
         var cause = Self.write(octets, to: descriptor)
         if close(descriptor) != 0, cause == 0 { cause = errno }
         if cause == 0, isReplacing, rename(written, path) != 0 { cause = errno }
         guard cause == 0 else {
             unlink(written)
-            throw Self.failure(.unavailable, path, cause)
+            throw failure(cause)
         }
         cause = FileText.syncDirectory(of: path)
-        guard cause == 0 else { throw Self.failure(.unavailable, path, cause) }
+        guard cause == 0 else { throw failure(cause) }
     }
 
     /// - Returns: `errno`, or 0.
@@ -64,7 +67,14 @@ package struct NewFile: Sendable {
 
     private func exists(_ path: String) -> Failure { Failure(.usage, "\(path) already exists. \(remedy)") }
 
-    private static func failure(_ status: ExitStatus, _ path: String, _ code: Int32) -> Failure {
-        Failure(status, "\(path) cannot be written: \(String(cString: strerror(code))).")
+    private func failure(_ code: Int32) -> Failure {
+        let advice =
+            switch code {
+            case ENOENT: "Create its directory, or specify another file."
+            case EACCES, EPERM, EROFS: "Specify a file in a directory that you may write to."
+            case ENOSPC, EDQUOT: "Make space on the disk, or specify a file on another disk."
+            default: "Specify another file."
+            }
+        return Failure(.inputOutput, "\(path) cannot be written: \(systemMessage(code)). \(advice)")
     }
 }

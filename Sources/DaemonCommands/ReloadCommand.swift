@@ -9,8 +9,9 @@ struct ReloadCommand: ParsableCommand {
         commandName: "reload",
         abstract: "Load the rules again.",
         discussion: """
-            If the rules have errors, the daemon shows the errors and keeps the old rules. The daemon also loads the \
-            rules when a rules file is saved, so this command is rarely needed.
+            If the rules have errors, the daemon keeps the old rules, and this command shows the errors as tryck check \
+            does and ends with status 1. The daemon also loads the rules when a rules file is saved, so this command is \
+            rarely needed.
 
               tryck reload
               tryck reload --test
@@ -23,7 +24,16 @@ struct ReloadCommand: ParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() throws {
-        let answer = try control.ask(BridgeRequestName.reloadRules, ["test": .bool(test)])
+        let answer: JSONValue
+        do throws(Failure) {
+            answer = try control.ask(BridgeRequestName.reloadRules, ["test": .bool(test)])
+        } catch {
+            var failure = error
+            if !failure.problems.isEmpty {
+                failure.report = ProblemText.report(failure.problems, because: failure.sentence)
+            }
+            throw failure
+        }
         output.write(answer) { answer in
             let count = Quantity.count(answer["rules"]?.integerValue ?? 0, "rule")
             let hasChanged = answer["changed"]?.boolValue == true

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CommandSupport
+import CommandText
 import JSON
 import MQTTTopics
 import Platform
@@ -82,17 +83,18 @@ struct RuleCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "enable",
             abstract: "Enable the rule, until its file changes this.",
-            usage: "tryck rule <id> enable",
+            usage: "tryck rule <id> enable [--json] [--control-socket <path>]",
             discussion: """
                   tryck rule guest_light enable
                 """)
 
         @ParentCommand var rule: RuleCommand
         @OptionGroup var control: ControlOptions
+        @OptionGroup var output: OutputOptions
 
         func run() throws {
-            _ = try control.ask(RuleRequestName.enable, ["id": .string(rule.id)])
-            Output.standardOutput.write(line: "\(rule.id) is enabled.")
+            let answer = try control.ask(RuleRequestName.enable, ["id": .string(rule.id)])
+            output.write(answer) { [Line("\($0.text("id")) is enabled.")] }
         }
     }
 
@@ -100,17 +102,18 @@ struct RuleCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "disable",
             abstract: "Disable the rule, until its file changes this.",
-            usage: "tryck rule <id> disable",
+            usage: "tryck rule <id> disable [--json] [--control-socket <path>]",
             discussion: """
                   tryck rule guest_light disable
                 """)
 
         @ParentCommand var rule: RuleCommand
         @OptionGroup var control: ControlOptions
+        @OptionGroup var output: OutputOptions
 
         func run() throws {
-            _ = try control.ask(RuleRequestName.disable, ["id": .string(rule.id)])
-            Output.standardOutput.write(line: "\(rule.id) is disabled.")
+            let answer = try control.ask(RuleRequestName.disable, ["id": .string(rule.id)])
+            output.write(answer) { [Line("\($0.text("id")) is disabled.")] }
         }
     }
 

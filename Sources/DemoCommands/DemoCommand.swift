@@ -15,11 +15,12 @@ struct DemoCommand: ParsableCommand {
         abstract: "Try Tryck with simulated buttons.",
         discussion: """
             Runs a daemon, a private broker and the rules with simulated buttons. Needs no Bluetooth adapter, no \
-            network and no privileges, and keeps no data. Keys on the terminal press the buttons; each message is \
-            shown as a subscriber receives it.
+            network and no privileges, and keeps no data. Keys on the terminal press the buttons. Shows the presses, the \
+            rules that run and what they do; each message is shown as a subscriber receives it.
 
               tryck demo
               tryck demo --web
+              tryck demo --all
               tryck demo --rules rules/home.yaml --simulator rules/simulator.yaml
               tryck demo --press kitchen:click,kitchen:double_click,hall:hold --json
               tryck demo --press sofa:swipe_left,desk:turn_10
@@ -51,7 +52,16 @@ struct DemoCommand: ParsableCommand {
     @Flag(help: "Also serve the page, and open it in the browser of this desktop. The buttons are pressed there, too.")
     var web = false
 
-    @Flag(help: "Print one JSON object on each line: event, rule, publish, process. Needs --press.")
+    @Flag(
+        help: """
+            Also show the rest: each down and up, the messages of Tryck itself, and the states of buttons and broker.
+            """)
+    var all = false
+
+    @Flag(
+        help: """
+            Print one JSON object on each line: event, rule, publish, process; with --all, of every kind. Needs --press.
+            """)
     var json = false
 
     func validate() throws {
@@ -84,8 +94,8 @@ struct DemoCommand: ParsableCommand {
         }
         try DemoSession.run(
             .init(
-                program: program, files: files, models: models, script: script, isJSON: json, capture: capture,
-                page: page))
+                program: program, files: files, models: models, script: script, isJSON: json, showsAll: all,
+                capture: capture, page: page))
     }
 
     private func models(_ files: DemoFiles) throws(Failure) -> [String: FlicModel] {

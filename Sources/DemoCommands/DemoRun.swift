@@ -62,6 +62,8 @@ struct DemoRun: Hashable, Sendable {
 
     /// The presses to perform; `nil` if keys on the terminal press the buttons.
     private let script: DemoScript?
+    /// True if every line of the daemon and every message is shown.
+    private let showsAll: Bool
     private var remaining: ArraySlice<DemoScript.Step>
     private var state = State.starting
     private var buttons: [String] = []
@@ -71,8 +73,9 @@ struct DemoRun: Hashable, Sendable {
     /// The latest complaints of the daemon or of pairing, a sentence each.
     private var complaints: [String] = []
 
-    init(script: DemoScript?) {
+    init(script: DemoScript?, showsAll: Bool = false) {
         self.script = script
+        self.showsAll = showsAll
         remaining = script?.steps[...] ?? []
     }
 
@@ -158,27 +161,27 @@ struct DemoRun: Hashable, Sendable {
     }
 
     private mutating func lineReceived(_ line: JSONValue) -> [Effect] {
+        let shown: [Effect] = showsAll ? [.show(line)] : []
         switch StreamKind(line) {
         case .adapter, .broker:
-            return state == .starting ? [request(ControlRequestName.status)] : []
+            return shown + (state == .starting ? [request(ControlRequestName.status)] : [])
         case .pairing:
             if line.text("step") == "failed" { complaints = [line.text("advice")] }
             return [.show(line)]
         case .button:
             if line.text("state") == "ready" { readyButtons.insert(line.text("id")) }
-            guard state == .pairing, readyButtons.count >= buttons.count else { return [] }
+            guard state == .pairing, readyButtons.count >= buttons.count else { return shown }
             state = .closing
-            return [permitJoin(for: .zero)]
-        case .event, .rule, .process, .ruleLog:
+            return shown + [permitJoin(for: .zero)]
+        case .event, .rule, .process, .http, .variable, .ruleLog:
             tracker.received(line)
             return [.show(line)] + probeIfSettled()
         case .publish:
             // The message is shown when the broker delivers it.
             tracker.received(line)
             return probeIfSettled()
-        case .linkShortage, .source, .disconnected, .sessionFailed, .changed, .firmware, .variable, .stateFault, .http,
-            .rules, nil:
-            return []
+        case .linkShortage, .source, .disconnected, .sessionFailed, .changed, .firmware, .stateFault, .rules, nil:
+            return shown
         }
     }
 
@@ -188,7 +191,7 @@ struct DemoRun: Hashable, Sendable {
         tracker.delivered(message)
         // Messages of the bridge about itself are no effect of a press.
         let isAboutBridge = message.topicName.split(separator: "/").dropFirst().first == "bridge"
-        guard state == .playing || state == .probing, !isAboutBridge else { return [] }
+        guard showsAll || (state == .playing || state == .probing) && !isAboutBridge else { return [] }
         let line: JSONValue = [
             "kind": .string(StreamKind.publish.rawValue), "topic": .string(message.topicName),
             "payload": .string(message.payload), "qos": .integer(Int64(qos)),

@@ -6,23 +6,45 @@ import MQTTTopics
 
 /// The output of the demo for people: a log that grows downwards, and can be scrolled and copied.
 struct DemoScreen: Hashable, Sendable {
-    /// True if a gesture has been shown since the last press began.
+    /// True if more than presses, rules and their effects is shown.
+    private let showsAll: Bool
+    /// True if a gesture was recognised since the last press began.
     private var hasGesture = true
+    /// True if a press has begun of which nothing is shown yet.
+    private var isNewPress = false
+
+    init(showsAll: Bool) { self.showsAll = showsAll }
 
     /// The text for one line of the daemon; nothing for a line that people need not see.
     ///
     /// - Parameter clock: the time of day, as `Clock` writes it.
     mutating func lines(_ line: JSONValue, clock: String, style: Style) -> [Line] {
+        if beginsPress(line) { isNewPress = true }
         guard isInteresting(line) else { return [] }
         let texts = StreamText.lines(line, style: style)
+        guard !texts.isEmpty else { return [] }
+        defer { isNewPress = false }
         let indent = Line(String(repeating: " ", count: clock.columns + 2))
         let stamped = texts.enumerated().map { ($0.offset == 0 ? Line("\(clock)  ", .faint) : indent) + $0.element }
-        return (beginsPress(line) ? [""] : []) + stamped
+        return (isNewPress ? [""] : []) + stamped
     }
 
-    /// True if a line is shown. Only the last step of pairing is shown, because the user has nothing to do for it.
+    /// True if a line is shown. Of pairing only a failure is, because the user has nothing to do for it.
     private func isInteresting(_ line: JSONValue) -> Bool {
-        StreamKind(line) != .pairing || ["paired", "failed"].contains(line.text("step"))
+        guard !showsAll else { return true }
+        return switch StreamKind(line) {
+        case .pairing: line["step"] == "failed"
+        case .event: RawEvent(rawValue: line.text("event")) == nil
+        case .publish: !isOwn(topicName: line.text("topic"))
+        case .adapter, .broker, .button, .rule, .process, .ruleLog, .linkShortage, .source, .disconnected, .sessionFailed,
+            .changed, .firmware, .variable, .stateFault, .http, .rules, nil:
+            true
+        }
+    }
+
+    /// True for the topics on which Tryck itself publishes: reports of presses, states and announcements.
+    private func isOwn(topicName: String) -> Bool {
+        ["tryck", "homeassistant"].contains { topicName.hasPrefix("\($0)/") }
     }
 
     /// True if a line begins a press, which is set apart. The second press of a double click is not.

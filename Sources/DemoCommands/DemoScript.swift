@@ -24,8 +24,7 @@ struct DemoScript: Hashable, Sendable {
                     .usage, "\"\(item)\" is not BUTTON:PRESS. Write for example --press kitchen:click,hall:hold")
             }
             guard let action = SimulatedAction(name: parts[1]) else {
-                throw Failure(
-                    .usage, "There is no press \"\(parts[1])\". The presses are: \(SimulatedAction.exampleNames).")
+                throw Failure(.usage, SimulatedAction.unknown(parts[1]))
             }
             steps.append(Step(button: parts[0], action: action))
         }
@@ -41,11 +40,10 @@ struct DemoScript: Hashable, Sendable {
         }
     }
 
-    /// - Throws: `Failure` with status 64 when a button is not among `names`.
+    /// - Throws: `Failure` with status 1 when a button is not among `names`.
     func check(buttons names: [String]) throws(Failure) {
         for step in steps where !names.contains(step.button) {
-            throw Failure(
-                .usage, "There is no button \"\(step.button)\". The buttons are: \(names.joined(separator: ", ")).")
+            throw Failure(.negativeResult, SimulatedAction.unknown(button: step.button, among: names))
         }
     }
 }

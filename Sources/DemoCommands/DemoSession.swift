@@ -21,6 +21,8 @@ final class DemoSession {
         /// `nil`: keys on the terminal decide what is pressed.
         var script: DemoScript?
         var isJSON: Bool
+        /// True if more than presses, rules and their effects is shown.
+        var showsAll: Bool
         /// The file to which the daemon writes all HCI traffic.
         var capture: String?
         /// The path of `tryck-web`; `nil` without a page.
@@ -41,7 +43,7 @@ final class DemoSession {
     private var run: DemoRun
     private var keys: DemoKeys?
     private var keyMap = DemoKeyMap(buttons: [])
-    private var screen = DemoScreen()
+    private var screen: DemoScreen
     private var child: DaemonChild?
     private var page: DemoPage?
     private var connection: ControlConnection?
@@ -54,7 +56,8 @@ final class DemoSession {
 
     private init(_ settings: Settings) {
         self.settings = settings
-        run = DemoRun(script: settings.script)
+        run = DemoRun(script: settings.script, showsAll: settings.showsAll)
+        screen = DemoScreen(showsAll: settings.showsAll)
     }
 
     /// Runs the demo to its end and removes its files.
@@ -180,7 +183,8 @@ final class DemoSession {
 
     private func show(_ line: JSONValue) {
         if settings.isJSON {
-            if Self.kindsInJSON.contains(StreamKind(line)) { output.write(line: line.description) }
+            guard settings.showsAll || Self.kindsInJSON.contains(StreamKind(line)) else { return }
+            output.write(line: line.description)
         } else {
             output.write(screen.lines(line, clock: Clock.now(), style: output.style))
         }

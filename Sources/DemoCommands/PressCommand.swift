@@ -10,29 +10,32 @@ struct PressCommand: ParsableCommand {
         commandName: "press",
         abstract: "Press a simulated button of the daemon.",
         discussion: """
-            For a daemon with the transport simulated:FILE. The names of buttons are those in the file. The exit status \
-            is 1 if there is no such button, and 64 if there is no such press.
+            For a daemon with the transport simulated:FILE. A button is called by its name in that file, or as in the \
+            rules and in other commands: by its name, serial number or address. The exit status is 1 if there is no such \
+            button, and 64 if there is no such press.
 
               tryck press kitchen double_click
               tryck press desk turn_25
             """)
 
-    @Argument(help: "The name of the button in the simulator file.")
+    @Argument(help: "The button's name, in the simulator file or in the rules, or its serial number or address.")
     var button: String
 
     @Argument(help: "The press, swipe or turn: \(SimulatedAction.exampleNames).")
     var press: String
 
     @OptionGroup var control: ControlOptions
+    @OptionGroup var output: OutputOptions
 
     func validate() throws {
         guard SimulatedAction(name: press) != nil else {
-            throw ValidationError("There is no press \"\(press)\". The presses are: \(SimulatedAction.exampleNames).")
+            throw ValidationError(SimulatedAction.unknown(press))
         }
     }
 
     func run() throws {
-        _ = try control.ask(
+        let answer = try control.ask(
             ControlRequestName.pressSimulated, ["button": .string(button), "press": .string(press)])
+        output.write(answer) { _ in [] }
     }
 }

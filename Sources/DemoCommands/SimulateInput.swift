@@ -40,12 +40,11 @@ enum SimulateInput: Hashable, Sendable {
             return
         }
         guard let button = buttons.first(where: { $0.name == first }) else {
-            let names = buttons.map(\.name).joined(separator: ", ")
-            self = .mistake("There is no button \"\(first)\". The buttons are: \(names).")
+            self = .mistake(SimulatedAction.unknown(button: first, among: buttons.map(\.name)))
             return
         }
         guard let action = SimulatedAction(name: words[1]) else {
-            self = .mistake("There is no press \"\(words[1])\". The presses are: \(SimulatedAction.exampleNames).")
+            self = .mistake(SimulatedAction.unknown(words[1]))
             return
         }
         if let complaint = action.reasonNotPossible(on: button.model, named: first) {

@@ -3,6 +3,7 @@ import CommandSupport
 import CommandText
 import Edges
 import Hub
+import JSON
 import Platform
 
 struct ExportCommand: ParsableCommand {
@@ -33,6 +34,7 @@ struct ExportCommand: ParsableCommand {
     var force = false
 
     @OptionGroup var paths: PathOptions
+    @OptionGroup var output: OutputOptions
 
     func validate() throws {
         guard file != "-" else { throw ValidationError("Name a file: keys are not written to standard output.") }
@@ -55,9 +57,14 @@ struct ExportCommand: ParsableCommand {
         }
         try target.write(octets(of: exported))
         if clear { ExportFile.warn(of: file) }
-        Output.standardOutput.write(
-            line: Quantity.count(Int64(exported.buttons.count), "button") + " in \(file)"
-                + (clear ? "." : ", encrypted. It cannot be read without the passphrase."))
+        let count = Int64(exported.buttons.count)
+        output.write(["file": .string(file), "buttons": .integer(count), "encrypted": .bool(!clear)]) { _ in
+            [
+                Line(
+                    Quantity.count(count, "button") + " in \(file)"
+                        + (clear ? "." : ", encrypted. It cannot be read without the passphrase."))
+            ]
+        }
     }
 
     /// The octets of the file, after they were decoded once to prove that they can be.

@@ -1,6 +1,7 @@
 import ButtonModel
 import Buttons
 import Bytes
+import Expressions
 import JSON
 import MQTTTopics
 import Rules
@@ -61,8 +62,10 @@ extension Hub {
         }
         let found = buttons(called: text)
         guard let button = found.first else {
+            let near = Suggestions.nearest(to: text, among: buttons.keys.sorted().map { label(of: $0) })
             throw RequestFailure(
-                sentence: "there is no button \"\(text)\"; \"tryck buttons\" lists those that are paired")
+                sentence: "there is no button \"\(text)\"; "
+                    + (near.map { "did you mean \"\($0)\"?" } ?? "\"tryck buttons\" lists those that are paired"))
         }
         guard found.count == 1 else {
             throw RequestFailure(

@@ -1,4 +1,5 @@
 import ButtonModel
+import Expressions
 import JSON
 import MQTTTopics
 import Rules
@@ -42,7 +43,7 @@ extension Hub {
             emit(.respond(client, answer.line(transaction: transaction)))
         case .mqtt(let name, let transaction):
             publishAnswer(answer.line(transaction: transaction), to: name)
-            if case .error(let sentence) = answer { publishRefusal(sentence, of: broker.topics.request(name)) }
+            if let refusal = answer.refusal { publishRefusal(refusal, of: broker.topics.request(name)) }
         }
     }
 
@@ -86,16 +87,41 @@ extension Hub {
     ]
 
     private mutating func pressSimulated(_ data: JSONValue) -> RequestAnswer {
-        guard let button = data["button"]?.stringValue, let press = data["press"]?.stringValue else {
+        guard let text = data["button"]?.stringValue, let press = data["press"]?.stringValue else {
             return .error(#"data needs "button" and "press""#)
         }
-        guard configuration.simulatedButtons.contains(button) else {
-            let names = configuration.simulatedButtons.sorted().prefix(20).joined(separator: ", ")
-            let others = names.isEmpty ? "the transport is not simulated" : "the simulated buttons are \(names)"
-            return .error("there is no simulated button \"\(button)\"; \(others)")
+        let found = simulatedButtons(called: text)
+        guard let button = found.first else { return .error(noSimulatedButton(called: text)) }
+        guard found.count == 1 else {
+            return .error("\(found.count) simulated buttons are called \"\(text)\"; use a serial number")
         }
         emit(.pressSimulated(button: button, press: press))
-        return .ok(.object([]))
+        return .ok(["button": .string(button), "press": .string(press)])
+    }
+
+    /// The names in the simulator file of the buttons that a text means: its button of this name, or else those that
+    /// other requests call so, or that the rules declare by this name.
+    private func simulatedButtons(called text: String) -> [String] {
+        guard !configuration.simulatedButtons.contains(text) else { return [text] }
+        let known = Set(buttons.buttons(called: text) { label(of: $0) })
+        let declared = rules.set.buttons.first { $0.name == text }?.hardware
+        let lowercase = text.lowercased()
+        return configuration.simulatedIdentities.filter { _, identity in
+            known.contains(identity.id) || declared?.matches(identity) ?? false
+                || [identity.id.description, identity.address.description.lowercased(), identity.serial.lowercased()]
+                    .contains(lowercase)
+        }.keys.sorted()
+    }
+
+    private func noSimulatedButton(called text: String) -> String {
+        let names = configuration.simulatedButtons.sorted()
+        guard !names.isEmpty else {
+            return "there is no simulated button \"\(text)\"; the transport is not simulated"
+        }
+        let near = Suggestions.nearest(to: text, among: names + rules.set.buttons.map(\.name))
+        return "there is no simulated button \"\(text)\"; "
+            + (near.map { "did you mean \"\($0)\"?" }
+                ?? "the simulated buttons are \(names.prefix(20).joined(separator: ", "))")
     }
 }
 

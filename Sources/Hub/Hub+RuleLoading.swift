@@ -51,10 +51,12 @@ extension Hub {
                 "changed": .bool(!isSame), "problems": .array(loaded.problems),
             ])
         case .failsTests:
-            answer = .error("the rules are already in use, but do not pass their tests: \(loaded.summary)")
+            answer = .refusedRules(
+                "the rules are already in use, but do not pass their tests: \(loaded.summary)",
+                problems: redaction(.array(loaded.problems)).arrayValue ?? [])
         case .refused(let sentence, let isNew):
             if isNew { log(.error, sentence) }
-            answer = .error(sentence)
+            answer = .refusedRules(sentence, problems: redaction(.array(loaded.problems)).arrayValue ?? [])
         }
         invalidate(.rules)
         invalidate(.bridgeInfo)

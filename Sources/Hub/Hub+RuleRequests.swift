@@ -61,9 +61,9 @@ extension Hub {
             let value = rules.takesText(name) ? .string(String(decoding: payload, as: UTF8.self)) : data
             answer = carryOut(rules.planSetting(name, to: value), at: now)
         }
-        if case .error(let sentence) = answer {
-            log(.badRuleRequest, .warning, "\(topicName): \(sentence)", at: now)
-            publishRefusal(sentence, of: topicName)
+        if let refusal = answer.refusal {
+            log(.badRuleRequest, .warning, "\(topicName): \(refusal)", at: now)
+            publishRefusal(refusal, of: topicName)
         }
     }
 }

@@ -46,6 +46,9 @@ package struct HubConfiguration: Hashable, Sendable {
     package var hasMetrics: Bool
     /// The names of the simulated buttons; empty without a simulator.
     package var simulatedButtons: [String]
+    /// The identities of the simulated buttons, by name, so that requests may also call them as rules do. They are not
+    /// recorded, because a replay presses no button.
+    package var simulatedIdentities: [String: ButtonIdentity]
     /// The address on which flicd clients are served; `nil`: none.
     package var flicdListen: String?
     /// The engine that this hub is, and the sites whose buttons it uses; `nil` if it uses none.
@@ -63,7 +66,7 @@ package struct HubConfiguration: Hashable, Sendable {
         stateDirectory: String = "/",
         builtAt: UTCTime = UTCTime(milliseconds: 0), ruleFault: String? = nil, ruleProblems: [JSONValue] = [],
         lostState: String? = nil, ringWarning: String? = nil, capture: String? = nil, hasMetrics: Bool = false,
-        simulatedButtons: [String] = [],
+        simulatedButtons: [String] = [], simulatedIdentities: [String: ButtonIdentity] = [:],
         flicdListen: String? = nil, engine: EngineConfiguration? = nil,
         uplink: UplinkConfiguration? = nil
     ) {
@@ -90,6 +93,7 @@ package struct HubConfiguration: Hashable, Sendable {
         self.capture = capture
         self.hasMetrics = hasMetrics
         self.simulatedButtons = simulatedButtons
+        self.simulatedIdentities = simulatedIdentities
         self.flicdListen = flicdListen
         self.engine = engine
         self.uplink = uplink

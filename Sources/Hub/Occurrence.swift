@@ -157,7 +157,7 @@ enum Occurrence: Sendable {
             add("run", .integer(Int64(clamping: run.rawValue)))
             add("outcome", "step_failed")
             add("step", .string(step))
-            add("place", .string(place.description))
+            line += place.members
             add("code", .string(code))
             add("reason", .string(message))
             add("final", .bool(isFinal))

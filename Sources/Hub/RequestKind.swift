@@ -41,10 +41,20 @@ struct RequestKind: Sendable {
 enum RequestAnswer: Hashable, Sendable {
     case ok(JSONValue)
     case error(String)
+    /// The rule files have errors, or do not pass their tests. The problems are those of `bridge/rules`.
+    case refusedRules(String, problems: [JSONValue])
     /// The daemon restarts when the answer has been sent.
     case restarting
     /// The hub answers with `respond` when it knows the answer.
     case later
+
+    /// Why the request was refused; `nil` if it was not.
+    var refusal: String? {
+        switch self {
+        case .error(let sentence), .refusedRules(let sentence, _): sentence
+        case .ok, .restarting, .later: nil
+        }
+    }
 
     /// The answer as clients get it. There is none for `later`.
     func line(transaction: JSONValue?) -> JSONValue {
@@ -54,6 +64,11 @@ enum RequestAnswer: Hashable, Sendable {
         case .restarting, .later: members = [.init("status", "ok"), .init("data", .object([]))]
         case .error(let sentence):
             members = [.init("status", "error"), .init("error", .string(sentence)), .init("data", .object([]))]
+        case .refusedRules(let sentence, let problems):
+            members = [
+                .init("status", "error"), .init("error", .string(sentence)),
+                .init("data", ["problems": .array(problems)]),
+            ]
         }
         if let transaction { members.append(.init("transaction", transaction)) }
         return .object(members)

@@ -229,15 +229,17 @@ extension RuleHost {
 
     private func describe(_ rule: Rule, label: (ButtonID) -> String) -> JSONValue {
         let statistics = statistics(of: rule.id) ?? RuleStatistics()
-        return [
-            "id": .string(rule.id), "alias": rule.alias.map { .string($0) } ?? .null,
-            "enabled": .bool(isEnabled(rule: rule.id) ?? rule.isEnabled), "mode": .string(rule.mode.rawValue),
-            "place": .string(rule.location.description),
-            "last_outcome": latestOutcome(of: rule.id).map { .string($0.rawValue) } ?? .null,
-            "last_run": lastRun(of: rule.id) ?? .null,
-            "last_stopped": stoppedMatches(of: rule.id).last.map { describe($0, label: label) } ?? .null,
-            "stats": statistics.json,
-        ]
+        return .object(
+            [
+                .init("id", .string(rule.id)), .init("alias", rule.alias.map { .string($0) } ?? .null),
+                .init("enabled", .bool(isEnabled(rule: rule.id) ?? rule.isEnabled)),
+                .init("mode", .string(rule.mode.rawValue)),
+            ] + rule.location.members + [
+                .init("last_outcome", latestOutcome(of: rule.id).map { .string($0.rawValue) } ?? .null),
+                .init("last_run", lastRun(of: rule.id) ?? .null),
+                .init("last_stopped", stoppedMatches(of: rule.id).last.map { describe($0, label: label) } ?? .null),
+                .init("stats", statistics.json),
+            ])
     }
 
     private func describe(_ trace: RunTrace, label: (ButtonID) -> String) -> JSONValue {
@@ -249,10 +251,11 @@ extension RuleHost {
             "event": .string(trace.cause.facts.event),
             "steps": .array(
                 trace.lines.map { line in
-                    [
-                        "after_ms": .integer(line.after.milliseconds), "step": .string(line.step),
-                        "text": .string(line.text), "place": .string(line.location.description),
-                    ]
+                    .object(
+                        [
+                            .init("after_ms", .integer(line.after.milliseconds)), .init("step", .string(line.step)),
+                            .init("text", .string(line.text)),
+                        ] + line.location.members)
                 }),
             "omitted": .integer(Int64(trace.omitted)),
         ]

@@ -19,8 +19,8 @@ struct Comparison {
         /// The number of events, without `down` and `up`, and without those before the beginning.
         var eventCount = 0
         var differences: [Difference] = []
-        /// Steps of the other rules that failed, where those that ran did not fail in the same way. Each text is there once.
-        var errors: [String] = []
+        /// Steps of the other rules that failed, where those that ran did not fail in the same way. Each error is there once.
+        var errors: [RuleLedger.StepError] = []
         /// Sentences about parts of the history that could not be compared.
         var notes: [String] = []
     }
@@ -138,14 +138,14 @@ struct Comparison {
         return result
     }
 
-    private var errors: [String] {
-        var texts: [String] = []
+    private var errors: [RuleLedger.StepError] {
+        var errors: [RuleLedger.StepError] = []
         var seen: Set<String> = []
         for failure in after.ledger.failures where isShown(failure.event) {
             let isKnown = account(of: failure.event, in: before.ledger).deeds.contains(failure.deed)
-            if !isKnown, seen.insert(failure.text).inserted { texts.append(failure.text) }
+            if !isKnown, seen.insert(failure.error.text).inserted { errors.append(failure.error) }
         }
-        return texts
+        return errors
     }
 
     private func account(of event: RuleLedger.Event, in ledger: RuleLedger) -> RuleLedger.Account {

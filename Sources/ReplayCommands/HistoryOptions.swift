@@ -36,11 +36,13 @@ struct HistoryOptions: ParsableArguments {
         return time
     }
 
-    /// A sentence without its full stop.
+    /// Says that there is no such event, and which events there are.
     ///
     /// - Parameter known: the names of the buttons that have events.
     static func noEvents(of button: String, known: Set<String>) -> String {
-        let others = known.isEmpty ? "no button has" : "events are there of \(known.sorted().joined(separator: ", "))"
+        let near = Suggestions.nearest(to: button, among: known.sorted()).map { "did you mean \"\($0)\"?" }
+        let others =
+            known.isEmpty ? "no button has" : near ?? "events are there of \(known.sorted().joined(separator: ", "))"
         return "there is no event of \(button) in this time; \(others)"
     }
 

@@ -56,8 +56,20 @@ struct RuleLedger: Sendable {
         var event: Event
         /// The deed with which the account of the event has it.
         var deed: Deed
-        /// The rule, the step with its place in the file, the code and the message.
-        var text: String
+        var error: StepError
+    }
+
+    /// A step of a rule with an error, and the step's place in the file.
+    struct StepError: Hashable, Sendable {
+        var rule, step: String
+        var location: SourceLocation
+        /// The code and the message.
+        var reason: String
+
+        var text: String { "rule \(rule), \(step) (\(location)): \(reason)" }
+        var json: JSONValue {
+            .object([.init("message", .string("rule \(rule), \(step): \(reason)"))] + location.members)
+        }
     }
 
     private(set) var failures: [StepFailure] = []
@@ -131,8 +143,12 @@ struct RuleLedger: Sendable {
         // therefore equal in both ledgers.
         add("failed", redacted("\(line.text("step")): \(reason)"), to: run, at: time)
         guard let event = run.flatMap({ runs[$0]?.event }), let deed = accounts[event]?.deeds.last else { return }
-        let place = "rule \(line.text("rule")), \(line.text("step")) (\(line.text("place")))"
-        failures.append(StepFailure(event: event, deed: deed, text: redacted("\(place): \(reason)")))
+        let location = SourceLocation(
+            file: line.text("file"), line: Int(line["line"]?.integerValue ?? 0),
+            column: Int(line["column"]?.integerValue ?? 0))
+        let error = StepError(
+            rule: line.text("rule"), step: redacted(line.text("step")), location: location, reason: redacted(reason))
+        failures.append(StepFailure(event: event, deed: deed, error: error))
     }
 
     private mutating func add(_ kind: String, _ text: String, to run: Int64?, at time: UTCTime) {

@@ -41,7 +41,7 @@ enum WhatIfText {
                 Line("?  ", .doubtful)
                     + "follows a program or a web request whose result is unknown and was taken as good")
         }
-        lines += result.errors.map { Line("error  ", .bad) + $0 }
+        lines += result.errors.map { Line("error  ", .bad) + $0.text }
         lines += result.notes.map { Line("note  ", .doubtful) + $0 }
         let count = result.differences.count
         let ends = count == 1 ? "ends" : "end"
@@ -93,7 +93,7 @@ enum WhatIfText {
 
     static func json(_ result: Comparison.Result) -> JSONValue {
         [
-            "events": .integer(Int64(result.eventCount)), "errors": .array(result.errors.map { .string($0) }),
+            "events": .integer(Int64(result.eventCount)), "errors": .array(result.errors.map(\.json)),
             "notes": .array(result.notes.map { .string($0) }), "differ": .array(result.differences.map(json)),
         ]
     }

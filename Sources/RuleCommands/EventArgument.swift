@@ -17,8 +17,10 @@ enum EventArgument {
         guard let event = RuleExplainer.event(named: word) else {
             throw Failure(
                 .usage,
-                "there is no event \"\(word)\"; the events are click, double_click, clicks_3 … clicks_8, hold, "
-                    + "hold_release, down, up, swipe_left … and rotate_clockwise …")
+                "there is no event \"\(word)\"."
+                    + DidYouMean.sentence(word, among: TriggerEvent.fileNames + (3...8).map { "clicks_\($0)" })
+                    + " The events are click, double_click, clicks_3 … clicks_8, hold, "
+                    + "hold_release, down, up, swipe_left … and rotate_clockwise ….")
         }
         var simulated = SimulatedEvent(button: button, event: event)
         if let queued {

@@ -34,8 +34,7 @@ enum GivenValues {
     }
 
     static func unknown(_ kind: String, _ name: String, among names: [String]) -> String {
-        let near = Suggestions.nearest(to: name, among: names).map { "; did you mean \"\($0)\"?" }
-        return "there is no \(kind) \"\(name)\" in the rules" + (near ?? "")
+        "there is no \(kind) \"\(name)\" in the rules." + DidYouMean.sentence(name, among: names)
     }
 
     private static func pair(_ text: String, _ option: String) throws(Failure) -> (String, String) {

@@ -16,20 +16,21 @@ extension Checker {
         }
     }
 
-    /// Returns the text of a scalar that has neither a tag nor a template. Reports anything else: E203, or E407 for a
+    /// Returns the text of a scalar that has neither a tag nor a template. Reports anything else with `code`, or E407 for a
     /// template.
-    private mutating func plainScalar(_ node: YAMLNode, key: String, wanted: String) -> (String, YAMLNode.ScalarStyle)?
-    {
+    private mutating func plainScalar(
+        _ node: YAMLNode, key: String, wanted: String, code: String = "E203"
+    ) -> (String, YAMLNode.ScalarStyle)? {
         switch node.content {
         case .invalid: return nil
         case .scalar(let text, let style):
             if let tag = node.tag {
-                error("E203", at: node, "\"\(key)\" must be \(wanted); \(tag.rawValue) gives text")
+                error(code, at: node, "\"\(key)\" must be \(wanted); \(tag.rawValue) gives text")
                 return nil
             }
             return refusesTemplate(node, key: key) ? nil : (text, style)
         case .sequence, .mapping:
-            error("E203", at: node, "\"\(key)\" must be \(wanted), not \(kind(of: node))")
+            error(code, at: node, "\"\(key)\" must be \(wanted), not \(kind(of: node))")
             return nil
         }
     }
@@ -53,10 +54,12 @@ extension Checker {
     // MARK: Text
 
     /// Reads any scalar as text and resolves its tag: `!literal`, `!secret` or `!env_var`.
-    mutating func text(_ node: YAMLNode, key: String, _ templates: ValueType.Templates) -> LoadedText? {
+    mutating func text(
+        _ node: YAMLNode, key: String, _ templates: ValueType.Templates, code: String = "E203"
+    ) -> LoadedText? {
         guard case .scalar(let written, _) = node.content else {
             if case .invalid = node.content { return nil }
-            error("E203", at: node, "\"\(key)\" must be a text, not \(kind(of: node))")
+            error(code, at: node, "\"\(key)\" must be a text, not \(kind(of: node))")
             return nil
         }
         switch node.tag {
@@ -128,8 +131,8 @@ extension Checker {
 
     // MARK: Words and numbers
 
-    mutating func boolean(_ node: YAMLNode, key: String) -> Bool? {
-        guard let (text, style) = plainScalar(node, key: key, wanted: "true or false") else { return nil }
+    mutating func boolean(_ node: YAMLNode, key: String, code: String = "E203") -> Bool? {
+        guard let (text, style) = plainScalar(node, key: key, wanted: "true or false", code: code) else { return nil }
         switch (text, style) {
         case ("true", .plain): return true
         case ("false", .plain): return false
@@ -144,21 +147,23 @@ extension Checker {
             case "~": "write true or false"
             default: nil
             }
-        error("E203", at: node, "\"\(key)\" must be true or false, not the text \"\(shown(text))\"", hint: hint)
+        error(code, at: node, "\"\(key)\" must be true or false, not the text \"\(shown(text))\"", hint: hint)
         return nil
     }
 
-    mutating func integer(_ node: YAMLNode, key: String, _ range: ClosedRange<Int>) -> Int? {
-        guard let (text, style) = plainScalar(node, key: key, wanted: "a whole number") else { return nil }
+    mutating func integer(
+        _ node: YAMLNode, key: String, _ range: ClosedRange<Int>, code: String = "E203"
+    ) -> Int? {
+        guard let (text, style) = plainScalar(node, key: key, wanted: "a whole number", code: code) else { return nil }
         guard YAMLNumber.isInteger(text) else {
             error(
-                "E203", at: node, "\"\(key)\" must be a whole number, not \"\(shown(text))\"",
+                code, at: node, "\"\(key)\" must be a whole number, not \"\(shown(text))\"",
                 hint: YAMLNumber.looksLikeNumber(text) && !YAMLNumber.isDecimal(text)
                     ? "write it with decimal digits only" : nil)
             return nil
         }
         guard style == .plain else {
-            error("E203", at: node, "\"\(key)\" must be a number, not a text", hint: "remove the quotes")
+            error(code, at: node, "\"\(key)\" must be a number, not a text", hint: "remove the quotes")
             return nil
         }
         let number = Int(text)
@@ -176,16 +181,18 @@ extension Checker {
         return value
     }
 
-    mutating func number(_ node: YAMLNode, key: String, _ range: ClosedRange<Double>) -> Double? {
-        guard let (text, style) = plainScalar(node, key: key, wanted: "a number") else { return nil }
+    mutating func number(
+        _ node: YAMLNode, key: String, _ range: ClosedRange<Double>, code: String = "E203"
+    ) -> Double? {
+        guard let (text, style) = plainScalar(node, key: key, wanted: "a number", code: code) else { return nil }
         guard YAMLNumber.isDecimal(text) else {
             error(
-                "E203", at: node, "\"\(key)\" must be a number, not \"\(shown(text))\"",
+                code, at: node, "\"\(key)\" must be a number, not \"\(shown(text))\"",
                 hint: YAMLNumber.looksLikeNumber(text) ? "write it with decimal digits only" : nil)
             return nil
         }
         guard style == .plain else {
-            error("E203", at: node, "\"\(key)\" must be a number, not a text", hint: "remove the quotes")
+            error(code, at: node, "\"\(key)\" must be a number, not a text", hint: "remove the quotes")
             return nil
         }
         guard let value = Double(text), value.isFinite, range.contains(value) else {

@@ -57,13 +57,13 @@ struct Checker {
         guard case .mapping(let entries) = node.content else {
             if case .invalid = node.content { return nil }
             let owner = owner.map { description(of: $0) } ?? table.name
-            error("E203", at: node, "\(owner) must be a mapping", hint: "write key: value")
+            noMapping("E203", at: node, "\(owner) must be a mapping", hint: "write key: value")
             return nil
         }
         var fields = CheckedMapping(node: node, entries: entries)
         for (index, entry) in entries.enumerated() {
             guard let key = table.key(entry.key.text) else {
-                unknown(entry.key, table, &fields)
+                unknown(entry, table, &fields)
                 continue
             }
             var value: CheckedMapping.Value?
@@ -113,10 +113,15 @@ struct Checker {
         return (node.start, node.start.advanced(by: 1))
     }
 
-    private mutating func unknown(_ key: YAMLNode.Key, _ table: MappingTable, _ fields: inout CheckedMapping) {
+    private mutating func unknown(_ entry: YAMLNode.Entry, _ table: MappingTable, _ fields: inout CheckedMapping) {
+        let key = entry.key
         let name = key.text
         if let prefix = table.ignoredPrefix, name.hasPrefix(prefix) { return }
-        if reportsMissingSpace(key, table, &fields) { return }
+        if let meant = reportsMissingSpace(entry, keys: { table.key($0) != nil }) {
+            fields.misspelt.insert(
+                table.key(meant) == nil ? nearest(to: meant, among: table.keys.map(\.name)) ?? meant : meant)
+            return
+        }
         if table.planned.contains(name) {
             error("E201", at: key, reservedMessage(name))
             fields.misspelt.insert(table.replacedKeys[name] ?? name)
@@ -136,25 +141,33 @@ struct Checker {
         }
     }
 
-    /// Reports a key such as `model:duo` in braces, which is a text with a colon in it, and returns whether it is one.
-    private mutating func reportsMissingSpace(
-        _ key: YAMLNode.Key, _ table: MappingTable, _ fields: inout CheckedMapping
-    ) -> Bool {
-        guard key.isPlain, let colon = key.text.firstIndex(of: ":"), table.key(String(key.text[..<colon])) != nil else {
-            return false
-        }
+    /// Reports a key such as `model:duo` in braces, or `triggers:{button` before a colon, in which a space is missing.
+    ///
+    /// - Parameter isKey: whether a text is a key of the mapping. In an entry without a value, any word is taken as one.
+    /// - Returns: the key that was meant; `nil` if no space is missing.
+    mutating func reportsMissingSpace(
+        _ entry: YAMLNode.Entry, keys isKey: (String) -> Bool = { _ in false }
+    ) -> String? {
+        let key = entry.key
+        guard key.isPlain, let colon = MissingSpace.colon(in: key.text) else { return nil }
+        let meant = String(key.text[..<colon])
+        guard entry.value.isNull || isKey(meant) else { return nil }
         reportMissingSpace(key.text, colon, key.start, key.alias)
-        fields.misspelt.insert(String(key.text[..<colon]))
-        return true
+        return meant
     }
 
     /// Reports a plain text such as `log:hello` in place of a mapping, and returns whether it is one.
-    mutating func reportsMissingSpace(_ node: YAMLNode, keys isKey: (String) -> Bool) -> Bool {
-        guard case .scalar(let text, .plain) = node.content, node.tag == nil, let colon = text.firstIndex(of: ":"),
+    mutating func reportsMissingSpace(_ node: YAMLNode, keys isKey: (String) -> Bool = { _ in true }) -> Bool {
+        guard case .scalar(let text, .plain) = node.content, node.tag == nil, let colon = MissingSpace.colon(in: text),
             isKey(String(text[..<colon]))
         else { return false }
         reportMissingSpace(text, colon, node.start, node.alias)
         return true
+    }
+
+    /// Reports a node where a mapping is needed: E101 for a text such as `topic:a`, and anything else with this message.
+    mutating func noMapping(_ code: String, at node: YAMLNode, _ message: String, hint: String? = nil) {
+        if !reportsMissingSpace(node) { error(code, at: node, message, hint: hint) }
     }
 
     private mutating func reportMissingSpace(
@@ -162,8 +175,8 @@ struct Checker {
     ) {
         let position = start.advanced(by: text[..<colon].unicodeScalars.count)
         error(
-            "E101", from: position, to: position.advanced(by: 1), alias: alias, "a space is missing after \":\"",
-            hint: "write \(shown(String(text[..<colon]))): \(shown(String(text[colon...].dropFirst())))")
+            "E101", from: position, to: position.advanced(by: 1), alias: alias, MissingSpace.message,
+            hint: MissingSpace.hint(text, colon))
     }
 
     func reservedMessage(_ name: String) -> String {

@@ -25,7 +25,9 @@ extension RuleSetReader {
                     hint: "all entries of \"\(key)\" must be true; for alternatives write a or b")
                 return nil
             }
-            guard let expression = expression(node, key: key, in: scope, expecting: .condition) else { return nil }
+            guard !checker.reportsMissingSpace(node, keys: { $0 == "time" }),
+                let expression = expression(node, key: key, in: scope, expecting: .condition)
+            else { return nil }
             if case .scalar(let text, .plain) = node.content { return (.expression(expression), text) }
             return (.expression(expression), expression.source)
         }
@@ -43,7 +45,7 @@ extension RuleSetReader {
         _ node: YAMLNode, in scope: Scope
     ) -> (condition: TimeCondition, source: String)? {
         if let written = node.scalar {
-            checker.error(
+            checker.noMapping(
                 "E203", at: node, "\"time\" must be a mapping", hint: "write time: {after: \(checker.shown(written))}")
             return nil
         }

@@ -18,13 +18,21 @@ extension RuleSetReader {
         guard case .mapping(let entries) = node.content else {
             markIncomplete(key)
             guard !node.isInvalid else { return }
-            checker.error(
+            checker.noMapping(
                 "E203", at: node, "\"\(key)\" must be a mapping of name to \(noun)", hint: "write \(example)")
             return
         }
         for entry in entries {
             let key = entry.key
             if reportsIndentedSection(entry, among: noun) { continue }
+            if let meant = checker.reportsMissingSpace(entry) {
+                if self[keyPath: names].declare(meant, as: noun, in: checker.source.name, at: key.start) == nil,
+                    let root
+                {
+                    scope.markInvalid(meant, of: root)
+                }
+                continue
+            }
             let example = "\(checker.shown(key.text)): " + example.drop { $0 != " " }.dropFirst()
             let isName = checker.checkName(
                 key.text, isPlain: key.isPlain, from: key.start, to: key.end, alias: key.alias)
@@ -96,13 +104,17 @@ extension RuleSetReader {
     private mutating func readInputs(_ node: YAMLNode, wrong: inout Set<String>) -> [Script.Input] {
         guard case .mapping(let entries) = node.content else {
             guard !node.isInvalid else { return [] }
-            checker.error(
+            checker.noMapping(
                 "E203", at: node, "\"inputs\" must be a mapping of name to input", hint: "write name: {type: string}")
             return []
         }
         var inputs: [Script.Input] = []
         for entry in entries {
             let key = entry.key
+            if let meant = checker.reportsMissingSpace(entry) {
+                wrong.insert(meant)
+                continue
+            }
             let isName = checker.checkName(
                 key.text, isPlain: key.isPlain, from: key.start, to: key.end, alias: key.alias)
             if let input = readInput(entry), isName { inputs.append(input) } else { wrong.insert(key.text) }

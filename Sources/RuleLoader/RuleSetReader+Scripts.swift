@@ -128,13 +128,18 @@ extension RuleSetReader {
         if let with = fields.node("with") {
             guard case .mapping(let entries) = with.content else {
                 if !with.isInvalid {
-                    checker.error(
+                    checker.noMapping(
                         "E203", at: with, "\"with\" must be a mapping of input to value",
                         hint: "write with: {\(script.inputs.first?.name ?? "name"): value}")
                 }
                 return nil
             }
             for entry in entries {
+                if let meant = checker.reportsMissingSpace(entry) {
+                    given.insert(meant)
+                    isGood = false
+                    continue
+                }
                 guard let slot = script.inputs.firstIndex(where: { $0.name == entry.key.text }) else {
                     guard scripts[script.name].flatMap({ wrongInputs[$0] })?.contains(entry.key.text) != true else {
                         isGood = false

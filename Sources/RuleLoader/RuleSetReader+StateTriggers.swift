@@ -57,7 +57,7 @@ extension RuleSetReader {
             if isChangeExpression(node, type, scope) {
                 guard let expression = expression(node, key: key, in: scope, expecting: .condition) else { return nil }
                 wanted.expressions.append(expression)
-            } else if let value = value(node, key: key, type) {
+            } else if let value = value(node, key: key, type, code: "E204") {
                 wanted.values.append(value)
             } else {
                 return nil

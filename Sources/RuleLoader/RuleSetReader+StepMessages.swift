@@ -58,7 +58,7 @@ extension RuleSetReader {
 
     mutating func readHTTP(_ node: YAMLNode, in scope: Scope) -> StepAction? {
         if case .scalar(let text, _) = node.content {
-            checker.error(
+            checker.noMapping(
                 "E203", at: node, "\"http\" must be a mapping, not a text",
                 hint: node.tag == nil ? "write http: {url: \(checker.shown(text))}" : "write http: {url: …}")
             return nil
@@ -99,7 +99,7 @@ extension RuleSetReader {
     private mutating func headers(_ node: YAMLNode, in scope: Scope) -> [ProcessStep.Variable]? {
         guard case .mapping(let entries) = node.content else {
             if !node.isInvalid {
-                checker.error(
+                checker.noMapping(
                     "E203", at: node, "\"headers\" must be a mapping of name to text",
                     hint: "write headers: {Name: value}")
             }
@@ -107,6 +107,7 @@ extension RuleSetReader {
         }
         var headers: [ProcessStep.Variable] = []
         for entry in entries {
+            guard checker.reportsMissingSpace(entry) == nil else { continue }
             guard RuleSetReader.isHeaderName(entry.key.text) else {
                 checker.error(
                     "E209", at: entry.key, "\"\(checker.shown(entry.key.text))\" is not the name of a header",

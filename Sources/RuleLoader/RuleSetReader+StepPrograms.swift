@@ -182,13 +182,15 @@ extension RuleSetReader {
     ) -> Bool {
         guard case .mapping(let entries) = node.content else {
             if !node.isInvalid {
-                checker.error(
+                checker.noMapping(
                     "E203", at: node, "\"env\" must be a mapping of name to text", hint: "write env: {NAME: value}")
             }
             return false
         }
         for entry in entries {
-            guard checkVariableName(entry), !checker.reportsNull(entry, hint: "write \"\" for an empty one") else {
+            guard checker.reportsMissingSpace(entry) == nil, checkVariableName(entry),
+                !checker.reportsNull(entry, hint: "write \"\" for an empty one")
+            else {
                 continue
             }
             guard let value = template(entry.value, key: entry.key.text, in: scope), checkArgument(value, entry.value)

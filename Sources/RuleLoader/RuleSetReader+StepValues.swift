@@ -23,7 +23,7 @@ extension RuleSetReader {
     /// Reads the value of `wait`, without the `else` beside it.
     mutating func readUntil(_ node: YAMLNode, in scope: Scope) -> (until: Expression, timeout: Duration)? {
         if case .scalar(let text, _) = node.content {
-            checker.error(
+            checker.noMapping(
                 "E203", at: node, "\"wait\" must be a mapping, not \"\(checker.shown(text))\"",
                 hint: text.first?.isNumber == true
                     ? "write delay: \(checker.shown(text))" : "write wait: {until: …, timeout: 10s}")
@@ -40,7 +40,7 @@ extension RuleSetReader {
     mutating func readSet(_ node: YAMLNode, in scope: Scope) -> StepAction? {
         guard case .mapping(let entries) = node.content else {
             if !node.isInvalid {
-                checker.error(
+                checker.noMapping(
                     "E203", at: node, "\"set\" must be a mapping of variable to value", hint: "write set: {name: value}"
                 )
             }
@@ -54,7 +54,9 @@ extension RuleSetReader {
         }
         var assignments: [Assignment] = []
         for entry in entries {
-            guard let declared = variable(entry.key, in: scope), !checker.reportsNull(entry) else { continue }
+            guard checker.reportsMissingSpace(entry) == nil, let declared = variable(entry.key, in: scope),
+                !checker.reportsNull(entry)
+            else { continue }
             let value = assigned(
                 entry.value, key: entry.key.text, declared.type, in: scope,
                 values: ruleSet.variables[declared.slot].values)

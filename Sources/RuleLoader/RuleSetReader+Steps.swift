@@ -195,7 +195,7 @@ extension RuleSetReader {
         common.timeout = fields.duration("timeout") ?? defaults.timeout ?? timeLimit
         guard let node = fields.node("retry") else { return true }
         if let written = node.scalar {
-            checker.error(
+            checker.noMapping(
                 "E203", at: node, "\"retry\" must be a mapping", hint: "write retry: {count: \(checker.shown(written))}"
             )
             return false

@@ -19,7 +19,7 @@ extension RuleSetReader {
     private mutating func expectedEffect(_ node: YAMLNode) -> ExpectedEffect? {
         guard case .mapping = node.content else {
             if !node.isInvalid {
-                checker.error(
+                checker.noMapping(
                     "E603", at: node, "an expected effect must be a mapping, not \(checker.kind(of: node))",
                     hint: "write publish: {…}, run: […], shell: …, http: {…} or log: …")
             }
@@ -141,7 +141,7 @@ extension RuleSetReader {
         guard let node = fields.node(key) else { return fields.isWritten(key) ? nil : [] }
         guard case .mapping(let entries) = node.content else {
             if !node.isInvalid {
-                checker.error(
+                checker.noMapping(
                     "E603", at: node, "\"\(key)\" must be a mapping of name to text",
                     hint: "write \(key): {NAME: value}")
             }
@@ -161,7 +161,7 @@ extension RuleSetReader {
     mutating func expectedOutcomes(_ node: YAMLNode) -> [ExpectedOutcome]? {
         guard case .mapping(let entries) = node.content else {
             if !node.isInvalid {
-                checker.error(
+                checker.noMapping(
                     "E603", at: node, "\"expect_rules\" must be a mapping of rule to outcome",
                     hint: "write expect_rules: {\(ruleSet.rules.first?.id ?? "rule"): completed}")
             }

@@ -9,7 +9,7 @@ extension RuleSetReader {
     mutating func testStep(_ node: YAMLNode) -> TestStep? {
         if let bare = bareStep(node) { return bare }
         if case .scalar(let text, _) = node.content {
-            checker.error(
+            checker.noMapping(
                 "E203", at: node, "a step of a test must be a mapping, not the text \"\(checker.shown(text))\"",
                 hint: checker.nearest(to: text, among: RuleSetReader.stepKeys.sorted()).map { "write \($0): …" })
             return nil
@@ -142,7 +142,7 @@ extension RuleSetReader {
 
     private mutating func readTestPress(_ node: YAMLNode) -> TestStep.Kind? {
         if case .scalar(let text, _) = node.content {
-            checker.error(
+            checker.noMapping(
                 "E203", at: node, "\"press\" must be a mapping",
                 hint: "write press: {button: \(checker.shown(text))}")
             return nil
@@ -282,12 +282,14 @@ extension RuleSetReader {
     ) -> [RuleTest.Assigned] {
         guard case .mapping(let entries) = node.content else {
             if !node.isInvalid {
-                checker.error(
+                checker.noMapping(
                     code, at: node, "\"\(key)\" must be a mapping of \(noun) to value",
                     hint: "write \(key): {name: value}")
             }
             return []
         }
-        return entries.flatMap { entry in checker.reportsNull(entry) ? [] : values(&self, entry) }
+        return entries.flatMap { entry in
+            checker.reportsMissingSpace(entry) != nil || checker.reportsNull(entry) ? [] : values(&self, entry)
+        }
     }
 }

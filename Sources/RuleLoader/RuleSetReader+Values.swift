@@ -3,12 +3,16 @@ import Rules
 
 extension RuleSetReader {
     /// Reads a value whose type is declared: a variable's `initial`, a state's `default`.
-    mutating func value(_ node: YAMLNode, key: String, _ type: ExpressionType.Scalar) -> Value? {
+    ///
+    /// - Parameter code: that of a value of another type.
+    mutating func value(
+        _ node: YAMLNode, key: String, _ type: ExpressionType.Scalar, code: String = "E203"
+    ) -> Value? {
         switch type {
-        case .boolean: checker.boolean(node, key: key).map(Value.boolean)
-        case .integer: checker.integer(node, key: key, .min ... .max).map { .integer(Int64($0)) }
-        case .number: checker.number(node, key: key, .anyNumber).map(Value.number)
-        case .string: checker.text(node, key: key, .areForbidden).map { .string($0.string) }
+        case .boolean: checker.boolean(node, key: key, code: code).map(Value.boolean)
+        case .integer: checker.integer(node, key: key, .min ... .max, code: code).map { .integer(Int64($0)) }
+        case .number: checker.number(node, key: key, .anyNumber, code: code).map(Value.number)
+        case .string: checker.text(node, key: key, .areForbidden, code: code).map { .string($0.string) }
         case .duration: checker.duration(node, key: key, .zero ... .longest).map { Value($0) }
         }
     }

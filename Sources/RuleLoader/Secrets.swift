@@ -61,7 +61,9 @@ struct Secrets {
         }
         for entry in entries {
             let name = entry.key.text
-            if document.checker.reportsNull(entry) {
+            if let meant = document.checker.reportsMissingSpace(entry) {
+                wrongNames.insert(meant)
+            } else if document.checker.reportsNull(entry) {
                 wrongNames.insert(name)
             } else if let text = document.checker.text(entry.value, key: name, .areText) {
                 values[name] = text.string
@@ -84,6 +86,7 @@ extension Diagnostic {
         case "E106":
             diagnostic.message = "alias is not defined"
             diagnostic.hint = "quote text that begins with *"
+        case "E101" where message == MissingSpace.message: diagnostic.hint = "write key: value"
         case "E111": diagnostic.message = "put quotes around the template"
         default: break
         }

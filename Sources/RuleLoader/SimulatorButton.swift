@@ -51,7 +51,7 @@ enum SimulatorReader {
 
     private static func read(_ node: YAMLNode, _ checker: inout Checker) -> [SimulatorButton] {
         guard case .mapping(let entries) = node.content else {
-            checker.error(
+            checker.noMapping(
                 "E203", at: node, "\"buttons\" must be a mapping of name to button", hint: "write kitchen: {}")
             return []
         }

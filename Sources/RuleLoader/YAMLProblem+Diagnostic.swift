@@ -3,7 +3,10 @@ import Diagnostics
 extension YAMLProblem {
     /// Translates libyaml's error into a message for authors of rule files.
     func diagnostic(in source: SourceText) -> Diagnostic {
-        if let special = template(in: source) ?? tab(in: source) ?? interrupted(in: source) { return special }
+        if let special = template(in: source) ?? tab(in: source) ?? missingSpace(in: source) ?? interrupted(in: source)
+        {
+            return special
+        }
         let opened = contextPosition.map { "\($0.line):\($0.column)" } ?? "its start"
         switch problem {
         case "did not find expected ',' or ']'":
@@ -39,13 +42,15 @@ extension YAMLProblem {
                 let colon = text.unicodeScalars.firstIndex(of: ":")
             {
                 let width = text.unicodeScalars.distance(from: text.unicodeScalars.startIndex, to: colon)
-                let value = text[colon...].dropFirst()
                 return error(
-                    "a space is missing after \":\"", in: source, at: start.advanced(by: width),
-                    hint: "write \(Checker.shown(String(text[..<colon]))): \(Checker.shown(String(value)))")
+                    MissingSpace.message, in: source, at: start.advanced(by: width),
+                    hint: MissingSpace.hint(text, colon))
             }
             let hint = text.contains(": ") ? "a key has at most 1024 characters" : "a mapping is written key: value"
             return error("expected \":\" after this", in: source, at: contextPosition, hint: hint)
+        case "found unexpected ':'":
+            return error(
+                MissingSpace.message, in: source, hint: "write a space between the colon and the bracket")
         case "block sequence entries are not allowed in this context":
             return error("a list entry is not expected here", in: source, hint: "begin the list on a line of its own")
         case "did not find expected node content":
@@ -76,6 +81,56 @@ extension YAMLProblem {
         default:
             return error(problem, in: source)
         }
+    }
+
+    /// The error for a key without a space after its colon in block style. YAML reads the key with its value as a text, which
+    /// continues on the lines below, so libyaml finds the fault only at the colon of a later key:
+    ///
+    ///     - id:a
+    ///       triggers: …
+    ///
+    /// A value in brackets, as in `triggers:{button: a, event: click}`, is a text up to the first colon with a space.
+    private func missingSpace(in source: SourceText) -> Diagnostic? {
+        switch problem {
+        case "mapping values are not allowed in this context", "did not find expected key",
+            "did not find expected <document start>":
+            break
+        default: return nil
+        }
+        guard let here = firstWord(ofLine: position.line, in: source) else { return nil }
+        if let colon = MissingSpace.colon(in: here.text), ["{", "["].contains(here.text[colon...].dropFirst().first) {
+            return missingSpace(here, colon, in: source)
+        }
+        var found: Diagnostic?
+        for line in stride(from: position.line - 1, through: max(1, position.line - YAMLProblem.maximumLines), by: -1) {
+            // A text continues over empty lines, and comments may stand between the keys of a file.
+            guard let above = firstWord(ofLine: line, in: source) else { continue }
+            guard above.start.column == here.start.column, let colon = MissingSpace.colon(in: above.text) else { break }
+            found = missingSpace(above, colon, in: source)
+        }
+        return found
+    }
+
+    /// The most lines above a fault in which its cause is looked for.
+    private static let maximumLines = 100
+
+    private func missingSpace(
+        _ key: (text: String, start: SourcePosition), _ colon: String.Index, in source: SourceText
+    ) -> Diagnostic {
+        error(
+            MissingSpace.message, in: source, at: key.start.advanced(by: key.text[..<colon].unicodeScalars.count),
+            hint: MissingSpace.hint(key.text, colon))
+    }
+
+    /// The rest of a line from its first word on, without indentation, dashes of lists and a comment; `nil` without a word.
+    private func firstWord(ofLine line: Int, in source: SourceText) -> (text: String, start: SourcePosition)? {
+        let text = source.text(from: SourcePosition(line: line, column: 1))
+        var rest = text.drop { $0 == " " }
+        while rest.first == "-", rest.dropFirst().first == " " { rest = rest.dropFirst().drop { $0 == " " } }
+        guard let first = rest.first, first != "#" else { return nil }
+        var word = Substring(rest)
+        if let comment = word.firstRange(of: " #") { word = word[..<comment.lowerBound] }
+        return (String(word), SourcePosition(line: line, column: text.count - rest.count + 1))
     }
 
     /// The key of the file that the line begins with, if it is indented.

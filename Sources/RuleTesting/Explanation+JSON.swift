@@ -7,13 +7,13 @@ extension Explanation {
         [
             "rules": .array(
                 verdicts.map { verdict in
-                    [
-                        "id": .string(verdict.rule), "runs": .bool(verdict.stoppedBy == nil),
-                        "stopped_by": verdict.stoppedBy.map { .string($0.rawValue) } ?? .null,
-                        "reasons": .array(verdict.reasons.map { .string($0) }),
-                        "steps": .array(verdict.steps.map { .string($0) }),
-                        "place": .string(verdict.location.description),
-                    ]
+                    .object(
+                        [
+                            .init("id", .string(verdict.rule)), .init("runs", .bool(verdict.stoppedBy == nil)),
+                            .init("stopped_by", verdict.stoppedBy.map { .string($0.rawValue) } ?? .null),
+                            .init("reasons", .array(verdict.reasons.map { .string($0) })),
+                            .init("steps", .array(verdict.steps.map { .string($0) })),
+                        ] + verdict.location.members)
                 }),
             "not_considered": .array(notConsidered.map { .string($0) }),
         ]

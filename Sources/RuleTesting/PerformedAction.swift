@@ -16,19 +16,31 @@ struct PerformedAction {
         }
     }
 
-    var text: String {
+    /// The action as failures show it. Of the environment of a program, the variables of its step are shown, and those that a
+    /// test expects.
+    ///
+    /// - Parameter wanted: the effects that the test expects.
+    func text(besides wanted: [ExpectedEffect]) -> String {
         switch action {
         case .message(.publish(let publish)):
             "publish \(publish.topicName) \(String(decoding: publish.payload, as: UTF8.self))"
-        case .external(.process(let process)) where process.isShell:
-            "shell "
-                + (process.arguments.dropFirst(2).prefix(1) + process.arguments.dropFirst(4))
+        case .external(.process(let process)):
+            (PerformedAction.words(of: process)
+                + process.shownVariables(besides: Set(wanted.flatMap(\.environment).map(\.name)))
+                + [process.directory.map { "cwd \($0)" }].compactMap(\.self)
+                + (process.standardInput.isEmpty
+                    ? [] : ["stdin", String(decoding: process.standardInput, as: UTF8.self)]))
                 .joined(separator: " ")
-        case .external(.process(let process)): "run " + process.arguments.joined(separator: " ")
         case .external(.http(let request)):
             "http \(request.method) \(request.url) \(String(decoding: request.body, as: UTF8.self))"
         case .log(let level, let message): "log \(level.rawValue) \(message)"
         }
+    }
+
+    /// The word for the step, then the script or program with its arguments.
+    private static func words(of process: ProcessAction) -> [String] {
+        guard process.isShell else { return ["run"] + process.arguments }
+        return ["shell"] + process.arguments.dropFirst(2).prefix(1) + process.arguments.dropFirst(4)
     }
 }
 
@@ -98,6 +110,14 @@ extension ExpectedEffect {
 
     var isLog: Bool { if case .log = kind { true } else { false } }
 
+    /// The environment variables that are expected.
+    var environment: [ExpectedField] {
+        switch kind {
+        case .run(_, let environment, _, _), .shell(_, _, let environment, _, _): environment
+        case .publish, .http, .log: []
+        }
+    }
+
     var text: String {
         let words: [String?] =
             switch kind {
@@ -128,6 +148,13 @@ extension ProcessAction {
             return String(variable.dropFirst(prefix.count))
         }
         return name == "PATH" ? ProcessAction.searchPath : nil
+    }
+
+    /// The variables that the step sets, and those of these names, as `NAME=value`.
+    fileprivate func shownVariables(besides names: Set<String>) -> [String] {
+        let own = environment.filter { !$0.hasPrefix("TRYCK_") }
+        let others = names.sorted().filter { name in !own.contains { $0.hasPrefix("\(name)=") } }
+        return others.compactMap { name in value(ofVariable: name).map { "\(name)=\($0)" } } + own
     }
 }
 

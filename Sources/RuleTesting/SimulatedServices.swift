@@ -33,6 +33,8 @@ struct SimulatedServices {
     static let maximumWaiting = 1000
 
     var brokerIsOnline = true
+    /// The messages with QoS 1 that the broker has not acknowledged yet, in the order in which they were handed over.
+    private var unacknowledged: [ActionID] = []
     private var retainedValues: [StateAddress: Value] = [:]
     /// Sorted by time. Entries with the same time keep the order in which they were added.
     private var pending: [Pending] = []
@@ -43,8 +45,12 @@ struct SimulatedServices {
     /// True if an action is performed immediately. A message is performed when it is handed over to the broker, which
     /// may be later or never.
     func isPerformedImmediately(_ action: Action) -> Bool {
-        if case .message = action { brokerIsOnline } else { true }
+        if case .message = action { sendsAtOnce } else { true }
     }
+
+    /// True if a message goes to the broker at once. As in the daemon, it waits behind others, also while these are handed over
+    /// because the broker is back.
+    private var sendsAtOnce: Bool { brokerIsOnline && waiting.isEmpty }
 
     /// Performs an action and returns the inputs that follow at once.
     mutating func perform(
@@ -52,7 +58,7 @@ struct SimulatedServices {
     ) -> [RuleEngine.Input] {
         switch action {
         case .log: return []
-        case .message where brokerIsOnline: return SimulatedServices.delivered(step)
+        case .message where sendsAtOnce: return [.handedOver(step), SimulatedServices.acknowledgement(of: step)]
         case .message(let message):
             waiting.append(WaitingMessage(step: step, message: message, deadline: now + message.maximumAge))
             guard waiting.count > SimulatedServices.maximumWaiting else { return takeExpired(at: now) }
@@ -69,12 +75,14 @@ struct SimulatedServices {
     mutating func cancel(_ step: ActionID) {
         pending.removeAll { $0.step == step }
         waiting.removeAll { $0.step == step }
+        unacknowledged.removeAll { $0 == step }
     }
 
     /// Forgets all actions after a restart of the program. The broker keeps its state.
     mutating func forgetSteps() {
         pending = []
         waiting = []
+        unacknowledged = []
     }
 
     mutating func takeDue(at now: Instant) -> [RuleEngine.Input] {
@@ -90,14 +98,25 @@ struct SimulatedServices {
     }
 
     /// Hands over the message that has waited longest, when the broker comes back.
-    mutating func takeWaiting() -> (message: MessageAction, answers: [RuleEngine.Input])? {
+    ///
+    /// A message with QoS 0 is done then. The broker acknowledges one with QoS 1 after it has taken all that wait:
+    /// `takeAcknowledgement`.
+    mutating func takeWaiting() -> (message: MessageAction, answer: RuleEngine.Input)? {
         guard !waiting.isEmpty else { return nil }
-        let first = waiting.removeFirst()
-        return (first.message, SimulatedServices.delivered(first.step))
+        let (step, message) = (waiting[0].step, waiting[0].message)
+        waiting.removeFirst()
+        guard message.qos > 0 else { return (message, SimulatedServices.acknowledgement(of: step)) }
+        unacknowledged.append(step)
+        return (message, .handedOver(step))
     }
 
-    private static func delivered(_ step: ActionID) -> [RuleEngine.Input] {
-        [.handedOver(step), .actionFinished(step, .completed())]
+    /// The broker acknowledges the message that was handed over first.
+    mutating func takeAcknowledgement() -> RuleEngine.Input? {
+        unacknowledged.isEmpty ? nil : SimulatedServices.acknowledgement(of: unacknowledged.removeFirst())
+    }
+
+    private static func acknowledgement(of step: ActionID) -> RuleEngine.Input {
+        .actionFinished(step, .completed())
     }
 
     private static func undelivered(_ step: ActionID, _ reason: String) -> RuleEngine.Input {

@@ -16,8 +16,9 @@ extension TestRun {
             at: location,
             expected: zip(wanted, alignment.agreesInExpected).map { .init(text: $0.text, differs: !$1) },
             happened: zip(shown, alignment.agreesInHappened).map { action, agrees in
-                .init(
-                    text: showsTime ? "\(action.text) at \(action.after.milliseconds)ms" : action.text,
+                let text = action.text(besides: wanted)
+                return .init(
+                    text: showsTime ? "\(text) at \(action.after.milliseconds)ms" : text,
                     differs: !agrees && !(action.isQuietLog && !wanted.contains(where: \.isLog)))
             },
             differences: alignment.pairs.flatMap { wanted[$0.expected].differences(of: shown[$0.happened]) })

@@ -84,22 +84,23 @@ struct TestRun {
         // Without a step `random`, a test has no random numbers.
         feed(.given(.random([])))
         begin(test.given)
+        var result = RuleTestResult(name: test.name, location: test.location, failure: nil)
+        // The step that has advanced the clock to the deadlines that are handled before the next step.
+        var before = test.location
         for step in test.steps {
-            if let failure = perform(step) ?? randomFailure(at: step.location) {
-                return RuleTestResult(name: test.name, location: test.location, failure: failure)
-            }
+            // Deadlines until now are handled before the step, but after a press at the same instant.
+            if !step.precedesDeadlines { settle() }
+            result.failure = randomFailure(at: before) ?? perform(step) ?? randomFailure(at: step.location)
+            guard result.failure == nil else { return result }
+            before = step.location
         }
         settle()
-        if let failure = randomFailure(at: test.location) {
-            return RuleTestResult(name: test.name, location: test.location, failure: failure)
-        }
-        noteLive()
-        return RuleTestResult(name: test.name, location: test.location, failure: nil)
+        result.failure = randomFailure(at: before)
+        if result.failure == nil { noteLive() }
+        return result
     }
 
     private mutating func perform(_ step: TestStep) -> RuleTestFailure? {
-        // Deadlines until now are handled before the step, but after a press at the same instant.
-        if !step.precedesDeadlines { settle() }
         switch step.kind {
         case .event(let event): occur(event)
         case .down(let name): press(name, isDown: true)
@@ -337,11 +338,14 @@ extension TestRun {
         guard isOnline != services.brokerIsOnline else { return }
         services.brokerIsOnline = isOnline
         latest = max(latest, now)
-        while isOnline, let (message, answers) = services.takeWaiting() {
+        // This is the order of the daemon: what has waited, then what runs send because the broker is back, then what follows
+        // from its acknowledgements.
+        while isOnline, let (message, answer) = services.takeWaiting() {
             note(.message(message))
-            for answer in answers { feed(answer) }
+            feed(answer)
         }
         feed(.brokerChanged(isConnected: isOnline))
+        while isOnline, let acknowledgement = services.takeAcknowledgement() { feed(acknowledgement) }
     }
 
     private mutating func reload(_ reloaded: ReloadResult?) {

@@ -100,7 +100,9 @@ package struct Setup: Sendable {
             processEnvironment: names,
             stateDirectory: stateDirectory, builtAt: Version.builtAt, ruleFault: initial.fault,
             ruleProblems: initial.problems, capture: capture, hasMetrics: metricsFile != nil,
-            simulatedButtons: simulator.map(\.name), flicdListen: configuration.flicdListen.map { "\($0)" },
+            simulatedButtons: simulator.map(\.name),
+            simulatedIdentities: Dictionary(simulator.map { ($0.name, $0.identity) }) { first, _ in first },
+            flicdListen: configuration.flicdListen.map { "\($0)" },
             engine: EngineConfiguration(configuration), uplink: UplinkConfiguration(configuration))
     }
 

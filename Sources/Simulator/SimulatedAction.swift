@@ -19,7 +19,8 @@ package enum SimulatedAction: Hashable, Sendable {
     /// Examples of names, for messages.
     package static let exampleNames = examples.joined(separator: ", ")
 
-    private static let examples =
+    /// Names of actions, with one or two of each kind that takes a number.
+    package static let examples =
         SimulatedPress.allCases.map(\.rawValue) + SwipeDirection.allCases.map(\.rawValue)
         + ["turn_10", "turn_-10", "push_turn_10", "small_click"]
 

@@ -54,6 +54,7 @@ struct ImportTests {
         "tryckd": ["Daemon", "Glibc"],
         "ControlClient": ["JSON", "RuleLoader", "Reactor", "Platform", "CLinux", "Glibc"],
         "CommandSupport": [
+            "Expressions",
             "JSON", "MQTTTopics", "Reactor", "Platform", "ControlClient", "CLinux", "ArgumentParser", "Glibc",
             "Synchronization",
         ],

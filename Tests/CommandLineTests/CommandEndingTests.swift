@@ -5,6 +5,7 @@ import Testing
 
 @testable import CommandSupport
 @testable import RuleCommands
+@testable import tryck
 
 @Suite("The end of a command")
 struct CommandEndingTests {
@@ -63,6 +64,57 @@ struct CommandEndingTests {
         #expect(!help.isError && help.status == 0 && help.text.contains("USAGE"))
         for twice in [["-", "-"], ["--as", "home.yaml"], ["home.yaml", "--as", "x.yaml"]] {
             #expect(Self.ending(error(twice)).status == 64)
+        }
+    }
+
+    @Test("a misspelt command gets a suggestion, also in front of options, and as JSON")
+    func unknownCommands() throws {
+        func ending(_ line: String) -> CommandEnding? {
+            let arguments = line.split(separator: " ").map(String.init)
+            do {
+                _ = try Tryck.parseAsRoot(arguments)
+                return nil
+            } catch {
+                return CommandEnding(error, arguments: arguments, of: Tryck.self)
+            }
+        }
+        for (line, sentence) in [
+            ("chek", #"There is no command "tryck chek". Did you mean "check"? See tryck --help."#),
+            ("chek --strict rules.yaml", #"There is no command "tryck chek". Did you mean "check"? See tryck --help."#),
+            ("frobnicate", #"There is no command "tryck frobnicate". See tryck --help."#),
+            (
+                "rule lamp trade",
+                #"There is no command "tryck rule lamp trade". Did you mean "trace"? See tryck rule --help."#
+            ),
+            (
+                "rule lamp rum --wait",
+                #"There is no command "tryck rule lamp rum". Did you mean "run"? See tryck rule --help."#
+            ),
+            (
+                "button kitchen renam hall",
+                #"There is no command "tryck button kitchen renam". Did you mean "rename"? See tryck button --help."#
+            ),
+            (
+                "variable volume sett 3",
+                #"There is no command "tryck variable volume sett". Did you mean "set"? See tryck variable --help."#
+            ),
+        ] {
+            #expect(ending(line)?.text == "Error: \(sentence)\n")
+            #expect(ending(line)?.status == 64 && ending(line)?.isError == true)
+        }
+        let json = ending("rule lamp trade --json")
+        #expect(
+            json?.text == """
+                {"error":"There is no command \\"tryck rule lamp trade\\"",\
+                "hint":"Did you mean \\"trace\\"? See tryck rule --help.","code":64}
+
+                """)
+        // Other mistakes keep the words of the parser, which suggests options itself.
+        #expect(ending("check --strct")?.text.contains("Did you mean '--strict'?") == true)
+        #expect(ending("rule lamp run --wiat")?.text.contains("--wait") == true)
+        #expect(ending("explain kitchen")?.text.contains("command") == false)
+        for line in ["help check", "rule lamp", "rule lamp run", "button kitchen", "check a.yaml b.yaml"] {
+            #expect(ending(line)?.isError != true, "\(line)")
         }
     }
 

@@ -131,13 +131,21 @@ struct DemoRunTests {
         talk.when(Self.answer("status", Self.status()))
     }
 
-    @Test("an unknown button is a usage error before anything is pressed")
+    @Test("an unknown button is an error before anything is pressed")
     func unknownButton() throws {
         var talk = Talk(DemoRun(script: try DemoScript(parsing: "attic:click")))
         talk.given(.connected)
         talk.when(
             Self.answer("status", Self.status()),
-            expect: .fail(Failure(.usage, "There is no button \"attic\". The buttons are: kitchen, hall.")))
+            expect: .fail(Failure(.negativeResult, "There is no button \"attic\". The buttons are: kitchen, hall.")))
+        var misspelt = Talk(DemoRun(script: try DemoScript(parsing: "hal:click")))
+        misspelt.given(.connected)
+        misspelt.when(
+            Self.answer("status", Self.status()),
+            expect: .fail(
+                Failure(
+                    .negativeResult,
+                    "There is no button \"hal\". Did you mean \"hall\"? The buttons are: kitchen, hall.")))
     }
 
     @Test("with rules that have errors nothing is played")
@@ -181,6 +189,19 @@ struct DemoRunTests {
         var talk = try Self.playing(nil)
         talk.given(Self.answer("permit_join"))
         talk.when(.delivered(.init(topicName: "tryck/bridge/event", payload: "{}"), qos: 1))
+    }
+
+    @Test("with --all, also what the bridge says of itself and the states of buttons and broker are shown")
+    func all() {
+        var talk = Talk(DemoRun(script: nil, showsAll: true))
+        talk.given(.connected)
+        let state = Self.line("space", ("waiting", .array([])))
+        talk.when(.received(state), expect: .show(state))
+        let broker = Self.line("broker", ("state", "connected"))
+        talk.when(.received(broker), expect: .show(broker), Self.request("status"))
+        talk.when(
+            .delivered(.init(topicName: "tryck/bridge/event", payload: "{}"), qos: 1),
+            expect: .show(["kind": "publish", "topic": "tryck/bridge/event", "payload": "{}", "qos": 1]))
     }
 
     @Test("what the button has no part for is a usage error")

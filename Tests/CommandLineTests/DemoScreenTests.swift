@@ -6,8 +6,8 @@ import Testing
 
 @Suite("The screen of the demo")
 struct DemoScreenTests {
-    static func show(_ lines: JSONValue...) -> [String] {
-        var screen = DemoScreen()
+    static func show(all: Bool = true, _ lines: JSONValue...) -> [String] {
+        var screen = DemoScreen(showsAll: all)
         return lines.flatMap { screen.lines($0, clock: "13:02:11.204", style: .plain) }.map { $0.rendered(.plain) }
     }
 
@@ -34,10 +34,27 @@ struct DemoScreenTests {
         #expect(lines == ["13:02:11.204  program  date  exit 0", "                       │ 13:02"])
     }
 
-    @Test("of pairing only the end is shown")
-    func pairing() {
-        #expect(Self.show(["kind": "pairing", "step": "searching"]) == [])
-        #expect(Self.show(["kind": "pairing", "step": "paired", "button": "hall"]).count == 1)
+    @Test("presses, rules and their effects are shown, and with --all the rest")
+    func all() {
+        let effects: [JSONValue] = [
+            Self.event("click"), ["kind": "rule", "rule": "r", "outcome": "completed"],
+            ["kind": "publish", "topic": "home/hall", "payload": "ON"],
+            ["kind": "variable", "variable": "guest", "value": true],
+            ["kind": "log", "rule": "r", "message": "lit", "level": "info"],
+            ["kind": "pairing", "step": "failed", "advice": "Hold it longer."],
+        ]
+        let rest: [JSONValue] = [
+            Self.event("down"), Self.event("up"), ["kind": "pairing", "step": "paired", "button": "hall"],
+            ["kind": "publish", "topic": "tryck/80e4da000001/action", "payload": "click"],
+            ["kind": "publish", "topic": "homeassistant/device/x/config", "payload": "{}"],
+            ["kind": "broker", "state": "connected"],
+        ]
+        for line in effects + rest { #expect(Self.show(all: true, line).contains { !$0.isEmpty }, "\(line)") }
+        for line in effects { #expect(Self.show(all: false, line).contains { !$0.isEmpty }, "\(line)") }
+        for line in rest.prefix(5) { #expect(Self.show(all: false, line) == [], "\(line)") }
+        #expect(
+            Self.show(all: false, Self.event("down"), Self.event("up"), Self.event("click"), Self.event("down"))
+                == ["", "13:02:11.204  event    hall  click"])
     }
 
     @Test("header, keys and hints fit 80 columns")

@@ -108,13 +108,17 @@ struct ExportTests {
         #expect(mode(of: directory.path + "/elsewhere") == nil)
         for path in [path, "/dev/null", directory.path] {
             #expect(
-                throws: Failure(.usage, "\(path) is not a regular file and cannot be replaced. Specify another file.")
+                throws: Failure(
+                    .inputOutput, "\(path) is not a regular file and cannot be replaced. Specify another file.")
             ) {
                 try NewFile(path, isReplacing: true)
             }
         }
         #expect(
-            throws: Failure(.usage, "\(directory.path)/no/file cannot be written: No such file or directory.")
+            throws: Failure(
+                .inputOutput,
+                "\(directory.path)/no/file cannot be written: No such file or directory. Create its directory, or "
+                    + "specify another file.")
         ) { try NewFile(directory.path + "/no/file", isReplacing: false).write([1]) }
     }
 

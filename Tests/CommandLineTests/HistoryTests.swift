@@ -1,5 +1,6 @@
 import ButtonModel
 import JSON
+import Rules
 import Testing
 
 @testable import CommandSupport
@@ -87,7 +88,12 @@ struct HistoryTests {
                     event: try event("2026-11-22T08:00:00", "at", button: "", rule: "morning"), button: "",
                     before: [.init(rule: "morning", kind: "log", text: "info: good morning")], after: []),
             ],
-            errors: ["rule scene, actions[0].publish (home.yaml:9:5): R801 states.door is unknown"],
+            errors: [
+                RuleLedger.StepError(
+                    rule: "scene", step: "actions[0].publish",
+                    location: Rules.SourceLocation(file: "home.yaml", line: 9, column: 5),
+                    reason: "R801 states.door is unknown")
+            ],
             notes: ["state door: messages on home/door were not received then, so it is unknown"])
     }
 

@@ -30,7 +30,10 @@ struct NewFileTests {
             // The first sync is that of the file, the second that of the directory.
             disk.begin(.sync(1))
             defer { disk.end() }
-            #expect(throws: CommandSupport.Failure.self) { try NewFile(path, isReplacing: true).write([2]) }
+            let failure = #expect(throws: CommandSupport.Failure.self) {
+                try NewFile(path, isReplacing: true).write([2])
+            }
+            #expect(failure?.status == .inputOutput)
             #expect(try FileText(reading: path).octets == [2])
         }
     }

@@ -36,6 +36,18 @@ struct SimulateTests {
             ("kitchen click twice", .mistake("Write a button and a press, for example: kitchen click")),
             ("attic click", .mistake("There is no button \"attic\". The buttons are: kitchen, hall, sofa, desk.")),
             (
+                "kichen click",
+                .mistake(
+                    "There is no button \"kichen\". Did you mean \"kitchen\"? The buttons are: kitchen, hall, sofa, desk."
+                )
+            ),
+            (
+                "hall clik",
+                .mistake(
+                    "There is no press \"clik\". Did you mean \"click\"? The presses are: \(SimulatedAction.exampleNames)."
+                )
+            ),
+            (
                 "desk swipe_up",
                 .mistake(
                     "desk is a twist, which does not support swipe_up. It supports: click, double_click, hold, down, up, make_public, "

@@ -358,7 +358,9 @@ struct RecordingTests {
                 "version", "commit", "baseTopic", "discoveryPrefix", "homeAssistantStatusTopic", "extraTrustRoots",
                 "trustRootNames", "radios", "sources", "broker", "hasBroker",
                 "control", "logLevel", "processEnvironment", "stateDirectory", "builtAt", "ruleFault", "ruleProblems",
-                "lostState", "ringWarning", "capture", "hasMetrics", "simulatedButtons", "flicdListen",
+                "lostState", "ringWarning", "capture", "hasMetrics", "simulatedButtons",
+                // A replay presses no button.
+                "simulatedIdentities", "flicdListen",
                 // Feeds of sites are not replayed.
                 "engine", "uplink",
             ])

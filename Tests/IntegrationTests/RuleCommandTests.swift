@@ -81,6 +81,16 @@ struct RuleCommandTests {
         let failed = try json(workshop, ["test", home], status: 1).member("tests", 0, "failure")
         #expect(failed?["happened"] == [])
         #expect(failed?["why"]?.description.contains("states.lux") == true, "\(failed?.description ?? "")")
+        #expect(failed?["file"] == .string(home) && failed?["line"] == 19 && failed?["column"] == 53)
+        for thing in (report["tests"]?.arrayValue ?? []) + (report["unreached"]?.arrayValue ?? []) {
+            #expect(Self.hasPlace(thing, in: home), "\(thing)")
+        }
+    }
+
+    /// True if a thing of a file has its place there as three members.
+    private static func hasPlace(_ thing: JSONValue, in file: String) -> Bool {
+        thing["file"] == .string(file) && thing["line"]?.integerValue ?? 0 > 0 && thing["column"]?.integerValue ?? 0 > 0
+            && thing["place"] == nil
     }
 
     @Test("explain --live: the values of the daemon's states, variables and rules, unless others are given")
@@ -115,6 +125,7 @@ struct RuleCommandTests {
         let (workshop, home) = try files()
         let runs = try json(workshop, ["explain", "hall", "click", "--rules", home])
         #expect(runs.member("rules", 0, "runs") == true && runs.member("rules", 0, "id") == "lamp")
+        #expect(Self.hasPlace(runs["rules"]?.arrayValue?.first ?? .null, in: home), "\(runs)")
         let stopped = try json(
             workshop, ["explain", "hall", "click", "--rules", home, "--state", "lux=31", "--at", "23:15"])
         #expect(stopped.member("rules", 0, "stopped_by") == "dropped_conditions")
@@ -128,7 +139,8 @@ struct RuleCommandTests {
             (["explain", "hall", "--pattern", "short,lang"], "short,long"),
             (["explain", "hall", "click", "--held-for", "2s"], "hold"),
             (["explain", "hall", "hold", "--held-for", "2"], "2s"),
-            (["explain", "hall", "clik"], "click"), (["explain", "hall", "click", "--at", "25:00"], "25:00"),
+            (["explain", "hall", "clik"], "Did you mean \"click\"?"),
+            (["explain", "hall", "click", "--at", "25:00"], "25:00"),
         ] {
             let program = try workshop.tryck(arguments + ["--rules", home])
             #expect(try program.status() == 64, "\(arguments): \(program.text)")
@@ -136,7 +148,9 @@ struct RuleCommandTests {
         }
         // Names that do not exist, and values that a variable does not take, are no misuse of the command line.
         for (arguments, sentence) in [
-            (["explain", "hal", "click"], "hall"), (["explain", "hall", "click", "--state", "lx=1"], "lux"),
+            (["explain", "hal", "click"], "Did you mean \"hall\"?"),
+            (["explain", "--chord", "hall,kitchn"], "Did you mean \"kitchen\"?"),
+            (["explain", "hall", "click", "--state", "lx=1"], "Did you mean \"lux\"?"),
             (["explain", "hall", "click", "--variable", "guest=maybe"], "guest"),
         ] {
             let program = try workshop.tryck(arguments + ["--rules", home])
@@ -161,6 +175,12 @@ struct RuleCommandTests {
         let full = try shell(#""$0" schema > /dev/full"#)
         #expect(try full.status() == 74)
         #expect(full.text.contains("No space left"), "\(full.text)")
+        // A file that cannot be written is the same error, and the message says what to do.
+        for (path, advice) in [("/nowhere/x.json", "Create its directory"), ("/dev/full", "Specify another file")] {
+            let refused = try workshop.tryck(["schema", "--output", path])
+            #expect(try refused.status() == 74, "\(refused.text)")
+            #expect(refused.text.contains(path) && refused.text.contains(advice), "\(refused.text)")
+        }
         let early = try shell(#""$0" schema | head -c 1"#)
         #expect(try early.status() == 0)
         #expect(early.text == "{")
@@ -211,11 +231,21 @@ struct RuleCommandTests {
         #expect(lamp["enabled"] == false && lamp["alias"] == "The lamp" && lamp["mode"] == "single")
         #expect(lamp["stats"]?["completed"] == 3 && lamp["stats"]?["dropped_conditions"] == 2)
         #expect(lamp["last_run"]?["result"] == "completed")
+        #expect(Self.hasPlace(lamp, in: house.workshop.path("rules/home.yaml")), "\(lamp)")
         #expect(try house.tryck("rule", "lamp", "enable") == "lamp is enabled.")
+        for (word, isEnabled) in [("disable", false), ("enable", true)] {
+            let answer = try JSONValue(parsing: house.tryck("rule", "lamp", word, "--json"))
+            #expect(answer == ["id": "lamp", "enabled": .bool(isEnabled)])
+        }
+        let unknown = try JSONValue(parsing: house.tryck("rule", "lamb", "enable", "--json", status: 1))
+        #expect(unknown["error"]?.stringValue?.contains("did you mean \"lamp\"?") == true && unknown["code"] == 1)
         let trace = try JSONValue(parsing: house.tryck("rule", "lamp", "trace", "--json"))
         #expect(trace["runs"]?.arrayValue?.count == 3)
         let steps = trace.member("runs", 1, "steps")?.arrayValue?.compactMap { $0["step"]?.stringValue }
         #expect(steps?.first == "actions[0].publish" && steps?.last == "actions[1].log")
+        for step in trace.member("runs", 1, "steps")?.arrayValue ?? [] {
+            #expect(Self.hasPlace(step, in: house.workshop.path("rules/home.yaml")), "\(step)")
+        }
         #expect(try house.tryck("rule", "lamp").contains("actions[0].publish"))
         #expect(try house.tryck("rule", "lamb", "trace", status: 1).contains("did you mean \"lamp\"?"))
         #expect(try house.tryck("rule", "lamp", "trade", status: 64).contains("--help"))

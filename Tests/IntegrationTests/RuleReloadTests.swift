@@ -90,6 +90,17 @@ struct RuleReloadTests {
         for text in try [
             house.tryck("status", status: 1), house.tryck("reload", status: 1),
         ] { #expect(text.contains("\(home):8:11"), "\(text)") }
+        // All errors are shown, as `tryck check` shows them, and not only the first.
+        let shown = try house.tryck("reload", status: 1)
+        #expect(shown.contains("error[E204]") && shown.contains("hint: did you mean restart?"), "\(shown)")
+        #expect(shown.contains("\(home):9:14: error[E203]"), "\(shown)")
+        let refused = try JSONValue(parsing: house.tryck("reload", "--json", status: 1))
+        let errors = (refused["problems"]?.arrayValue ?? []).filter { $0["severity"] == "error" }
+        #expect(errors.map { $0["code"] } == ["E204", "E203"], "\(refused)")
+        for error in errors {
+            #expect(error["file"] == .string(home) && error["line"]?.integerValue != nil, "\(error)")
+            #expect(error["column"]?.integerValue != nil && error["message"]?.stringValue != nil, "\(error)")
+        }
         try house.publish("tryck/bridge/request/rules/reload", #"{"transaction": "t8"}"#)
         try house.heard(#"bridge/response/rules/reload {"status":"error""#)
         #expect(try house.tryck("rules", "--json").contains(#""id":"lamp""#))

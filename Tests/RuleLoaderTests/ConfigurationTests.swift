@@ -165,6 +165,8 @@ struct ConfigurationTests {
             "mqtt:\n  password: \"hunter2",
             "mqtt:\n  username: ada\n  passphrase: 'hunter2'\n", "mqtt:\n\tpassword: hunter2",
             "mqtt:\r  broker: none\r  pasword: hunter2\r", "mqtt:\r\n  password: hunter2: x\r\n",
+            "mqtt:\n  password:hunter2\n", "mqtt:\n  password:hunter2\n  broker: none\n", "mqtt: {password:hunter2}",
+            "mqtt:\n  broker: none\n  password:hunter2\n", "mqtt: password:hunter2\n",
         ])
     func passwordLines(text: String) {
         let file = SourceFile(name: "tryck.yaml", text: Array(text.utf8))
@@ -172,6 +174,24 @@ struct ConfigurationTests {
         #expect(!loaded.diagnostics.isEmpty)
         let shown = DiagnosticReport(loaded.diagnostics, sources: [file.name: file.text]).text()
         #expect(!shown.contains("hunter2"), "\(shown)")
+    }
+
+    @Test(
+        "a secret without a space before it is not shown",
+        arguments: ["token:hunter2", "token:hunter2\nother: x", "other: x\ntoken:hunter2", "{token:hunter2}"])
+    func secretLines(secrets: String) {
+        let secrets = SourceFile(name: "secrets.yaml", text: Array(secrets.utf8))
+        let rules = SourceFile(
+            name: "home.yaml",
+            text: Array(
+                "version: 1\nrules: [{id: a, triggers: {button: any, event: click}, actions: [log: !secret token]}]\n"
+                    .utf8)
+        )
+        let loaded = FileLoader.rules(rules, in: LoadInputs(secrets: secrets))
+        #expect(!loaded.diagnostics.isEmpty)
+        let sources = [rules.name: rules.text, secrets.name: secrets.text]
+        let shown = DiagnosticReport(loaded.diagnostics, sources: sources).text()
+        #expect(!shown.contains("hunter2") && !"\(loaded.diagnostics.map(\.json))".contains("hunter2"), "\(shown)")
     }
 
     @Test("a line with a password's name alone, and one beside a password, are shown")

@@ -116,7 +116,8 @@ struct TriggerTests {
     @Test(
         "a trigger of states that does not fit is refused, and said once",
         arguments: [
-            ("{state: doors}", "E305"), ("{state: []}", "E212"), ("{state: lux, to: high}", "E203"),
+            ("{state: doors}", "E305"), ("{state: []}", "E212"), ("{state: lux, to: high}", "E204"),
+            ("{state: lux, from: [1, \"2\"]}", "E204"), ("{state: door, from: {a: b}}", "E204"),
             ("{state: [lux, door], to: 1}", "E210"), ("{state: door, for: 8d}", "E205"),
             ("{state: door, to: []}", "E212"), ("{state: lux, to: new}", "E404"),
             ("{state: lux, to: new > now.hour}", "E402"),

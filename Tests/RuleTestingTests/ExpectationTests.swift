@@ -118,6 +118,28 @@ struct ExpectationTests {
                 """)
     }
 
+    @Test("a failure shows the variables of a program that its step sets or the test expects, without secrets")
+    func environment() throws {
+        let text = try Tested.failure(
+            Self.rule(
+                "[{run: {argv: [prog], env: {A: b, KEY: !secret token}, cwd: /tmp, stdin: in}}, {shell: {script: s, env: {C: d}}}]"
+            ),
+            steps: Self.click + """
+                - expect:
+                    - run: {argv: [prog], env: {A: c, KEY: !secret token, TRYCK_EVENT: hold, PATH: /bin, NONE: x}}
+                    - shell: {script: s, env: {C: e}}
+                """, secrets: "token: hunter2")
+        #expect(
+            text.hasPrefix(
+                """
+                ! expected  run prog A=c KEY=*** TRYCK_EVENT=hold PATH=/bin NONE=x
+                !           shell s C=e
+                ! happened  run prog PATH=/usr/local/bin:/usr/bin:/bin TRYCK_EVENT=click A=b KEY=*** cwd /tmp stdin in
+                !           shell s PATH=/usr/local/bin:/usr/bin:/bin TRYCK_EVENT=click C=d
+                """), "\(text)")
+        #expect(!text.contains("hunter2"))
+    }
+
     @Test("each attempt of a retry is an effect with a time of its own")
     func attempts() throws {
         try Tested.passes(

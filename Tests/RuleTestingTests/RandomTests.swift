@@ -60,6 +60,25 @@ struct RandomTests {
         #expect(try Self.failure("      - event: {button: b, event: click}\n") == "none")
     }
 
+    @Test("a number that is missing while the clock advances fails the step that advances it, also at its very end")
+    func advance() throws {
+        let begin = "      - event: {button: b, event: click}\n"
+        for (duration, last) in [("1s", ""), ("2s", ""), ("1s", "      - expect: []\n"), ("1s", "      - reload\n")] {
+            let failure = try Self.failure(begin + "      - advance: \(duration)\n" + last)
+            #expect(failure.contains("home.yaml:20:9: test failed"), "\(failure)")
+            #expect(failure.contains("none is left; give it before this step"), "\(failure)")
+        }
+        // As the failure says: the number is given before the step.
+        try Tested.passes(
+            Self.text(
+                begin + """
+                          - random: [4]
+                          - advance: 1s
+                          - expect: [publish: {topic: slow, payload: "4"}]
+                    """))
+        #expect(try Self.failure(begin + "      - advance: 1s\n      - random: [4]\n").contains("home.yaml:20:9:"))
+    }
+
     @Test("a number that is out of range fails the test, at the step that gave it")
     func outOfRange() throws {
         #expect(

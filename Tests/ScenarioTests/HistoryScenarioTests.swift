@@ -412,7 +412,7 @@ struct HistoryScenarioTests {
             Self.rules().text.replacing("door: {topic: home/door}", with: "door: {topic: home/other}"))
         let result = try Self.compare(house, with: failing)
         #expect(result.notes == ["state door: messages on home/other were not received then, so it is unknown"])
-        #expect(result.errors.count { $0.contains("states.door is unknown") } == 1)
+        #expect(result.errors.count { $0.reason.contains("states.door is unknown") } == 1)
         #expect(result.differences.contains { $0.after.contains { $0.kind == "failed" } })
     }
 

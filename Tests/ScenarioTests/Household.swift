@@ -169,7 +169,9 @@ struct Household {
             },
             broker: "mqtt://test", hasBroker: hasBroker, control: control, lostState: lostState,
             ringWarning: ringWarning, hasMetrics: hasMetrics,
-            simulatedButtons: buttons.map(\.name), flicdListen: servesFlicd ? "127.0.0.1:5551" : nil, uplink: uplink)
+            simulatedButtons: buttons.map(\.name),
+            simulatedIdentities: Dictionary(buttons.map { ($0.name, $0.identity) }) { first, _ in first },
+            flicdListen: servesFlicd ? "127.0.0.1:5551" : nil, uplink: uplink)
         runner = HubRunner(Hub(configuration, stored: disk.store.state, rules: rules.set), pausing: pause)
         self.controller = controller ?? Self.firstController
         world = SimulatedWorld(
@@ -416,7 +418,8 @@ struct Household {
             return .rulesLoaded(
                 id,
                 RuleLoadReport(
-                    set: nil, summary: #"test.yaml:9:5: the test "one click" failed"#, failing: found.set.fingerprint))
+                    set: nil, problems: [["code": "test", "severity": "error", "file": "test.yaml", "line": 9]],
+                    summary: #"test.yaml:9:5: the test "one click" failed"#, failing: found.set.fingerprint))
         }
         guard rulesAreBad else {
             return .rulesLoaded(id, RuleLoadReport(set: found.set, source: found.recorded))

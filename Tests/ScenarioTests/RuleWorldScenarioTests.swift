@@ -1,6 +1,7 @@
 import ButtonModel
 import Hub
 import JSON
+import RuleTesting
 import Rules
 import Simulator
 import Testing
@@ -43,6 +44,54 @@ struct RuleWorldScenarioTests {
         #expect(house.started.first?.arguments == ["complain", "R824", "the broker was disconnected for too long"])
         house.bringBrokerBack()
         #expect(house.payloads(on: "out").isEmpty)
+    }
+
+    @Test(
+        "after an outage, messages go to the broker in the same order as in a test in a rule file",
+        arguments: [0, 1], [0, 1])
+    func orderAfterOutage(one: Int, two: Int) {
+        let text = """
+            version: 1
+            buttons: {kitchen: {address: "80:E4:DA:00:00:01"}}
+            rules:
+              - id: waits
+                triggers: {button: kitchen, event: down}
+                actions: [{wait: {until: broker.connected, timeout: 1m}}, {publish: {topic: out, payload: w1}}]
+              - id: one
+                triggers: {button: kitchen, event: down}
+                actions:
+                  - publish: {topic: out, payload: a1, qos: \(one)}
+                  - publish: {topic: out, payload: a2}
+                  - publish: {topic: out, payload: a3, qos: \(one)}
+              - id: two
+                triggers: {button: kitchen, event: down}
+                actions:
+                  - publish: {topic: out, payload: b1, qos: \(two)}
+                  - publish: {topic: out, payload: b2, qos: \(two)}
+                  - publish: {topic: out, payload: b3}
+
+            """
+        var house = Self.house(HouseRules(text))
+        house.loseBroker()
+        house.press("kitchen", .click)
+        house.wait(.seconds(1))
+        house.bringBrokerBack()
+        let sent = house.payloads(on: "out")
+        #expect(sent.count == 7)
+        let effects = sent.map { "{publish: {payload: \($0)}}" }.joined(separator: ", ")
+        let tested = HouseRules(
+            text + """
+                tests:
+                  - name: the same
+                    given: {broker: offline}
+                    steps:
+                      - press: {button: kitchen}
+                      - broker: online
+                      - expect: [\(effects)]
+
+                """)
+        let failures = RuleTestRunner.run(tested.set).failures
+        #expect(failures.isEmpty, "\(failures.first?.failure?.text(of: "the same") ?? "")")
     }
 
     @Test("the time limit of a message that waited begins when it is handed to the broker client")

@@ -9,7 +9,7 @@ extension ButtonCommand {
         static let configuration = CommandConfiguration(
             commandName: "factory-reset",
             abstract: "Delete all pairings on the button.",
-            usage: "tryck button <name> factory-reset --yes [--control-socket <path>]",
+            usage: "tryck button <name> factory-reset --yes [--json] [--control-socket <path>]",
             discussion: """
                 The button also forgets phones and hubs. To use it again, it must be paired. The button must be \
                 connected.
@@ -20,6 +20,7 @@ extension ButtonCommand {
         @ParentCommand var button: ButtonCommand
         @Flag(help: "Confirm the reset, which cannot be undone.") var yes = false
         @OptionGroup var control: ControlOptions
+        @OptionGroup var output: OutputOptions
 
         func validate() throws {
             guard yes else {
@@ -31,9 +32,9 @@ extension ButtonCommand {
         func run() throws {
             let answer = try control.ask(
                 ButtonRequestName.factoryReset, ["id": .string(button.name), "confirm": true])
-            Output.standardOutput.write(
-                line: "\(answer.text("button")) is being reset. To use it again, hold it down for 7 seconds: tryck pair"
-            )
+            output.write(answer) {
+                [Line("\($0.text("button")) is being reset. To use it again, hold it down for 7 seconds: tryck pair")]
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ extension ButtonCommand {
         static let configuration = CommandConfiguration(
             commandName: "forget",
             abstract: "Delete the pairing of the button.",
-            usage: "tryck button <name> forget [--control-socket <path>]",
+            usage: "tryck button <name> forget [--json] [--control-socket <path>]",
             discussion: """
                 All stored data of the button is deleted, and its presses have no effect. To use it again, pair it.
 
@@ -19,10 +19,11 @@ extension ButtonCommand {
 
         @ParentCommand var button: ButtonCommand
         @OptionGroup var control: ControlOptions
+        @OptionGroup var output: OutputOptions
 
         func run() throws {
             let answer = try control.ask(ButtonRequestName.remove, ["id": .string(button.name)])
-            Output.standardOutput.write(line: Self.sentence(answer))
+            output.write(answer) { [Line(Self.sentence($0))] }
         }
 
         /// - Parameter answer: the `data` of the answer.

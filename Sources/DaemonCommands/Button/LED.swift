@@ -8,7 +8,7 @@ extension ButtonCommand {
         static let configuration = CommandConfiguration(
             commandName: "led",
             abstract: "Flash the button's LED, if its model supports that.",
-            usage: "tryck button <name> led [--control-socket <path>]",
+            usage: "tryck button <name> led [--json] [--control-socket <path>]",
             discussion: """
                 No model supports it: the LEDs of a Flic 2, a Duo and a Twist cannot be controlled, and \
                 the daemon answers with the reason.
@@ -18,9 +18,10 @@ extension ButtonCommand {
 
         @ParentCommand var button: ButtonCommand
         @OptionGroup var control: ControlOptions
+        @OptionGroup var output: OutputOptions
 
         func run() throws {
-            _ = try control.ask(ButtonRequestName.led, ["id": .string(button.name)])
+            output.write(try control.ask(ButtonRequestName.led, ["id": .string(button.name)])) { _ in [] }
         }
     }
 }

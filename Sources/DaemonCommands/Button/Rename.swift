@@ -9,7 +9,7 @@ extension ButtonCommand {
         static let configuration = CommandConfiguration(
             commandName: "rename",
             abstract: "Change the name of the button in Tryck.",
-            usage: "tryck button <name> rename <new name> [--control-socket <path>]",
+            usage: "tryck button <name> rename <new name> [--json] [--control-socket <path>]",
             discussion: """
                 If the rules declare a name for the button, that name is shown. The name stored on the button is its \
                 nickname: see tryck button <name> set --nickname.
@@ -21,11 +21,12 @@ extension ButtonCommand {
         @ParentCommand var button: ButtonCommand
         @Argument(help: "The new name, at most 64 characters.") var to: String
         @OptionGroup var control: ControlOptions
+        @OptionGroup var output: OutputOptions
 
         func run() throws {
             let answer = try control.ask(
                 ButtonRequestName.rename, ["id": .string(button.name), "to": .string(to)])
-            Output.standardOutput.write(line: Self.sentence(answer))
+            output.write(answer) { [Line(Self.sentence($0))] }
         }
 
         /// - Parameter answer: the `data` of the answer.

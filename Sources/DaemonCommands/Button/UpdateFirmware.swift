@@ -34,8 +34,7 @@ extension ButtonCommand {
         func run() throws {
             guard let file else {
                 let answer = try control.ask(ButtonRequestName.cancelUpdate, ["id": .string(button.name)])
-                Output.standardOutput.write(line: "\(answer.text("button")) keeps its firmware.")
-                return
+                return output.write(answer) { [Line("\($0.text("button")) keeps its firmware.")] }
             }
             let image: FileText
             do throws(FileText.Failure) {

@@ -1,6 +1,7 @@
 package import Almanac
 import ButtonModel
 import Expressions
+package import JSON
 
 /// The checked contents of the rule files, with compiled expressions.
 ///
@@ -66,6 +67,14 @@ package struct SourceLocation: Hashable, Sendable, CustomStringConvertible {
 
     /// The location as in messages: `rules/home.yaml:14:15`.
     package var description: String { "\(file):\(line):\(column)" }
+
+    /// The members `file`, `line` and `column` of a JSON object about the thing at this location.
+    package var members: [JSONValue.Member] {
+        [
+            .init("file", .string(file)), .init("line", .integer(Int64(line))),
+            .init("column", .integer(Int64(column))),
+        ]
+    }
 
     package static func == (left: SourceLocation, right: SourceLocation) -> Bool { true }
     package func hash(into hasher: inout Hasher) {}

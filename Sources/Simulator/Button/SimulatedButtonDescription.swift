@@ -1,4 +1,5 @@
 public import ButtonModel
+import Bytes
 import Flic
 
 /// A simulated button as described in a simulator file. Properties that the file omits are derived from the name.
@@ -70,14 +71,26 @@ extension SimulatedButtonDescription {
         return "\(model.serialLetter)A00-\(letter)" + String(repeating: "0", count: 5 - digits.count) + digits
     }
 
+    /// The button as a daemon knows it that has paired it at its wanted address.
+    package var identity: ButtonIdentity {
+        ButtonIdentity(
+            address: wantedAddress, uuid: uuid.hex, serial: serial ?? derivedSerial,
+            nickname: Nickname.cut(nickname ?? name), firmwareVersion: firmware, model: model)
+    }
+
+    private var uuid: [UInt8] {
+        var octets = SplitMix64(seed: stableHash(name))
+        return octets.octets(16)
+    }
+
     /// - Parameter randomness: the source of the button's static key and boot id.
     func peripheral(
         at address: BluetoothAddress, drawing randomness: inout SplitMix64
     ) -> FlicPeripheral.Configuration {
-        var identity = SplitMix64(seed: stableHash(name))
+        let identity = identity
         return FlicPeripheral.Configuration(
-            address: address, serial: serial ?? derivedSerial, uuid: identity.octets(16),
-            nickname: Nickname.cut(nickname ?? name), firmwareVersion: firmware,
+            address: address, serial: identity.serial, uuid: uuid, nickname: identity.nickname,
+            firmwareVersion: firmware,
             batteryMillivolts: batteryMillivolts ?? 3000, privateKey: randomness.octets(32),
             rootSeed: SimulatorRoot.seed, bootID: UInt32(truncatingIfNeeded: randomness.next()), pairings: pairings,
             pingPeriod: pingPeriod, model: model)

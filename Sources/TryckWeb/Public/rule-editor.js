@@ -4,7 +4,6 @@ import {diffLines, hunks} from "./diff.js";
 import {h, icon, setText} from "./dom.js";
 import {createEditor} from "./editor.js";
 import * as server from "./server.js";
-import {parsePlace} from "./rule-list.js";
 import {count, timeOrDate} from "./words.js";
 
 /** How long after the last key a text is checked, in milliseconds. */
@@ -148,9 +147,8 @@ export function createRuleEditor(app) {
     editor.goTo(line, column);
   }
 
-  /** Shows a place such as `/etc/tryck/rules/home.yaml:14:9`. */
-  function openPlace(place) {
-    const {file, line, column} = parsePlace(place);
+  /** Shows the place of a rule or of a test. */
+  function openPlace({file, line, column}) {
     goTo(file, line, column);
   }
 
@@ -160,7 +158,7 @@ export function createRuleEditor(app) {
     output.replaceChildren(h("p", {class: "muted"}, "Running the tests…"));
     try {
       const {tests, unreached} = await server.runTests({files: drafts()});
-      testPlaces = tests.map((item) => ({...parsePlace(item.place), passed: item.passed}));
+      testPlaces = tests;
       drawTestMarks();
       const failed = tests.filter((item) => !item.passed).length;
       output.replaceChildren(
@@ -169,7 +167,7 @@ export function createRuleEditor(app) {
           "li", {class: item.passed ? "good" : "bad"},
           item.passed ? h("span", {class: "sign"}, icon(tickPath), h("span", {class: "hidden"}, "passed: "))
             : h("b", {class: "sign"}, "✗"),
-          h("button", {type: "button", class: "link", onclick: () => openPlace(item.place)}, item.name),
+          h("button", {type: "button", class: "link", onclick: () => openPlace(item)}, item.name),
           item.failure ? h("pre", {tabindex: "0"}, failureText(item.failure)) : null))),
         ...(unreached?.length ? [h("p", {class: "muted"}, `No test reaches ${unreached.map(ruleName).join(", ")}.`)] : []));
     } catch (refusal) {
@@ -237,7 +235,7 @@ export function createRuleEditor(app) {
       const {events, errors, differ} = await server.compare({files: drafts(), since: period.value});
       output.replaceChildren(
         h("h3", {}, `${differ.length} of ${count(events, "event")} ${differ.length === 1 ? "ends" : "end"} otherwise`),
-        ...errors.map((error) => h("p", {class: "bad"}, typeof error === "string" ? error : error.message)),
+        ...errors.map((error) => h("p", {class: "bad"}, error.message)),
         h("ul", {class: "differ"}, differ.map((item) => h(
           "li", {}, h("p", {}, h("b", {}, `${item.button ?? ""} ${item.event ?? ""}`), ` ${timeOrDate(Date.parse(item.at))}`),
           drawDiff([

@@ -3,16 +3,6 @@
 import {drawList, h, setAttribute, setText} from "./dom.js";
 import {count, duration, outcomeTone, outcomeWords, shortOutcome, spaced, timeOrDate} from "./words.js";
 
-/**
- * The file and line of a place such as `/etc/tryck/rules/home.yaml:14:9`.
- *
- * @returns {{file: string, line: number, column: number}}
- */
-export function parsePlace(place) {
-  const [, file, line, column] = /^(.*):(\d+):(\d+)$/.exec(place) ?? [null, place, 1, 1];
-  return {file, line: Number(line), column: Number(column)};
-}
-
 /** The counters of a rule in words: `12 runs, 1 failed, 3 stopped`. */
 export function counters(stats) {
   const stopped = Object.entries(stats)
@@ -33,7 +23,7 @@ export function lastOf(rule) {
 
 /**
  * @param {import("./main.js").App} app
- * @param {function(string)} onopen shows a place in the editor
+ * @param {function({file: string, line: number, column: number})} onopen shows a place in the editor
  */
 export function createRuleList(app, onopen) {
   const list = h("ul", {class: "rule-list"});
@@ -44,7 +34,7 @@ export function createRuleList(app, onopen) {
   function createRow(rule) {
     let known = rule;
     const toggle = h("input", {type: "checkbox", role: "switch", onchange: enable});
-    const name = h("button", {type: "button", class: "link", onclick: () => onopen(known.place)});
+    const name = h("button", {type: "button", class: "link", onclick: () => onopen(known)});
     const tag = h("span", {class: "tag"});
     const last = h("span", {class: "muted"});
     const counts = h("span", {class: "muted"});
@@ -84,7 +74,7 @@ export function createRuleList(app, onopen) {
         setAttribute(toggle, "aria-checked", String(rule.enabled));
         setAttribute(toggle, "aria-label", `${rule.id} is enabled`);
         setText(name, rule.alias ?? rule.id);
-        setAttribute(name, "title", rule.place);
+        setAttribute(name, "title", `${rule.file}:${rule.line}:${rule.column}`);
         setAttribute(once, "aria-label", `Run ${rule.id} once`);
         setAttribute(dry, "aria-label", `Dry run of ${rule.id}`);
         element.classList.toggle("off", !rule.enabled);

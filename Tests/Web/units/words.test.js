@@ -5,7 +5,7 @@ import {litLights, shownPosition, signalBars} from "../../../Sources/TryckWeb/Pu
 import {diffLines, hunks} from "../../../Sources/TryckWeb/Public/diff.js";
 import {findings, verdict} from "../../../Sources/TryckWeb/Public/findings.js";
 import {pairingStage} from "../../../Sources/TryckWeb/Public/pair.js";
-import {counters, lastOf, parsePlace} from "../../../Sources/TryckWeb/Public/rule-list.js";
+import {counters, lastOf} from "../../../Sources/TryckWeb/Public/rule-list.js";
 import {nothing} from "../../../Sources/TryckWeb/Public/state.js";
 import {duration, eventWords, lateWords, outcomeWords, shortened} from "../../../Sources/TryckWeb/Public/words.js";
 import {button, status} from "./lines.js";
@@ -70,8 +70,7 @@ test("steps of pairing", () => {
   assert.equal(pairingStage([{step: "searching"}, {step: "failed", advice: "Hold it longer."}]).sentence, "Hold it longer.");
 });
 
-test("rules: places, counters, and what came last", () => {
-  assert.deepEqual(parsePlace("/etc/tryck/rules/home.yaml:14:9"), {file: "/etc/tryck/rules/home.yaml", line: 14, column: 9});
+test("rules: counters, and what came last", () => {
   assert.equal(counters({started: 12, failed: 1, dropped_cooldown: 2, disabled: 1}), "12 runs, 1 failed, 3 stopped");
   const run = {result: "completed", started_at: "2026-11-26T10:00:00Z"};
   const stop = {at: "2026-11-26T10:00:01Z", gate: "dropped_rate"};
