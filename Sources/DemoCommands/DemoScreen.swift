@@ -36,7 +36,8 @@ struct DemoScreen: Hashable, Sendable {
         case .pairing: line["step"] == "failed"
         case .event: RawEvent(rawValue: line.text("event")) == nil
         case .publish: !isOwn(topicName: line.text("topic"))
-        case .adapter, .broker, .button, .rule, .process, .ruleLog, .linkShortage, .source, .disconnected, .sessionFailed,
+        case .adapter, .broker, .button, .rule, .process, .ruleLog, .linkShortage, .source, .disconnected,
+            .sessionFailed,
             .changed, .firmware, .variable, .stateFault, .http, .rules, nil:
             true
         }

@@ -113,7 +113,8 @@ package struct PasswordPlaces {
         else { return nil }
         let end = text[first..<range.upperBound].firstIndex { " ,\"']".utf8.contains($0) } ?? range.upperBound
         let value = text[first..<end]
-        let isReference = value.first == UInt8(ascii: "!") || value.contains(UInt8(ascii: "{")) || isVariable(first..<end)
+        let isReference =
+            value.first == UInt8(ascii: "!") || value.contains(UInt8(ascii: "{")) || isVariable(first..<end)
         let isPassword = text[index + 1] == UInt8(ascii: "P") || value.contains(UInt8(ascii: ":"))
         return !isReference && isPassword ? first..<end : nil
     }
