@@ -92,8 +92,9 @@ struct AddOnTests {
     func page() throws {
         let port = try Workshop.freePort()
         let daemon = try addOn(#"{"adapter":"none","broker":"none"}"#, page: port)
-        try daemon.line(containing: "is running")
-        try daemon.line(containing: "tryck-web listens on 127.0.0.1:\(port)")
+        try workshop.wait {
+            daemon.text.contains("is running") && daemon.text.contains("tryck-web listens on 127.0.0.1:\(port)")
+        }
         let answer = try workshop.start("/usr/bin/curl", ["-sS", "http://127.0.0.1:\(port)/"])
         try answer.line(containing: "only Home Assistant's ingress is let in")
         let page = try #require(processes(of: "tryck-web").first)
