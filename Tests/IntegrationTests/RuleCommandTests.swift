@@ -249,6 +249,9 @@ struct RuleCommandTests {
         #expect(try house.tryck("rule", "lamp").contains("actions[0].publish"))
         #expect(try house.tryck("rule", "lamb", "trace", status: 1).contains("did you mean \"lamp\"?"))
         #expect(try house.tryck("rule", "lamp", "trade", status: 64).contains("--help"))
+        let pressed = try JSONValue(parsing: house.tryck("press", "kitchen", "click", "--json"))
+        #expect(pressed == ["button": "kitchen", "press": "click"])
+        #expect(try house.tryck("press", "kichen", "click", status: 1).contains("did you mean \"kitchen\"?"))
         house.daemon.stop()
         #expect(try house.tryck("rules", status: 69).contains("tryck"))
     }
