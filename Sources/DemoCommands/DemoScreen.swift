@@ -8,12 +8,16 @@ import MQTTTopics
 struct DemoScreen: Hashable, Sendable {
     /// True if more than presses, rules and their effects is shown.
     private let showsAll: Bool
-    /// True if a gesture was recognised since the last press began.
-    private var hasGesture = true
+    /// True if a gesture was recognised since the last press began. At the start it is true if lines may be shown before the
+    /// first press, which then stands apart from them.
+    private var hasGesture: Bool
     /// True if a press has begun of which nothing is shown yet.
     private var isNewPress = false
 
-    init(showsAll: Bool) { self.showsAll = showsAll }
+    init(showsAll: Bool) {
+        self.showsAll = showsAll
+        hasGesture = showsAll
+    }
 
     /// The text for one line of the daemon; nothing for a line that people need not see.
     ///

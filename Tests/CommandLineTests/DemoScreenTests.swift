@@ -53,8 +53,10 @@ struct DemoScreenTests {
         for line in effects { #expect(Self.show(all: false, line).contains { !$0.isEmpty }, "\(line)") }
         for line in rest.prefix(5) { #expect(Self.show(all: false, line) == [], "\(line)") }
         #expect(
-            Self.show(all: false, Self.event("down"), Self.event("up"), Self.event("click"), Self.event("down"))
-                == ["", "13:02:11.204  event    hall  click"])
+            Self.show(
+                all: false, Self.event("down"), Self.event("up"), Self.event("click"), Self.event("down"),
+                Self.event("up"), Self.event("click"))
+                == ["13:02:11.204  event    hall  click", "", "13:02:11.204  event    hall  click"])
     }
 
     @Test("header, keys and hints fit 80 columns")

@@ -210,6 +210,17 @@ struct RuleCommandTests {
         #expect(try String(contentsOfFile: written, encoding: .utf8).contains(#""scenes""#))
     }
 
+    @Test("press: a simulated button is called as in the rules, and a name that does not exist gets a suggestion")
+    func press() throws {
+        let house = try RuleHouse(
+            Self.rules.replacing("kitchen", with: "stove"), hasButton: true)
+        let pressed = try JSONValue(parsing: house.tryck("press", "stove", "click", "--json"))
+        #expect(pressed == ["button": "kitchen", "press": "click"])
+        try house.heard("test/lamp 0")
+        #expect(try house.tryck("press", "stov", "click", status: 1).contains("did you mean \"stove\"?"))
+        #expect(try house.tryck("press", "stove", "clik", status: 64).contains("Did you mean \"click\"?"))
+    }
+
     @Test("rules and rule ID: list, run, dry run, enable, disable and trace; an unknown rule is an error")
     func daemon() throws {
         let house = try RuleHouse(Self.rules)
