@@ -14,6 +14,7 @@ extension Daemon {
         case .subscribe(let topicFilters): uplink?.subscribe(topicFilters.map { Subscription($0, qos: 1) })
         case .publish(let message, let expiry):
             uplinkMessages &+= 1
+            if message.retain { uplinkRetained[uplinkMessages] = message.topicName }
             uplink?.publish(
                 id: uplinkMessages, topicName: message.topicName, payload: message.payload, qos: message.qos,
                 retain: message.retain, expiry: expiry)
@@ -34,11 +35,15 @@ extension Daemon {
             case .message(let topicName, let payload, _, _), .expiringMessage(let topicName, let payload, _, _):
                 deliver(.uplink(.received(topicName: topicName, payload: payload)))
             case .subscribeFailed(let topicFilter, let reason):
-                log(.error, "uplink: the broker refuses to let this site read \(topicFilter): \(reason); see its ACL")
-            case .publishFailed(_, let reason): log(.debug, "uplink: \(reason)")
+                deliver(.uplink(.subscriptionRefused(topicFilter: topicFilter, reason)))
+            case .publishFailed(let id, let reason):
+                log(.debug, "uplink: \(reason)")
+                if let topicName = uplinkRetained.removeValue(forKey: id) {
+                    deliver(.uplink(.refused(topicName: topicName, reason)))
+                }
             case .dropped(let reason): log(.debug, "uplink: \(reason)")
-            // The acknowledgement of the broker is not needed: the journal keeps an entry until an engine has claimed it.
-            case .published: break
+            // For presses, the acknowledgement of the broker is not needed: the journal keeps an entry until an engine has claimed it.
+            case .published(let id): uplinkRetained[id] = nil
             }
         }
         self.uplink = uplink

@@ -27,7 +27,7 @@ struct Diagnosis: Hashable, Sendable {
     var findings: [Finding] {
         [
             clock, configuration, rules, state, space, database, daemon, adapter, sharing, signal, sources, broker,
-            flicd,
+            uplink, engine, flicd,
         ].compactMap(\.self)
     }
 
@@ -255,6 +255,49 @@ struct Diagnosis: Hashable, Sendable {
         }
     }
 
+    /// Only the daemon's answer counts, because another connection with the site's will would tell engines that the site is
+    /// gone. `nil` if this machine is no site.
+    private var uplink: Finding? {
+        guard let uplink = status?["uplink"], uplink["topic"]?.stringValue != nil else { return nil }
+        let broker = uplink.text("broker")
+        if let fault = uplink["fault"]?.stringValue { return .problem(.uplink, fault.asFinding, mend: edit) }
+        guard uplink["connected"]?.boolValue == true else {
+            return .problem(.uplink, "\(broker) is not connected yet", mend: "tryck status")
+        }
+        let waiting = uplink["unclaimed"]?.integerValue ?? 0
+        guard uplink["engine_online"]?.boolValue == true else {
+            return .warning(
+                .uplink,
+                "\(broker) is connected, and no engine of \(uplink.text("topic")) is online there: "
+                    + "\(Quantity.count(waiting, "event")) in the journal",
+                mend: "tryck status")
+        }
+        guard uplink["expiry"]?.boolValue == true else {
+            return .warning(
+                .uplink, "\(broker) has no MQTT 5, so an engine cannot know how long it kept a press",
+                mend: edit)
+        }
+        return .ok(.uplink, "\(broker), connected, and an engine is online")
+    }
+
+    /// `nil` if this machine is no engine.
+    private var engine: Finding? {
+        guard let engine = status?["engine"], engine["name"]?.stringValue != nil else { return nil }
+        let name = "\(engine.text("name")), share \(engine.text("share"))"
+        if let fault = engine["fault"]?.stringValue { return .problem(.engine, fault.asFinding, mend: edit) }
+        let sites = engine["sites"]?.arrayValue?.count ?? 0
+        switch engine.text("state") {
+        case "leading": break
+        case "standing_by": return .ok(.engine, "\(name), stands by for another engine")
+        default: return .warning(.engine, "\(name), waits for the broker", mend: "tryck status")
+        }
+        guard sites > 0 else {
+            return .warning(
+                .engine, "\(name), leads, and no site is connected", mend: "tryck status")
+        }
+        return .ok(.engine, "\(name), leads, with \(Quantity.count(Int64(sites), "site"))")
+    }
+
     /// `nil` when no clients of flicd are served.
     private var flicd: Finding? {
         guard let flicd = status?["flicd"], flicd["address"]?.stringValue != nil else { return nil }
@@ -296,7 +339,7 @@ struct Diagnosis: Hashable, Sendable {
     private static func faults(of status: JSONValue) -> (adapter: String?, broker: String?, store: String?) {
         let elsewhere =
             (status["sources"]?.arrayValue ?? []).compactMap { $0["fault"]?.stringValue }
-            + [status["flicd"]?["fault"]?.stringValue].compactMap(\.self)
+            + ["flicd", "uplink", "engine"].compactMap { status[$0]?["fault"]?.stringValue }
             + radioFaults(status["radios"]?.arrayValue ?? [])
         let all = (status["faults"]?.arrayValue ?? []).compactMap(\.stringValue)
         var faults = all.filter { !elsewhere.contains($0) }[...]

@@ -4,8 +4,8 @@ import JSON
 /// The result of one check.
 struct Finding: Hashable, Sendable {
     enum Check: String, CaseIterable, Hashable, Sendable {
-        case clock, configuration, rules, daemon, adapter, sharing, signal, sources, broker, flicd, state, space,
-            database
+        case clock, configuration, rules, daemon, adapter, sharing, signal, sources, broker, uplink, engine, flicd,
+            state, space, database
     }
 
     enum State: String, Hashable, Sendable {

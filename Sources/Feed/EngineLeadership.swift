@@ -10,14 +10,25 @@ package import MQTTTopics
 /// | claiming, leading | a lower claim                             |             | publish ours again                       |
 /// | claiming, leading | a higher claim                            | standing by | stop at once; claim nothing for 2.5 s    |
 /// | claiming    | disconnected                                    | standing by |                                          |
-/// | leading     | 3 s                                             | leading     | say `online` again                       |
+/// | leading     | 3 s                                             | leading     | say `online` again; if a site ignores claims of our term, claim with a higher one |
 /// | leading     | disconnected                                    | fenced      | act on nothing                           |
 /// | fenced      | connected, and the retained claim is ours       | leading     | go on                                    |
 /// | fenced      | connected, and the retained claim is higher     | standing by | stop                                     |
 /// | fenced      | 1.5 s after connecting none is retained, or it is lower | claiming | stop, and claim with a new term      |
+/// | standing by | 3 s, and the leader is online                   | standing by | say on `standby` that we could lead      |
+/// | leading     | resign, or nothing can be recorded              | standing by | stop; claim for a stand-by, else say `offline` |
+/// | standing by | a claim with our name that we did not make, after our `standby` | leading | lead at once            |
 ///
-/// A new term is one above the highest heard in a claim, the own record, and the cursors and hellos of sites. An
-/// engine's will says `offline` even if it stands by, so `offline` counts only from the engine whose claim was last.
+/// A leader that ends in order thereby hands over in one message: nobody has to wait for claims of others, because the
+/// leader has stopped before it claims for the stand-by. If the stand-by is gone by then, its silence is noticed as that of
+/// any leader.
+///
+/// An engine is its name and its installation. Another engine with our name is an engine like any other, except that users are
+/// told of the mistake (`namesake`).
+///
+/// A new term is one above the highest heard in a claim, the own record, and the cursors and hellos of sites. A hello never
+/// stops an engine, because one site must not be able to stop the rules of the others: a leader raises its term and goes on,
+/// once in 3 s and by at most `EngineTerm.greatestLeap`. An engine's will says `offline` even if it stands by, so `offline` counts only from the engine whose claim was last.
 /// `online` in our own name, while we do not lead, is a message of an earlier process and counts as `offline`.
 ///
 /// No lock is needed. All presses and messages go through the one broker: an engine whose connection is dead can
@@ -32,10 +43,18 @@ package struct EngineLeadership: Sendable {
         case connected
         case disconnected
         case received(topicName: String, payload: [UInt8])
-        /// The highest term in the cursors and hellos of sites.
+        /// The highest term in the claims of messages, which engines publish.
         case heard(term: Int)
+        /// The highest term in the hellos of sites, below which a site ignores our claims. At most
+        /// `EngineTerm.greatestLeap` above the highest term of engines.
+        case sitesHeard(term: Int)
         /// The fingerprint of the rules that run.
         case rules(String)
+        /// Whether claims can be recorded. While they cannot, this engine does not lead, and buttons of sites are left to
+        /// another engine or wait in the journals of their sites.
+        case canRecord(Bool)
+        /// The process ends. No input follows.
+        case resign
         case timerFired
     }
 
@@ -44,7 +63,8 @@ package struct EngineLeadership: Sendable {
         case record(term: Int)
         /// Publish a message at QoS 1 on this connection, and never on a later one.
         case publish(MQTTMessage)
-        /// Lead in this term. `continues`: no other engine has led since this one did, so that held runs may go on.
+        /// Lead in this term; a leader that raises its term is told again. `continues`: no other engine has led since this one
+        /// did, so that held runs may go on.
         case lead(term: Int, continues: Bool)
         /// Act on nothing, and hold what runs until `lead` or `stop`.
         case fence
@@ -52,6 +72,8 @@ package struct EngineLeadership: Sendable {
         case stop
         /// The leader's rules differ from ours.
         case rulesDiffer(leader: String)
+        /// Another engine is running with our name, in this installation; `nil`: not any more.
+        case namesake(installation: String?)
         case setTimer(Instant)
         case cancelTimer
         /// Another program has violated the protocol; for the log.
@@ -71,6 +93,8 @@ package struct EngineLeadership: Sendable {
     package static let silenceLimit = Duration.seconds(10)
     /// How long a fenced engine waits for the retained claim.
     package static let fenceLimit = Duration.milliseconds(1500)
+    /// How long a stand-by counts as present after it has said so.
+    package static let presenceLimit = Duration.seconds(7)
     /// The maximum number of anomalies reported for a connection.
     package static let maximumAnomalies = 16
 
@@ -85,23 +109,38 @@ package struct EngineLeadership: Sendable {
         case pause
         /// Claiming: when to lead.
         case claim
-        /// Leading: when to say `online` again.
+        /// Leading: when to say `online` again. Standing by: when to say again that we could lead.
         case state
         /// Fenced and connected: when the retained claim counts as lost.
         case fence
+        /// When another engine with our name counts as gone.
+        case namesake
     }
 
     package let engine: String
+    package let installation: String
     package let share: EngineShare
     private(set) var state = State.standingBy
+    package var isLeading: Bool { state == .leading }
     private(set) var isConnected = false
     /// The term of our last claim.
     private(set) var term = 0
     private(set) var highestTerm = 0
+    /// The highest term in the hellos of sites.
+    private var siteTerm = 0
     /// The last claim heard on this connection, of whichever engine.
     private(set) var latestClaim: EngineTerm?
     /// Standing by: the leader is gone.
     private(set) var isVacant = false
+    private(set) var canRecord = true
+    /// Standing by: we have said on this connection that we could lead, so another engine may have claimed for us.
+    private var isPresent = false
+    /// Leading: the stand-by that was heard last, and when.
+    private var candidate: (engine: EngineTerm, at: Instant)?
+    /// How often an engine with our name was heard on this connection. The first time may be a retained message of one that is
+    /// gone.
+    private var namesakeCount = 0
+    private var reportedNamesake: String?
     /// Until when no claim may follow another engine's.
     private var pausedUntil: Instant?
     private var rules = ""
@@ -113,18 +152,25 @@ package struct EngineLeadership: Sendable {
     private(set) var deadlines = Deadlines<TimerKey>()
     private var effects: [Effect] = []
 
-    /// - Parameter engine: the engine's name, at most 64 octets; no other engine of the share has it.
-    package init(engine: String, share: EngineShare = .whole) {
+    /// - Parameters:
+    ///   - engine: the engine's name, at most 64 octets; no other engine of the share should have it.
+    ///   - installation: the engine's installation, at most 64 octets.
+    package init(engine: String, installation: String = "", share: EngineShare = .whole) {
         self.engine = engine
+        self.installation = installation
         self.share = share
     }
 
     private var leaderTopic: String { share.topic + "/leader" }
     private var stateTopic: String { share.topic + "/state" }
-    private var ourClaim: EngineTerm { EngineTerm(term: term, engine: engine) }
+    private var standByTopic: String { share.topic + "/standby" }
+    private var ourClaim: EngineTerm { EngineTerm(term: term, engine: engine, installation: installation) }
+
+    private func isOurs(_ claim: EngineTerm) -> Bool { claim.engine == engine && claim.installation == installation }
+    private func isOurs(_ state: EngineState) -> Bool { state.engine == engine && state.installation == installation }
 
     /// The topics that an engine subscribes to for its leadership.
-    package var filters: [String] { [leaderTopic, stateTopic] }
+    package var filters: [String] { [leaderTopic, stateTopic, standByTopic] }
 
     /// The will of the connection, without delay.
     package var will: MQTTMessage { stateMessage(isOnline: false) }
@@ -136,10 +182,16 @@ package struct EngineLeadership: Sendable {
         case .disconnected: disconnected()
         case .received(let name, let payload): received(name, payload, at: now)
         case .heard(let term): heard(term: term, at: now)
+        case .sitesHeard(let term): siteTerm = min(max(siteTerm, term), highestTerm + EngineTerm.greatestLeap)
         case .rules(let rules):
             self.rules = rules
             if state == .leading { sayOnline(at: now) }
             compareRules()
+        case .canRecord(let canRecord):
+            guard canRecord != self.canRecord else { break }
+            self.canRecord = canRecord
+            if canRecord { claimIfVacant(at: now) } else { resign(at: now) }
+        case .resign: resign(at: now)
         case .timerFired:
             for key in deadlines.takeDue(at: now) { expire(key, at: now) }
         }
@@ -157,7 +209,11 @@ package struct EngineLeadership: Sendable {
         case .silence: vacate(at: now)
         case .pause: claimIfVacant(at: now)
         case .claim: lead(continues: false, at: now)
-        case .state: sayOnline(at: now)
+        case .state where state == .standingBy: sayPresent(at: now)
+        case .state:
+            if siteTerm > term { raiseTerm(at: now) }
+            sayOnline(at: now)
+        case .namesake: noteNamesake(nil)
         case .fence:
             effects.append(.stop)
             claim(at: now)
@@ -169,6 +225,7 @@ package struct EngineLeadership: Sendable {
     private mutating func connected(at now: Instant) {
         isConnected = true
         anomalyCount = 0
+        namesakeCount = 0
         switch state {
         case .standingBy: deadlines.set(.silence, at: now + Self.retainedLimit)
         case .fenced: deadlines.set(.fence, at: now + Self.fenceLimit)
@@ -181,6 +238,8 @@ package struct EngineLeadership: Sendable {
         latestClaim = nil
         isVacant = false
         pausedUntil = nil
+        isPresent = false
+        candidate = nil
         cancelDeadlines()
         switch state {
         case .leading:
@@ -193,12 +252,68 @@ package struct EngineLeadership: Sendable {
 
     private mutating func cancelDeadlines() {
         for key in [TimerKey.silence, .pause, .claim, .state, .fence] { deadlines.cancel(key) }
+        // The deadline of the namesake goes on, because it says nothing about us.
+    }
+
+    // MARK: Stand-bys
+
+    /// Says that we could lead. The leader claims for us when it ends in order.
+    private mutating func sayPresent(at now: Instant) {
+        guard canRecord, !isVacant, latestClaim.map({ !isOurs($0) }) ?? false else { return }
+        isPresent = true
+        let presence = EngineTerm(term: highestTerm, engine: engine, installation: installation)
+        effects.append(
+            .publish(MQTTMessage(topicName: standByTopic, payload: presence.encoded(), qos: 0, retain: false)))
+        deadlines.set(.state, at: now + Self.stateInterval)
+    }
+
+    private mutating func heard(standBy other: EngineTerm, at now: Instant) {
+        guard !isOurs(other) else { return }
+        if other.engine == engine { heardNamesake(other.installation, at: now) }
+        if state == .leading { candidate = (other, now) }
+    }
+
+    /// Leads no more, and hands over to a stand-by if there is one.
+    private mutating func resign(at now: Instant) {
+        let successor = candidate.flatMap { now < $0.at + Self.presenceLimit ? $0.engine : nil }
+        switch state {
+        case .standingBy: break
+        case .claiming:
+            standBy(at: now)
+            effects.append(.publish(stateMessage(isOnline: false)))
+        case .leading:
+            standBy(at: now)
+            if let successor {
+                let term = min(max(highestTerm, siteTerm), EngineTerm.greatest - 1) + 1
+                let claim = EngineTerm(term: term, engine: successor.engine, installation: successor.installation)
+                effects.append(
+                    .publish(MQTTMessage(topicName: leaderTopic, payload: claim.encoded(), qos: 1, retain: true)))
+            } else {
+                effects.append(.publish(stateMessage(isOnline: false)))
+            }
+        case .fenced:
+            standBy(at: now)
+            if !isConnected { cancelDeadlines() }
+        }
+    }
+
+    /// Another engine with our name was heard, which is alive if that was not the first time on this connection.
+    private mutating func heardNamesake(_ installation: String, at now: Instant) {
+        namesakeCount += 1
+        deadlines.set(.namesake, at: now + Self.silenceLimit)
+        if namesakeCount > 1 { noteNamesake(installation) }
+    }
+
+    private mutating func noteNamesake(_ installation: String?) {
+        guard reportedNamesake != installation else { return }
+        reportedNamesake = installation
+        effects.append(.namesake(installation: installation))
     }
 
     // MARK: Claims
 
     private mutating func claimIfVacant(at now: Instant) {
-        guard state == .standingBy, isVacant else { return }
+        guard state == .standingBy, isVacant, canRecord else { return }
         if let pausedUntil, now < pausedUntil { return deadlines.set(.pause, at: pausedUntil) }
         claim(at: now)
     }
@@ -207,10 +322,20 @@ package struct EngineLeadership: Sendable {
         state = .claiming
         cancelDeadlines()
         isVacant = false
-        term = highestTerm + 1
+        takeNewTerm(at: now)
+    }
+
+    private mutating func takeNewTerm(at now: Instant) {
+        term = min(max(highestTerm, siteTerm), EngineTerm.greatest - 1) + 1
         highestTerm = term
         effects.append(.record(term: term))
         publishClaim(at: now)
+    }
+
+    /// Leads on in a term that all sites accept.
+    private mutating func raiseTerm(at now: Instant) {
+        takeNewTerm(at: now)
+        effects.append(.lead(term: term, continues: true))
     }
 
     private mutating func publishClaim(at now: Instant) {
@@ -234,21 +359,24 @@ package struct EngineLeadership: Sendable {
     private mutating func standBy(at now: Instant) {
         let hadLed = state == .leading || state == .fenced
         state = .standingBy
+        candidate = nil
         cancelDeadlines()
         if hadLed { effects.append(.stop) }
         deadlines.set(.silence, at: now + Self.silenceLimit)
     }
 
     private mutating func heard(_ claim: EngineTerm, at now: Instant) {
-        if let fault = EngineTerm.fault(of: claim.term, after: highestTerm) {
+        if let fault = EngineTerm.fault(of: claim.term, after: highestTerm, leads: state != .standingBy) {
             return noteAnomaly("\(leaderTopic): \(fault)")
         }
         latestClaim = claim
+        let isNew = claim.term > highestTerm
         highestTerm = max(highestTerm, claim.term)
-        if claim.engine != engine { pausedUntil = now + Self.claimPause }
+        if !isOurs(claim) { pausedUntil = now + Self.claimPause }
         switch state {
         case .standingBy:
-            guard claim.engine != engine else { break }
+            if isOurs(claim), isNew, isPresent { return appointed(in: claim.term, at: now) }
+            guard !isOurs(claim) else { break }
             // Its state follows, or it is silent.
             isVacant = false
             deadlines.cancel(.pause)
@@ -260,9 +388,19 @@ package struct EngineLeadership: Sendable {
         }
     }
 
-    /// A site has heard of a higher term, in which it would ignore our claims.
+    /// The leader has ended, and has claimed for us.
+    private mutating func appointed(in newTerm: Int, at now: Instant) {
+        guard canRecord else { return effects.append(.publish(stateMessage(isOnline: false))) }
+        term = newTerm
+        effects.append(.record(term: term))
+        lead(continues: false, at: now)
+    }
+
+    /// Another engine has claimed messages in this term.
     private mutating func heard(term other: Int, at now: Instant) {
-        if let fault = EngineTerm.fault(of: other, after: highestTerm) { return noteAnomaly(fault) }
+        if let fault = EngineTerm.fault(of: other, after: highestTerm, leads: state != .standingBy) {
+            return noteAnomaly(fault)
+        }
         highestTerm = max(highestTerm, other)
         guard other > term else { return }
         switch state {
@@ -277,7 +415,8 @@ package struct EngineLeadership: Sendable {
     // MARK: States
 
     private func stateMessage(isOnline: Bool) -> MQTTMessage {
-        let state = EngineState(isOnline: isOnline, engine: engine, share: share, rules: isOnline ? rules : "")
+        let state = EngineState(
+            isOnline: isOnline, engine: engine, installation: installation, share: share, rules: isOnline ? rules : "")
         return MQTTMessage(topicName: stateTopic, payload: state.encoded(), qos: 1, retain: true)
     }
 
@@ -293,20 +432,24 @@ package struct EngineLeadership: Sendable {
     }
 
     private mutating func heard(_ other: EngineState, at now: Instant) {
+        if other.isOnline, other.engine == engine, !isOurs(other) { heardNamesake(other.installation, at: now) }
         switch state {
         case .standingBy:
-            if other.isOnline, other.engine != engine {
+            if other.isOnline, !isOurs(other) {
                 isVacant = false
                 deadlines.cancel(.pause)
                 deadlines.set(.silence, at: now + Self.silenceLimit)
                 leader = other
                 compareRules()
-            } else if latestClaim == nil || latestClaim?.engine == other.engine {
+                if deadlines.deadline(of: .state) == nil { sayPresent(at: now) }
+            } else if latestClaim == nil
+                || latestClaim?.engine == other.engine && latestClaim?.installation == other.installation
+            {
                 vacate(at: now)
             }
         case .leading:
             // A will has replaced what we said, or another engine leads as well, and our claims decide.
-            if !other.isOnline { sayOnline(at: now) } else if other.engine != engine { publishClaim(at: now) }
+            if !other.isOnline { sayOnline(at: now) } else if !isOurs(other) { publishClaim(at: now) }
         case .claiming, .fenced: break
         }
     }
@@ -324,6 +467,7 @@ package struct EngineLeadership: Sendable {
         do throws(FeedPayloadFailure) {
             if name == leaderTopic { heard(try EngineTerm(parsing: payload), at: now) }
             if name == stateTopic { heard(try EngineState(parsing: payload), at: now) }
+            if name == standByTopic { heard(standBy: try EngineTerm(parsing: payload), at: now) }
         } catch {
             noteAnomaly("\(name): \(error)")
         }

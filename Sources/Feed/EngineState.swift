@@ -8,14 +8,19 @@ package struct EngineState: Hashable, Sendable {
     package var isOnline: Bool
     /// The engine's name, at most 64 octets.
     package var engine: String
+    /// The engine's installation, at most 64 octets; empty if the engine does not say it.
+    package var installation: String
     /// The share of the sites, such as `1 of 4`.
     package var share: EngineShare
     /// The fingerprint of the engine's rules, at most 64 octets; empty if it is offline.
     package var rules: String
 
-    package init(isOnline: Bool, engine: String, share: EngineShare, rules: String = "") {
+    package init(
+        isOnline: Bool, engine: String, installation: String = "", share: EngineShare, rules: String = ""
+    ) {
         self.isOnline = isOnline
         self.engine = engine
+        self.installation = installation
         self.share = share
         self.rules = rules
     }
@@ -24,14 +29,16 @@ package struct EngineState: Hashable, Sendable {
         let fields = try FeedFields(parsing: octets, maximumLength: Self.maximumLength)
         let isOnline: Bool = try fields.word("state") { ["online": true, "offline": false][$0] }
         self.init(
-            isOnline: isOnline, engine: try fields.text("engine"), share: try fields.word("share", EngineShare.init),
-            rules: fields.value["rules"] == nil ? "" : try fields.text("rules"))
+            isOnline: isOnline, engine: try fields.text("engine"),
+            installation: try fields.optionalText("installation"),
+            share: try fields.word("share", EngineShare.init), rules: try fields.optionalText("rules"))
     }
 
     package func encoded() -> [UInt8] {
         var state = FeedMembers()
         state.add("state", isOnline ? "online" : "offline")
         state.add("engine", engine)
+        if !installation.isEmpty { state.add("installation", installation) }
         state.add("share", share.description)
         if !rules.isEmpty { state.add("rules", rules) }
         return state.encoded()

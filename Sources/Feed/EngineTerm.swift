@@ -1,40 +1,55 @@
-/// A claim to lead: `ENGINE/leader`, retained. Of two claims with the same term, that of the greater name counts.
+/// A claim to lead: `ENGINE/leader`, retained. Of two claims with the same term, that of the greater name counts, and of the
+/// same name that of the greater installation.
+///
+/// A stand-by publishes the same members on `ENGINE/standby`, not retained, with the highest term that it knows.
 package struct EngineTerm: Hashable, Comparable, Sendable {
     static let maximumLength = 1024
 
     package var term: Int
     /// The engine's name, at most 64 octets.
     package var engine: String
+    /// The engine's installation, at most 64 octets; empty if the engine does not say it. Two engines that were given the same
+    /// name by mistake have different ones.
+    package var installation: String
 
     /// The largest plausible difference between a new term and the highest known one. A takeover adds only one, so a
     /// program that publishes a much higher term violates the protocol.
     static let greatestLeap = 1 << 20
+    /// The highest term that is believed at all. Above it there is room for many takeovers before numbers end.
+    static let greatest = 1 << 52
 
     /// A sentence about the fault of a received term; `nil` if the term is plausible.
     ///
-    /// - Parameter highest: the highest term that is known.
-    static func fault(of term: Int, after highest: Int) -> String? {
-        term - highest <= greatestLeap ? nil : "the term \(term) is far above \(highest), and is ignored"
+    /// - Parameters:
+    ///   - highest: the highest term that is known.
+    ///   - leads: false for an engine that stands by. It may have been off while the terms of others grew.
+    static func fault(of term: Int, after highest: Int, leads: Bool) -> String? {
+        term <= (leads ? min(greatest, highest + greatestLeap) : greatest)
+            ? nil : "the term \(term) is far above \(highest), and is ignored"
     }
 
-    package init(term: Int, engine: String) {
+    package init(term: Int, engine: String, installation: String = "") {
         self.term = term
         self.engine = engine
+        self.installation = installation
     }
 
     package static func < (left: EngineTerm, right: EngineTerm) -> Bool {
-        (left.term, left.engine) < (right.term, right.engine)
+        (left.term, left.engine, left.installation) < (right.term, right.engine, right.installation)
     }
 
     package init(parsing octets: [UInt8]) throws(FeedPayloadFailure) {
         let fields = try FeedFields(parsing: octets, maximumLength: Self.maximumLength)
-        self.init(term: try fields.number("term"), engine: try fields.text("engine"))
+        self.init(
+            term: try fields.number("term"), engine: try fields.text("engine"),
+            installation: try fields.optionalText("installation"))
     }
 
     package func encoded() -> [UInt8] {
         var claim = FeedMembers()
         claim.add("term", term)
         claim.add("engine", engine)
+        if !installation.isEmpty { claim.add("installation", installation) }
         return claim.encoded()
     }
 }

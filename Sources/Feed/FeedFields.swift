@@ -42,6 +42,9 @@ struct FeedFields {
         return text
     }
 
+    /// A text that is empty if it is missing.
+    func optionalText(_ name: String) throws(FeedPayloadFailure) -> String { value[name] == nil ? "" : try text(name) }
+
     /// A member that is `false` if it is missing.
     func flag(_ name: String) throws(FeedPayloadFailure) -> Bool {
         guard let member = value[name] else { return false }

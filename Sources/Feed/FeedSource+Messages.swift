@@ -2,16 +2,36 @@ import ButtonModel
 
 // The messages of one button while we lead.
 extension FeedSource {
-    /// Starts with a button whose cursor is known.
+    /// Starts with a button whose cursor is known, at once or when it is its turn.
     mutating func begin(_ key: ButtonKey, at now: Instant) {
         guard term != nil, let button = self[key], sites[key.site]?.hello?.buttons[key.button] != nil else { return }
+        // The claim of a message on which actions are under way is announced before they may go on.
+        guard button.open != nil || asked.count < Self.maximumAsked || asked.contains(key) else {
+            // Nothing is taken until then, because what is interrupted has to be reported before.
+            self[key]?.state = .unknown
+            self[key]?.hasGap = false
+            deadlines.cancel(.want(key))
+            return waiting.add(key)
+        }
+        start(key, at: now)
+    }
+
+    private mutating func start(_ key: ButtonKey, at now: Instant) {
+        guard let button = self[key] else { return }
+        waiting.remove(key)
+        asked.insert(key)
         if button.accounted < button.cursor {
             effects.append(.interrupted(place(key, button.cursor), first: button.accounted + 1))
             self[key]?.accounted = button.cursor
         }
-        if let claim = button.claim, button.heardClaim?.covers(claim) != true { announce(key) }
+        announceIfNeeded(key)
         ask(key, at: now)
         doneChanged(key, at: now)
+    }
+
+    /// Starts with buttons that wait, as many as may be asked at once.
+    mutating func startWaiting(at now: Instant) {
+        while asked.count < Self.maximumAsked, let key = waiting.takeFirst() { start(key, at: now) }
     }
 
     mutating func received(_ message: FeedMessage, of key: ButtonKey, brokerAge: Duration, at now: Instant) {
@@ -71,6 +91,15 @@ extension FeedSource {
         publish(key, .want(key.button), FeedWant(after: button.cursor).encoded(), isRetained: false)
     }
 
+    /// Announces the claim of a button if the broker has a lower one, or the site would ignore that for its term.
+    mutating func announceIfNeeded(_ key: ButtonKey) {
+        guard let term, let button = self[key], let claim = button.claim, let hello = sites[key.site]?.hello,
+            hello.buttons[key.button] != nil
+        else { return }
+        let isIgnored = (button.heardClaim?.term ?? 0) < hello.term && hello.term <= term
+        if isIgnored || button.heardClaim?.covers(claim) != true { announce(key) }
+    }
+
     private mutating func announce(_ key: ButtonKey) {
         guard let term, var claim = self[key]?.claim else { return }
         // A site ignores claims of a lower term than the highest that it has heard.
@@ -90,6 +119,35 @@ extension FeedSource {
         FeedPlace(
             site: key.site, button: key.button, installation: sites[key.site]?.hello?.installation ?? "",
             number: number)
+    }
+
+    // MARK: What the broker says of our messages
+
+    mutating func acknowledged(_ name: String) {
+        guard let feed = FeedTopic(name), case .want(let id) = feed.kind else { return }
+        asked.remove(ButtonKey(site: feed.site, button: id))
+    }
+
+    /// A message of ours was not published, so it is published again after a pause.
+    mutating func refused(_ name: String, at now: Instant) {
+        guard term != nil, let feed = FeedTopic(name), let id = feed.button else { return }
+        let key = ButtonKey(site: feed.site, button: id)
+        guard self[key] != nil, sites[feed.site]?.isHere == true else { return }
+        switch feed.kind {
+        case .cursor:
+            self[key]?.heardClaim = nil
+            deadlines.set(.claim(key), at: now + Self.refusalPause)
+        case .done:
+            self[key]?.heardDone = nil
+            doneChanged(key, at: now)
+        case .want:
+            asked.remove(key)
+            if self[key]?.state == .asking {
+                self[key]?.hasGap = true
+                deadlines.set(.want(key), at: now + Self.refusalPause)
+            }
+        case .hello, .messages: break
+        }
     }
 
     // MARK: What is done

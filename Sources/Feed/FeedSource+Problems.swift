@@ -9,6 +9,12 @@
                 if !holds { problems.append(problem()) }
             }
             expect(isConnected || term == nil, "it leads without a connection")
+            expect(
+                waiting.members.isEmpty || asked.count >= Self.maximumAsked,
+                "\(waiting.members.count) buttons wait, and only \(asked.count) are asked")
+            expect(
+                asked.union(waiting.members).allSatisfy { self[$0] != nil && sites[$0.site]?.isHere == true },
+                "a button is asked that is not here")
             expect(sites.count <= Self.maximumSites, "there are \(sites.count) sites")
             for (name, site) in sites {
                 expect(isConnected || !site.isHere, "\(name) is here without a connection")
@@ -27,8 +33,9 @@
                         deadlines.deadline(of: .done(key)) == nil || !button.isDoneAnnounced,
                         "\(name)/\(id): what is done would be announced twice")
                     expect(
-                        !(isTaken && site.hello?.buttons[id] != nil) || button.state != .unknown,
-                        "\(name)/\(id) is at a connected site, and its state is unknown")
+                        !(isTaken && site.hello?.buttons[id] != nil) || button.state != .unknown
+                            || waiting.members.contains(key),
+                        "\(name)/\(id) is at a connected site, its state is unknown, and it does not wait to be asked for")
                 }
             }
             return problems

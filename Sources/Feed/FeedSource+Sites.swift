@@ -11,8 +11,9 @@ extension FeedSource {
             switch feed.kind {
             case .hello:
                 if payload.isEmpty {
+                    sites[feed.site]?.waitingHello = nil
                     siteLeft(feed.site)
-                } else {
+                } else if admitsHello(payload, of: feed.site, at: now) {
                     said(try FeedHello(parsing: payload), feed.site, at: now)
                 }
             case .messages(let id):
@@ -41,6 +42,34 @@ extension FeedSource {
 
     // MARK: Hello
 
+    /// Counts a hello.
+    ///
+    /// - Returns: false if the site has said too many in a short time. It counts as gone then, and its last hello is handled
+    ///   later, so that nothing is taken from it under a hello that is not the last one.
+    private mutating func admitsHello(_ payload: [UInt8], of name: String, at now: Instant) -> Bool {
+        var site = sites[name] ?? Site()
+        if site.helloCountBegan.map({ now >= $0 + Self.helloInterval }) ?? true {
+            (site.helloCount, site.helloCountBegan) = (0, now)
+        }
+        site.helloCount += 1
+        let isAdmitted = site.helloCount <= Self.maximumHellos
+        site.waitingHello = isAdmitted || payload.count > FeedHello.maximumLength ? nil : payload
+        // A site whose payloads cannot be read is not remembered.
+        if sites[name] != nil { sites[name] = site }
+        guard !isAdmitted, sites[name] != nil else { return true }
+        if site.helloCount == Self.maximumHellos + 1 {
+            noteAnomaly("\(name): it has said hello more than \(Self.maximumHellos) times in a second")
+        }
+        siteLeft(name)
+        deadlines.set(.hello(name), at: (site.helloCountBegan ?? now) + Self.helloInterval)
+        return false
+    }
+
+    mutating func sayWaitingHello(of name: String, at now: Instant) {
+        guard let payload = sites[name]?.waitingHello else { return }
+        received(FeedTopic(name, .hello).description, payload, brokerAge: .zero, at: now)
+    }
+
     private mutating func said(_ hello: FeedHello, _ name: String, at now: Instant) {
         let before = sites[name]?.hello
         if let before, before.installation == hello.installation, before.session > hello.session {
@@ -50,7 +79,7 @@ extension FeedSource {
         if claims.contains(where: { $0?.installation == hello.installation && $0?.session ?? 0 > hello.session }) {
             return noteAnomaly("\(name): its hello is of an earlier session than its claims, and is ignored")
         }
-        heard(term: hello.term)
+        heard(siteTerm: hello.term, of: name)
         let isNew =
             sites[name]?.isHere != true || before?.session != hello.session
             || before?.installation != hello.installation
@@ -74,8 +103,9 @@ extension FeedSource {
     mutating func remove(_ key: ButtonKey) {
         guard let button = self[key] else { return }
         sites[key.site]?.buttons[key.button] = nil
-        deadlines.cancel(.want(key))
-        deadlines.cancel(.done(key))
+        cancelDeadlines(of: key)
+        asked.remove(key)
+        waiting.remove(key)
         effects.append(.forget(site: key.site, key.button))
         effects.append(.removed(site: key.site, key.button))
         guard term != nil else { return }

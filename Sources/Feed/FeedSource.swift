@@ -27,6 +27,8 @@ package struct FeedSource: Sendable {
         case connected
         /// The retained messages of the subscription have arrived, and this engine leads.
         ///
+        /// An engine that leads already raises its term.
+        ///
         /// - Parameter term: higher than `highestTerm`, unless this engine has led before and no other since.
         case lead(term: Int)
         /// Another engine leads.
@@ -36,6 +38,12 @@ package struct FeedSource: Sendable {
         case received(topicName: String, payload: [UInt8], brokerAge: Duration)
         /// Every gesture up to this message is settled, and every first action is out or was reported as failed.
         case settled(FeedPlace)
+        /// The broker has acknowledged a message of `Effect.publish`. Needed for the topics `want` only.
+        case acknowledged(topicName: String)
+        /// A message of `Effect.publish` was not published, and the connection is still up.
+        case refused(topicName: String)
+        /// The process ends, or cannot record any more: publish how far everything is done. `standBy` follows.
+        case resign
         case timerFired
     }
 
@@ -72,6 +80,14 @@ package struct FeedSource: Sendable {
     package static let minimumWantInterval = Duration.milliseconds(50)
     /// The minimum interval between messages that say how far a button's messages are done.
     package static let minimumDoneInterval = Duration.seconds(1)
+    /// The maximum number of buttons that are asked at once when this engine begins to lead or a site connects. Each costs three
+    /// messages, and their site answers with up to 20. The others follow as the broker acknowledges.
+    package static let maximumAsked = 64
+    /// How long a message that was refused waits until it is published again.
+    package static let refusalPause = Duration.seconds(1)
+    /// The maximum number of hellos of a site in `helloInterval`. A site that says more counts as gone for the rest of it.
+    package static let maximumHellos = 16
+    package static let helloInterval = Duration.seconds(1)
     /// The age from which a step counts as queued.
     package static let liveAge = Duration.seconds(1)
     /// The maximum number of sites. Further ones are ignored.
@@ -79,14 +95,22 @@ package struct FeedSource: Sendable {
     /// The maximum number of anomalies reported for a connection.
     package static let maximumAnomalies = 16
 
-    struct ButtonKey: Hashable, Sendable {
+    struct ButtonKey: Hashable, Comparable, Sendable {
         var site: String
         var button: ButtonID
+
+        static func < (left: ButtonKey, right: ButtonKey) -> Bool {
+            (left.site, left.button) < (right.site, right.button)
+        }
     }
 
     enum TimerKey: Hashable, Sendable {
         case want(ButtonKey)
         case done(ButtonKey)
+        /// When to announce a claim that the broker did not take.
+        case claim(ButtonKey)
+        /// When to handle the last hello of a site that has said too many.
+        case hello(String)
     }
 
     enum State: Hashable, Sendable {
@@ -98,17 +122,31 @@ package struct FeedSource: Sendable {
         var hello: FeedHello?
         var isHere = false
         var buttons: [ButtonID: Button] = [:]
+        /// The hellos since `helloCountBegan`.
+        var helloCount = 0
+        var helloCountBegan: Instant?
+        /// The last hello of a site that has said too many.
+        var waitingHello: [UInt8]?
     }
 
     /// The engine's name, at most 64 octets.
     package let engine: String
-    /// The highest term of any claim or hello heard so far.
+    /// The highest term of any claim heard so far, and of our own.
     package private(set) var highestTerm = 0
+    /// The highest term of any hello heard so far, at most `EngineTerm.greatestLeap` above `highestTerm`. The site that said it
+    /// ignores claims of a lower one.
+    package private(set) var siteTerm = 0
     private(set) var isConnected = false
     /// Our term while we lead.
     private(set) var term: Int?
+    /// True while this engine takes messages.
+    package var isTaking: Bool { term != nil }
     var sites: [String: Site] = [:]
     var deadlines = Deadlines<TimerKey>()
+    /// The buttons with which we have begun, and whose `want` the broker has not acknowledged.
+    var asked: Set<ButtonKey> = []
+    /// The buttons with which we are to begin, when fewer are in `asked`.
+    var waiting = FeedQueue()
     private var anomalyCount = 0
     var effects: [Effect] = []
 
@@ -126,16 +164,23 @@ package struct FeedSource: Sendable {
             anomalyCount = 0
         case .lead(let term):
             guard isConnected else { break }
+            let isRaised = self.term != nil
             self.term = term
             highestTerm = max(highestTerm, term)
-            for key in knownKeys { lead(key, at: now) }
+            for key in knownKeys { if isRaised { announceIfNeeded(key) } else { lead(key, at: now) } }
         case .standBy: stop()
         case .disconnected: disconnected()
         case .received(let name, let payload, let brokerAge): received(name, payload, brokerAge: brokerAge, at: now)
         case .settled(let place): settled(place, at: now)
+        case .acknowledged(let name): acknowledged(name)
+        case .refused(let name): refused(name, at: now)
+        case .resign:
+            let keys = deadlines.keys.compactMap { if case .done(let key) = $0 { key } else { nil } }
+            for key in keys.sorted() { publishDone(key, at: now) }
         case .timerFired:
             for key in deadlines.takeDue(at: now) { expire(key, at: now) }
         }
+        startWaiting(at: now)
         switch deadlines.rearm() {
         case .set(let deadline): effects.append(.setTimer(deadline))
         case .cancel: effects.append(.cancelTimer)
@@ -149,6 +194,8 @@ package struct FeedSource: Sendable {
         switch key {
         case .want(let key): if self[key]?.hasGap == true { ask(key, at: now) }
         case .done(let key): publishDone(key, at: now)
+        case .claim(let key): announceIfNeeded(key)
+        case .hello(let site): sayWaitingHello(of: site, at: now)
         }
     }
 
@@ -167,13 +214,19 @@ package struct FeedSource: Sendable {
 
     private mutating func stop() {
         term = nil
+        asked = []
+        waiting = FeedQueue()
         for site in sites.keys { forgetStates(of: site) }
     }
 
     private mutating func disconnected() {
         stop()
         isConnected = false
-        for name in sites.keys.sorted() where sites[name]?.isHere == true {
+        for name in sites.keys.sorted() {
+            deadlines.cancel(.hello(name))
+            sites[name]?.waitingHello = nil
+            sites[name]?.helloCount = 0
+            guard sites[name]?.isHere == true else { continue }
             sites[name]?.isHere = false
             effects.append(.offline(site: name))
         }
@@ -187,18 +240,32 @@ package struct FeedSource: Sendable {
             let key = ButtonKey(site: site, button: id)
             self[key]?.state = .unknown
             self[key]?.hasGap = false
-            deadlines.cancel(.want(key))
-            deadlines.cancel(.done(key))
+            cancelDeadlines(of: key)
+            asked.remove(key)
+            waiting.remove(key)
         }
+    }
+
+    mutating func cancelDeadlines(of key: ButtonKey) {
+        deadlines.cancel(.want(key))
+        deadlines.cancel(.done(key))
+        deadlines.cancel(.claim(key))
     }
 
     /// Another engine's term. If it is higher than ours, nothing is taken from now on.
     mutating func heard(term other: Int) {
-        if let fault = EngineTerm.fault(of: other, after: highestTerm) { return noteAnomaly(fault) }
+        if let fault = EngineTerm.fault(of: other, after: highestTerm, leads: term != nil) { return noteAnomaly(fault) }
         highestTerm = max(highestTerm, other)
         guard let term, other > term else { return }
         stop()
         effects.append(.outranked(term: other))
+    }
+
+    /// The term of a hello. It does not stop us, whatever it is, because it concerns one site only.
+    mutating func heard(siteTerm other: Int, of site: String) {
+        let limit = highestTerm + EngineTerm.greatestLeap
+        if other > limit { noteAnomaly("\(site): its term \(other) is far above \(highestTerm), that of engines") }
+        siteTerm = max(siteTerm, min(other, limit))
     }
 
     // MARK: Helpers

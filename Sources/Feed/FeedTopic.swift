@@ -61,6 +61,14 @@ package struct FeedTopic: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The button that the topic is about; `nil` for a hello.
+    var button: ButtonID? {
+        switch kind {
+        case .hello: nil
+        case .messages(let button), .cursor(let button), .done(let button), .want(let button): button
+        }
+    }
+
     package var description: String {
         let place =
             switch kind {

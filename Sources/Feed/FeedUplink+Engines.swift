@@ -73,7 +73,7 @@ extension FeedUplink {
         guard number <= facts.last else {
             return noteAnomaly("\(id): what follows \(number) is wanted, and the journal ends with \(facts.last)")
         }
-        if number < facts.claimed { sayHello() }
+        if number < facts.claimed { sayHello(at: now) }
         send(from: max(number, facts.claimed), of: id, at: now)
     }
 }

@@ -5,6 +5,9 @@
         /// The invariants that are violated, as sentences; empty unless this type or its owner has a fault.
         package func problems() -> [String] {
             var problems = deadlines.problems()
+            if session == nil, deadlines.deadline(of: .hello) != nil {
+                problems.append("a hello is to be said without a connection")
+            }
             for (id, button) in buttons {
                 let facts = button.facts
                 func expect(_ holds: Bool, _ problem: @autoclosure () -> String) {

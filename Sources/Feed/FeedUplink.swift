@@ -43,6 +43,9 @@ package struct FeedUplink: Sendable {
         /// An engine that takes this site's messages has come or gone.
         case engine(isOnline: Bool)
         case received(topicName: String, payload: [UInt8])
+        /// A message of `Effect.publish` was not published, and the connection is still up. What is not claimed is sent again
+        /// anyway, so this is needed for the hello only.
+        case refused(topicName: String)
         case timerFired
     }
 
@@ -73,7 +76,16 @@ package struct FeedUplink: Sendable {
     /// The maximum number of anomalies reported for a connection.
     package static let maximumAnomalies = 16
 
+    /// The maximum number of hellos in `helloInterval`. A later change waits, so that a reload of rules that renames many buttons
+    /// costs few hellos.
+    package static let maximumHellos = 8
+    package static let helloInterval = Duration.seconds(1)
+    /// How long a hello that was refused waits until it is said again.
+    package static let refusalPause = Duration.seconds(1)
+
     enum TimerKey: Hashable, Sendable {
+        /// When to say hello, because it was refused or would have been one too many.
+        case hello
         case claim(ButtonID)
         case want(ButtonID)
     }
@@ -103,6 +115,9 @@ package struct FeedUplink: Sendable {
     var term = 0
     var buttons: [ButtonID: Button] = [:]
     var deadlines = Deadlines<TimerKey>()
+    /// The hellos since `helloCountBegan`.
+    private var helloCount = 0
+    private var helloCountBegan: Instant?
     private var anomalyCount = 0
     var effects: [Effect] = []
 
@@ -113,6 +128,9 @@ package struct FeedUplink: Sendable {
         self.installation = installation
     }
 
+    /// The buttons that are part of the feed.
+    package var knownButtons: some Sequence<ButtonID> { buttons.keys }
+
     /// The number of messages in the journals that no engine has claimed, and of those that were lost before one did.
     package var backlog: Int { buttons.values.reduce(0) { $0 + $1.facts.last - $1.facts.claimed } }
 
@@ -122,7 +140,7 @@ package struct FeedUplink: Sendable {
             self.term = term
             for (id, journal) in journals.sorted(by: { $0.key < $1.key }) { add(id, journal) }
         case .button(let id, let journal): changed(id, journal, at: now)
-        case .removed(let id): removed(id)
+        case .removed(let id): removed(id, at: now)
         case .recorded(let id, let entry): recorded(entry, of: id, at: now)
         case .trimmed(let id, let first):
             guard let journal = buttons[id]?.journal else { break }
@@ -136,6 +154,9 @@ package struct FeedUplink: Sendable {
             isEngineOnline = isOnline
             for id in buttons.keys { awaitClaim(of: id, at: now) }
         case .received(let name, let payload): received(name, payload, at: now)
+        case .refused(let name):
+            guard session != nil, name == FeedTopic(topic, .hello).description else { break }
+            deadlines.set(.hello, at: now + Self.refusalPause)
         case .timerFired:
             for key in deadlines.takeDue(at: now) { expire(key, at: now) }
         }
@@ -150,6 +171,7 @@ package struct FeedUplink: Sendable {
 
     private mutating func expire(_ key: TimerKey, at now: Instant) {
         switch key {
+        case .hello: sayHello(at: now)
         case .claim(let id):
             guard let claimed = buttons[id]?.facts.claimed else { return }
             send(from: claimed, of: id, at: now)
@@ -164,12 +186,14 @@ package struct FeedUplink: Sendable {
     private mutating func connected(_ session: Int, at now: Instant) {
         self.session = session
         anomalyCount = 0
-        sayHello()
+        helloCountBegan = nil
+        sayHello(at: now)
         for id in buttons.keys.sorted() { send(from: buttons[id]?.facts.claimed ?? 0, of: id, at: now) }
     }
 
     private mutating func disconnected() {
         session = nil
+        deadlines.cancel(.hello)
         for id in buttons.keys {
             buttons[id]?.unclaimed = []
             buttons[id]?.answeredAt = nil
@@ -179,8 +203,15 @@ package struct FeedUplink: Sendable {
         }
     }
 
-    mutating func sayHello() {
+    mutating func sayHello(at now: Instant) {
         guard let session else { return }
+        if let began = helloCountBegan, now < began + Self.helloInterval {
+            helloCount += 1
+            if helloCount > Self.maximumHellos { return deadlines.set(.hello, at: began + Self.helloInterval) }
+        } else {
+            (helloCount, helloCountBegan) = (1, now)
+        }
+        deadlines.cancel(.hello)
         let hello = FeedHello(
             site: site, installation: installation, session: session, term: term, buttons: buttons.mapValues(\.facts))
         publish(.hello, hello.encoded(), isRetained: true)
@@ -216,19 +247,19 @@ package struct FeedUplink: Sendable {
             (facts.last, facts.claimed, facts.done) = (known.last, known.claimed, known.done)
             guard facts != known else { return }
             buttons[id]?.journal.button = facts
-            sayHello()
+            sayHello(at: now)
         } else {
             add(id, journal)
-            sayHello()
+            sayHello(at: now)
             fill(id, at: now)
         }
     }
 
-    private mutating func removed(_ id: ButtonID) {
+    private mutating func removed(_ id: ButtonID, at now: Instant) {
         guard buttons.removeValue(forKey: id) != nil else { return }
         deadlines.cancel(.claim(id))
         deadlines.cancel(.want(id))
-        sayHello()
+        sayHello(at: now)
     }
 
     private mutating func recorded(_ entry: FeedEntry, of id: ButtonID, at now: Instant) {

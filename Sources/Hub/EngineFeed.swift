@@ -77,7 +77,9 @@ struct EngineFeed: Sendable {
     private var fencedAt: Instant?
     /// Actions that wait until this engine leads.
     private var held: [HeldAction] = []
-    /// Claims that the broker has not acknowledged, and the latest of them.
+    /// The topics of the messages to sites that the broker has not acknowledged.
+    private var sent: [MessageID: String] = [:]
+    /// Claims among them, and the latest of them.
     private var claims: Set<MessageID> = []
     private var latestClaim: MessageID?
     /// Programs and web requests that wait for the acknowledgement of a claim.
@@ -88,14 +90,19 @@ struct EngineFeed: Sendable {
     private var isRulesTimerDue = false
     /// The fingerprint of the rules that the leadership was told.
     var announcedRules: String?
-    /// The highest term that the leadership was told.
+    /// The highest terms that the leadership was told, of engines and of sites.
     private var toldTerm = 0
+    private var toldSiteTerm = 0
 
-    init(_ configuration: EngineConfiguration, stored: StoredFeed) {
+    /// The installation of another engine that is running with this one's name.
+    private(set) var namesake: String?
+
+    init(_ configuration: EngineConfiguration, stored: StoredFeed, installationID: String) {
         self.configuration = configuration
         storedPositions = stored.positions
         storedTerm = stored.term
-        leadership = EngineLeadership(engine: configuration.name, share: configuration.share)
+        leadership = EngineLeadership(
+            engine: configuration.name, installation: installationID, share: configuration.share)
         source = FeedSource(engine: configuration.name)
     }
 
@@ -138,6 +145,10 @@ struct EngineFeed: Sendable {
         if source.highestTerm > toldTerm {
             toldTerm = source.highestTerm
             inputs.append(.leadership(.heard(term: toldTerm)))
+        }
+        if source.siteTerm > toldSiteTerm {
+            toldSiteTerm = source.siteTerm
+            inputs.append(.leadership(.sitesHeard(term: toldSiteTerm)))
         }
         return effects
     }
@@ -197,6 +208,9 @@ struct EngineFeed: Sendable {
         fencedAt = nil
         self.term = term
     }
+
+    /// The connection has ended, and with it all that was under way on it.
+    mutating func forgetSent() { sent = [:] }
 
     /// Holds everything. Programs that wait for a claim wait until this engine leads again.
     mutating func fence(at now: Instant) {
@@ -276,11 +290,20 @@ struct EngineFeed: Sendable {
         return held
     }
 
-    /// A claim was published, and the broker has not acknowledged it.
-    mutating func claimed(_ id: MessageID) {
+    /// A message to a site was published, and the broker has not acknowledged it.
+    ///
+    /// - Parameter isClaim: whether programs and web requests have to wait for it.
+    mutating func sent(_ id: MessageID, on topicName: String, isClaim: Bool) {
+        sent[id] = topicName
+        guard isClaim else { return }
         claims.insert(id)
         latestClaim = id
     }
+
+    /// A message was acknowledged, or has failed.
+    ///
+    /// - Returns: its topic; `nil` if it was no message to a site on this connection.
+    mutating func takeSent(_ id: MessageID) -> String? { sent.removeValue(forKey: id) }
 
     /// A claim was acknowledged, or has failed.
     ///
@@ -290,6 +313,19 @@ struct EngineFeed: Sendable {
         let ready = waiting.filter { $0.claim == id }.map(\.action)
         waiting.removeAll { $0.claim == id }
         return ready
+    }
+
+    // MARK: Namesakes
+
+    /// - Parameter installation: `nil` if the other engine with this one's name is gone.
+    mutating func heardNamesake(_ installation: String?) { namesake = installation }
+
+    /// A sentence for users; `nil` without another engine with this one's name.
+    var fault: String? {
+        namesake.map {
+            "another engine has the name \(configuration.name) (its installation is \($0), ours \(leadership.installation)): "
+                + "give each engine a name and a base topic of its own, such as engine: {name: a2} in tryck.yaml"
+        }
     }
 
     // MARK: Settling
@@ -312,8 +348,33 @@ struct EngineFeed: Sendable {
     var status: JSONValue {
         [
             "name": .string(configuration.name), "share": .string(configuration.share.description),
-            "state": .string(mode.rawValue), "term": .integer(Int64(term)),
+            "state": .string(mode.rawValue), "term": .integer(Int64(term)), "fault": fault.map { .string($0) } ?? .null,
             "sites": .array(sites.keys.sorted().map(JSONValue.string)),
         ]
     }
+
+    #if DEBUG
+        /// A sentence for each inconsistency after an input.
+        func problems() -> [String] {
+            var problems = leadership.problems() + source.problems() + deadlines.problems()
+            func expect(_ holds: Bool, _ problem: @autoclosure () -> String) {
+                if !holds { problems.append("engine: \(problem())") }
+            }
+            expect(inputs.isEmpty && !isCarryingOut, "inputs are left")
+            expect((mode == .leading) == leadership.isLeading, "it is \(mode), and its leadership differs")
+            expect((mode == .leading) == source.isTaking, "it is \(mode), and takes messages or the reverse")
+            expect((mode == .fenced) == (fencedAt != nil), "it is \(mode) since \(fencedAt.map { "\($0)" } ?? "never")")
+            expect(mode != .leading || held.isEmpty, "\(held.count) actions are held while it leads")
+            expect(mode == .fenced || !isRulesTimerDue, "the timer of the rules is held in the mode \(mode)")
+            expect(claims.isSubset(of: sent.keys), "it waits for claims that were not sent")
+            expect(waiting.allSatisfy { claims.contains($0.claim) }, "an action waits for a claim that has ended")
+            expect(mode != .standingBy || unsettled.isEmpty, "messages are unsettled while another engine leads")
+            expect(
+                unsettled.values.allSatisfy { sites[$0.site] == nil || includesUncached($0.site) },
+                "a message was taken from a site of another share")
+            return problems
+        }
+
+        private func includesUncached(_ site: String) -> Bool { configuration.includes(site: site) }
+    #endif
 }

@@ -209,6 +209,5 @@ extension Hub {
         guard broker.isConnected else { return }
         let topics = broker.topics
         emit(.publish(identifiers.messageID(), topics.bridgeStateMessage(isOnline: false), expiry: nil))
-        if let feed, feed.isLeading { emit(.publish(identifiers.messageID(), feed.offlineMessage, expiry: nil)) }
     }
 }

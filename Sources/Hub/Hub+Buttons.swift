@@ -118,6 +118,7 @@ extension Hub {
 
     /// Tells all parts that resolve names or count buttons: the rule engine, the list of devices, and the service manager.
     mutating func identitiesChanged(at now: Instant) {
+        guard identityChanges == .told else { return identityChanges = .collected(hasChanged: true) }
         advanceRules(.buttonsChanged(buttons.sorted.map(\.identity)), at: now)
         takeNamesOfRules(at: now)
         invalidate(.bridgeDevices)

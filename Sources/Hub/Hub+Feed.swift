@@ -89,6 +89,7 @@ extension Hub {
                 for effect in feed?.handle(input, at: now) ?? [] { carryOut(effect, at: now) }
             case .act(let continues): act(continues: continues, at: now)
             case .disconnected:
+                feed?.forgetSent()
                 for effect in feed?.handle(EngineLeadership.Input.disconnected, at: now) ?? [] {
                     carryOut(effect, at: now)
                 }
@@ -108,7 +109,7 @@ extension Hub {
         case .publish(let message): publish([message])
         case .lead(let term, let continues):
             if feed?.isFencedTooLong(at: now) == true { endRuns("the broker was gone for too long", at: now) }
-            log(.info, "this engine leads share \(share) in term \(term)")
+            log(feed?.isLeading == true ? .debug : .info, "this engine leads share \(share) in term \(term)")
             feed?.leads(in: term)
             advanceFeed(.source(.lead(term: term)), at: now)
             advanceFeed(.act(continues: continues), at: now)
@@ -121,10 +122,29 @@ extension Hub {
             endRuns("this engine does not lead share \(share) any more", at: now)
         case .rulesDiffer(let leader):
             log(.warning, "the engine \(leader), which leads share \(share), has other rules than this one")
+        case .namesake(let installation):
+            feed?.heardNamesake(installation)
+            if let fault = feed?.fault {
+                log(.error, fault)
+            } else {
+                log(.info, "the other engine with the name of this one is gone")
+            }
         case .setTimer(let deadline): feed?.setTimer(.leadership, at: deadline)
         case .cancelTimer: feed?.setTimer(.leadership, at: nil)
         case .anomaly(let text): log(.debug, "engine: \(text)")
         }
+    }
+
+    /// Claims can be recorded, or cannot, so that another engine has to lead.
+    mutating func feedCanRecord(_ canRecord: Bool, at now: Instant) {
+        advanceFeed(.leadership(.canRecord(canRecord)), at: now)
+    }
+
+    /// The process ends in order, and hands over to another engine.
+    mutating func resignFeed(at now: Instant) {
+        tendFeed(at: now)
+        advanceFeed(.source(.resign), at: now)
+        advanceFeed(.leadership(.resign), at: now)
     }
 
     private mutating func endRuns(_ reason: String, at now: Instant) {
@@ -161,16 +181,23 @@ extension Hub {
         guard broker.isConnected else { return }
         for message in messages {
             let id = identifiers.messageID()
-            if case .cursor = FeedTopic(message.topicName)?.kind, !message.payload.isEmpty { feed?.claimed(id) }
+            if message.qos > 0, let topic = FeedTopic(message.topicName) {
+                let isCursor = if case .cursor = topic.kind { true } else { false }
+                feed?.sent(id, on: message.topicName, isClaim: isCursor && !message.payload.isEmpty)
+            }
             emit(.publish(id, message, expiry: nil))
         }
     }
 
     mutating func claimPublished(_ id: MessageID, at now: Instant) {
+        guard let topicName = feed?.takeSent(id) else { return }
         for held in feed?.claimEnded(id) ?? [] { perform(held.step, held.action, rule: held.rule, at: now) }
+        advanceFeed(.source(.acknowledged(topicName: topicName)), at: now)
     }
 
     mutating func claimFailed(_ id: MessageID, _ reason: String, at now: Instant) {
+        guard let topicName = feed?.takeSent(id) else { return }
+        advanceFeed(.source(.refused(topicName: topicName)), at: now)
         guard let held = feed?.claimEnded(id) else { return }
         log(.error, "the claim of a press was not published: \(reason); other engines may act on it, too")
         for held in held { fail(held, "the claim of the press was not published: \(reason)", at: now) }
@@ -293,37 +320,61 @@ extension Hub {
             let count = hello.buttons.count
             log(.info, "\(site) is connected, with \(count) button\(count == 1 ? "" : "s")")
         }
-        for (id, facts) in hello.buttons.sorted(by: { $0.key < $1.key }) { siteHas(id, facts, site, at: now) }
+        sitesHave(hello.buttons.sorted { $0.key < $1.key }.map { ($0.key, $0.value, site) }, at: now)
         feed?.arrived(site, saying: hello)
     }
 
-    private mutating func siteHas(_ id: ButtonID, _ facts: FeedHello.Button, _ site: String, at now: Instant) {
+    /// Takes over the buttons of a site. The parts that know all buttons are told once, because each has work in proportion to
+    /// the number of all buttons.
+    private mutating func sitesHave(
+        _ known: [(id: ButtonID, facts: FeedHello.Button, site: String)], at now: Instant
+    ) {
+        identityChanges = .collected(hasChanged: false)
+        var new: [ButtonID] = []
+        for (id, facts, site) in known where siteHas(id, facts, site, at: now) { new.append(id) }
+        let collected = identityChanges
+        identityChanges = .told
+        if collected == .collected(hasChanged: true) { identitiesChanged(at: now) }
+        for id in new { introduce(id, at: now) }
+        for (id, _, site) in known where buttons[id]?.source == EngineFeed.source(of: site) {
+            if buttons[id]?.state != .ready { stateChanged(id, .ready, at: now) }
+        }
+    }
+
+    /// - Returns: true if the button was not known before.
+    private mutating func siteHas(
+        _ id: ButtonID, _ facts: FeedHello.Button, _ site: String, at now: Instant
+    ) -> Bool {
         let source = EngineFeed.source(of: site)
         if let record = buttons[id] {
             if record.source != source {
                 guard let former = record.source, EngineFeed.isSite(source: former),
                     feed?.isHere(source: former) != true
-                else { return log(.debug, "\(site) also has \(label(of: id)), which another source has already") }
+                else {
+                    log(.debug, "\(site) also has \(label(of: id)), which another source has already")
+                    return false
+                }
                 announce(buttons.adopted(id, by: source), at: now)
             }
             announce(buttons.firmwareReported(id, facts.firmware), at: now)
             announce(buttons.nicknameReported(id, nickname(facts, of: id)), at: now)
+            return false
         } else {
             // Rules may name a button by its serial number, so a site must not claim that of another button.
             guard facts.serial.isEmpty || !buttons.values.contains(where: { $0.identity.serial == facts.serial }) else {
-                return log(
+                log(
                     .foreignButton, .warning,
                     "\(site): the button \(id) is not used, because another one has its serial number, \(facts.serial)",
                     at: now)
+                return false
             }
             let identity = ButtonIdentity(
                 address: BluetoothAddress(rawValue: id.rawValue), uuid: "", serial: facts.serial,
                 nickname: nickname(facts, of: id),
                 firmwareVersion: facts.firmware, model: facts.model)
             add(StoredButton(identity: identity, pairing: nil, source: source, pairedAt: wallClock(at: now)), at: now)
-            introduce(id, at: now)
+            return true
         }
-        if buttons[id]?.state != .ready { stateChanged(id, .ready, at: now) }
     }
 
     /// The nickname of a button of a site; empty if another button has it, because rules may name a button by its nickname.
@@ -333,7 +384,9 @@ extension Hub {
 
     /// The button of a site is gone. Another connected site may have it, too.
     private mutating func otherSiteHas(_ button: ButtonID, than site: String, at now: Instant) {
-        if let (other, facts) = feed?.other(than: site, having: button) { siteHas(button, facts, other, at: now) }
+        if let (other, facts) = feed?.other(than: site, having: button) {
+            sitesHave([(button, facts, other)], at: now)
+        }
     }
 
     private mutating func siteIsGone(_ site: String, at now: Instant) {

@@ -9,6 +9,11 @@
         package func problems(at now: Instant) -> [String] {
             var problems = buttons.problems() + journal.problems() + radios.problems() + broker.problems()
             problems += jobs.problems() + flicd.problems() + (uplink?.problems() ?? [])
+            // The actions of a press are performed in its second input.
+            if incompletePress == nil { problems += feed?.problems() ?? [] }
+            if identityChanges != .told {
+                problems.append("the identities of buttons were changed, and nobody was told")
+            }
             problems += rules.problems(isTurnIncomplete: incompletePress != nil) + buttonSource.problems()
             func expect(_ isSo: Bool, _ problem: @autoclosure () -> String) {
                 if !isSo { problems.append(problem()) }
@@ -72,8 +77,9 @@
                 let name = label(of: record.identity.id)
                 if let source = record.source {
                     expect(
-                        flicd.upstreams.contains { $0.name == source && $0.isConnected },
-                        "\(name) is ready without its flicd")
+                        flicd.upstreams.contains { $0.name == source && $0.isConnected }
+                            || feed?.isHere(source: source) == true,
+                        "\(name) is ready without its flicd or its site")
                 } else {
                     expect(radios.isReady, "\(name) is ready without an adapter")
                 }

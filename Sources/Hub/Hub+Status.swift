@@ -23,7 +23,8 @@ extension Hub {
         // The fault ends when the user has paired a button again.
         if let lost = configuration.lostState, buttons.isEmpty { faults.append(lost) }
         faults += flicd.upstreamFaults
-        if let fault = uplink?.fault { faults.append(fault) }
+        if let fault = uplinkFault { faults.append(fault) }
+        if let fault = feed?.fault { faults.append(fault) }
         return faults
     }
 
@@ -73,7 +74,7 @@ extension Hub {
         ]
         guard case .object(var members) = status else { return status }
         if let feed { members.append(.init("engine", feed.status)) }
-        if let uplink { members.append(.init("uplink", uplink.status)) }
+        if let uplink { members.append(.init("uplink", uplink.status(fault: uplinkFault))) }
         return .object(members)
     }
 

@@ -16,11 +16,14 @@ extension Hub {
         case .acknowledge(let acknowledgement):
             advanceButtons(.synced(acknowledgement.button, acknowledgement.cursor), at: now)
         case .faulted(let sentence): log(.error, sentence)
-        case .mended: log(.info, "what could not be recorded is on the disk now")
+        case .mended:
+            uplink?.storeMended()
+            log(.info, "what could not be recorded is on the disk now")
         case .reserveMade: log(.info, "the reserve for presses on a full disk has been created")
         case .ringMade: log(.info, "the record ring has been created, and presses do not wait for the disk any more")
         case .canRecord(let canRecord):
             if canRecord { allowOpening() } else { holdRadiosClosed(at: now) }
+            if feed != nil { feedCanRecord(canRecord, at: now) }
         case .setTimer(let deadline): setTimer(.store, at: deadline)
         case .cancelTimer: cancelTimer(.store)
         }

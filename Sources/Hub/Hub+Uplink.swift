@@ -8,8 +8,10 @@ extension Hub {
     mutating func startUplink(at now: Instant) {
         guard let withEntries = uplink?.buttonsWithEntries else { return }
         var facts: [ButtonID: FeedHello.Button] = [:]
-        for button in buttons.keys where sends(button) || withEntries.contains(button) {
-            facts[button] = feedFacts(of: button)
+        // Buttons with entries come first, because a site has only so many.
+        for button in buttons.keys.sorted(by: { withEntries.contains($0) && !withEntries.contains($1) || $0 < $1 })
+        where sends(button) || withEntries.contains(button) {
+            if facts.count < FeedHello.maximumButtons { facts[button] = feedFacts(of: button) } else { refuse(button) }
         }
         let (builtAt, wallClock) = (configuration.builtAt, wallClock(at: now))
         let input = uplink?.start(facts) { time in
@@ -20,8 +22,25 @@ extension Hub {
         emit(.uplink(.connect))
     }
 
-    /// True if the presses of the button go to the engine: no rule names it, `buttons` of the configuration includes it, and
-    /// this hub does not have it from a site of its own.
+    /// There is no room for the button in the feed, so its presses are not sent.
+    private mutating func refuse(_ button: ButtonID) {
+        if uplink?.refuse(button) == true, let fault = surplusFault { log(.error, fault) }
+    }
+
+    /// What is wrong with the uplink; a sentence for users.
+    var uplinkFault: String? { uplink?.connectionFault ?? surplusFault }
+
+    /// A sentence for users; `nil` if all buttons are sent that should be.
+    var surplusFault: String? {
+        let count = uplink?.surplus.count { sends($0) } ?? 0
+        guard count > 0 else { return nil }
+        return
+            "the presses of \(count) button\(count == 1 ? "" : "s") are not sent to the engine, because a site has at most "
+            + "\(FeedHello.maximumButtons): name those to send in uplink: {buttons: […]} of tryck.yaml, or make a second site"
+    }
+
+    /// True if the presses of the button are to go to the engine: no rule names it, `buttons` of the configuration includes it,
+    /// and this hub does not have it from a site of its own.
     func sends(_ button: ButtonID) -> Bool {
         guard let uplink, let record = buttons[button] else { return false }
         let isOfSite = record.source.map { EngineFeed.isSite(source: $0) } ?? false
@@ -46,11 +65,17 @@ extension Hub {
         _ steps: [FeedStep], of button: ButtonID, as token: RecordToken, at now: Instant
     ) -> [StoreChange] {
         guard !steps.isEmpty, sends(button) else { return [] }
-        if uplink?.buttons.contains(button) == false { uplinkLearns(button, at: now) }
-        let wallClock = wallClock(at: now)
-        guard let (changes, trimmed) = uplink?.add(steps, of: button, at: wallClock, as: token, now: now) else {
+        guard uplink?.hasRoom(for: button) == true else {
+            refuse(button)
             return []
         }
+        if uplink?.buttons.contains(button) == false { uplinkLearns(button, at: now) }
+        let wallClock = wallClock(at: now)
+        let isDiskFull = self.journal.fault != nil
+        guard
+            let (changes, trimmed) = uplink?.add(
+                steps, of: button, at: wallClock, as: token, isDiskFull: isDiskFull, now: now)
+        else { return [] }
         trim(trimmed, at: now)
         return changes.map { .feed(.uplink($0)) }
     }
@@ -78,6 +103,7 @@ extension Hub {
             return advanceUplink(.removed(button), at: now)
         }
         guard uplink?.buttons.contains(button) == true || sends(button) else { return }
+        guard uplink?.hasRoom(for: button) == true else { return refuse(button) }
         if let input = uplink?.changed(button, facts) { advanceUplink(input, at: now) }
     }
 
@@ -106,6 +132,11 @@ extension Hub {
             if uplink?.disconnected(reason) == true { log(.warning, reason) }
             advanceUplink(.engine(isOnline: false), at: now)
             advanceUplink(.disconnected, at: now)
+        case .refused(let topicName, let reason):
+            if let sentence = uplink?.refused(topicName, toWrite: true, reason) { log(.error, sentence) }
+            advanceUplink(.refused(topicName: topicName), at: now)
+        case .subscriptionRefused(let topicFilter, let reason):
+            if let sentence = uplink?.refused(topicFilter, toWrite: false, reason) { log(.error, sentence) }
         case .received(let topicName, let payload):
             if let isOnline = uplink?.engineHeard(topicName, payload) {
                 advanceUplink(.engine(isOnline: isOnline), at: now)

@@ -177,6 +177,11 @@ package struct Hub: Sendable {
         case feed, uplink
     }
 
+    enum IdentityChanges: Hashable, Sendable {
+        case told
+        case collected(hasChanged: Bool)
+    }
+
     let configuration: HubConfiguration
     /// Four hexadecimal digits that distinguish this installation from others.
     package let installationID: String
@@ -223,6 +228,8 @@ package struct Hub: Sendable {
     var recording: OngoingRecording?
     /// The actions of rules, for a replay that compares them; `nil` if they are not collected.
     var ruleActions: [RuleAction]?
+    /// Whether `identitiesChanged` tells all parts at once, or later for several buttons together.
+    var identityChanges = IdentityChanges.told
     /// The feeds of sites; `nil` unless the configuration names sites.
     var feed: EngineFeed?
     /// The journals of presses for an engine; `nil` unless the configuration has an uplink.
@@ -249,7 +256,7 @@ package struct Hub: Sendable {
         flicd = FlicdGateway(configuration)
         control = ControlPlane(configuration)
         metrics = MetricsState(isEnabled: configuration.hasMetrics)
-        feed = configuration.engine.map { EngineFeed($0, stored: stored.feed) }
+        feed = configuration.engine.map { EngineFeed($0, stored: stored.feed, installationID: stored.installationID) }
         uplink = configuration.uplink.map {
             SiteUplink($0, stored: stored.feed.uplink, installationID: stored.installationID)
         }
@@ -412,6 +419,7 @@ package struct Hub: Sendable {
 
     /// Begins to stop by ending the links, which takes up to three seconds. A second request does not wait for that.
     mutating func stop(isRestart: Bool, at now: Instant) {
+        if feed != nil, lifecycle.isRunning { resignFeed(at: now) }
         guard lifecycle.stop(isRestart: isRestart) else { return finish(at: now) }
         advanceRules(.stop, at: now)
         for id in jobs.programs { emit(.cancelProcess(id)) }

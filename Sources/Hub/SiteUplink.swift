@@ -11,6 +11,10 @@ package enum UplinkInput: Hashable, Sendable {
     case disconnected(String)
     /// A message of an engine.
     case received(topicName: String, payload: [UInt8])
+    /// A retained message was not published, and the connection is still up. The reason is a few words for users.
+    case refused(topicName: String, String)
+    /// The broker does not deliver the messages of a topic filter; the reason is a few words for users.
+    case subscriptionRefused(topicFilter: String, String)
 }
 
 /// A command to the connection to the broker of `uplink:`.
@@ -32,6 +36,10 @@ struct SiteUplink: Sendable {
     /// The age of an entry of an earlier process if it is unknown, because the clock was not set then or is not set now. It
     /// is long, so that the press counts as late.
     static let unknownAge = Duration.seconds(3600)
+    /// The maximum length in octets of all entries that are in the reserve, because the disk is full. It is half of the reserve,
+    /// which also has to take the presses for rules of this machine. If it is exceeded, the oldest of these entries is dropped,
+    /// with all earlier ones of its button.
+    static let maximumReserved = 16 * 1024
     /// The topic filter for the states of engines.
     static let engineFilter = "engines/+/state"
 
@@ -40,6 +48,13 @@ struct SiteUplink: Sendable {
         var token: RecordToken
         var button: ButtonID
         var entry: FeedEntry
+    }
+
+    /// An entry that was recorded while the disk was full.
+    private struct Reserved: Sendable {
+        var button: ButtonID
+        var number: Int
+        var octets: Int
     }
 
     let configuration: UplinkConfiguration
@@ -51,6 +66,10 @@ struct SiteUplink: Sendable {
     private var journals: [ButtonID: [FeedEntry]] = [:]
     /// Entries that may not survive a power cut yet, in the order of their records.
     private var unsynced: [Unsynced] = []
+    /// Entries that are in the reserve, in the order of their records.
+    private var reserved: [Reserved] = []
+    /// Buttons whose presses are not sent, because a site has at most `FeedHello.maximumButtons`.
+    private(set) var surplus: Set<ButtonID> = []
     /// The buttons that `feed` knows.
     private(set) var buttons: Set<ButtonID> = []
     private var session: Int
@@ -61,6 +80,8 @@ struct SiteUplink: Sendable {
     private(set) var knowsExpiry = true
     /// Why there is no connection; a sentence for users.
     private(set) var fault: String?
+    /// What the broker refuses on this connection, by topic; sentences for users.
+    private var refusals: [String: String] = [:]
     /// The number of entries that were dropped before they were claimed.
     private(set) var droppedCount = 0
 
@@ -133,6 +154,9 @@ struct SiteUplink: Sendable {
     mutating func removed(_ button: ButtonID) -> [UplinkChange] {
         buttons.remove(button)
         unsynced.removeAll { $0.button == button }
+        reserved.removeAll { $0.button == button }
+        surplus = []
+        droppedCount += journals[button]?.count ?? 0
         journals[button] = nil
         var position = positions[button] ?? .init()
         // The user has removed the button with its unclaimed entries, so they are not reported as lost when the button is
@@ -142,16 +166,29 @@ struct SiteUplink: Sendable {
         return [.position(button, position)]
     }
 
+    /// True if the presses of the button can be sent.
+    func hasRoom(for button: ButtonID) -> Bool {
+        buttons.count < FeedHello.maximumButtons || buttons.contains(button)
+    }
+
+    /// The presses of the button are not sent, because there is no room for it.
+    ///
+    /// - Returns: true if that was not known before.
+    mutating func refuse(_ button: ButtonID) -> Bool { surplus.insert(button).inserted }
+
     // MARK: Journals
 
     /// Adds a notification to the journal of its button. If that makes a journal, or all journals together, too long, the
     /// oldest entries are dropped.
     ///
-    /// - Parameter token: the token of the record that will contain the changes.
+    /// - Parameters:
+    ///   - token: the token of the record that will contain the changes.
+    ///   - isDiskFull: true if the record goes into the reserve.
     /// - Returns: the changes to record, and the buttons that have lost entries, with the numbers of their first remaining
     ///   entries.
     mutating func add(
-        _ steps: [FeedStep], of button: ButtonID, at wallClock: UTCTime, as token: RecordToken, now: Instant
+        _ steps: [FeedStep], of button: ButtonID, at wallClock: UTCTime, as token: RecordToken, isDiskFull: Bool,
+        now: Instant
     ) -> (changes: [UplinkChange], trimmed: [ButtonID: Int]) {
         var changes: [UplinkChange] = []
         var trimmed: [ButtonID: Int] = [:]
@@ -161,8 +198,13 @@ struct SiteUplink: Sendable {
             let entry = FeedEntry(number: positions[button]?.last ?? 1, receivedAt: now, steps: part)
             journals[button, default: []].append(entry)
             unsynced.append(Unsynced(token: token, button: button, entry: entry))
-            changes.append(.entry(button, entry.number, .init(receivedAt: wallClock, steps: part)))
+            let change = UplinkChange.entry(button, entry.number, .init(receivedAt: wallClock, steps: part))
+            changes.append(change)
+            guard isDiskFull else { continue }
+            let octets = change.key.utf8.count + (change.value?.encoded().count ?? 0)
+            reserved.append(Reserved(button: button, number: entry.number, octets: octets))
         }
+        dropReserved(&changes, &trimmed)
         let excess = (journals[button]?.count ?? 0) - configuration.journalLength
         if excess > 0 { drop(excess, from: button, &changes, &trimmed) }
         dropOld(at: now, &changes, &trimmed)
@@ -175,6 +217,18 @@ struct SiteUplink: Sendable {
         }
         return (changes, trimmed)
     }
+
+    private mutating func dropReserved(_ changes: inout [UplinkChange], _ trimmed: inout [ButtonID: Int]) {
+        while let oldest = reserved.first, reserved.count > 1,
+            reserved.reduce(0, { $0 + $1.octets }) > Self.maximumReserved
+        {
+            let count = (journals[oldest.button] ?? []).prefix { $0.number <= oldest.number }.count
+            drop(count, from: oldest.button, &changes, &trimmed)
+        }
+    }
+
+    /// Everything that was recorded is in the database.
+    mutating func storeMended() { reserved = [] }
 
     private mutating func dropOld(
         at now: Instant, _ changes: inout [UplinkChange], _ trimmed: inout [ButtonID: Int]
@@ -203,6 +257,7 @@ struct SiteUplink: Sendable {
         journals[button]?.removeAll { $0.number <= last }
         droppedCount += count
         unsynced.removeAll { $0.button == button && $0.entry.number <= last }
+        reserved.removeAll { $0.button == button && $0.number <= last }
         var position = positions[button] ?? .init()
         position.first = last + 1
         positions[button] = position
@@ -232,6 +287,7 @@ struct SiteUplink: Sendable {
     mutating func claimed(_ button: ButtonID, _ number: Int) -> [UplinkChange] {
         let count = (journals[button] ?? []).prefix { $0.number <= number }.count
         journals[button]?.removeFirst(count)
+        reserved.removeAll { $0.button == button && $0.number <= number }
         var position = positions[button] ?? .init()
         position.claimed = number
         position.last = max(position.last, number)
@@ -263,9 +319,24 @@ struct SiteUplink: Sendable {
         isConnected = true
         self.knowsExpiry = knowsExpiry
         fault = nil
+        refusals = [:]
         session += 1
         return (session, [.session(session)])
     }
+
+    /// The broker refuses a topic of this site.
+    ///
+    /// - Returns: a sentence for the log; `nil` if it was refused before on this connection.
+    mutating func refused(_ topic: String, toWrite: Bool, _ reason: String) -> String? {
+        guard refusals[topic] == nil else { return nil }
+        let sentence =
+            "\(configuration.broker) refuses to let this site \(toWrite ? "write" : "read") \(topic): \(reason); see its ACL"
+        refusals[topic] = sentence
+        return sentence
+    }
+
+    /// The first of the faults of the connection; a sentence for users.
+    var connectionFault: String? { fault ?? refusals.min { $0.key < $1.key }?.value }
 
     /// - Returns: true if the reason differs from the one before, so that it is worth a line in the log.
     mutating func disconnected(_ reason: String) -> Bool {
@@ -303,7 +374,9 @@ struct SiteUplink: Sendable {
     }
 
     /// The part `uplink` of `status`.
-    var status: JSONValue {
+    ///
+    /// - Parameter fault: a sentence for users; `nil` if all is well.
+    func status(fault: String?) -> JSONValue {
         [
             "broker": .string(configuration.broker), "topic": .string(configuration.topic),
             "connected": .bool(isConnected), "fault": fault.map { .string($0) } ?? .null,
@@ -314,15 +387,45 @@ struct SiteUplink: Sendable {
         ]
     }
 
-    /// A sentence for each inconsistency.
-    func problems() -> [String] {
-        journals.compactMap { button, entries in
-            let numbers = entries.map(\.number)
-            let isInOrder = zip(numbers, numbers.dropFirst()).allSatisfy { $0 + 1 == $1 }
-            let isWithin =
-                (numbers.first ?? .max) > positions[button]?.claimed ?? 0
-                && (numbers.last ?? 0) <= positions[button]?.last ?? 0
-            return isInOrder && isWithin ? nil : "the journal of \(button) has the numbers \(numbers)"
+    #if DEBUG
+        /// A sentence for each inconsistency after an input.
+        func problems() -> [String] {
+            var problems = feed.problems()
+            func expect(_ holds: Bool, _ problem: @autoclosure () -> String) {
+                if !holds { problems.append("uplink: \(problem())") }
+            }
+            for (button, entries) in journals {
+                let numbers = entries.map(\.number)
+                let position = positions[button] ?? .init()
+                expect(
+                    zip(numbers, numbers.dropFirst()).allSatisfy { $0 + 1 == $1 }
+                        && (numbers.first ?? .max) > position.gone && (numbers.last ?? 0) <= position.last,
+                    "the journal of \(button) has the numbers \(numbers), and its position is \(position)")
+                expect(
+                    entries.count <= configuration.journalLength,
+                    "the journal of \(button) has \(entries.count) entries")
+                expect(buttons.contains(button), "\(button) has a journal, and the feed does not know it")
+            }
+            for (button, position) in positions {
+                expect(
+                    position.claimed <= position.last && position.done <= position.claimed
+                        && position.first <= position.last + 1,
+                    "the position of \(button) is \(position)")
+            }
+            expect(waitingCount <= UplinkConfiguration.maximumEntries, "there are \(waitingCount) entries")
+            expect(buttons == Set(feed.knownButtons), "the feed knows other buttons")
+            expect(
+                unsynced.allSatisfy { entry in journals[entry.button]?.contains(entry.entry) == true },
+                "an entry waits for a sync and is in no journal")
+            expect(
+                reserved.allSatisfy { entry in
+                    journals[entry.button]?.contains { $0.number == entry.number } == true
+                },
+                "an entry counts as one of the reserve and is in no journal")
+            expect(zip(unsynced, unsynced.dropFirst()).allSatisfy { $0.token <= $1.token }, "records are out of order")
+            expect(storedEntries.isEmpty || buttons.isEmpty, "entries of the store were left")
+            expect(isConnected || engines.isEmpty, "engines are online without a connection")
+            return problems
         }
-    }
+    #endif
 }

@@ -195,6 +195,28 @@ extension DoctorTests {
 
         private static var ofDaemon: [Fault] {
             [
+                Fault(name: "a site that may not read") {
+                    let fault: JSONValue =
+                        "mqtts://central.example refuses to let this site read engines/+/state: not authorized; see its ACL"
+                    $0.daemon = .status(status(uplink: uplink(fault: fault), faults: [fault]))
+                },
+                Fault(name: "a site whose broker is not there yet") {
+                    $0.daemon = .status(status(uplink: uplink(isConnected: false)))
+                },
+                Fault(name: "a site without an engine") {
+                    $0.daemon = .status(status(uplink: uplink(hasEngine: false)))
+                },
+                Fault(name: "a site with an old broker") {
+                    $0.daemon = .status(status(uplink: uplink(hasExpiry: false)))
+                },
+                Fault(name: "two engines with one name") {
+                    let fault: JSONValue = "another engine has the name a1: give each engine a name of its own"
+                    $0.daemon = .status(status(engine: engine(fault: fault), faults: [fault]))
+                },
+                Fault(name: "an engine without a broker") {
+                    $0.daemon = .status(status(engine: engine(state: "fenced")))
+                },
+                Fault(name: "an engine without sites") { $0.daemon = .status(status(engine: engine(sites: []))) },
                 Fault(name: "daemon of another version") {
                     $0.daemon = .status(status(version: "0.0.9"))
                 },
@@ -306,7 +328,8 @@ extension DoctorTests {
 
     static func status(
         version: String = Version.string, adapter: String = "powered_on", broker: String = "connected",
-        rules: String = "ok", contradictions: JSONValue = [], flicd: JSONValue = .null, faults: [JSONValue] = []
+        rules: String = "ok", contradictions: JSONValue = [], flicd: JSONValue = .null,
+        uplink: JSONValue = DoctorTests.uplink(), engine: JSONValue = DoctorTests.engine(), faults: [JSONValue] = []
     ) -> JSONValue {
         [
             "version": .string(version), "uptime_s": 200, "ok": .bool(faults.isEmpty), "faults": .array(faults),
@@ -315,6 +338,24 @@ extension DoctorTests {
             "broker": ["url": "mqtt://localhost:1883", "state": .string(broker)],
             "rules": ["state": .string(rules), "contradictions": contradictions],
             "flicd": ["address": "127.0.0.1:5551", "fault": flicd, "clients": 2, "channels": 5],
+            "uplink": uplink, "engine": engine,
+        ]
+    }
+
+    static func uplink(
+        isConnected: Bool = true, hasEngine: Bool = true, hasExpiry: Bool = true, fault: JSONValue = .null
+    ) -> JSONValue {
+        [
+            "broker": "mqtts://central.example", "topic": "tryck/berlin7", "connected": .bool(isConnected),
+            "fault": fault, "engine_online": .bool(hasEngine), "expiry": .bool(hasExpiry), "unclaimed": 12,
+        ]
+    }
+
+    static func engine(state: String = "leading", sites: JSONValue = ["tryck/paris2"], fault: JSONValue = .null)
+        -> JSONValue
+    {
+        [
+            "name": "a1", "share": "1 of 1", "state": .string(state), "term": 3, "fault": fault, "sites": sites,
         ]
     }
 
@@ -337,7 +378,9 @@ extension DoctorTests {
         case .signal: 9
         case .sources: 10
         case .broker: 11
-        case .flicd: 12
+        case .uplink: 12
+        case .engine: 13
+        case .flicd: 14
         }
     }
 }

@@ -4,7 +4,8 @@
 This program plays the site; the engines are real daemons. Each button of the site is pressed once. A press must switch its lamp
 once, or be reported as interrupted if it switches no lamp. It must never switch its lamp twice.
 
-In the last story, the leader is not killed: it is stopped until the stand-by leads, and then woken.
+In two stories, the leader is not killed: it is stopped until the stand-by leads, and then woken; or it is ended in order, and has
+to hand over within a second.
 
 Usage: takeover.py [TRYCKD]
 """
@@ -129,7 +130,7 @@ class Site:
 
     def hello(self):
         buttons = {
-            name: {"serial": f"BA00-{name[-6:].upper()}", "model": "flic2", "name": name, "firmware": 11,
+            name: {"serial": f"BA00-A{name[-5:].upper()}", "model": "flic2", "name": name, "firmware": 11,
                    "n": len(self.journal[name]), "claimed": self.claimed[name], "done": 0}
             for name in self.ids
         }
@@ -238,7 +239,8 @@ def account(house, site, engines, title):
         raise SystemExit("failed: too many presses had no effect")
 
 
-def story(title, daemon, names, count, kills, seed, wakes=False):
+def story(title, daemon, names, count, kills, seed, how="kill"):
+    """`how` the leader goes away: by `kill`, by `stop`, after which it wakes up, or in order by `term`."""
     house = House()
     try:
         random.seed(seed)
@@ -258,32 +260,42 @@ def story(title, daemon, names, count, kills, seed, wakes=False):
             site.press(name)
             if index in moments:
                 time.sleep(random.uniform(0, 0.03))
-                if wakes:
+                began = time.monotonic()
+                if how == "stop":
                     engines[leader].program.send_signal(signal.SIGSTOP)
+                elif how == "term":
+                    engines[leader].program.send_signal(signal.SIGTERM)
                 else:
                     engines[leader].kill()
-                began = time.monotonic()
                 term = house.last("engines/1/leader").get("term", 0)
                 if len(engines) > 1:
                     leader = 1 - leader
                     wait("a takeover", lambda: house.last("engines/1/leader").get("engine") == names[leader]
                          and house.last("engines/1/state").get("state") == "online"
                          and house.last("engines/1/state").get("engine") == names[leader])
-                    if wakes:
+                    took.append(time.monotonic() - began)
+                    if how == "stop":
                         engines[1 - leader].program.send_signal(signal.SIGCONT)
                     else:
+                        engines[1 - leader].program.wait(timeout=15)
                         engines[1 - leader].start()
+                        if how == "term":
+                            presence = len(house.heard)
+                            wait("the stand-by", lambda: any(
+                                topic == "engines/1/standby" for topic, _ in house.heard[presence:]))
                 else:
                     engines[leader].start()
                     wait("the engine leads again", lambda: house.last("engines/1/leader").get("term", 0) > term
                          and house.last("engines/1/state").get("state") == "online")
-                took.append(time.monotonic() - began)
+                    took.append(time.monotonic() - began)
             else:
                 time.sleep(0.05)
         wait("all presses are claimed", site.is_done)
         time.sleep(2)
         account(house, site, engines, title)
-        print(f"  led again after {', '.join(f'{seconds:.1f} s' for seconds in took)}", flush=True)
+        print(f"  led again after {', '.join(f'{seconds:.2f} s' for seconds in took)}", flush=True)
+        if how == "term" and max(took) > 1:
+            raise SystemExit("failed: a leader that ends in order did not hand over at once")
     finally:
         house.close()
 
@@ -292,7 +304,8 @@ def main():
     daemon = sys.argv[1] if len(sys.argv) > 1 else ".build/debug/tryckd"
     story("one engine, killed", daemon, ["a1"], 60, 4, 1)
     story("an engine and its stand-by, killed in turn", daemon, ["a1", "a2"], 80, 5, 2)
-    story("an engine and its stand-by, stopped in turn and woken", daemon, ["a1", "a2"], 80, 3, 3, wakes=True)
+    story("an engine and its stand-by, stopped in turn and woken", daemon, ["a1", "a2"], 80, 3, 3, how="stop")
+    story("an engine and its stand-by, ended in order in turn", daemon, ["a1", "a2"], 80, 4, 4, how="term")
 
 
 if __name__ == "__main__":

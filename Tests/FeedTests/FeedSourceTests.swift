@@ -309,29 +309,103 @@ struct FeedSourceTests {
 
     // MARK: Terms
 
-    @Test(
-        "a higher term in a claim or a hello ends the taking until this engine leads again", arguments: [true, false])
-    func outranked(isClaim: Bool) {
+    @Test("a higher term in a claim ends the taking until this engine leads again")
+    func outranked() {
         var talk = Self.leading()
-        let other =
-            isClaim
-            ? FeedSource.Input.claim(claim(1, term: 5, engine: "a2"))
-            : .hello(hello(session: 2, term: 5, [hall: facts(last: 1)]))
-        #expect(talk.given(other).contains(.outranked(term: 5)))
+        #expect(talk.given(.claim(claim(1, term: 5, engine: "a2"))).contains(.outranked(term: 5)))
         talk.when(.message(message(1)))
         talk.when(.message(message(2)))
         #expect(talk.machine.highestTerm == 5)
-        #expect(talk.given(.lead(term: 6)).contains(.want(after: isClaim ? 1 : 0)))
+        #expect(talk.given(.lead(term: 6)).contains(.want(after: 1)))
     }
 
-    @Test("the highest term is that of the own records, claims and hellos")
+    @Test(
+        "a higher term in a hello does not end the taking, and claims are announced again when this engine has raised its term"
+    )
+    func siteTerm() {
+        var talk = Self.leading()
+        talk.given(.message(message(1)))
+        talk.given(.hello(hello(session: 2, term: 5, [hall: facts(last: 1)])))
+        #expect(talk.machine.siteTerm == 5 && talk.machine.highestTerm == 1)
+        #expect(talk.given(.message(message(2))).last == .took(place(2), [down(2)]))
+        talk.when(.lead(term: 6), expect: .claim(claim(2, term: 6, session: 2)))
+        talk.when(.lead(term: 7))
+    }
+
+    @Test("an absurd term in a hello is taken as the highest plausible one")
+    func absurdTerm() {
+        var talk = Self.leading()
+        talk.given(.hello(hello(session: 2, term: 1 << 53, [hall: facts()])))
+        #expect(talk.machine.siteTerm == 1 + EngineTerm.greatestLeap)
+    }
+
+    @Test("the highest term of engines is that of the own records and claims, and that of sites is separate")
     func highestTerm() {
         var talk = Self.source([Self.position(1, done: 1, term: 3)])
         #expect(talk.machine.highestTerm == 3)
         talk.given(.hello(hello(term: 4, [hall: facts()])))
-        #expect(talk.machine.highestTerm == 4)
+        #expect(talk.machine.highestTerm == 3 && talk.machine.siteTerm == 4)
         talk.given(.claim(claim(1, term: 7)))
         #expect(talk.machine.highestTerm == 7)
+    }
+
+    // MARK: The broker
+
+    static func many(_ count: Int) -> FeedHello {
+        var said = hello([:])
+        for number in 1...count { said.buttons[ButtonID(BluetoothAddress(rawValue: UInt64(number)))] = facts(last: 3) }
+        return said
+    }
+
+    static func wants(_ effects: [FeedSource.Effect]) -> [String] {
+        effects.compactMap {
+            if case .publish(let message) = $0, message.topicName.hasSuffix("/want") { message.topicName } else { nil }
+        }
+    }
+
+    @Test(
+        "at most 64 buttons are asked at once, the others as the broker acknowledges, and a press of one that waits waits"
+    )
+    func pacing() {
+        var talk = Self.source()
+        talk.given(.hello(Self.many(200)))
+        var asked = Self.wants(talk.given(.lead(term: 1)))
+        #expect(asked.count == FeedSource.maximumAsked)
+        let last = ButtonID(BluetoothAddress(rawValue: 200))
+        talk.when(.message(message(1, of: last), of: last))
+        var count = 0
+        while count < asked.count {
+            asked += Self.wants(talk.given(.acknowledged(topicName: asked[count])))
+            count += 1
+            #expect(asked.count - count <= FeedSource.maximumAsked)
+        }
+        #expect(Set(asked).count == 200)
+        #expect(
+            talk.given(.message(message(1, of: last), of: last)).last == .took(place(1, of: last), [down(1, of: last)]))
+    }
+
+    @Test("a claim, a done and a want that were refused are published again after a second")
+    func refused() {
+        var talk = Self.leading()
+        talk.given(.message(message(1)))
+        talk.given(.settled(place(1)))
+        talk.when(.refused(topicName: topic(.cursor(hall))), expect: .setTimer(talk.now + .seconds(1)))
+        talk.wait(.seconds(1))
+        talk.when(.timerFired, expect: .claim(claim(1)))
+        talk.when(.refused(topicName: topic(.done(hall))), expect: .record(claim(1), done: 1), .done(done(1)))
+        talk.when(.message(message(3)), expect: .want(after: 1))
+        talk.when(.refused(topicName: topic(.want(hall))), expect: .setTimer(talk.now + .seconds(1)))
+        talk.wait(.seconds(1))
+        talk.when(.timerFired, expect: .want(after: 1))
+    }
+
+    @Test("what is done is published when the process ends")
+    func resign() {
+        var talk = Self.leading(facts(last: 0))
+        for number in 1...2 { talk.given(.message(message(number))) }
+        talk.given(.settled(place(1)))
+        talk.given(.settled(place(2)))
+        talk.when(.resign, expect: .record(claim(2), done: 2), .done(done(2)), .cancelTimer)
     }
 
     // MARK: Hostile input
@@ -346,6 +420,21 @@ struct FeedSourceTests {
             }
         }
         #expect(anomalies == FeedSource.maximumAnomalies)
+    }
+
+    @Test("a site that says hello too often is gone for the rest of the second, and its last hello counts")
+    func helloFlood() {
+        var talk = Self.leading()
+        var known = 0
+        for number in 1...100 {
+            let effects = talk.given(.hello(hello(session: 1 + number, [hall: facts(last: number)])))
+            known += effects.count { if case .known = $0 { true } else { false } }
+        }
+        #expect(known == FeedSource.maximumHellos)
+        talk.when(.message(message(1)))
+        talk.wait(.seconds(1))
+        let last = hello(session: 101, [hall: facts(last: 100)])
+        talk.when(.timerFired, expect: .known(site: berlin, last), .want(after: 0))
     }
 
     @Test("there are at most 1024 sites, and 256 buttons of a site")

@@ -223,6 +223,32 @@ struct FeedUplinkTests {
         talk.when(.removed(attic), expect: .hello(hello([hall: renamed])))
     }
 
+    @Test("a hello that was refused is said again after a second, and a press is not")
+    func refusedHello() {
+        var talk = Self.connected()
+        talk.when(.refused(topicName: topic(.hello)), expect: .setTimer(talk.now + FeedUplink.refusalPause))
+        talk.when(.refused(topicName: topic(.messages(hall))))
+        talk.wait(FeedUplink.refusalPause)
+        talk.when(.timerFired, expect: .hello(hello([hall: facts()])))
+    }
+
+    @Test("of many hellos in a second, the last one waits for its end")
+    func manyHellos() {
+        var talk = Self.connected()
+        var renamed = facts()
+        var said = 0
+        for number in 1...100 {
+            renamed.name = "Hall \(number)"
+            said += talk.given(.button(hall, FeedJournal(renamed, first: 1))).count {
+                if case .publish = $0 { true } else { false }
+            }
+        }
+        // The first one followed the connection.
+        #expect(said == FeedUplink.maximumHellos - 1)
+        talk.wait(.seconds(1))
+        talk.when(.timerFired, expect: .hello(hello([hall: renamed])))
+    }
+
     @Test("payloads that cannot be read are reported, at most 16 in a connection")
     func hostile() {
         var talk = Self.connected()

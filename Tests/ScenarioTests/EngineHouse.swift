@@ -5,6 +5,7 @@ import JSON
 import MQTTTopics
 import Rules
 import TestSupport
+import Testing
 
 /// A hub that is an engine, with one site that has one button. The broker acknowledges a message only when a test says so.
 struct EngineHouse {
@@ -17,12 +18,14 @@ struct EngineHouse {
     var stored: StoredState
     private let configuration: HubConfiguration
     private let rules: HouseRules
+    /// What this engine published last on `engines/1/leader`.
+    private(set) var claim: [UInt8] = []
 
-    init(_ rules: HouseRules) {
+    init(_ rules: HouseRules, name: String = "a1", installation: String = "00ff") {
         self.rules = rules
         configuration = HubConfiguration(
-            version: "0", baseTopic: "a1", radios: [], engine: EngineConfiguration(name: "a1", sites: ["tryck/+"]))
-        stored = StoredState(installationID: "00ff")
+            version: "0", baseTopic: name, radios: [], engine: EngineConfiguration(name: name, sites: ["tryck/+"]))
+        stored = StoredState(installationID: installation)
         hub = Hub(configuration, stored: stored, rules: rules.set)
         start()
     }
@@ -41,7 +44,14 @@ struct EngineHouse {
     @discardableResult
     mutating func take(_ input: Hub.Input) -> [Hub.Effect] {
         let effects = hub.handleCompletely(input, at: now)
+        #if DEBUG
+            // Tests move the clock over deadlines without an input for them.
+            for problem in hub.problems(at: Instant(nanoseconds: 0)) { Issue.record("after \(input): \(problem)") }
+        #endif
         for case .record(_, let changes) in effects { stored.apply(changes) }
+        for case .publish(_, let message, _) in effects where message.topicName == "engines/1/leader" {
+            claim = message.payload
+        }
         return effects
     }
 
@@ -68,22 +78,36 @@ struct EngineHouse {
 
     @discardableResult
     mutating func sayHello(
-        from site: String = site, session: Int = 1, buttons: [ButtonID] = [button], last: Int = 0, claimed: Int = 0
+        from site: String = site, session: Int = 1, term: Int = 0, buttons: [ButtonID] = [button], last: Int = 0,
+        claimed: Int = 0
     ) -> [Hub.Effect] {
         let facts = FeedHello.Button(
             serial: "BA00-A00001", model: .flic2, name: "Hall", firmware: 11, last: last, claimed: claimed)
         let hello = FeedHello(
-            site: site, installation: "9f3c", session: session,
+            site: site, installation: "9f3c", session: session, term: term,
             buttons: Dictionary(uniqueKeysWithValues: buttons.map { ($0, facts) }))
         return hear("\(site)/feed/hello", hello.encoded())
     }
 
     /// Lets this engine lead, because no other engine does.
     @discardableResult
-    mutating func lead(term: Int = 1, engine: String = "a1") -> [Hub.Effect] {
+    mutating func lead() -> [Hub.Effect] {
         var effects = wait(.seconds(5))
-        effects += hear("engines/1/leader", EngineTerm(term: term, engine: engine).encoded())
+        effects += hearOwnClaim()
         return effects + wait(.seconds(1))
+    }
+
+    /// The broker sends the last claim of this engine, which it retains.
+    @discardableResult
+    mutating func hearOwnClaim() -> [Hub.Effect] { hear("engines/1/leader", claim) }
+
+    /// The members of the answer to the request `status`.
+    var status: JSONValue {
+        mutating get {
+            let effects = take(.controlLine(Hub.ClientID(rawValue: 1), Array(#"{"request":"status"}"#.utf8)))
+            for case .respond(_, let line) in effects { return line["data"] ?? line }
+            return .null
+        }
     }
 
     /// Receives a message of the site with one step, which the broker has kept for a while.

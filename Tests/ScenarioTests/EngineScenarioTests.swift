@@ -102,7 +102,7 @@ struct EngineScenarioTests {
         #expect(EngineHouse.story(house.hear(1)) == [])
         house.now = house.now + .seconds(3)
         house.hear("engines/1/state", EngineState(isOnline: false, engine: "b1", share: .whole).encoded())
-        house.hear("engines/1/leader", EngineTerm(term: 5, engine: "a1").encoded())
+        house.hearOwnClaim()
         house.wait(.seconds(1))
         #expect(EngineHouse.story(house.hear(1)).contains("lamp on"))
     }
@@ -115,7 +115,7 @@ struct EngineScenarioTests {
         house.take(.brokerDisconnected("gone"))
         #expect(EngineHouse.story(house.wait(.seconds(20))) == [])
         #expect(EngineHouse.story(house.connect(last: 1, claimed: 1)).contains("lamp on") == false)
-        let effects = house.hear("engines/1/leader", EngineTerm(term: 1, engine: "a1").encoded())
+        let effects = house.hearOwnClaim()
         #expect(EngineHouse.story(effects).contains("lamp on"))
     }
 
@@ -126,7 +126,7 @@ struct EngineScenarioTests {
         house.take(.brokerDisconnected("gone"))
         house.wait(.seconds(8 * 3600))
         house.connect(last: 1, claimed: 1)
-        let effects = house.hear("engines/1/leader", EngineTerm(term: 1, engine: "a1").encoded())
+        let effects = house.hearOwnClaim()
         #expect(!EngineHouse.story(effects + house.wait(.seconds(60))).contains("lamp on"))
         #expect(house.stored.runs == [])
         #expect(EngineHouse.story(house.hear(2) + house.wait(.seconds(20))).contains("lamp on"))
@@ -173,7 +173,7 @@ struct EngineScenarioTests {
         house.restart()
         // Another engine has claimed two messages meanwhile, and has died.
         house.connect(last: 5, claimed: 4)
-        let event = EngineHouse.events(house.lead(term: 2)).first { $0["data"]?["site"] != nil }
+        let event = EngineHouse.events(house.lead()).first { $0["data"]?["site"] != nil }
         #expect(event?["type"] == "interrupted")
         #expect(event?["data"]?["first_n"] == 3 && event?["data"]?["last_n"] == 4)
         #expect(EngineHouse.story(house.hear(4)) == [])

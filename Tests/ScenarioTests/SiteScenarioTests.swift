@@ -141,6 +141,76 @@ struct SiteScenarioTests {
         #expect(try Self.messages(house).first { $0.lostCount == nil }?.number == last + 1)
     }
 
+    private static func uplinkStatus(_ house: inout Household) -> JSONValue {
+        house.ask(#"{"request":"status"}"#)
+        return house.responses.last?["data"]?["uplink"] ?? .null
+    }
+
+    @Test("with a full disk and no connection, the journals leave room for the presses of local rules")
+    func fullDisk() throws {
+        var house = Self.house(Self.hallRule)
+        house.uplinkIsUp = false
+        house.tell(.uplink(.disconnected("gone")))
+        house.diskIsFull = true
+        for _ in 0..<150 {
+            house.press("kitchen", .click)
+            house.wait(.seconds(2))
+        }
+        let waiting = try #require(Self.uplinkStatus(&house)["unclaimed"]?.integerValue)
+        // The reserve has 32 KiB, and an entry about 200 octets.
+        #expect((20...100).contains(waiting))
+        house.press("hall", .click)
+        house.wait(.seconds(2))
+        #expect(house.published.contains { $0.topicName == "lamp" })
+        house.uplinkIsUp = true
+        house.uplinkMessages = []
+        house.tell(.uplink(.connected(knowsExpiry: true)))
+        let messages = try Self.messages(house)
+        let lost = try #require(messages.first?.lostCount)
+        #expect(Int64(lost) == Self.uplinkStatus(&house)["dropped"]?.integerValue)
+        try Self.claim(try Self.hello(house).buttons[Household.kitchenID]?.last ?? 0, &house)
+        #expect(Self.uplinkStatus(&house)["unclaimed"] == 0)
+        // There is room again.
+        for _ in 0..<10 {
+            house.press("kitchen", .click)
+            house.wait(.seconds(2))
+        }
+        #expect(Int64(lost) == Self.uplinkStatus(&house)["dropped"]?.integerValue)
+    }
+
+    @Test("while nothing can be recorded, the button keeps its presses, and they are sent afterwards")
+    func noReserve() throws {
+        var house = Self.house()
+        house.diskIsFull = true
+        house.refuge = .nowhere
+        house.press("kitchen", .click)
+        house.wait(.seconds(20))
+        #expect(try Self.messages(house) == [])
+        house.ask(#"{"request":"status"}"#)
+        #expect(house.responses.last?["data"]?["faults"]?.description.contains("presses are not handled") == true)
+        house.press("kitchen", .click)
+        house.wait(.seconds(20))
+        house.diskIsFull = false
+        house.wait(.seconds(120))
+        let messages = try Self.messages(house)
+        #expect(messages.map(\.number) == Array(1...max(1, messages.count)) && messages.count >= 2)
+    }
+
+    @Test("the entries of a button that was reset count as dropped")
+    func resetButton() throws {
+        var house = Self.house()
+        house.uplinkIsUp = false
+        house.tell(.uplink(.disconnected("gone")))
+        house.press("kitchen", .click)
+        house.wait(.seconds(2))
+        let waiting = try #require(Self.uplinkStatus(&house)["unclaimed"]?.integerValue)
+        house.resetButtons(seed: 9)
+        house.wait(.seconds(60))
+        #expect(house.onDisk.buttons.allSatisfy { $0.id != Household.kitchenID })
+        #expect(waiting > 0 && Self.uplinkStatus(&house)["unclaimed"] == 0)
+        #expect(Self.uplinkStatus(&house)["dropped"]?.integerValue == waiting)
+    }
+
     @Test("the metrics show the connection, and the events that wait")
     func metrics() throws {
         var house = Self.house(hasMetrics: true)

@@ -16,6 +16,8 @@ extension FeedWorld {
             case .machine(let input):
                 engine.effects = engine.machine?.handle(input, at: now) ?? []
                 if input == .disconnected { failActions() }
+                // A leader raises its term within 3 s, and nothing depends on when.
+                if engine.machine?.ignoredTerm != nil { lead() }
             case .marker: lead()
             case .acknowledge(let id): network.send(WorldEngine.client, .acknowledge(id: id))
             }

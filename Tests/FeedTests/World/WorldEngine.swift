@@ -80,10 +80,19 @@ enum EngineMachine {
         }
     }
 
+    /// The highest term of engines and of sites.
     var highestTerm: Int {
         switch self {
-        case .feed(let source): source.highestTerm
+        case .feed(let source): max(source.highestTerm, source.siteTerm)
         case .wrong: 0
+        }
+    }
+
+    /// The term in which it leads, if a site would ignore claims of it.
+    var ignoredTerm: Int? {
+        switch self {
+        case .feed(let source): source.term.flatMap { $0 < source.siteTerm ? $0 : nil }
+        case .wrong: nil
         }
     }
 

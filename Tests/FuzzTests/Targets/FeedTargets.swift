@@ -78,6 +78,14 @@ private struct FeedSourceBench {
                         site: site, button: button, installation: life(input.octet()),
                         number: Int(input.octet() & 31))))
         case 13: try pass(input.pause())
+        case 14:
+            let kinds: [FeedTopic.Kind] = [.want(button), .cursor(button), .done(button)]
+            let name = FeedTopic(site, kinds[Int(input.octet() % 3)]).description
+            switch step >> 6 {
+            case 0: try give(.acknowledged(topicName: name))
+            case 1: try give(.resign)
+            default: try give(.refused(topicName: name))
+            }
         default:
             let kinds: [FeedTopic.Kind] = [.hello, .messages(button), .cursor(button), .done(button)]
             try say(kinds[Int(step >> 4 & 3)], input.chunk())
@@ -214,6 +222,7 @@ private struct FeedUplinkBench {
             try hear(.done(button), done.encoded())
         case 10, 11: try hear(.want(button), FeedWant(after: Int(input.octet() & 31)).encoded())
         case 12: try pass(input.pause())
+        case 14 where step >> 4 == 0: try give(.refused(topicName: FeedTopic(site, .hello).description))
         case 13:
             guard !reads.isEmpty else { return }
             try give(reads.removeFirst())

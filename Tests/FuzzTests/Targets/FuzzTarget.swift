@@ -11,7 +11,8 @@ struct FuzzTarget: Sendable {
         hci, advertising, l2cap, att, host, bluez, proxies,
         flicFrames, flicPackets, duoEvents, session, twist, peripheral, twoEnds,
         json, rules, configuration, simulator, languageServer,
-        control, mqtt, flicdServer, flicdSource, feedSource, feedUplink, h4, lines, recording, export, state,
+        control, mqtt, flicdServer, flicdSource, feedSource, feedUplink, feedLeader, feedEngine, h4, lines, recording,
+        export, state,
         expressions, engine, passwords,
     ]
 }

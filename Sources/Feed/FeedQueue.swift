@@ -1,0 +1,23 @@
+/// Buttons in the order in which they were added, each at most once.
+struct FeedQueue: Hashable, Sendable {
+    private(set) var members: Set<FeedSource.ButtonKey> = []
+    /// The order, which may have buttons that were removed.
+    private var order: [FeedSource.ButtonKey] = []
+    private var first = 0
+
+    mutating func add(_ key: FeedSource.ButtonKey) {
+        if members.insert(key).inserted { order.append(key) }
+    }
+
+    mutating func remove(_ key: FeedSource.ButtonKey) { members.remove(key) }
+
+    mutating func takeFirst() -> FeedSource.ButtonKey? {
+        while first < order.count {
+            let key = order[first]
+            first += 1
+            if members.remove(key) != nil { return key }
+        }
+        (order, first) = ([], 0)
+        return nil
+    }
+}

@@ -1,0 +1,48 @@
+import ButtonModel
+import JSON
+import Rules
+import Testing
+
+@testable import Hub
+
+@Suite("The journals of a site")
+struct SiteUplinkTests {
+    private static let now = Instant(sinceBoot: .seconds(100))
+
+    /// A site with this number of buttons, which no rule names.
+    private static func hub(buttons count: Int) -> Hub {
+        let buttons = (1...count).map { number in
+            StoredButton(
+                identity: ButtonIdentity(
+                    address: BluetoothAddress(rawValue: 0x80E4_DA00_0000 + UInt64(number)), uuid: "",
+                    serial: "s\(number)",
+                    nickname: "", firmwareVersion: 11),
+                pairing: nil, source: "flicd://attic", pairedAt: UTCTime(milliseconds: 0))
+        }
+        var hub = Hub(
+            HubConfiguration(
+                version: "0", radios: [], uplink: UplinkConfiguration(broker: "mqtt://central", topic: "tryck/berlin7")),
+            stored: StoredState(installationID: "00ff", nextRun: 1, buttons: buttons), rules: RuleSet())
+        _ = hub.handleCompletely(.wallClock(UTCTime(milliseconds: 1_795_000_000_000)), at: now)
+        _ = hub.handleCompletely(.start, at: now)
+        return hub
+    }
+
+    private static func faults(_ hub: inout Hub) -> String {
+        let line = Array(#"{"request":"status"}"#.utf8)
+        for case .respond(_, let answer) in hub.handleCompletely(.controlLine(.init(rawValue: 1), line), at: now) {
+            return answer["data"]?["faults"]?.description ?? ""
+        }
+        return ""
+    }
+
+    @Test("a site sends the presses of 256 buttons, journals none of the others, and says so")
+    func surplus() {
+        var hub = Self.hub(buttons: 300)
+        #expect(hub.uplink?.buttons.count == 256)
+        #expect(Self.faults(&hub).contains("the presses of 44 buttons are not sent to the engine"))
+        #expect(hub.problems(at: Self.now).isEmpty)
+        var small = Self.hub(buttons: 256)
+        #expect(small.uplink?.buttons.count == 256 && !Self.faults(&small).contains("not sent"))
+    }
+}
