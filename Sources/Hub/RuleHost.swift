@@ -105,7 +105,7 @@ struct RuleHost: Sendable {
     }
 
     /// What an event of a button starts, without changing anything; `nil` if that is not known before it is handled.
-    func preview(_ event: ButtonEvent, at now: Instant) -> PressPreview? {
+    mutating func preview(_ event: ButtonEvent, at now: Instant) -> PressPreview? {
         guard !isCarryingOut, inputs.isEmpty else { return nil }
         return engine.preview(event, at: now)
     }
