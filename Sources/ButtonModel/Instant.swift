@@ -35,11 +35,9 @@ public struct Instant: Hashable, Comparable, Sendable {
 extension Duration {
     /// The duration in whole nanoseconds. Durations beyond ±292 years become ±`Int64.max`.
     public var nanoseconds: Int64 {
-        let (seconds, attoseconds) = components
-        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        guard !overflow else { return seconds < 0 ? -.max : .max }
-        // `.min` is excluded because negating it would overflow.
-        return max(-.max, scaled.addingSaturating(attoseconds / 1_000_000_000))
+        // One division of a 128-bit number takes a fifth of the time of `components`. `.min` is excluded because negating it
+        // would overflow.
+        max(-.max, Int64(clamping: attoseconds / 1_000_000_000))
     }
 
     /// The duration in whole milliseconds, rounded towards zero.

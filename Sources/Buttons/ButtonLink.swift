@@ -40,6 +40,12 @@ struct LinkTable: RandomAccessCollection, Sendable {
     /// The place of the link with a number.
     func place(of id: LinkID) -> Int? { keys.firstIndex(of: id) }
 
+    /// The session of the link at a place, which is not copied for a call of a mutating function.
+    subscript(sessionAt place: Int) -> ButtonSession? {
+        get { values[place].session }
+        _modify { yield &values[place].session }
+    }
+
     /// The link with a number; `nil` if there is none, and to remove it.
     subscript(id: LinkID) -> ButtonLink? {
         get { place(of: id).map { values[$0] } }

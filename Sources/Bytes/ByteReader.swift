@@ -14,21 +14,21 @@ public struct Truncated: Error, Hashable, Sendable {
 ///
 /// Binary decoders read their input only through this type, so that the bounds are checked in one place.
 public struct ByteReader: Sendable {
-    @usableFromInline let octets: [UInt8]
+    @usableFromInline let octets: ArraySlice<UInt8>
+    /// An index in `octets`.
     @usableFromInline var position: Int
-    @usableFromInline let end: Int
 
     @inlinable
-    public init(_ octets: [UInt8]) {
-        self.octets = octets
-        position = 0
-        end = octets.count
-    }
+    public init(_ octets: [UInt8]) { self.init(octets[...]) }
 
+    /// The octets are not copied.
     @inlinable
     public init(_ octets: ArraySlice<UInt8>) {
-        self.init(Array(octets))
+        self.octets = octets
+        position = octets.startIndex
     }
+
+    @inlinable var end: Int { octets.endIndex }
 
     @inlinable public var remainingCount: Int { end - position }
     @inlinable public var isAtEnd: Bool { position == end }

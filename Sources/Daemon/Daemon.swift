@@ -198,7 +198,7 @@ final class Daemon {
         defer { isCarryingOut = false }
         while let turn = runner.next(at: now) {
             // The messages of rules are written by now; those that follow leave in one segment.
-            if turn.input == .goOn { mqtt?.beginBatch() }
+            if case .goOn = turn.input { mqtt?.beginBatch() }
             // An exact recording contains the last turn, too, whose effects end it. A history is written behind the actions.
             let isExact = recorder != nil
             if isExact { record(turn) }

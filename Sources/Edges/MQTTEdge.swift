@@ -99,17 +99,20 @@ package final class MQTTEdge {
 
     /// Performs all effects of an input before the next input, which may be the result of one of them.
     private func feed(_ input: MQTTSession.Input) {
-        inputs.append(input)
-        guard !isHandling else { return }
+        guard !isHandling else { return inputs.append(input) }
         isHandling = true
+        handle(input)
         var next = 0
         while next < inputs.count {
-            let effects = session.handle(inputs[next], at: Instant(nanoseconds: loop.nanosecondsSinceBoot))
-            for effect in effects { carryOut(effect) }
+            handle(inputs[next])
             next += 1
         }
         inputs.removeAll(keepingCapacity: true)
         isHandling = false
+    }
+
+    private func handle(_ input: MQTTSession.Input) {
+        for effect in session.handle(input, at: Instant(nanoseconds: loop.nanosecondsSinceBoot)) { carryOut(effect) }
     }
 
     private func carryOut(_ effect: MQTTSession.Effect) {

@@ -222,7 +222,7 @@ package struct MQTTSession: Sendable {
         case .subscribe(let subscription):
             subscribe(subscription, &effects)
         case .unsubscribe(let topicFilter):
-            if isConnected, !topicFilter.utf8.contains(0) { effects.append(.unsubscribe(topicFilter)) }
+            if isConnected, !topicFilter.containsNUL { effects.append(.unsubscribe(topicFilter)) }
         case .publish(let message):
             publish(message, &effects)
         case .disconnect:
@@ -249,7 +249,7 @@ package struct MQTTSession: Sendable {
         if !isConnected {
             effects.append(
                 .report(.subscribeFailed(topicFilter: topicFilter, "there is no connection to the broker")))
-        } else if topicFilter.utf8.contains(0) {
+        } else if topicFilter.containsNUL {
             effects.append(.report(.subscribeFailed(topicFilter: topicFilter, "it contains a NUL character")))
         } else {
             effects.append(.subscribe(subscription))
@@ -264,7 +264,7 @@ package struct MQTTSession: Sendable {
                 "\(Self.maximumInFlight) messages are already in flight"
             } else if message.octets > Self.maximumOctetsInFlight - octetsInFlight {
                 "more than 8 MiB would be in flight"
-            } else if message.topicName.utf8.contains(0) {
+            } else if message.topicName.containsNUL {
                 "the topic contains a NUL character"
             } else {
                 nil
@@ -481,4 +481,9 @@ package struct MQTTSession: Sendable {
     /// The interval of upkeep calls. The library sends PINGREQ in a call after the keep-alive time. Four calls in that
     /// time are enough, because a broker waits one and a half times as long.
     private var upkeepInterval: Duration { .nanoseconds(connection.keepAliveSeconds * 1_000_000_000 / 4) }
+}
+
+extension String {
+    /// True if a C string cannot contain the text. A search in `utf8` itself takes ten times as long.
+    fileprivate var containsNUL: Bool { utf8.withContiguousStorageIfAvailable { $0.contains(0) } ?? utf8.contains(0) }
 }

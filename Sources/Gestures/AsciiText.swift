@@ -26,10 +26,12 @@ struct AsciiText {
             limit *= 10
         }
         guard count + length <= memory.count else { return }
-        for place in stride(from: count + length - 1, through: count, by: -1) {
+        count += length
+        var place = count
+        repeat {
+            place -= 1
             memory[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
             rest /= 10
-        }
-        count += length
+        } while rest > 0
     }
 }

@@ -137,25 +137,26 @@ extension SavedTrain.SavedPress {
 extension PressMachine {
     /// Encodes the train; `nil` if there is nothing to restore.
     func saved(by clocks: (instant: Instant, time: UTCTime)?) -> String? {
-        var presses = train
-        switch state {
-        case .released, .undecided, .long: break
-        case .holding(let press, _), .spent(let press): presses = [press]
-        }
-        if presses.isEmpty {
+        if train.isEmpty, pressOutsideTrain == nil {
             guard !usesButtonVerdicts, grammar.verdictMode != nil, clock.reading > 0 else { return nil }
         }
         // Every press is encoded before its rules act, and interpolated texts would take a third of that time.
-        return String(unsafeUninitializedCapacity: 128 + 48 * presses.count) { memory in
+        return String(unsafeUninitializedCapacity: 176 + 48 * train.count) { memory in
             var text = AsciiText(memory)
-            write(presses, by: clocks, to: &text)
+            write(by: clocks, to: &text)
             return text.count
         }
     }
 
-    private func write(
-        _ presses: [Press], by clocks: (instant: Instant, time: UTCTime)?, to text: inout AsciiText
-    ) {
+    /// The press that is down and not in the train. The train is not encoded then, because it is decided.
+    private var pressOutsideTrain: Press? {
+        switch state {
+        case .released, .undecided, .long: nil
+        case .holding(let press, _), .spent(let press): press
+        }
+    }
+
+    private func write(by clocks: (instant: Instant, time: UTCTime)?, to text: inout AsciiText) {
         if let part { text.add(part.rawValue) } else { text.add(UInt8(ascii: "-")) }
         text.add(UInt8(ascii: " "))
         text.add(Int64(clock.bootID))
@@ -163,7 +164,8 @@ extension PressMachine {
         text.add(Int64(clamping: clock.reading))
         text.add(UInt8(ascii: " "))
         switch state {
-        case _ where presses.isEmpty: text.add(UInt8(ascii: "e"))
+        case .released where train.isEmpty, .undecided where train.isEmpty, .long where train.isEmpty:
+            text.add(UInt8(ascii: "e"))
         case .released: text.add(UInt8(ascii: "r"))
         case .undecided, .long: text.add(UInt8(ascii: "d"))
         case .holding(let press, let fired):
@@ -174,22 +176,28 @@ extension PressMachine {
             text.add(min(max(0, hold.age.milliseconds), SavedTrain.maximumAge))
         case .spent: text.add(UInt8(ascii: "s"))
         }
-        for press in presses {
-            text.add(UInt8(ascii: " "))
-            switch press.length {
-            case .short: text.add(UInt8(ascii: "s"))
-            case .long: text.add(UInt8(ascii: "l"))
-            case nil: text.add(UInt8(ascii: "?"))
-            }
-            text.add(min(.longest, clock.moment - press.down))
-            guard let up = press.up else { continue }
-            text.add(UInt8(ascii: "-"))
-            text.add(min(.longest, clock.moment - up))
+        if let pressOutsideTrain {
+            write(pressOutsideTrain, to: &text)
+        } else {
+            for press in train { write(press, to: &text) }
         }
         guard let clocks else { return }
         text.add(UInt8(ascii: " "))
         text.add(UInt8(ascii: "@"))
-        text.add(max(0, (clocks.time + (clock.instant - clocks.instant)).milliseconds))
+        text.add(max(0, clocks.time.advanced(from: clocks.instant, to: clock.instant).milliseconds))
+    }
+
+    private func write(_ press: Press, to text: inout AsciiText) {
+        text.add(UInt8(ascii: " "))
+        switch press.length {
+        case .short: text.add(UInt8(ascii: "s"))
+        case .long: text.add(UInt8(ascii: "l"))
+        case nil: text.add(UInt8(ascii: "?"))
+        }
+        text.add(min(.longest, clock.moment - press.down))
+        guard let up = press.up else { return }
+        text.add(UInt8(ascii: "-"))
+        text.add(min(.longest, clock.moment - up))
     }
 
     /// Restores a train, unless a press has already begun. Its last `up` may have been received by the earlier process

@@ -64,7 +64,7 @@ extension PressMachine {
 
     /// Reports the hold stages that are reached at `moment`, and returns the latest reported stage, or else `after`.
     @discardableResult
-    func reportStages(
+    mutating func reportStages(
         of press: inout Press, after: Ticks, upTo moment: Ticks, into output: inout [RecognisedEvent]
     ) -> Ticks {
         var fired = after
@@ -77,11 +77,13 @@ extension PressMachine {
         return fired
     }
 
+    /// Appends a gesture to the output. It is `mutating` because the machine would be copied for a call of another function.
+    ///
     /// - Parameters:
     ///   - press: the last press of the gesture.
     ///   - first: the number of its first press; `nil` if it has only one.
     ///   - count: how many presses at the start of the train it consists of. If one is queued, the gesture is.
-    func report(
+    mutating func report(
         _ what: RecognisedEvent.Kind, _ press: Press, from first: UInt64? = nil, queuedOf count: Int = 0,
         heldFor: Duration = .zero, isFurtherStage: Bool = false, isLinkLost: Bool = false,
         into output: inout [RecognisedEvent]

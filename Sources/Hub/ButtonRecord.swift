@@ -1,6 +1,5 @@
 import ButtonModel
 import Buttons
-import Gestures
 import MQTTTopics
 
 /// The state of one known button while the program runs. The members of `stored` are members of the record.
@@ -34,49 +33,22 @@ struct ButtonRecord: Hashable, Sendable {
         set { stored[keyPath: path] = newValue }
     }
 
-    mutating func wasSeen(at now: Instant) {
-        lastSeen = now
-        hasUnrecordedSighting = true
-    }
-
-    /// Counts an event, and gives it its sequence number if messages about it are published.
-    ///
-    /// - Parameters:
-    ///   - kind: the kind of its messages; `nil` if there are none.
-    ///   - isAwaited: whether the end of the messages is awaited.
-    mutating func count(_ event: RecognisedEvent, _ kind: Hub.Reports.Message.Kind?, isAwaited: Bool) {
-        if event.kind == .down { countPress() }
-        if let kind { giveOutNumber(messageCount: isAwaited ? kind.messageCount : 0) }
-    }
-
-    private mutating func countPress() { stored.pressCount = stored.pressCount.next }
-
-    /// - Parameter messageCount: the number of messages whose end is awaited.
-    private mutating func giveOutNumber(messageCount: Int) {
-        stored.sequence = stored.sequence.next
-        watermark.opened(stored.sequence.value, messageCount: messageCount)
-    }
-
-    /// Returns the record of everything that was handled so far, which counts as recorded from now on.
-    ///
-    /// - Parameters:
-    ///   - recogniser: the button's undecided press train.
-    ///   - wallClock: the wall time of an instant; `nil` if the clock is not believable.
-    mutating func takeProgress(recogniser: String, wallClock: (Instant) -> UTCTime?) -> StoreChange {
-        let acknowledged = acknowledgedSequence
-        watermark.recorded = acknowledged
-        return .progress(
-            stored.identity.id, stored.cursor, recogniser: recogniser, pressCount: stored.pressCount,
-            sequence: stored.sequence, publishWatermark: acknowledged, seen: takeSighting(wallClock: wallClock))
-    }
-
-    /// When the button was last heard of, unless that is recorded; it counts as recorded from now on.
-    ///
-    /// - Parameter wallClock: the wall time of an instant; `nil` if the clock is not believable.
-    mutating func takeSighting(wallClock: (Instant) -> UTCTime?) -> UTCTime? {
-        guard hasUnrecordedSighting, let seen = lastSeen, let time = wallClock(seen) else { return nil }
-        hasUnrecordedSighting = false
-        return time
+    /// What a press changes.
+    var progress: ButtonProgress {
+        get {
+            ButtonProgress(
+                button: stored.identity.id, cursor: stored.cursor, pressCount: stored.pressCount,
+                sequence: stored.sequence, watermark: watermark, lastSeen: lastSeen,
+                hasUnrecordedSighting: hasUnrecordedSighting)
+        }
+        set {
+            stored.cursor = newValue.cursor
+            stored.pressCount = newValue.pressCount
+            stored.sequence = newValue.sequence
+            watermark = newValue.watermark
+            lastSeen = newValue.lastSeen
+            hasUnrecordedSighting = newValue.hasUnrecordedSighting
+        }
     }
 
     /// The largest sequence number up to which all messages are published or given up.

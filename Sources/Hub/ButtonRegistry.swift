@@ -113,7 +113,7 @@ struct ButtonRegistry: Sendable {
     mutating func stateReported(_ button: ButtonID, _ state: ButtonState, at now: Instant) -> ButtonChange {
         let before = records[button]?.state
         records[button]?.state = state
-        if (before == .ready) != (state == .ready) { records[button]?.wasSeen(at: now) }
+        if (before == .ready) != (state == .ready) { records[button]?.progress.wasSeen(at: now) }
         return ButtonChange(button: button, fact: .state(state, before: before))
     }
 
@@ -278,7 +278,13 @@ struct ButtonRegistry: Sendable {
 
     // MARK: Events
 
-    mutating func wasSeen(_ button: ButtonID, at now: Instant) { records[button]?.wasSeen(at: now) }
+    /// What a press changes in the record of a button; `nil` for an unknown button, and one that comes from a flicd.
+    func ownProgress(of button: ButtonID) -> ButtonProgress? {
+        guard let place = records.index(forKey: button), records.values[place].stored.source == nil else { return nil }
+        return records.values[place].progress
+    }
+
+    mutating func wasSeen(_ button: ButtonID, at now: Instant) { records[button]?.progress.wasSeen(at: now) }
 
     /// The events or movements of one notification are handled.
     func notificationHandled(_ button: ButtonID) -> ButtonChange { ButtonChange(button: button, fact: .activity) }
@@ -286,27 +292,26 @@ struct ButtonRegistry: Sendable {
     /// The events up to this cursor are handled.
     mutating func handled(_ button: ButtonID, upTo cursor: EventCursor) { records[button]?.cursor = cursor }
 
-    /// Counts an event of a button (`ButtonRecord.count`).
+    /// Counts an event of a button (`ButtonProgress.count`).
     mutating func count(_ event: RecognisedEvent, _ kind: Hub.Reports.Message.Kind?, isAwaited: Bool) {
-        records[event.button]?.count(event, kind, isAwaited: isAwaited)
+        records[event.button]?.progress.count(event, kind, isAwaited: isAwaited)
     }
 
     /// Returns the record of everything that was handled so far, which counts as recorded from now on.
     ///
     /// - Parameters:
     ///   - recogniser: the button's undecided press train.
-    ///   - wallClock: the wall time of an instant; `nil` if the clock is not believable.
     mutating func takeProgress(
-        of button: ButtonID, recogniser: String, wallClock: (Instant) -> UTCTime?
+        of button: ButtonID, recogniser: String, wallClock: BelievableClock
     ) -> StoreChange? {
-        records[button]?.takeProgress(recogniser: recogniser, wallClock: wallClock)
+        records[button]?.progress.take(recogniser: recogniser, wallClock: wallClock)
     }
 
     /// When the button was last heard of, unless that is recorded; it counts as recorded from now on.
     ///
     /// - Parameter wallClock: the wall time of an instant; `nil` if the clock is not believable.
-    mutating func takeSighting(of button: ButtonID, wallClock: (Instant) -> UTCTime?) -> UTCTime? {
-        records[button]?.takeSighting(wallClock: wallClock) ?? nil
+    mutating func takeSighting(of button: ButtonID, wallClock: BelievableClock) -> UTCTime? {
+        records[button]?.progress.takeSighting(wallClock: wallClock) ?? nil
     }
 
     // MARK: Publish watermark

@@ -20,25 +20,26 @@ extension Hub {
     /// packet, and leaves these effects out of its effects. So all that decides is decided in one place, and what is decided
     /// early is compared with it at each press.
     ///
+    /// It is `mutating` because the hub, which has 20 KB, would be copied for a call of another function.
+    ///
     /// - Returns: `nil` unless the packet is one event of one press, and everything that it starts is known in advance, and the
     ///   store and the broker have no fault.
-    func earlyEffects(of packet: ButtonManager.Input, at now: Instant) -> [Effect]? {
+    mutating func earlyEffects(of packet: ButtonManager.Input, at now: Instant) -> [Effect]? {
         guard findsEarlyEffects, !hasMistakenPreview, feed == nil, lifecycle.isRunning, journal.fault == nil,
             broker.sendsAtOnce,
             buttonInputs.isEmpty, let (event, cursor) = buttonSource.preview(packet, at: now),
-            var record = buttons[event.button],
-            record.stored.source == nil, let preview = rules.preview(event, at: now)
+            var progress = buttons.ownProgress(of: event.button), let preview = rules.preview(event, at: now)
         else { return nil }
-        record.wasSeen(at: now)
+        progress.wasSeen(at: now)
         for recognised in preview.recognised {
-            record.count(recognised, Reports.Message.Kind(of: recognised, isFresh: true), isAwaited: true)
+            progress.count(recognised, Reports.Message.Kind(of: recognised, isFresh: true), isAwaited: true)
         }
-        record.stored.cursor = cursor
+        progress.cursor = cursor
         var identifiers = identifiers
         let token = identifiers.recordToken()
         var changes: [StoreChange] = []
         changes.reserveCapacity(1 + preview.runs.count)
-        changes.append(record.takeProgress(recogniser: preview.train, wallClock: believableClock))
+        changes.append(progress.take(recogniser: preview.train, wallClock: believableClock))
         let startedAt = wallClock(at: now)
         for run in preview.runs {
             changes.append(
@@ -48,7 +49,7 @@ extension Hub {
                 ))
         }
         var effects: [Effect] = []
-        effects.reserveCapacity(preview.runs.reduce(2) { $0 + $1.actions.count })
+        effects.reserveCapacity(2 + preview.runs.count)
         effects.append(.record(token, changes))
         for run in preview.runs {
             for action in run.actions { effects.append(earlyEffect(of: action, &identifiers)) }

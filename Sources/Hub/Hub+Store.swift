@@ -50,15 +50,7 @@ extension Hub {
         }
     }
 
-    /// The wall time of an instant; `nil` while the clock is not set, and for a time before this version was built.
-    var believableClock: (Instant) -> UTCTime? {
-        let (clock, builtAt) = (clock, configuration.builtAt)
-        return { instant in
-            guard let clock else { return nil }
-            let time = clock.utc.advanced(from: clock.at, to: instant)
-            return time >= builtAt ? time : nil
-        }
-    }
+    var believableClock: BelievableClock { BelievableClock(clock: clock, builtAt: configuration.builtAt) }
 
     // MARK: Publish watermarks
 

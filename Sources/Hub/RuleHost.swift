@@ -106,7 +106,7 @@ struct RuleHost: Sendable {
 
     /// The runs that an event of a button will start, without changing anything; `nil` if they are not known before the
     /// event is handled.
-    func preview(_ event: ButtonEvent, at now: Instant) -> PressPreview? {
+    mutating func preview(_ event: ButtonEvent, at now: Instant) -> PressPreview? {
         guard !isCarryingOut, inputs.isEmpty else { return nil }
         return engine.preview(event, at: now)
     }

@@ -140,9 +140,11 @@ package struct StoredRun: Hashable, Sendable {
 ///
 /// Each case contains the final value, so that applying a change twice has no further effect. A change of a button that is
 /// not stored has no effect, because the button may have been removed in the same transaction.
+///
+/// Large values are stored indirectly, because each press moves its changes several times.
 package enum StoreChange: Hashable, Sendable {
     /// Adds the button, or replaces everything that is stored of it.
-    case putButton(StoredButton)
+    indirect case putButton(StoredButton)
     /// Removes the button. Its runs remain until they end.
     case removeButton(ButtonID)
     /// The record of events: the counters and the undecided press train after them. A new boot id also resets
@@ -154,12 +156,12 @@ package enum StoreChange: Hashable, Sendable {
     /// Adds the run, and makes `nextRun` larger than its id.
     case runStarted(StoredRun)
     case runEnded(UInt64)
-    case rules(RuleStateChange)
+    indirect case rules(RuleStateChange)
     case battery(ButtonID, millivolts: Int, measuredAt: UTCTime, isLow: Bool)
     case batteryPercentage(ButtonID, Int, measuredAt: UTCTime, isLow: Bool)
-    case settings(ButtonID, ButtonSettings)
+    indirect case settings(ButtonID, ButtonSettings)
     case fact(ButtonID, StoredFact)
-    case feed(FeedChange)
+    indirect case feed(FeedChange)
 }
 
 /// The place where changes are while the database cannot record them.

@@ -77,7 +77,7 @@ package struct HCIRadio: Sendable {
 
     /// The notification that `handle` will report for an HCI packet, without changing the radio; `nil` if only `handle`
     /// knows it.
-    package func preview(_ packet: [UInt8]) -> (link: LinkID, value: ArraySlice<UInt8>)? {
+    package mutating func preview(_ packet: [UInt8]) -> (link: LinkID, value: ArraySlice<UInt8>)? {
         guard let notification = host.preview(packet), let place = place(of: notification.handle) else { return nil }
         // A span gives access to the properties of the link without a copy of all of it.
         let links = links.span

@@ -111,7 +111,7 @@ package struct RadioFleet: Sendable {
     package func holdsBackData(for id: LinkID) -> Bool { self[id.radio].holdsBackData(for: id) }
 
     /// The notification that `handle` will report for an input, without changing the radio; `nil` if only `handle` knows it.
-    package func preview(_ input: RadioInput, of id: RadioID) -> (link: LinkID, value: ArraySlice<UInt8>)? {
+    package mutating func preview(_ input: RadioInput, of id: RadioID) -> (link: LinkID, value: ArraySlice<UInt8>)? {
         id == .first ? first.preview(input) : others[Int(id.rawValue) - 1].preview(input)
     }
 

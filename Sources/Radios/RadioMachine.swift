@@ -75,7 +75,7 @@ package struct RadioMachine: Sendable {
     package func holdsBackData(for id: LinkID) -> Bool { choice == .hci && hci.holdsBackData(for: id) }
 
     /// The notification that `handle` will report for an input, without changing the radio; `nil` if only `handle` knows it.
-    package func preview(_ input: RadioInput) -> (link: LinkID, value: ArraySlice<UInt8>)? {
+    package mutating func preview(_ input: RadioInput) -> (link: LinkID, value: ArraySlice<UInt8>)? {
         switch input {
         case .received(let packet): choice == .hci ? hci.preview(packet) : nil
         case .bus(.received(let id, let value)): choice == .bluez ? bluez.preview(id, value) : nil

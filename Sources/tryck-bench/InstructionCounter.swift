@@ -48,8 +48,11 @@ struct InstructionCounter {
         for name in profileNames {
             guard let file = try? FileText(reading: directory + "/" + name) else { continue }
             let text = String(decoding: file.octets, as: UTF8.self)
-            // A run was started: `RunScheduler.enqueue`.
-            guard text.contains("RunSchedulerV7enqueue") || text.contains("earlyEffects") else { continue }
+            // A run was started: `RunScheduler.enqueue`. callgrind counts from the last `read` on, so the profile must contain
+            // the radio's transport. Otherwise something else was read before the message was written.
+            guard text.contains("RunSchedulerV7enqueue") || text.contains("earlyEffects"),
+                text.contains("H4StreamTransportC8received")
+            else { continue }
             return InstructionProfile(text)
         }
         return nil

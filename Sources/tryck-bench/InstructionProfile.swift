@@ -65,7 +65,9 @@ struct InstructionProfile {
     /// System calls that a press must not wait for: those of the disk, and the creation of threads.
     var slowCalls: Int {
         callCount(of: [
-            "pwrite64", "pwrite", "fsync", "fdatasync", "sync_file_range", "clone", "clone3", "pthread_create",
+            "pwrite64", "pwrite", "pread64", "pread", "fsync", "fdatasync", "sync_file_range", "open", "open64",
+            "openat",
+            "ftruncate64", "rename", "unlink", "clone", "clone3", "pthread_create", "posix_spawn", "fork", "vfork",
         ])
     }
 
@@ -73,8 +75,9 @@ struct InstructionProfile {
     var systemCalls: Int {
         callCount(of: [
             "epoll_wait", "epoll_ctl", "timerfd_settime", "ioctl", "recv", "recvmsg", "getsockopt", "setsockopt",
-            "madvise",
-            "mmap", "munmap", "sched_yield", "syscall", "poll", "fcntl", "fcntl64", "eventfd_write",
+            "madvise", "futex", "select", "nanosleep", "clock_nanosleep", "sendmsg", "writev", "lseek64", "close",
+            "stat64",
+            "fstat64", "mmap", "munmap", "sched_yield", "syscall", "poll", "fcntl", "fcntl64", "eventfd_write",
         ]) + slowCalls
     }
 }

@@ -53,6 +53,24 @@ struct TimeTests {
         }
     }
 
+    @Test(
+        "a duration in nanoseconds is its seconds and the rest of it, without the part of a nanosecond",
+        arguments: UInt64(0)..<50)
+    func nanoseconds(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<200 {
+            let duration = Duration(
+                secondsComponent: .random(in: .min ... .max, using: &random)
+                    >> Int64.random(in: 0..<64, using: &random),
+                attosecondsComponent: .random(in: -999_999_999_999_999_999...999_999_999_999_999_999, using: &random))
+            let (seconds, attoseconds) = duration.components
+            let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+            let expected =
+                overflow ? (seconds < 0 ? -.max : .max) : scaled.addingSaturating(attoseconds / 1_000_000_000)
+            #expect(duration.nanoseconds == expected)
+        }
+    }
+
     @Test("adding a duration to an instant and subtracting it again gives the instant", arguments: UInt64(0)..<50)
     func arithmetic(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

@@ -74,7 +74,7 @@ struct Conversation {
     /// Passes over the effects that the test does not name.
     mutating func passOver() { effects = [] }
 
-    func preview(_ input: ButtonManager.Input) -> (event: ButtonEvent, cursor: EventCursor)? {
+    mutating func preview(_ input: ButtonManager.Input) -> (event: ButtonEvent, cursor: EventCursor)? {
         manager.preview(input, at: now)
     }
 

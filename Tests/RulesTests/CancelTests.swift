@@ -64,6 +64,7 @@ struct CancelTests {
         engine.preparePlan(of: House.kitchen)
         var button = FakeButton(House.kitchen)
         guard case .pressed(let events) = button.down(at: talk.now), let event = events.first else { return }
-        #expect(engine.preview(event, at: talk.now) == nil)
+        let preview = engine.preview(event, at: talk.now)
+        #expect(preview == nil)
     }
 }

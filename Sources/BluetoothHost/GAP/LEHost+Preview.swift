@@ -15,7 +15,7 @@ extension LEHost {
     /// - Returns: `nil` unless the packet is ACL data of a link that exists, and contains exactly one L2CAP frame with a
     ///   Handle Value Notification of at most the default ATT_MTU.
     /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 5.4.2; Vol 3, Part A, 3.1; Vol 3, Part F, 3.4.7.1.
-    package func preview(_ packet: [UInt8]) -> NotificationPreview? {
+    package mutating func preview(_ packet: [UInt8]) -> NotificationPreview? {
         guard state == .ready, packet.count > Self.notificationHeaderLength,
             packet.count <= Self.notificationHeaderLength + Int(ATTPDU.minimumMTU) - 3
         else { return nil }

@@ -99,18 +99,23 @@ struct EventCode: Hashable, Sendable {
     }
 }
 
+extension EventNotification.Item {
+    static let length = 7
+
+    init(_ reader: inout ByteReader) throws(Truncated) {
+        ticks = try reader.uint48()
+        let bits = try reader.uint8()
+        code = EventCode(rawValue: bits)
+        wasQueued = bits & 0x10 != 0
+        wasQueuedLast = bits & 0x20 != 0
+    }
+}
+
 extension EventNotification {
     init(_ reader: inout ByteReader) throws(Truncated) {
         eventCount = try reader.uint32()
         items = []
-        while reader.remainingCount >= 7 {
-            let ticks = try reader.uint48()
-            let bits = try reader.uint8()
-            items.append(
-                Item(
-                    ticks: ticks, code: EventCode(rawValue: bits), wasQueued: bits & 0x10 != 0,
-                    wasQueuedLast: bits & 0x20 != 0))
-        }
+        while reader.remainingCount >= Item.length { items.append(try Item(&reader)) }
     }
 
     func write(to writer: inout ByteWriter) {

@@ -9,7 +9,9 @@ extension ButtonSession {
     ///
     /// - Returns: `nil` unless the value is a complete packet of a Flic 2 with exactly one new event that is not late. For all
     ///   other values only `handle` knows the result.
-    package func preview(_ value: ArraySlice<UInt8>, at now: Instant) -> (event: ButtonEvent, cursor: EventCursor)? {
+    package mutating func preview(_ value: ArraySlice<UInt8>, at now: Instant) -> (
+        event: ButtonEvent, cursor: EventCursor
+    )? {
         guard case .ready(let ready) = state, dialect == .flic2, !isDuo, ready.duoStream == nil, assembler.isEmpty,
             value.count == Self.singleEventLength, let first = value.first,
             FrameHeader.isCompletePacket(first, ofConnection: connectionID),
@@ -17,11 +19,11 @@ extension ButtonSession {
         else { return nil }
         var reader = ByteReader(packet)
         guard let opcode = try? reader.uint8(), opcode == ButtonPacket.buttonEventOpcode,
-            let notification = try? EventNotification(&reader), let item = notification.items.first, !item.wasQueued
+            let counter = try? reader.uint32(), let item = try? EventNotification.Item(&reader), !item.wasQueued
         else { return nil }
         var intake = intake
         let reported = ButtonEvent(
-            button: intake.button, bootID: intake.cursor.bootID, counter: notification.eventCount, step: item.code.step,
+            button: intake.button, bootID: intake.cursor.bootID, counter: counter, step: item.code.step,
             ticks: item.ticks, wasQueuedLast: item.wasQueuedLast)
         guard let event = intake.accept(reported, at: now), !event.wasQueued else { return nil }
         return (event, intake.cursor)

@@ -38,7 +38,8 @@ struct ButtonSource: Sendable {
     mutating func followRecording() { origin = .recording }
 
     /// The event that handling a packet will report (`ButtonManager.preview`); `nil` while reports are replayed.
-    func preview(_ packet: ButtonManager.Input, at now: Instant) -> (event: ButtonEvent, cursor: EventCursor)? {
+    mutating func preview(_ packet: ButtonManager.Input, at now: Instant) -> (event: ButtonEvent, cursor: EventCursor)?
+    {
         guard !followsRecording else { return nil }
         return manager.preview(packet, at: now)
     }

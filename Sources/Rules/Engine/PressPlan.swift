@@ -42,19 +42,10 @@ struct PressPlan: Sendable {
         var rateLimit: Rule.Rate
         var trigger: Trigger?
         var conditions: [Condition]
-        var actions: [PlannedAction]
-
-        /// True if the facts of the event are needed to decide what the run does.
-        var dependsOnFacts: Bool {
-            !conditions.isEmpty || actions.contains { if case .step = $0 { true } else { false } }
-        }
-    }
-
-    enum PlannedAction: Sendable {
-        /// An action without expressions.
-        case action(Action)
-        /// A step whose action is evaluated when the event arrives.
-        case step(ActionStep)
+        /// The steps that perform the actions; never empty.
+        var steps: [ActionStep]
+        /// The actions; `nil` if the facts of the event are needed to decide whether or how they are performed.
+        var constantActions: [Action]?
     }
 
     /// The maximum number of actions of a rule. It is far below the limit for a run without waiting.
@@ -82,7 +73,7 @@ extension PressPlan.PlannedRule {
     /// at once than actions and storing its start.
     fileprivate init?(_ match: RuleIndex.Match, _ rule: Rule, of button: ButtonID) {
         guard rule.cooldown == .zero, !rule.isFallback, !rule.isDryRun, rule.onRestart == .drop,
-            rule.conditions.allSatisfy(\.isKnownBeforePress), let actions = Self.actions(of: rule), !actions.isEmpty
+            rule.conditions.allSatisfy(\.isKnownBeforePress), let steps = Self.steps(of: rule), !steps.isEmpty
         else { return nil }
         self.rule = match.rule
         id = rule.id
@@ -90,26 +81,24 @@ extension PressPlan.PlannedRule {
         rateLimit = rule.rateLimit
         trigger = rule.triggers.indices.contains(match.trigger) ? rule.triggers[match.trigger] : nil
         conditions = rule.conditions
-        self.actions = actions
+        self.steps = steps
+        guard conditions.isEmpty, steps.allSatisfy({ $0.isLiteral }) else { return }
+        var values = StepValues(environment: EvaluationContext(), rule: id)
+        constantActions = try? steps.map { try $0.action(&values) }
     }
 
-    /// The actions that a run of the rule performs before it waits or ends; `nil` if they are not known in advance.
-    private static func actions(of rule: Rule) -> [PressPlan.PlannedAction]? {
-        var values = StepValues(environment: EvaluationContext(), rule: rule.id)
-        var actions: [PressPlan.PlannedAction] = []
+    /// The steps that a run of the rule begins before it waits or ends; `nil` if their actions are not known in advance.
+    private static func steps(of rule: Rule) -> [ActionStep]? {
+        var steps: [ActionStep] = []
         for step in rule.steps where step.isEnabled {
             guard case .perform(let action) = step.action, action.isKnownBeforePress,
-                actions.count < PressPlan.maximumActions
+                steps.count < PressPlan.maximumActions
             else { return nil }
-            if action.isLiteral, let literal = try? action.action(&values) {
-                actions.append(.action(literal))
-            } else {
-                actions.append(.step(action))
-            }
+            steps.append(action)
             // The run waits for the result of every action but a message with QoS 0.
             guard case .publish(let publish) = action, publish.qos == 0 else { break }
         }
-        return actions
+        return steps
     }
 }
 

@@ -38,8 +38,10 @@ extension RuleEngine {
     /// The runs that `handle(.pressed([event]))` will start, and all actions that they will perform at once, without changing
     /// anything. `handle` must follow with the same event at the same time.
     ///
+    /// It is `mutating` because the engine would be copied for a call of another function.
+    ///
     /// - Returns: `nil` if the event starts no run, or if only `handle` knows what it starts.
-    package func preview(_ event: ButtonEvent, at now: Instant) -> PressPreview? {
+    package mutating func preview(_ event: ButtonEvent, at now: Instant) -> PressPreview? {
         guard !isStopped, isActing, initialEffects.isEmpty, world.brokerIsConnected, event.part == nil,
             !event.wasQueued,
             scheduler.isUndisturbed, kept.isEmpty(for: event.button),
@@ -48,67 +50,55 @@ extension RuleEngine {
                 event, at: now, by: world.plausibleClock.map { (instant: $0.at, time: $0.utc) })
         else { return nil }
         var runs: [PressPreview.PreviewedRun] = []
-        var started: [Int] = []
-        for recognised in recognised {
-            guard !recognised.facts.wasQueued, let kind = PressPlan.Kind(recognised.kind), let rules = plan[kind] else {
-                return nil
-            }
+        // Events and rules are read in their places, because copies of them take as long as the decision.
+        for event in recognised.indices {
+            guard !recognised[event].facts.wasQueued, let kind = PressPlan.Kind(recognised[event].kind),
+                let rules = plan[kind]
+            else { return nil }
             switch kind {
             // The end of a press ends `repeat: while: held` in runs in progress.
             case .up, .holdRelease: guard scheduler.runs.isEmpty else { return nil }
             case .down, .click, .doubleClick: break
             }
-            var event: Event?
-            for rule in rules where world.rules[rule.rule].isEnabled {
-                switch scheduler.admission(of: rule, after: started.count, at: now) {
+            // The event with its facts, once a rule needs them; an optional of its size takes longer than an array.
+            var facts: [Event] = []
+            for rule in rules.indices where world.rules[rules[rule].rule].isEnabled {
+                switch scheduler.admission(of: rules[rule].group, rules[rule].rateLimit, after: runs.count, at: now) {
                 case .stops: continue
                 case .unknown: return nil
                 case .starts: break
                 }
-                guard !started.contains(rule.rule) else { return nil }
-                var cause: RunCause?
-                if rule.dependsOnFacts {
-                    let made = event ?? self.event(recognised, at: now)
-                    event = made
-                    cause = made.cause(for: rule.trigger)
-                    guard holds(rule.conditions, cause, of: made, at: now) else { continue }
+                guard !runs.contains(where: { $0.rule == rules[rule].id }) else { return nil }
+                var actions = rules[rule].constantActions
+                if actions == nil {
+                    if facts.isEmpty { facts.append(self.event(recognised[event], at: now)) }
+                    let cause = facts[0].cause(for: rules[rule].trigger)
+                    guard holds(rules[rule].conditions, cause, of: facts[0], at: now) else { continue }
+                    actions = self.actions(of: rules[rule], cause, at: now)
                 }
-                guard let actions = actions(of: rule, cause, at: now) else { return nil }
-                let run = RunID(rawValue: scheduler.nextRun.rawValue &+ UInt64(started.count))
-                started.append(rule.rule)
-                runs.append(PressPreview.PreviewedRun(run: run, rule: rule.id, actions: actions))
+                guard let actions else { return nil }
+                let run = RunID(rawValue: scheduler.nextRun.rawValue &+ UInt64(runs.count))
+                runs.append(PressPreview.PreviewedRun(run: run, rule: rules[rule].id, actions: actions))
             }
         }
         return runs.isEmpty ? nil : PressPreview(recognised: recognised, train: train, runs: runs)
     }
 
-    private func holds(_ conditions: [Condition], _ cause: RunCause?, of event: Event, at now: Instant) -> Bool {
-        guard !conditions.isEmpty, let cause else { return true }
+    private func holds(_ conditions: [Condition], _ cause: RunCause, of event: Event, at now: Instant) -> Bool {
+        guard !conditions.isEmpty else { return true }
         var snapshot = snapshot(for: event, at: now)
         snapshot.trigger.id = cause.facts.id
         return world.evaluate(on: conditions, in: &snapshot, time: cause.at, isExplaining: false).holds
     }
 
-    /// - Parameter cause: `nil` if no action depends on it.
     /// - Returns: `nil` if an action cannot be evaluated, so that its step fails.
-    private func actions(of rule: PressPlan.PlannedRule, _ cause: RunCause?, at now: Instant) -> [Action]? {
+    private func actions(of rule: PressPlan.PlannedRule, _ cause: RunCause, at now: Instant) -> [Action]? {
+        var values = StepValues(
+            environment: world.environment(for: cause.facts, time: world.wallClock(at: now), at: now), rule: rule.id)
         var actions: [Action] = []
-        actions.reserveCapacity(rule.actions.count)
-        var values: StepValues?
-        for planned in rule.actions {
-            switch planned {
-            case .action(let action): actions.append(action)
-            case .step(let step):
-                guard let cause else { return nil }
-                var made =
-                    values
-                    ?? StepValues(
-                        environment: world.environment(for: cause.facts, time: world.wallClock(at: now), at: now),
-                        rule: rule.id)
-                guard let action = try? step.action(&made) else { return nil }
-                values = made
-                actions.append(action)
-            }
+        for step in rule.steps {
+            guard let action = try? step.action(&values) else { return nil }
+            actions.append(action)
         }
         return actions
     }
@@ -127,10 +117,12 @@ extension RunScheduler {
     }
 
     /// - Parameter count: the number of runs that the event has started before this one.
-    fileprivate func admission(of rule: PressPlan.PlannedRule, after count: Int, at now: Instant) -> Admission {
+    fileprivate func admission(
+        of group: ConcurrencyGroupID, _ rateLimit: Rule.Rate, after count: Int, at now: Instant
+    ) -> Admission {
         guard self.count + count < RunScheduler.maximumRuns else { return .unknown }
-        guard let index = groups.index(forKey: rule.group) else { return .starts }
-        return groups.values[index].admission(rule.rateLimit, at: now)
+        guard let index = groups.index(forKey: group) else { return .starts }
+        return groups.values[index].admission(rateLimit, at: now)
     }
 }
 
