@@ -209,10 +209,15 @@ package struct EngineLeadership: Sendable {
         case .silence: vacate(at: now)
         case .pause: claimIfVacant(at: now)
         case .claim: lead(continues: false, at: now)
-        case .state where state == .standingBy: sayPresent(at: now)
         case .state:
-            if siteTerm > term { raiseTerm(at: now) }
-            sayOnline(at: now)
+            // A deadline that was due at the same time may have ended the state that this one belongs to.
+            switch state {
+            case .standingBy: sayPresent(at: now)
+            case .leading:
+                if siteTerm > term { raiseTerm(at: now) }
+                sayOnline(at: now)
+            case .claiming, .fenced: break
+            }
         case .namesake: noteNamesake(nil)
         case .fence:
             effects.append(.stop)

@@ -273,6 +273,16 @@ struct EngineLeadershipTests {
         #expect(talk.given(.timerFired).contains(.publish(message)))
     }
 
+    @Test("a stand-by whose timer fires late claims, and does not say online")
+    func lateTimer() {
+        var talk = Self.standingBy()
+        talk.wait(.seconds(9))
+        talk.given(.timerFired)
+        // The silence of the leader is due after 10 s, and the next presence after 12 s.
+        talk.wait(.seconds(4))
+        talk.when(.timerFired, expect: .record(term: 8), Self.claims(8, "a2"), .setTimer(talk.now + .seconds(1)))
+    }
+
     @Test("a leader that ends in order claims for its stand-by, which leads at once")
     func handOver() {
         var leader = Self.leading()

@@ -150,8 +150,18 @@ struct EnginesWorld {
         engines[index].stoppedAt = nil
     }
 
+    /// True if the site knows of all claims that the broker retains. Only then may the broker forget them: otherwise they may be on
+    /// the disk of one engine only, and another one would act again.
+    private var areClaimsKnown: Bool {
+        Self.buttons.allSatisfy { button in
+            let payload = network.broker.retainedPayload(of: "\(Self.topic)/feed/\(button)/cursor") ?? []
+            let claim = try? FeedCursor(parsing: payload)
+            return claim?.number ?? 0 <= site.facts[button]?.claimed ?? 0
+        }
+    }
+
     mutating func killBroker(isForgetful: Bool) {
-        if !isForgetful { network.handle(.save, at: now) }
+        if !isForgetful || !areClaimsKnown { network.handle(.save, at: now) }
         network.handle(.killed, at: now)
         for client in network.takeClosed() { lost(client) }
     }
