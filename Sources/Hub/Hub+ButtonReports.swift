@@ -96,7 +96,8 @@ extension Hub {
         case .sessionFailed(let button, let reason, let advice):
             completePress(at: now)
             advanceFlicdServer(.linkFailed(button, reasonName: reason), at: now)
-            log(.warning, "\(label(of: button)): the session failed (\(reason)); the pairing is kept. \(advice)")
+            let sentence = "\(label(of: button)): the session failed (\(reason)); the pairing is kept. \(advice)"
+            log(.failedSession, .warning, sentence, at: now)
             broadcast(.sessionFailed(name(of: button), reason: reason, advice: advice))
         case .anomaly(let text): log(.debug, text)
         }
