@@ -143,6 +143,7 @@ struct Diagnosis: Hashable, Sendable {
     /// be better.
     private var sharing: Finding? {
         guard seen.usesAdapter else { return nil }
+        if let crowded { return crowded }
         let others =
             seen.adapters.count > 1 ? " With \(seen.adapters.count) adapters, each can be used in either way" : ""
         let isShared: Bool =
@@ -172,6 +173,23 @@ struct Diagnosis: Hashable, Sendable {
                 """
             }
         return .ok(.sharing, (sentence + others).asSentence)
+    }
+
+    /// A radio that BlueZ shares, and that has links to some of its buttons only. BlueZ does not tell how many links its adapter
+    /// can have, so Tryck does not know whether the others have no link because there is no room. The smallest adapters have three.
+    private var crowded: Finding? {
+        for radio in status?["radios"]?.arrayValue ?? [] where radio.text("kind") == "bluez" {
+            let (links, count) = (radio["links"]?.integerValue ?? 0, Int64(radio["buttons"]?.arrayValue?.count ?? 0))
+            guard links >= 3, links < count, radio["limit"]?.integerValue == nil else { continue }
+            return .warning(
+                .sharing,
+                """
+                \(links) of \(count) buttons are connected, and BlueZ does not tell how many this adapter can connect. If presses \
+                of the others come late, write the number in tryck.yaml, so that buttons take turns: \
+                bluetooth: {max_connections: \(links)}
+                """, mend: "tryck buttons")
+        }
+        return nil
     }
 
     /// The signal strength in dBm below which a link does not last. Several radios do not connect to a button that they

@@ -7,8 +7,8 @@ package import Reactor
 
 /// Writes the files of a history, which `HistoryWriter` decides.
 ///
-/// Everything happens on a helper thread, one second after the first of the changes that wait, so that a slow disk delays nothing
-/// else. The files are not synced, so up to two seconds are lost when the process is killed.
+/// Everything happens on a helper thread, one second after the first of the changes that wait, or earlier if they are long, so
+/// that a slow disk delays nothing else. The files are not synced, so up to two seconds are lost when the process is killed.
 @ReactorActor
 package final class HistoryEdge {
     package enum Event: Hashable, Sendable {
@@ -25,6 +25,9 @@ package final class HistoryEdge {
     package nonisolated static let directoryName = "history"
     /// The delay in nanoseconds before a helper thread writes.
     private static let delay: Int64 = 1_000_000_000
+    /// The octets of lines that wait above which a helper thread writes without a delay, because clients of the broker can
+    /// cause lines at any rate.
+    nonisolated static let longestDelayed = 1 << 20
     /// The limit in octets for lines that wait while a helper thread is writing.
     private static let maximumWaiting = 4 << 20
 
@@ -33,7 +36,8 @@ package final class HistoryEdge {
     private let happened: @ReactorActor (Event) -> Void
     private let disk: HistoryDisk
     private var waiting: [HistoryDisk.Order] = []
-    private var waitingLength = 0
+    /// The length of the lines that wait, in octets.
+    private(set) var waitingLength = 0
     private var isWriting = false
     private var timer: Timer?
     /// True if lines are dropped until the next segment.
@@ -79,6 +83,7 @@ package final class HistoryEdge {
         length += octets.count
         waitingLength += octets.count
         add(.write(octets))
+        if waitingLength > Self.longestDelayed { startWriting() }
     }
 
     /// Writes everything that waits, closes the file, and waits until the disk has it.
@@ -99,6 +104,7 @@ package final class HistoryEdge {
     private func startWriting() {
         guard !isWriting, !waiting.isEmpty else { return }
         isWriting = true
+        timer?.cancel()
         disk.add(waiting)
         (waiting, waitingLength) = ([], 0)
         loop.offload { [disk] in
@@ -111,7 +117,11 @@ package final class HistoryEdge {
     private func finishWriting(_ fault: HistoryDisk.Fault?) {
         isWriting = false
         if let fault { fail(fault.reason, fault.length) }
-        if !waiting.isEmpty { timer?.set(at: loop.nanosecondsSinceBoot + Self.delay) }
+        if waitingLength > Self.longestDelayed {
+            startWriting()
+        } else if !waiting.isEmpty {
+            timer?.set(at: loop.nanosecondsSinceBoot + Self.delay)
+        }
         if fault == nil { happened(.written) }
     }
 

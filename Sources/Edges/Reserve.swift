@@ -23,7 +23,7 @@ package struct RingPosition: Hashable, Sendable {
 /// The file is filled with zeros when it is created, so later writes to it need no space on the disk. The changes are
 /// applied to the database when it can be written again, at the next start at the latest.
 ///
-/// The file has four slots, each with room for one `ReserveSnapshot`. Only the newest valid snapshot counts. A write that is
+/// The file has four slots, each with room for one `ReserveSnapshot`. A file of an earlier version has shorter slots. Only the newest valid snapshot counts. A write that is
 /// interrupted makes the snapshot in its slot invalid, and the previous snapshot then counts.
 struct Reserve {
     /// Chooses the slot to write next. It must not be `durable` or `syncing`, because one of these is needed after a power
@@ -54,24 +54,30 @@ struct Reserve {
     }
 
     static let name = StoreFiles.reserveName
-    private static let length = Slots.count * ReserveSnapshot.slotLength
+    private static let slotLengths = [ReserveSnapshot.slotLength, ReserveSnapshot.shortSlotLength]
 
     let file: OwnedDescriptor
+    private let slotLength: Int
     private(set) var slots: Slots
 
     /// Opens the file, or creates it if it is missing or has a wrong length. Blocks until the file is on the disk.
     ///
-    /// - Parameter database: the id of the database. Snapshots of other databases will be overwritten.
-    init(_ path: String, of database: UInt64) throws(StoreFailure) {
+    /// - Parameters:
+    ///   - database: the id of the database. Snapshots of other databases will be overwritten.
+    ///   - isNeeded: whether the snapshots in the file may be needed. If not, a file of an earlier version, which is shorter,
+    ///     is replaced.
+    init(_ path: String, of database: UInt64, isNeeded: Bool = false) throws(StoreFailure) {
         file = OwnedDescriptor(open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600))
         guard file.isOpen else { throw StoreFailure(operation: "open", path: path, code: errno) }
         guard Self.isOwn(file) else { throw StoreFailure.foreignReserve(path: path) }
-        let found = Self.snapshots(in: file)
+        var found = Self.snapshots(in: file)
+        if found?.slotLength == ReserveSnapshot.shortSlotLength, !isNeeded { found = nil }
+        slotLength = found?.slotLength ?? ReserveSnapshot.slotLength
         if found == nil {
             // The file system reserves no space for a file with holes, so setting the length is not enough.
-            let zeros = [UInt8](repeating: 0, count: Self.length)
+            let zeros = [UInt8](repeating: 0, count: Slots.count * slotLength)
             let count = pwrite(file.rawValue, zeros, zeros.count, 0)
-            guard count == zeros.count, ftruncate(file.rawValue, Self.length) == 0 else {
+            guard count == zeros.count, ftruncate(file.rawValue, zeros.count) == 0 else {
                 // A disk on which only a part could be written is full. `pwrite` sets no `errno` then.
                 let code = (0..<zeros.count).contains(count) ? ENOSPC : errno
                 // An incomplete file is useless. `StoreDisk` tries again.
@@ -81,7 +87,7 @@ struct Reserve {
         }
         guard file.syncData() else { throw StoreFailure(operation: "sync", path: path, code: errno) }
         if found == nil { try StoreFiles.syncDirectory(SystemEnvironment.directory(of: path)) }
-        let newest = (found ?? []).filter { $0.snapshot.database == database }
+        let newest = (found?.snapshots ?? []).filter { $0.snapshot.database == database }
             .max { $0.snapshot.number < $1.snapshot.number }
         slots = Slots(durable: newest?.slot)
     }
@@ -90,7 +96,7 @@ struct Reserve {
     static func newest(_ path: String, of database: UInt64) -> ReserveSnapshot? {
         let file = OwnedDescriptor(open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK))
         guard file.isOpen, isOwn(file) else { return nil }
-        return (snapshots(in: file) ?? []).map(\.snapshot).filter { $0.database == database }
+        return (snapshots(in: file)?.snapshots ?? []).map(\.snapshot).filter { $0.database == database }
             .max { $0.number < $1.number }
     }
 
@@ -104,24 +110,30 @@ struct Reserve {
     }
 
     /// Reads all valid snapshots; `nil` if the file does not have the length of a reserve.
-    private static func snapshots(in file: OwnedDescriptor) -> [(slot: Int, snapshot: ReserveSnapshot)]? {
+    private static func snapshots(
+        in file: OwnedDescriptor
+    ) -> (slotLength: Int, snapshots: [(slot: Int, snapshot: ReserveSnapshot)])? {
         var information = stat()
-        guard fstat(file.rawValue, &information) == 0, information.st_size == length else { return nil }
-        return (0..<Slots.count).compactMap { slot in
-            var octets = [UInt8](repeating: 0, count: ReserveSnapshot.slotLength)
+        guard fstat(file.rawValue, &information) == 0,
+            let length = slotLengths.first(where: { information.st_size == Slots.count * $0 })
+        else { return nil }
+        let snapshots = (0..<Slots.count).compactMap { slot -> (Int, ReserveSnapshot)? in
+            var octets = [UInt8](repeating: 0, count: length)
             let count = pread(file.rawValue, &octets, octets.count, slot * octets.count)
             guard count == octets.count else { return nil }
             return ReserveSnapshot(decoding: octets).map { (slot, $0) }
         }
+        return (length, snapshots)
     }
 
     /// Writes an encoded snapshot to the next slot. It then survives the end of the process, and a power cut after a sync of
     /// `file`.
     ///
-    /// - Returns: false if it could not be written. The previous snapshot then is still valid.
+    /// - Returns: false if it could not be written, or is too long. The previous snapshot then is still valid.
     mutating func write(_ snapshot: [UInt8]) -> Bool {
+        guard snapshot.count <= slotLength else { return false }
         let slot = slots.next
-        let count = pwrite(file.rawValue, snapshot, snapshot.count, slot * ReserveSnapshot.slotLength)
+        let count = pwrite(file.rawValue, snapshot, snapshot.count, slot * slotLength)
         guard count == snapshot.count else { return false }
         slots.wrote(slot)
         return true

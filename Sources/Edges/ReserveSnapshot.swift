@@ -18,7 +18,10 @@ import JSON
 /// do not fit into the slot. The others are what promises P1 and P2 need and what users have set. They include pairing keys,
 /// so a reserve is as secret as the database.
 struct ReserveSnapshot: Hashable, Sendable {
-    static let slotLength = 32_768
+    /// Enough for the progress of a thousand buttons, or for six hundred presses in the journals of a site.
+    static let slotLength = 131_072
+    /// The length of a slot in the files of earlier versions.
+    static let shortSlotLength = 32_768
     private static let magic = Array("TryckR".utf8) + [0, 1]
     private static let headerLength = 36
 

@@ -259,13 +259,15 @@ package final class StoreDisk {
         reserveFault = nil
         do throws(StoreFailure) {
             if memoryReserve == nil, let path = paths.memoryReserves(of: mark.database).first {
-                memoryReserve = try Reserve(path, of: mark.database)
+                memoryReserve = try Reserve(path, of: mark.database, isNeeded: !unrecorded.isEmpty)
             }
         } catch {
             reserveFault = error
         }
         do throws(StoreFailure) {
-            if reserve == nil { reserve = try Reserve(paths.reserve, of: mark.database) }
+            if reserve == nil {
+                reserve = try Reserve(paths.reserve, of: mark.database, isNeeded: !unrecorded.isEmpty)
+            }
         } catch {
             reserveFault = error
         }
@@ -293,7 +295,15 @@ package final class StoreDisk {
             }
         }
         if refuge != .nowhere { coveredNumber = mark.ring?.number ?? 0 }
-        if refuge == .nowhere, isRingComplete { refuge = .memory }
+        if refuge == .nowhere, isRingComplete, ringSlotsLeft >= Self.keptRingSlots { refuge = .memory }
+    }
+
+    /// The slots of the ring that are kept for presses that were handled before the hub knew that there is no other place for
+    /// their records.
+    static let keptRingSlots = 64
+
+    private var ringSlotsLeft: Int {
+        RingContents.slotCount - Int(clamping: (mark.ring?.number ?? 0) - min(coveredNumber, mark.ring?.number ?? 0))
     }
 
     // MARK: The disk

@@ -35,7 +35,8 @@
                     expect(
                         !(isTaken && site.hello?.buttons[id] != nil) || button.state != .unknown
                             || waiting.members.contains(key),
-                        "\(name)/\(id) is at a connected site, its state is unknown, and it does not wait to be asked for")
+                        "\(name)/\(id) is at a connected site, its state is unknown, and it does not wait to be asked for"
+                    )
                 }
             }
             return problems

@@ -45,7 +45,10 @@ extension PressMachine {
             report(.hold(after: Vocabulary.buttonsHoldAfter), held, heldFor: Vocabulary.buttonsHoldAfter, into: &output)
         case .holdRelease, nil: break
         }
-        if event.step.endsTrain { train.removeAll(keepingCapacity: true) }
+        guard event.step.endsTrain else { return }
+        // If the `up` was lost, the press is still open, and ends with the next event.
+        let isOpen = state == .undecided || state == .long
+        train.removeFirst(max(0, train.count - (isOpen ? 1 : 0)))
     }
 
     private mutating func endByVerdict(_ event: ButtonEvent, into output: inout [RecognisedEvent]) {
@@ -81,7 +84,7 @@ extension PressMachine {
             .pattern(count == 1 ? .click : .doubleClick), last, from: train[0].number, queuedOf: train.count,
             into: &output)
         train.removeAll(keepingCapacity: true)
-        if state == .undecided { state = .spent(last) }
+        if state == .undecided || state == .long { state = .spent(last) }
     }
 }
 

@@ -10,7 +10,8 @@ extension Hub {
 
     mutating func brokerConnected(at now: Instant) {
         broker.connected()
-        log(.info, "connected to \(broker.address)")
+        let address = broker.address
+        log(.brokerFound, .info, "connected to \(address)", at: now)
         broadcast(.brokerConnected)
         let filters = (control.filters + stateFilters).map { Subscription($0) } + broker.discoveryFilters
         emit(
@@ -29,7 +30,7 @@ extension Hub {
         if feed != nil { advanceFeed(.disconnected, at: now) }
         if wasConnected { advanceRules(.brokerChanged(isConnected: false), at: now) }
         cancelTimer(.announce)
-        log(.warning, reason, from: .brokerLost)
+        log(.brokerLost, .warning, reason, at: now)
         broadcast(.brokerDisconnected(reason: reason))
     }
 

@@ -98,7 +98,9 @@ extension Hub {
             completePress(at: now)
             advanceFlicdServer(.linkFailed(button, FlicdDisconnectReason(failure)), at: now)
             let advice = PairingFailure.session(failure).advice
-            log(.warning, "\(label(of: button)): the session failed (\(failure.name)); the pairing is kept. \(advice)")
+            let sentence =
+                "\(label(of: button)): the session failed (\(failure.name)); the pairing is kept. \(advice)"
+            log(.failedSession, .warning, sentence, at: now)
             broadcast(.sessionFailed(name(of: button), reason: failure.name, advice: advice))
         case .anomaly(let text): log(.debug, text)
         }

@@ -55,6 +55,9 @@ extension Hub {
             for action in run.actions { effects.append(earlyEffect(of: action, &identifiers)) }
         }
         effects.append(.goOn)
+        #if DEBUG
+            changesEarlyEffects?(&effects)
+        #endif
         return effects
     }
 
@@ -85,6 +88,34 @@ extension Hub {
         guard next < press.effects.count - 1 else { return }
         hasMistakenPreview = true
         log(.error, "a press was handled early in another way than its rules say; please report this with your rules")
+        omitActions(Array(press.effects[next..<press.effects.count - 1]), at: now)
+    }
+
+    /// Removes the actions from the effects that were carried out early in another order or under another number, so that none is
+    /// carried out twice. The runs that await them are told that they have ended.
+    ///
+    /// - Parameter early: the early effects that were not found in their places.
+    private mutating func omitActions(_ early: [Effect], at now: Instant) {
+        let usedJobs = Set(early.compactMap(\.job))
+        var early = early
+        var ends: [Input] = []
+        effects.removeAll { effect in
+            if let place = early.firstIndex(where: { $0.isSameAction(as: effect) }) {
+                if early.remove(at: place) != effect, let end = effect.unknownEnd { ends.append(end) }
+                return true
+            }
+            // Another job has this number already, and an edge takes a number only once.
+            guard let job = effect.job, usedJobs.contains(job), let end = effect.unknownEnd else { return false }
+            ends.append(end)
+            return true
+        }
+        guard !ends.isEmpty else { return }
+        completePress(at: now)
+        for end in ends {
+            if case .published(let id) = end { published(id, at: now) }
+            if case .processEnded(let id, let result) = end { processEnded(id, result, at: now) }
+            if case .webAnswered(let id, let result) = end { webAnswered(id, result, at: now) }
+        }
     }
 }
 
@@ -93,6 +124,45 @@ extension Hub.Input {
     var radioPacket: ButtonManager.Input? {
         if case .received(let packet, let radio) = self { return .received(packet, radio) }
         if case .bus(let report, let radio) = self, case .received = report { return .bus(report, radio) }
+        return nil
+    }
+}
+
+extension Hub.Effect {
+    /// True if both are the same action, under any number.
+    fileprivate func isSameAction(as other: Hub.Effect) -> Bool {
+        if case .publish(_, let message, let expiry) = self,
+            case .publish(_, let otherMessage, let otherExpiry) = other
+        {
+            return message == otherMessage && expiry == otherExpiry
+        }
+        if case .startProcess(_, let request) = self, case .startProcess(_, let otherRequest) = other {
+            return request == otherRequest
+        }
+        if case .startWebRequest(_, let request) = self, case .startWebRequest(_, let otherRequest) = other {
+            return request == otherRequest
+        }
+        return false
+    }
+
+    /// The number of the program or web request that this starts; `nil` for other effects.
+    fileprivate var job: JobID? {
+        if case .startProcess(let id, _) = self { return id }
+        if case .startWebRequest(let id, _) = self { return id }
+        return nil
+    }
+
+    /// What an edge would report of an action whose result is not known.
+    fileprivate var unknownEnd: Hub.Input? {
+        let sentence = "the result is not known, because of a mistake in Tryck"
+        if case .publish(let id, _, _) = self { return .published(id) }
+        if case .startProcess(let id, _) = self {
+            return .processEnded(
+                id,
+                ProcessResult(
+                    status: .couldNotStart(sentence), standardOutput: [], standardError: [], duration: .zero))
+        }
+        if case .startWebRequest(let id, _) = self { return .webAnswered(id, HTTPResult(outcome: .failed(sentence))) }
         return nil
     }
 }

@@ -15,7 +15,7 @@ extension Hub {
         publishLogged(level, message)
     }
 
-    /// Logs a line that something outside can cause as often as it likes: the first time, and then at most once a minute.
+    /// Logs a line that something outside can cause as often as it likes: the first times, and then at most once a minute.
     mutating func log(
         _ line: OutsideLine, _ level: LogLevel, _ message: @autoclosure () -> String, at now: Instant
     ) {

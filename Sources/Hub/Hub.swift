@@ -219,6 +219,10 @@ package struct Hub: Sendable {
     /// True if the early effects of a press were not those of its handling, so that some of its actions were carried out twice.
     /// This is a bug of this program. All later presses take the general way.
     var hasMistakenPreview = false
+    #if DEBUG
+        /// Changes the early effects of each press, for tests of what happens when they are mistaken.
+        var changesEarlyEffects: (@Sendable (inout [Effect]) -> Void)?
+    #endif
     /// The press whose actions are emitted and whose reports are not, until `goOn`.
     var incompletePress: IncompletePress?
     /// Occurrences of the action that is being performed. Clients that watch receive them when the turn is completed. `nil` at other
@@ -301,7 +305,9 @@ package struct Hub: Sendable {
             messageReceived(topicName, payload, retained: retained, at: now)
         case .messageDropped(let reason): log(.droppedMessage, .warning, "mqtt: \(reason)", at: now)
         case .subscriptionRefused(let topicFilter, let reason):
-            log(.error, "the broker refuses the subscription to \(topicFilter): \(reason)", from: .refusedSubscription)
+            log(
+                .refusedSubscription, .error, "the broker refuses the subscription to \(topicFilter): \(reason)",
+                at: now)
 
         case .processEnded(let id, let result): processEnded(id, result, at: now)
         case .webAnswered(let id, let result): webAnswered(id, result, at: now)

@@ -1,4 +1,5 @@
 package import ButtonModel
+import Radios
 
 /// Gives a `Hub` its inputs one at a time. The daemon, the tests' houses and the benchmarks use it, so all of them keep the
 /// same order.
@@ -9,6 +10,10 @@ package import ButtonModel
 /// After the actions of a press the runner can pause before `goOn`. A message of a rule is then with the broker, and the broker
 /// and the subscriber need a processor to pass it on. `goOn` takes longer than they do, and on a machine with few processors
 /// they would wait for it.
+///
+/// The owner's edges limit the work of one turn of the event loop, and inputs that only wait are no work for them. So a pause
+/// ends when more waits than `maximumWaiting` or `maximumWaitingOctets`, which is not much. A packet of a radio ends it, too,
+/// and is handled before what clients and the broker have sent.
 package struct HubRunner: Sendable {
     /// An input and the effects that the hub answered with.
     package struct Turn: Sendable {
@@ -16,6 +21,11 @@ package struct HubRunner: Sendable {
         package var at: Instant
         package var effects: [Hub.Effect]
     }
+
+    /// The number of inputs that may wait for the end of a pause.
+    package static let maximumWaiting = 8
+    /// The octets that clients and the broker may have sent in these inputs.
+    package static let maximumWaitingOctets = 16 * 1024
 
     package var hub: Hub
     /// The inputs of the present run of turns. Those before `position` have been handled.
@@ -31,24 +41,39 @@ package struct HubRunner: Sendable {
     private var isPauseNext = false
     /// The end of the present pause, when the owner has to call `next`; `nil` when there is no pause.
     package private(set) var pausesUntil: Instant?
+    /// The octets of clients and the broker in the inputs that wait.
+    private var waitingOctets = 0
+    /// The number of packets of radios that wait.
+    private var waitingPackets = 0
 
     package init(_ hub: Hub, pausing pause: Duration? = nil) {
         self.hub = hub
         self.pause = pause
     }
 
-    /// Adds an input, to be handled after those that wait.
-    package mutating func add(_ input: Hub.Input) { inputs.append(input) }
+    /// Adds an input, to be handled after those that wait. A packet of a radio, which can be the next press, is handled before
+    /// what clients and the broker have sent immediately before it.
+    package mutating func add(_ input: Hub.Input) {
+        guard input.isPacket else {
+            waitingOctets += input.octetsFromOutside ?? 0
+            return inputs.append(input)
+        }
+        waitingPackets += 1
+        var place = inputs.count
+        while place > position, inputs[place - 1].octetsFromOutside != nil { place -= 1 }
+        inputs.insert(input, at: place)
+    }
 
-    /// Handles the next input; `nil` when no input waits, and during a pause. A packet from a radio ends a pause, because it can
-    /// be the next press.
+    /// Handles the next input; `nil` when no input waits, and during a pause.
     package mutating func next(at now: Instant) -> Turn? {
         if isPauseNext, let pause {
             isPauseNext = false
             pausesUntil = now + pause
         }
         if let end = pausesUntil {
-            if now < end, !inputs[position...].contains(where: \.isPacket) { return nil }
+            let mayWait =
+                inputs.count - position <= Self.maximumWaiting && waitingOctets <= Self.maximumWaitingOctets
+            if now < end, mayWait, waitingPackets == 0 { return nil }
             pausesUntil = nil
         }
         if hasToGoOn {
@@ -62,6 +87,8 @@ package struct HubRunner: Sendable {
         }
         let input = inputs[position]
         position += 1
+        if input.isPacket { waitingPackets -= 1 }
+        waitingOctets -= input.octetsFromOutside ?? 0
         time = now
         return turn(input)
     }
@@ -76,7 +103,18 @@ package struct HubRunner: Sendable {
 
 extension Hub.Input {
     fileprivate var isPacket: Bool {
-        radioPacket != nil
+        if case .received = self { return true }
+        if case .bus(let report, _) = self, case .received = report { return true }
+        return false
+    }
+
+    /// The length of what a client or the broker has sent; `nil` for other inputs.
+    fileprivate var octetsFromOutside: Int? {
+        if case .controlLine(_, let line) = self { return line.count }
+        if case .messageReceived(_, let payload, _) = self { return payload.count }
+        if case .expiringMessageReceived(_, let payload, _, _) = self { return payload.count }
+        if case .flicd(let report) = self, case .received(_, let octets) = report { return octets.count }
+        return nil
     }
 }
 

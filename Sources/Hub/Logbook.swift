@@ -31,7 +31,8 @@ struct Logbook: Sendable {
 
     /// The text of a line that something outside can cause as often as it likes; `nil` if the line is written too often.
     mutating func admit(_ line: OutsideLine, _ message: String, at now: Instant) -> String? {
-        repeatedLines.lineToWrite(line, message.shortened(to: Self.maximumOutsideLine), at: now)
+        repeatedLines.lineToWrite(
+            line, message.shortened(to: Self.maximumOutsideLine), burst: line.burst, at: now)
     }
 
     /// Decides whether a line is published. A line that repeats the one before is not.

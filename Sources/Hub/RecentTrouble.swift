@@ -2,12 +2,25 @@ import ButtonModel
 import JSON
 import Rules
 
-/// The lines of the log that a client, the broker or a file can cause as often as it likes.
+/// The lines of the log that a client, the broker, a file or a device on the air can cause as often as it likes.
 enum OutsideLine: CaseIterable, Hashable, Sendable {
-    case badRuleRequest, badSettings, brokerLost, droppedMessage, failedPairing, failedUpdate, flicdClient, longRequest
-    case foreignButton, longState, refusedMessage, refusedSubscription, retainedRequest, searchBegan, searchEnded,
-        unchangedRules
-    case unknownButton
+    case badRuleRequest, badSettings, brokerFound, brokerLost, droppedMessage, failedPairing, failedSession
+    case failedUpdate, flicdClient, foreignButton, longRequest, longState, refusedMessage, refusedSubscription
+    case retainedRequest, searchBegan, searchEnded, unchangedRules, unknownButton
+
+    /// The number of lines that are written before one is omitted. Each of them can be about something else that a user
+    /// has to mend: a subscription, a button, or the next fault on the way to the broker.
+    var burst: Int {
+        switch self {
+        case .brokerFound, .brokerLost, .failedSession: 5
+        case .refusedSubscription: 20
+        case .badRuleRequest, .badSettings, .droppedMessage, .failedPairing, .failedUpdate, .flicdClient,
+            .foreignButton, .longRequest, .longState, .refusedMessage, .retainedRequest, .searchBegan, .searchEnded,
+            .unchangedRules,
+            .unknownButton:
+            1
+        }
+    }
 }
 
 /// The last warnings and errors of the log, which `status` shows.

@@ -3,8 +3,8 @@ package import ESPHome
 
 /// The kind of a radio, which selects its machine.
 package enum RadioKind: Hashable, Sendable {
-    /// An adapter of this machine, or one that is reached over HCI. BlueZ ignores the maximum number of links; `nil`: as many as
-    /// the controller supports.
+    /// An adapter of this machine, or one that is reached over HCI. `nil`: as many links as the
+    /// controller supports, which BlueZ does not tell.
     case local(maximumLinks: Int? = nil)
     /// An ESPHome Bluetooth proxy; without a key it is not encrypted. `nil`: as many links as the proxy has slots.
     case esphome(key: ESPHomeKey?, maximumLinks: Int? = nil)
@@ -41,7 +41,7 @@ package struct RadioMachine: Sendable {
 
     package init(_ id: RadioID = .first, _ kind: RadioKind) {
         hci = HCIRadio(id, maximumLinks: kind.maximumLinks)
-        bluez = BlueZRadio(id)
+        bluez = BlueZRadio(id, maximumLinks: kind.maximumLinks)
         switch kind {
         case .local:
             choice = .hci

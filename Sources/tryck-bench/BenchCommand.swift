@@ -4,6 +4,7 @@ import Glibc
 import Platform
 import Reactor
 import Setup
+import Synchronization
 
 /// The root command of `tryck-bench`, which is built with the package and not installed.
 struct BenchCommand: ParsableCommand {
@@ -28,7 +29,10 @@ struct BenchCommand: ParsableCommand {
                   tryck-bench press
                   tryck-bench press --presses 500
                   tryck-bench press --rules template --every 1000
+                  tryck-bench press --rules none
+                  tryck-bench press --runs 5
 
+                With --runs, everything is started anew for each run, and the medians and ranges over the runs are printed.
                 Times depend on the load of the machine. --count counts instructions instead, which do not:
 
                   tryck-bench press --count --presses 16
@@ -42,6 +46,9 @@ struct BenchCommand: ParsableCommand {
 
         @Option(help: "The kind of rules that the presses trigger.")
         var rules = BenchPressRules.plain
+
+        @Option(help: "The number of runs.")
+        var runs = 1
 
         @Flag(
             help: """
@@ -58,19 +65,35 @@ struct BenchCommand: ParsableCommand {
             guard every.map({ (20...600_000).contains($0) }) ?? true else {
                 throw ValidationError("--every takes 20 to 600000")
             }
+            guard (1...100).contains(runs) else { throw ValidationError("--runs takes 1 to 100") }
+            guard !count || runs == 1 && rules != .none else {
+                throw ValidationError("--count takes neither --runs nor --rules none")
+            }
         }
 
         func run() throws {
+            let seconds = count ? presses * 3 + 60 : presses * (every ?? 18) / 1000 + 14
+            Output.standardError.write(line: "\(presses) presses; this takes about \(runs * seconds) seconds")
+            var reports: [BenchReport] = []
+            for _ in 0..<runs { reports.append(try measure()) }
+            if let counts = reports[0].counts {
+                Output.standardOutput.write(text: counts.text(withFunctions: functions))
+                guard counts.exceeded.isEmpty else { throw Failure.silent(.negativeResult) }
+            } else {
+                Output.standardOutput.write(text: runs == 1 ? reports[0].text : BenchReport.text(of: reports))
+            }
+        }
+
+        private func measure() throws -> BenchReport {
             let directory = try TemporaryDirectory()
             defer { directory.remove() }
             // An installed daemon has its ring of records in a tmpfs, too.
             let runtime = try TemporaryDirectory(isInMemory: true)
             defer { runtime.remove() }
             let path = directory.path
-            let (presses, rules, every, functions) = (presses, rules, every, functions)
+            let (presses, rules, every) = (presses, rules, every)
             let counter = count ? InstructionCounter(directory: path) : nil
-            let seconds = count ? presses * 3 + 60 : presses * (every ?? 18) / 1000 + 14
-            Output.standardError.write(line: "\(presses) presses; this takes about \(seconds) seconds")
+            let outcome = Mutex<BenchReport?>(nil)
             let status = EventLoop.run { @ReactorActor in
                 let loop = EventLoop.shared
                 let bench = BenchPress(
@@ -79,12 +102,7 @@ struct BenchCommand: ParsableCommand {
                 ) { result in
                     switch result {
                     case .success(let report):
-                        if let counts = report.counts {
-                            Output.standardOutput.write(text: counts.text(withFunctions: functions))
-                            return loop.stop(
-                                status: (counts.exceeded.isEmpty ? ExitStatus.success : .negativeResult).rawValue)
-                        }
-                        Output.standardOutput.write(text: report.text)
+                        outcome.withLock { $0 = report }
                         loop.stop(status: ExitStatus.success.rawValue)
                     case .failure(let failure):
                         if !failure.sentence.isEmpty { Output.standardError.write(line: "tryck: \(failure.sentence)") }
@@ -94,7 +112,10 @@ struct BenchCommand: ParsableCommand {
                 loop.onSignals([SIGINT, SIGTERM]) { _ in bench.stop() }
                 bench.start()
             }
-            guard status == 0 else { throw Failure.silent(ExitStatus(rawValue: status) ?? .unavailable) }
+            guard status == 0, let report = outcome.withLock({ $0 }) else {
+                throw Failure.silent(ExitStatus(rawValue: status) ?? .unavailable)
+            }
+            return report
         }
     }
 

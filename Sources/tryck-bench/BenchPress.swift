@@ -227,9 +227,12 @@ final class BenchPress {
     private func received(_ event: MQTTEvent, _ path: String) {
         switch event {
         case .connected:
-            subscriber?.subscribe([Subscription("bench/#", qos: 0), Subscription("tryck/bridge/#", qos: 0)])
+            subscriber?.subscribe([
+                Subscription("bench/#", qos: 0), Subscription("tryck/bridge/#", qos: 0),
+                Subscription("tryck/+/action", qos: 0),
+            ])
             if stage == .starting { startDaemon(path) }
-        case .message(topicName: "bench/press", _, _, _):
+        case .message(let topicName, _, _, _) where rules.isAwaited(topicName):
             guard stage == .pressing, let began else { break }
             pressSamples.append(loop.nanosecondsSinceBoot - began)
             self.began = nil

@@ -2,6 +2,8 @@ import ArgumentParser
 import ButtonModel
 
 /// The rules that `BenchPress` measures. Each publishes the same 16 octets when its button is clicked.
+///
+/// A button reports a click at once in all cases, because no rule needs double clicks or holds.
 enum BenchPressRules: String, CaseIterable, ExpressibleByArgument {
     /// A rule for each button. Its payload is a constant, so a press evaluates no expression.
     case plain
@@ -11,10 +13,24 @@ enum BenchPressRules: String, CaseIterable, ExpressibleByArgument {
     case hundred
     /// The rules of `plain`, whose messages have QoS 1.
     case qos1
+    /// No rules. What is measured is the message about the click itself, for which Home Assistant and Node-RED wait.
+    case none
+
+    /// True for the topic of the message that is measured.
+    func isAwaited(_ topicName: String) -> Bool {
+        self == .none ? topicName.hasPrefix("tryck/") && topicName.hasSuffix("/action") : topicName == "bench/press"
+    }
 
     /// - Parameter addresses: one for each button.
     func text(addresses: [BluetoothAddress]) -> String {
         var text = "version: 1\n"
+        guard self != .none else {
+            text += "buttons:\n"
+            for (number, address) in addresses.enumerated() {
+                text += "  bench\(number): {address: \"\(address)\", trigger_mode: click}\n"
+            }
+            return text
+        }
         if self == .template { text += "variables: {mode: day, digits: 89abcdef}\n" }
         text += "rules:\n"
         for (number, address) in addresses.enumerated() {
@@ -43,7 +59,7 @@ enum BenchPressRules: String, CaseIterable, ExpressibleByArgument {
 
     private var message: String {
         switch self {
-        case .plain, .hundred: #"payload: "0123456789abcdef""#
+        case .plain, .hundred, .none: #"payload: "0123456789abcdef""#
         case .template: #"payload: "01234567{{ variables.digits }}""#
         case .qos1: #"payload: "0123456789abcdef", qos: 1"#
         }

@@ -2,7 +2,7 @@ import CommandSupport
 import Glibc
 
 /// Times in nanoseconds, sorted.
-struct Distribution {
+struct Distribution: Sendable {
     private let sorted: [Int64]
 
     init(_ samples: [Int64]) { sorted = samples.sorted() }
@@ -18,7 +18,7 @@ struct Distribution {
 }
 
 /// Memory, threads and context switches of a process, from `/proc`.
-struct ProcessFigures {
+struct ProcessFigures: Sendable {
     var residentKilobytes: Int
     /// The peak since the process began.
     var peakKilobytes: Int
@@ -48,7 +48,7 @@ struct ProcessFigures {
 }
 
 /// The figures of `BenchPress`. They are printed and not judged.
-struct BenchReport {
+struct BenchReport: Sendable {
     var press: Distribution
     var bare: Distribution
     var relay: Distribution
@@ -59,9 +59,35 @@ struct BenchReport {
     /// The counts, if the daemon ran under valgrind.
     var counts: InstructionReport?
 
+    /// The 99th percentile of fewer samples is one of the few slowest, which says little.
+    private var shares: [Double] { press.count < 1000 ? [0.5, 0.9] : [0.5, 0.9, 0.99] }
+
+    /// The medians of several runs, and the smallest and the largest value of a run.
+    static func text(of runs: [BenchReport]) -> String {
+        guard let first = runs.first else { return "" }
+        func row(_ name: String, _ unit: String, _ value: (BenchReport, Double) -> Double) -> String {
+            let columns = first.shares.map { share in
+                let values = runs.map { value($0, share) }.sorted()
+                let middle = (values[(values.count - 1) / 2] + values[values.count / 2]) / 2
+                let figures = [middle, values[0], values[values.count - 1]].map { ($0 * 100).rounded() / 100 }
+                return "\(figures[0]) (\(figures[1])…\(figures[2])) \(unit)"
+            }
+            return name.padded(to: 54) + columns.map { $0.padded(to: 30, atEnd: false) }.joined() + "\n"
+        }
+        func ratio(_ press: Double, _ other: Double) -> Double { other > 0 ? press / other : 0 }
+        var text = "\(runs.count) runs of \(first.press.count) presses: medians and ranges".padded(to: 54)
+        text += first.shares.map { "p\(Int(($0 * 100).rounded()))".padded(to: 30, atEnd: false) }.joined() + "\n"
+        text += row("notification in → message at a subscriber", "µs") { $0.press.percentile($1) }
+        text += row("bare libmosquitto publish → receive", "µs") { $0.bare.percentile($1) }
+        text += row("the same with a process between that only passes on", "µs") { $0.relay.percentile($1) }
+        text += row("press against bare", "×") { ratio($0.press.percentile($1), $0.bare.percentile($1)) }
+        text += row("press against the process between", "×") {
+            ratio($0.press.percentile($1), $0.relay.percentile($1))
+        }
+        return text
+    }
+
     var text: String {
-        // The 99th percentile of fewer samples is one of the few slowest, which says little.
-        let shares = press.count < 1000 ? [0.5, 0.9] : [0.5, 0.9, 0.99]
         func row(_ name: String, _ columns: [String]) -> String {
             name.padded(to: 54) + columns.map { $0.padded(to: 12, atEnd: false) }.joined() + "\n"
         }

@@ -19,6 +19,19 @@ struct LogRateLimitTests {
         #expect(lines.lineToWrite(.first, "g", at: Self.at(560)) == "g")
     }
 
+    @Test("a burst is written, then one line a minute, and another burst after a minute without omissions")
+    func burst() {
+        var lines = LogRateLimit<Kind>()
+        func write(_ text: String, at seconds: Int) -> String? {
+            lines.lineToWrite(.first, text, burst: 3, at: Self.at(seconds))
+        }
+        #expect([1, 2, 3, 4, 5].map { write("a", at: $0) } == ["a", "a", "a", nil, nil])
+        #expect(write("b", at: 61) == "b (2 more like this since the last line of it)")
+        #expect(write("c", at: 62) == nil)
+        #expect(write("d", at: 121) == "d (1 more like this since the last line of it)")
+        #expect([181, 182, 183, 184].map { write("e", at: $0) } == ["e", "e", "e", nil])
+    }
+
     @Test("each kind has its own limit, and the text of an omitted line is not evaluated")
     func kinds() {
         var lines = LogRateLimit<Kind>()

@@ -1,11 +1,23 @@
-import ButtonModel
-import Buttons
+package import ButtonModel
+package import Buttons
 import Radios
 import Simulator
 import TestSupport
 import Testing
 
-extension ButtonManager: StateMachine {}
+extension ButtonManager: StateMachine {
+    /// An event that is previewed must be reported alone, with the same cursor.
+    package func expectation(of input: Input, at now: Instant) -> (([Effect]) -> Bool)? {
+        guard let preview = preview(input, at: now) else { return nil }
+        return { effects in
+            let reports = effects.compactMap { effect -> (ButtonID, [ButtonEvent], EventCursor)? in
+                guard case .events(let button, let events, let cursor, _) = effect else { return nil }
+                return (button, events, cursor)
+            }
+            return reports.count == 1 && reports[0] == (preview.event.button, [preview.event], preview.cursor)
+        }
+    }
+}
 
 /// The button manager and a simulated air with buttons in it, on one clock wound by hand.
 struct Room {
@@ -36,6 +48,8 @@ struct Room {
     private var scanInterval: UInt16 = 0
     /// The longest interval of each update of a link, in 1.25 ms.
     private(set) var linkIntervals: [UInt16] = []
+    /// The number of packets whose event was known before they were handled.
+    private(set) var previewCount = 0
     /// Random octets are handed out when they are asked for.
     private let givesEntropy: Bool
 
@@ -185,7 +199,9 @@ struct Room {
                     }
                 }
             } else {
-                for effect in manager.checked(managerInputs.removeFirst(), at: now) { took(effect) }
+                let input = managerInputs.removeFirst()
+                if manager.preview(input, at: now) != nil { previewCount += 1 }
+                for effect in manager.checked(input, at: now) { took(effect) }
             }
         }
     }

@@ -107,6 +107,35 @@ struct DoctorTests {
         #expect(Diagnosis(seen).findings.first { $0.check == .sharing } != alone)
     }
 
+    @Test("it says that BlueZ may have too few connections, if buttons have none and no limit is known")
+    func crowded() throws {
+        func sharing(_ kind: String, links: Int64, of buttons: Int, limit: JSONValue) throws -> Finding? {
+            var seen = Self.well
+            var members = try #require(Self.status().objectValue)
+            members.append(
+                JSONValue.Member(
+                    "radios",
+                    [
+                        [
+                            "name": "bluez", "transport": "bluez", "kind": .string(kind), "state": "ready",
+                            "links": .integer(links), "limit": limit,
+                            "buttons": .array((0..<buttons).map { .string("b\($0)") }),
+                        ]
+                    ]))
+            seen.daemon = .status(.object(members))
+            return Diagnosis(seen).findings.first { $0.check == .sharing }
+        }
+        let crowded = try sharing("bluez", links: 3, of: 5, limit: .null)
+        #expect(crowded?.state == .warning)
+        #expect(crowded?.sentence.contains("3 of 5 buttons are connected") == true)
+        #expect(crowded?.sentence.contains("bluetooth: {max_connections: 3}") == true)
+        for (kind, links, buttons, limit) in [
+            ("bluez", 3, 3, .null), ("bluez", 2, 5, .null), ("bluez", 3, 5, 3), ("hci", 3, 5, .null),
+        ] as [(String, Int64, Int, JSONValue)] {
+            #expect(try sharing(kind, links: links, of: buttons, limit: limit)?.state == .ok)
+        }
+    }
+
     @Test("a path with spaces or quotes is one word of the command")
     func words() {
         #expect("/var/lib/tryck".shellWord == "/var/lib/tryck")

@@ -142,6 +142,32 @@ struct HistoryEdgeTests {
         #expect(readFile(directory.path + "/00000001.jsonl") == Array("1\n2\n".utf8))
     }
 
+    @Test("many long lines do not wait for a second")
+    func long() async throws {
+        let directory = TemporaryDirectory()
+        let line: JSONValue = ["text": .string(String(repeating: "a", count: 64 << 10))]
+        let length = line.encoded().count + 1
+        try await withReactor {
+            let events = Happenings<HistoryEdge.Event>()
+            let edge = HistoryEdge(loop: .shared, directory: directory.path, maximumLength: 64 << 20, leastFree: 0) {
+                events.add($0)
+            }
+            edge.open(Self.segment(1))
+            var most = 0
+            for _ in 0..<36 {
+                edge.write(line)
+                most = max(most, edge.waitingLength)
+            }
+            // A helper thread begins with the line that exceeds the limit, and the others wait until it has written.
+            let first = HistoryEdge.longestDelayed / length + 1
+            #expect(most == max(first, 36 - first) * length)
+            #expect(await events.next() == .written)
+            #expect(edge.waitingLength == 0)
+            edge.end()
+        }
+        #expect(readFile(directory.path + "/00000001.jsonl").count == 36 * length)
+    }
+
     @Test("the history leaves space on the disk to others")
     func leastFree() async throws {
         let directory = TemporaryDirectory()

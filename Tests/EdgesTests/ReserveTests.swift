@@ -222,6 +222,96 @@ struct ReserveTests {
         }
     }
 
+    @Test("a full disk takes the presses of nine hundred buttons")
+    func manyButtons() async throws {
+        let directory = TemporaryDirectory(in: "/dev/shm")
+        let ids = (1...900).map { StoredButton.example(UInt64($0)).id }
+        try await withReactor {
+            let disk = WatchedDisk(directory.path)
+            disk.begin()
+            defer { disk.end() }
+            let store = try openStore(directory)
+            for number in 1...900 { try store.apply([.putButton(.example(UInt64(number)))]) }
+            disk.fail(.full)
+            for (number, id) in ids.enumerated() {
+                #expect(throws: StoreFailure.self) { try store.apply([Self.progress(id, 1)]) }
+                guard store.refuge == .disk else {
+                    Issue.record("press \(number) is not on the disk")
+                    break
+                }
+            }
+            disk.mend()
+            for name in directory.names { Self.copy(directory.path + "/" + name, to: directory.path + "/copy-" + name) }
+        }
+        let other = Self.take(Self.database + [Reserve.name], from: directory)
+        let state = try await withReactor { try openStore(other).load() }
+        #expect(state.buttons.count == 900 && state.buttons.allSatisfy { $0.pressCount == 1 })
+    }
+
+    @Test("while the only place left is the ring, presses are refused before it is full")
+    func ringAlone() async throws {
+        let directory = TemporaryDirectory(in: "/dev/shm")
+        mkdir(directory.path + "/" + Reserve.name, 0o700)
+        try await withReactor {
+            let disk = WatchedDisk(directory.path)
+            disk.begin()
+            defer { disk.end() }
+            let store = try openStore(directory)
+            store.ringOpened(isComplete: true)
+            guard var number = store.ringPosition?.number else { return }
+            try store.apply([.putButton(.example(1))], at: RingPlace(number: number + 1, isInRing: true))
+            let first = number + 1
+            number = first
+            disk.fail(.full)
+            while store.refuge != .nowhere, number - first < UInt64(RingContents.slotCount) {
+                number += 1
+                #expect(throws: StoreFailure.self) {
+                    try store.apply(
+                        [Self.progress(Self.id, Int64(number))], at: RingPlace(number: number, isInRing: true))
+                }
+            }
+            #expect(Int(number - first) == RingContents.slotCount - StoreDisk.keptRingSlots + 1)
+            disk.mend()
+            try store.apply([])
+            #expect(try store.load().buttons.first?.pressCount == Tally(clamping: Int64(number)))
+        }
+    }
+
+    @Test("a reserve of an earlier version is read, used while it is needed, and then replaced")
+    func shortSlots() async throws {
+        let directory = TemporaryDirectory(in: "/dev/shm")
+        let expected = try await Self.killOnFullDisk(in: directory)
+        let other = Self.take(Self.database, from: directory)
+        let (long, short) = (ReserveSnapshot.slotLength, ReserveSnapshot.shortSlotLength)
+        let octets = readFile(directory.path + "/copy-" + Reserve.name)
+        func shortened(_ octets: [UInt8]) -> [UInt8] {
+            (0..<Reserve.Slots.count).flatMap { octets[$0 * long..<$0 * long + short] }
+        }
+        let path = other.path + "/" + Reserve.name
+        writeFile(path, shortened(octets))
+        try await withReactor {
+            let disk = WatchedDisk(other.path)
+            disk.begin()
+            defer { disk.end() }
+            disk.fail(.full)
+            let store = try openStore(other)
+            #expect(try store.load().runs == expected.runs)
+            // The changes are still only in this file, so it must not be replaced.
+            #expect(throws: StoreFailure.self) { try store.apply([.runStarted(.example(3, Self.id))]) }
+            #expect(store.refuge == .disk)
+            #expect(readFile(path).count == Reserve.Slots.count * short)
+        }
+        let state = try await withReactor { try openStore(other).load() }
+        #expect(state.runs.map(\.id) == expected.runs.map(\.id) + [3])
+        #expect(readFile(path).count == Reserve.Slots.count * long)
+    }
+
+    private static func progress(_ id: ButtonID, _ count: Int64) -> StoreChange {
+        .progress(
+            id, EventCursor(bootID: 1, eventCount: UInt32(clamping: count) * 4), recogniser: "",
+            pressCount: Tally(clamping: count), sequence: Tally(clamping: count), publishWatermark: 0)
+    }
+
     private static func copy(_ path: String, to target: String) { writeFile(target, readFile(path)) }
 
     /// A new directory with these copied files.

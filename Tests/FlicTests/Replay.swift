@@ -1,6 +1,7 @@
 import ButtonModel
 import Bytes
 import JSON
+import TestSupport
 import Testing
 
 @testable import Flic
@@ -12,6 +13,8 @@ struct Replay {
     private(set) var session: ButtonSession
     private let privateKey, random: [UInt8]
     private(set) var effects: [ButtonSession.Effect] = []
+    /// The number of values whose event was known before they were handled.
+    private(set) var previewCount = 0
     /// The session's writes that were not yet compared with the log.
     var writes: [[UInt8]] = []
     /// The session's writes that were allowed to differ from the recording.
@@ -35,7 +38,8 @@ struct Replay {
     @discardableResult
     mutating func handle(_ input: ButtonSession.Input, at seconds: Double) -> [ButtonSession.Effect] {
         let now = Instant(nanoseconds: Int64((seconds * 1000).rounded()) * 1_000_000)
-        let new = session.handle(input, at: now)
+        if session.expectation(of: input, at: now) != nil { previewCount += 1 }
+        let new = session.checked(input, at: now)
         effects.append(contentsOf: new)
         for case .send(let value) in new { writes.append(value) }
         for case .events(_, let cursor, true) in new { handle(.synced(cursor), at: seconds) }

@@ -47,6 +47,7 @@ struct TranscriptReplayTests {
         #expect(replay.effects.contains(.battery(millivolts: 3023)))
         #expect(replay.effects.contains(.firmware(version: 11)))
         #expect(!replay.session.hasStoredEvents)
+        #expect(replay.previewCount > 0)
     }
 
     @Test(

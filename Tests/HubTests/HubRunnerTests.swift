@@ -31,6 +31,17 @@ struct HubRunnerTests {
         #expect(runner.next(at: later)?.input == .stop)
     }
 
+    @Test("a packet of a radio is handled before what clients and the broker have sent, and after all other inputs")
+    func radioFirst() {
+        var runner = Self.runner()
+        let line = Hub.Input.controlLine(Hub.ClientID(rawValue: 1), Array("{}".utf8))
+        let message = Hub.Input.messageReceived(topicName: "a", payload: [1], retained: false)
+        for input in [message, .timerFired, line, message, .received([4]), line, .received([5])] { runner.add(input) }
+        var order: [Hub.Input] = []
+        while let turn = runner.next(at: Self.now) { order.append(turn.input) }
+        #expect(order == [message, .timerFired, .received([4]), .received([5]), line, message, line])
+    }
+
     @Test("the sync of a record that failed is left out, unless the reserve on the disk has the record")
     func failedRecord() {
         let (lost, reserved) = (RecordToken(rawValue: 1), RecordToken(rawValue: 2))

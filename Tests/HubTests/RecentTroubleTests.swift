@@ -1,4 +1,5 @@
 import ButtonModel
+import Buttons
 import Foundation
 import JSON
 import Rules
@@ -65,6 +66,31 @@ struct RecentTroubleTests {
         #expect(data["rules"]?["started"] == 0)
         #expect(data["capture"] == "/tmp/hci")
         #expect(try documentedKeys() == keys(of: data, after: "").sorted())
+    }
+
+    @Test("a device that pretends to be a known button neither fills the log nor hides real trouble")
+    func impostor() throws {
+        let stored = StoredState(
+            installationID: "5a1f",
+            buttons: [StoredButton(identity: RecordingTests.identity, pairing: nil, pairedAt: Self.noon)])
+        var hub = Hub(
+            replaying: RecordingHeader(
+                startedAt: Self.noon, configuration: HubConfiguration(version: "9", radios: []), stored: stored),
+            rules: RuleSet())
+        _ = hub.handleCompletely(.start, at: Instant(nanoseconds: 0))
+        _ = hub.handleCompletely(.recordFailed(nil, "the disk is full"), at: Instant(nanoseconds: 0))
+        var lines = 0
+        for number in 1...100 {
+            hub.buttonSource.replay([
+                .effect(.sessionFailed(stored.buttons[0].id, name: "reason \(number)", advice: "Press it."))
+            ])
+            let effects = hub.handleCompletely(.received([]), at: Instant(sinceBoot: .milliseconds(number)))
+            lines += effects.count { if case .log(_, let text) = $0 { text.contains("session failed") } else { false } }
+        }
+        #expect(lines == OutsideLine.failedSession.burst)
+        let trouble = hub.logbook.describeTrouble(at: Instant(sinceBoot: .seconds(1))).arrayValue ?? []
+        #expect(trouble.count == 2)
+        #expect(trouble.first?["message"]?.stringValue?.contains("the disk is full") == true)
     }
 
     /// The first column of the table in `deploy/metrics.md`.

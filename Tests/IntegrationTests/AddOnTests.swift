@@ -35,7 +35,8 @@ struct AddOnTests {
     ///
     /// - Parameter programs: the directory of the program `tryckd`.
     private func addOn(
-        _ options: String, supervisor: Int? = nil, programs: String? = nil, user: String = "root", page: Int? = nil
+        _ options: String, supervisor: Int? = nil, programs: String? = nil, user: String = "root", page: Int? = nil,
+        runtime: String? = nil
     ) throws -> Program {
         try workshop.write("data/options.json", options)
         let path = programs ?? URL(filePath: Workshop.built("tryckd")).deletingLastPathComponent().path
@@ -46,7 +47,7 @@ struct AddOnTests {
                 "TRYCK_SUPERVISOR": "http://127.0.0.1:\(try supervisor ?? Workshop.freePort())",
                 "TRYCK_EXAMPLES": Self.folder.appending(path: "../../debian").path, "SUPERVISOR_TOKEN": "tin-9911",
                 "TRYCK_ADDON_USER": user, "TRYCK_ADDON_PAGE": "127.0.0.1:\(try page ?? Workshop.freePort())",
-                "RUNTIME_DIRECTORY": workshop.directory.path, "PATH": path + ":/usr/bin:/bin",
+                "RUNTIME_DIRECTORY": runtime ?? workshop.directory.path, "PATH": path + ":/usr/bin:/bin",
             ])
     }
 
@@ -159,6 +160,23 @@ struct AddOnTests {
         #expect(line.hasPrefix("user \(user), ") && line.hasSuffix("token none") && !line.contains("root"), "\(line)")
         #expect(try daemon.line(containing: "state") == "state \(user)")
         #expect(try daemon.status() == 0)
+    }
+
+    @Test("a new container of the add-on finds the record ring and the reserve of the old one")
+    func newContainer() throws {
+        let image = try String(contentsOf: Self.folder.appending(path: "Dockerfile"), encoding: .utf8)
+        let setting = try #require(image.firstMatch(of: /RUNTIME_DIRECTORY=(\S+)/))
+        let runtime = setting.1
+        // Of a container of the add-on, only /data stays.
+        #expect(runtime.hasPrefix("/data/"), "\(runtime)")
+        #expect(image.contains("ln -s \(runtime) /run/tryck"))
+        let directory = workshop.path(String(runtime.dropFirst()))
+        let daemon = try addOn(#"{"adapter":"none","broker":"none"}"#, runtime: directory)
+        try daemon.line(containing: "is running")
+        daemon.signal(SIGKILL)
+        _ = try daemon.status()
+        let files = try FileManager.default.contentsOfDirectory(atPath: directory)
+        #expect(files.contains { $0.hasPrefix("tryck.ring-") } && files.contains { $0.hasPrefix("tryck.reserve-") })
     }
 
     @Test("without a chosen adapter the add-on takes none")

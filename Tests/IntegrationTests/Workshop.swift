@@ -4,16 +4,29 @@ import Platform
 /// A directory for one test, free ports, and programs of this package and others.
 final class Workshop {
     let directory: URL
+    /// The control socket of the daemon. The daemon's record ring is in its directory.
+    private(set) var controlSocket: String
     private var programs: [Program] = []
     private var broker: Program?
 
     init() throws {
         directory = FileManager.default.temporaryDirectory.appending(path: "tryck-test-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        controlSocket = directory.appending(path: "control.sock").path
+    }
+
+    /// Puts the control socket on a tmpfs, where the daemon maps its record ring, as an installed one does.
+    func putControlSocketInMemory() throws {
+        let runtime = URL(filePath: "/dev/shm").appending(path: directory.lastPathComponent)
+        try FileManager.default.createDirectory(at: runtime, withIntermediateDirectories: true)
+        controlSocket = runtime.appending(path: "control.sock").path
     }
 
     deinit {
         for program in programs.reversed() { program.stop() }
+        if controlSocket.hasPrefix("/dev/shm/") {
+            try? FileManager.default.removeItem(at: URL(filePath: controlSocket).deletingLastPathComponent())
+        }
         try? FileManager.default.removeItem(at: directory)
     }
 
@@ -46,7 +59,7 @@ final class Workshop {
             "--help",
         ]
         if let first = arguments.first, !alone.contains(first) {
-            arguments += ["--control-socket", path("control.sock")]
+            arguments += ["--control-socket", controlSocket]
         }
         return try start(Workshop.built("tryck"), arguments, environment: ["NO_COLOR": "1"])
     }
@@ -61,7 +74,7 @@ final class Workshop {
             Workshop.built("tryckd"),
             [
                 "--config", path("tryck.yaml"), "--state-directory", path("state"), "--control-socket",
-                path("control.sock"), "--log-level", "debug",
+                controlSocket, "--log-level", "debug",
             ] + arguments, environment: environment)
         return program
     }

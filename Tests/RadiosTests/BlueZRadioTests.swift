@@ -407,6 +407,57 @@ struct BlueZRadioTests {
         talk.ends()
     }
 
+    private static let stairs = BluetoothAddress(rawValue: 0x80E4_DA7B_0002)
+    private static let stairsPath = BlueZTalk.path(of: stairs)
+
+    @Test("with as many links as configured, and a button without a link, the radio says once that it is full")
+    func full() {
+        let stairs = [Self.stairsPath: BlueZTalk.device(Self.stairs, ["Trusted": .bool(true)])]
+        var talk = BlueZTalk.ready(
+            BlueZTalk.objects(and: BlueZTalk.known().merging(stairs) { $1 }),
+            expecting: [Self.hall, ExpectedButton(Self.stairs, .flic2)], maximumLinks: 1)
+        for _ in 0..<2 {
+            talk.changes(["Connected": .bool(true)])
+            let id = talk.connects()
+            talk.reports(.linkLimitReached(1))
+            talk.changes(["RSSI": .integer(-70)])
+            talk.when(.perform(.disconnect(id)))
+            talk.does(.closeChannels(id))
+            talk.calls(.disconnect(device: BlueZTalk.hallPath))
+            talk.answers(.success)
+            talk.changes(["Connected": .bool(false)])
+            talk.does(.closeChannels(id))
+            talk.reports(.disconnected(id, .localHostTerminated))
+        }
+        // Without another button nothing is missing.
+        talk.when(.perform(.expect([Self.hall], unwanted: [])))
+        talk.changes(["Connected": .bool(true)])
+        _ = talk.connects()
+        talk.ends()
+    }
+
+    @Test(
+        "a connection that is refused because there are too many says that the radio is full, until it has more links",
+        arguments: ["le-connection-concurrent-connection-limit", "le-connection-memory-allocation"])
+    func refusedForWantOfLinks(message: String) {
+        let stairs = [Self.stairsPath: BlueZTalk.device(Self.stairs, Self.signals)]
+        let expected = [Self.hall, ExpectedButton(Self.stairs, .flic2)]
+        var talk = BlueZTalk.ready(
+            BlueZTalk.objects(and: BlueZTalk.known(["Connected": .bool(true)]).merging(stairs) { $1 }),
+            expecting: expected)
+        _ = talk.connects()
+        talk.calls(.connect(device: Self.stairsPath))
+        talk.answers(.error("org.bluez.Error.Failed", message))
+        talk.warns("could not connect")
+        talk.reports(.linkLimitReached(1))
+        talk.changes(["Connected": .bool(true)], of: Self.stairsPath)
+        _ = talk.connects(to: Self.stairs)
+        talk.forgetEffects()
+        talk.when(.perform(.expect(expected + [ExpectedButton(BlueZTalk.own, .flic2)], unwanted: [])))
+        #expect(!talk.effects.contains(.event(.linkLimitReached(2))))
+        talk.forgetEffects()
+    }
+
     @Test("a button that is connected to another device says so")
     func connectedElsewhere() {
         var talk = BlueZTalk.ready()

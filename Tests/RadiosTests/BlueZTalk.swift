@@ -12,12 +12,14 @@ struct BlueZTalk {
     static let hallPath = path(of: hall)
     static let services = ["00420000-8f59-4420-870d-84f3b617e493"]
 
-    private(set) var radio = RadioMachine(.first, .local())
+    private(set) var radio: RadioMachine
     private(set) var now = Instant(sinceBoot: .seconds(1000))
     private(set) var effects: [RadioEffect] = []
     private var timer: Instant?
     /// The calls that are not answered.
     private var calls: [(id: BusCallID, call: BlueZCall)] = []
+
+    init(maximumLinks: Int? = nil) { radio = RadioMachine(.first, .local(maximumLinks: maximumLinks)) }
 
     static func path(of address: BluetoothAddress) -> String {
         adapter + "/dev_" + address.description.split(separator: ":").joined(separator: "_")
@@ -60,9 +62,10 @@ struct BlueZTalk {
 
     /// The radio is ready, and the search for absent buttons is over.
     static func ready(
-        _ objects: [String: BusInterfaces] = objects(), expecting buttons: [ExpectedButton] = []
+        _ objects: [String: BusInterfaces] = objects(), expecting buttons: [ExpectedButton] = [],
+        maximumLinks: Int? = nil
     ) -> BlueZTalk {
-        var talk = BlueZTalk()
+        var talk = BlueZTalk(maximumLinks: maximumLinks)
         talk.when(.perform(.expect(buttons, unwanted: [])))
         talk.when(.busOpened(.any))
         talk.calls(.getManagedObjects)

@@ -72,6 +72,77 @@ enum RandomHouse {
         return rule
     }
 
+    /// A set of rules for presses. In most sets, what each rule does is known before the press is handled.
+    static func pressSet(_ random: inout SeededGenerator) throws -> RuleSet {
+        var rules: [Rule] = []
+        let isKnown = Int.random(in: 0..<4, using: &random) > 0
+        for number in 0..<Int.random(in: 1...5, using: &random) {
+            rules.append(try pressRule("rule_\(number)", isKnown: isKnown, &random))
+        }
+        if !isKnown, Bool.random(using: &random) { rules.append(try rule("other", &random)) }
+        return House.set(rules)
+    }
+
+    private static func pressRule(_ id: String, isKnown: Bool, _ random: inout SeededGenerator) throws -> Rule {
+        func chance(_ one: Int, _ random: inout SeededGenerator) -> Bool {
+            !isKnown && Int.random(in: 0..<one, using: &random) == 0
+        }
+        let events: [TriggerEvent] = [.down, .down, .up, .click, .click, .doubleClick, .hold(after: nil), .holdRelease]
+        let selectors: [ButtonSelector] = [.any, .declared(0), .declared(1), .declared(2)]
+        let mode = Rule.Mode.allCases.randomElement(using: &random) ?? .single
+        var rule = Rule(
+            id: id,
+            triggers: (0..<Int.random(in: 1...2, using: &random)).map { _ in
+                Trigger(
+                    buttons: [selectors.randomElement(using: &random) ?? .any],
+                    events: [events.randomElement(using: &random) ?? .down])
+            },
+            steps: try (0..<Int.random(in: 1...3, using: &random)).map { place in
+                var step = try pressStep(isKnown: isKnown, &random)
+                step.path = "actions[\(place)].\(step.action.kind.rawValue)"
+                return step
+            },
+            mode: mode, maximumRuns: mode == .queued || mode == .parallel ? Int.random(in: 1...3, using: &random) : 1)
+        if Bool.random(using: &random) {
+            let conditions = [
+                "states.lux < 50", "variables.volume > 20", "trigger.button == 'kitchen'", "trigger.age < 2s",
+                "trigger.event == 'click'", "now.hour < 13", "buttons.hall.held", "random(1, 3) > 1",
+            ]
+            // The last two read what the press itself changes.
+            let usable = conditions.dropLast(isKnown ? 2 : 0)
+            rule.conditions = [try .that(usable.randomElement(using: &random) ?? "true")]
+        }
+        if chance(12, &random) {
+            rule.triggers.append(Trigger(origin: .chord([0, 1], within: .milliseconds(300), .down)))
+        }
+        rule.scope = Bool.random(using: &random) ? .button : .rule
+        rule.isFallback = chance(12, &random)
+        rule.isEnabled = Int.random(in: 0..<10, using: &random) > 0
+        rule.isDryRun = chance(12, &random)
+        rule.onRestart = chance(8, &random) ? .resume : .drop
+        rule.cooldown = chance(10, &random) ? .milliseconds(700) : .zero
+        rule.rateLimit = Rule.Rate(count: Int.random(in: 1...20, using: &random), per: .seconds(10))
+        return rule
+    }
+
+    private static func pressStep(isKnown: Bool, _ random: inout SeededGenerator) throws -> Step {
+        func publish(_ topic: String, _ payload: String = "x", qos: Int = 0) throws -> Step {
+            let texts = try [topic, payload].map { try Template(compiling: $0, in: House.scope()) }
+            return Step(.publish(PublishStep(topicName: texts[0], payload: .text(texts[1]), qos: qos)))
+        }
+        return switch Int.random(in: 0..<(isKnown ? 9 : 12), using: &random) {
+        case 0..<4: try publish("lamp")
+        case 4: try publish("lamp", qos: Int.random(in: 1...2, using: &random))
+        case 5: try publish("{{ trigger.button }}", "{{ states.lux }} {{ variables.volume }} {{ now.minute }}")
+        // It fails while the volume is 0.
+        case 6: try publish("lamp", "{{ 100 / variables.volume }}")
+        case 7, 8: .work
+        case 9: .say("pressed")
+        case 10: .set(0, to: .integer(Int64.random(in: 0...100, using: &random)))
+        default: try step(&random)
+        }
+    }
+
     private static func event(_ random: inout SeededGenerator) -> TriggerEvent {
         let events: [TriggerEvent] = [
             .down, .up, .click, .doubleClick, .pattern([.short, .long]), .hold(after: nil), .hold(after: .seconds(2)),

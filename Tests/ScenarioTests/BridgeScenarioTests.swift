@@ -222,7 +222,11 @@ struct BridgeScenarioTests {
             house.tell(.brokerDisconnected("mqtt: the broker closed the connection after \(number) ms"))
             house.tell(.brokerConnected)
         }
+        // Each subscription and each fault of the broker may need another remedy, so several are written.
+        #expect(house.logged.count { $0.contains("refuses the subscription to home/") } == 20)
         #expect(house.logged.count { $0.contains("refuses the subscription to home/4: not authorized") } == 1)
+        #expect(house.logged.count { $0.contains("closed the connection after") } == 5)
+        #expect(house.logged.count { $0.contains("connected to mqtt") } <= 6)
         #expect(status(&house).contains { $0.hasPrefix("the disk is full") })
         house.wait(.seconds(60))
         house.say("{\"tune\":1}", on: Self.status + "/set")

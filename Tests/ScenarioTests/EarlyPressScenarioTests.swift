@@ -49,16 +49,57 @@ struct EarlyPressScenarioTests {
         #expect(house.payloads(on: "lamp").count == (rule.contains("payload: z") ? 6 : 3))
     }
 
-    @Test("after a press whose early effects were mistaken, presses are handled in the general way")
-    func mistaken() {
-        var house = Self.house("actions: [publish: {topic: lamp, payload: x}]", isWitnessed: true)
+    /// A change of the early effects, of which `goOn` is the last.
+    private static func mistake(_ seed: UInt64, in effects: inout [Hub.Effect]) {
+        var random = SeededGenerator(seed: seed)
+        let original = effects
+        while effects == original {
+            guard let place = (0..<effects.count - 1).randomElement(using: &random) else { return }
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0: effects.remove(at: place)
+            case 1: effects.swapAt(place, Int.random(in: 0..<effects.count - 1, using: &random))
+            // The numbers of all actions are later, as after one that was left out.
+            case 2: effects = effects.map { $0.renumbered(by: 1) }
+            default: effects[place] = effects[place].changed
+            }
+        }
+    }
+
+    @Test(
+        "no action is carried out twice if the early effects are mistaken, and later presses are handled in the general way",
+        arguments: UInt64(0)..<60)
+    func mistaken(seed: UInt64) {
+        var house = Self.house(
+            "actions: [publish: {topic: lamp, payload: x}]",
+            other: """
+                  - {id: second, triggers: {button: kitchen, event: down}, actions: [publish: {topic: fan, payload: y, qos: 1}]}
+                  - {id: third, triggers: {button: kitchen, event: down}, actions: [run: [notify, scene]]}
+                """, isWitnessed: true)
+        house.changeHub { $0.changesEarlyEffects = { Self.mistake(seed, in: &$0) } }
         house.press("kitchen", .click)
         house.wait(.seconds(3))
-        house.changeHub { $0.hasMistakenPreview = true }
+        func count() -> [String: Int] {
+            var actions = (house.payloads(on: "lamp") + house.payloads(on: "fan")).map { $0 }
+            actions += house.started.map { $0.arguments.last ?? "" }
+            return Dictionary(actions.map { ($0, 1) }, uniquingKeysWith: +)
+        }
+        // What is only missing from the early effects is carried out later, and is no mistake.
+        let isMistaken = house.hub.hasMistakenPreview
+        let earlyPresses = house.earlyPressCount
+        #expect(isMistaken || earlyPresses == 1)
+        let first = count()
+        #expect(first.values.allSatisfy { $0 == 1 }, "\(first)")
+        // An action that was changed early has been replaced by another.
+        #expect(first["other"] != nil || Set(first.keys) == ["x", "y", "scene"], "\(first)")
+        #expect(house.logged.count { $0.contains("handled early in another way") } == (isMistaken ? 1 : 0))
         house.press("kitchen", .click)
         house.wait(.seconds(3))
-        #expect(house.earlyPressCount == 1)
-        #expect(house.payloads(on: "lamp").count == 2)
+        #expect(house.earlyPressCount == earlyPresses + (isMistaken ? 0 : 1))
+        let second = count()
+        for action in ["x", "y", "scene"] { #expect(second[action] == (first[action] ?? 0) + 1, "\(second)") }
+        for case .problem(let problem) in house.sights.map(\.sight) {
+            #expect(problem.contains("were not those of its handling"), "\(problem)")
+        }
     }
 
     @Test("reports and answers follow the action of a press after a pause")
@@ -74,6 +115,23 @@ struct EarlyPressScenarioTests {
         #expect(reports() == 0 && house.responses.count == answers)
         house.wait(.milliseconds(2))
         #expect(reports() > 0 && house.responses.count > answers)
+    }
+
+    @Test("what arrives during the pause after a press does not pile up", arguments: [0, 20_000])
+    func flood(length: Int) {
+        var house = Self.house("actions: [publish: {topic: lamp, payload: x}]", pausing: .milliseconds(20))
+        house.press("kitchen", .down)
+        let pressed = house.now
+        while house.payloads(on: "lamp").isEmpty, house.now - pressed < .seconds(1) { house.wait(.milliseconds(1)) }
+        let (answered, padding) = (house.responses.count, String(repeating: " ", count: length))
+        var most = 0
+        for count in 1...3000 {
+            house.ask(#"{"request":"ping"}"# + padding)
+            most = max(most, count - (house.responses.count - answered))
+        }
+        // A long request is handled as soon as it is there.
+        #expect(length == 0 ? (1...HubRunner.maximumWaiting).contains(most) : most == 0)
+        #expect(house.responses.count == answered + 3000)
     }
 
     @Test("a packet from a radio ends the pause after a press")
@@ -169,5 +227,32 @@ struct EarlyPressScenarioTests {
         house.wait(.seconds(3))
         #expect(house.earlyPressCount == 2)
         #expect(house.payloads(on: "lamp").count == 4)
+    }
+}
+
+extension Hub.Effect {
+    /// The action with a later number.
+    fileprivate func renumbered(by distance: UInt64) -> Hub.Effect {
+        if case .publish(.queued(let number), let message, let expiry) = self {
+            return .publish(.queued(number + distance), message, expiry: expiry)
+        }
+        if case .startProcess(let id, let request) = self {
+            return .startProcess(JobID(rawValue: id.rawValue + distance), request)
+        }
+        return self
+    }
+
+    /// Another message or program, or a record without its first change.
+    fileprivate var changed: Hub.Effect {
+        if case .publish(let id, var message, let expiry) = self {
+            message.payload = Array("other".utf8)
+            return .publish(id, message, expiry: expiry)
+        }
+        if case .startProcess(let id, var request) = self {
+            request.arguments.append("other")
+            return .startProcess(id, request)
+        }
+        if case .record(let token, let changes) = self { return .record(token, Array(changes.dropFirst())) }
+        return self
     }
 }

@@ -10,16 +10,24 @@ public protocol StateMachine {
     /// Statements about the machine's state between two inputs that are false. Machines that check themselves have it in
     /// debug builds.
     func problems() -> [String]
+    /// What the machine knows of the effects of an input before it handles it: a check of the effects; `nil` if nothing.
+    func expectation(of input: Input, at now: Instant) -> (([Effect]) -> Bool)?
 }
 
 extension StateMachine {
     public func problems() -> [String] { [] }
+    public func expectation(of input: Input, at now: Instant) -> (([Effect]) -> Bool)? { nil }
 
-    /// Feeds an input, and records an issue for each problem that the machine then has.
+    /// Feeds an input, and records an issue for each problem that the machine then has, and for effects that are not those
+    /// that it knew in advance.
     public mutating func checked(
         _ input: Input, at now: Instant, sourceLocation: SourceLocation = #_sourceLocation
     ) -> [Effect] {
+        let isExpected = expectation(of: input, at: now)
         let effects = handle(input, at: now)
+        if let isExpected, !isExpected(effects) {
+            Issue.record("\(input): \(effects) are not what was known before", sourceLocation: sourceLocation)
+        }
         for problem in problems() { Issue.record("after \(input): \(problem)", sourceLocation: sourceLocation) }
         return effects
     }

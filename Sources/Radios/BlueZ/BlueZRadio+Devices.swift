@@ -98,6 +98,7 @@ extension BlueZRadio {
         }
         updateConnecting(toConnect)
         updateDiscovery(isConnecting: toConnect != nil || connecting != nil)
+        reportRoom()
     }
 
     /// The device that bluetoothd is told to connect to.

@@ -32,6 +32,10 @@ package import ButtonModel
 /// | open            | a descriptor has ended                   | ending          | wait for the device's state        |
 /// | any             | disconnected, or its object is gone      | waiting, absent | report `disconnected`              |
 ///
+/// bluetoothd does not tell how many links the adapter can have, and connects trusted buttons without a word about those that it
+/// could not connect. So the limit is that of the configuration, or is known when bluetoothd refuses to connect a new button because
+/// of it.
+///
 /// - Source: BlueZ 5.66, doc/device-api.txt, adapter-api.txt and gatt-api.txt.
 package struct BlueZRadio: Sendable {
     enum State: Hashable, Sendable {
@@ -113,6 +117,11 @@ package struct BlueZRadio: Sendable {
     var adapter: BlueZAdapter?
     var devices: [String: BlueZDevice] = [:]
     var links: [BlueZLink] = []
+    /// The number of links that the adapter can have; `nil`: unknown.
+    private let maximumLinks: Int?
+    /// The same, if bluetoothd refused another link.
+    private var refusedLinks: Int?
+    private var isFullReported = false
     /// The numbers differ from those of an `HCIRadio` with the same `RadioID`.
     var lastLink: LinkID
     var expected: [ExpectedButton] = []
@@ -129,7 +138,11 @@ package struct BlueZRadio: Sendable {
     var deadlines = Deadlines<TimerKey>()
     var effects: [RadioEffect] = []
 
-    package init(_ id: RadioID = .first) { lastLink = LinkID(id, 1 << 31) }
+    /// - Parameter maximumLinks: how many links the adapter can have; `nil`: unknown.
+    package init(_ id: RadioID = .first, maximumLinks: Int? = nil) {
+        lastLink = LinkID(id, 1 << 31)
+        self.maximumLinks = maximumLinks
+    }
 
     package mutating func handle(_ input: RadioInput, at now: Instant) -> [RadioEffect] {
         switch input {
@@ -317,6 +330,7 @@ package struct BlueZRadio: Sendable {
             devices[path]?.wasHeard = false
             deadlines.set(.connectAgain(address), at: now + Self.retryDelay)
             report(.anomaly("\(address): BlueZ could not connect: \(error)"))
+            if error.isForWantOfLinks, !links.isEmpty { refusedLinks = links.count }
         case .acquireNotify(_, let id): acquiringFailed(.notify, id, error, at: now)
         case .acquireWrite(_, let id): acquiringFailed(.write, id, error, at: now)
         case .setTrusted(let path, _), .setBlocked(let path, _):
@@ -400,9 +414,23 @@ package struct BlueZRadio: Sendable {
         calls = [:]
         discovery = nil
         nextDiscovery = nil
+        refusedLinks = nil
+    }
+
+    /// Reports that an expected button has no link because the adapter has no other one, once until there is room.
+    mutating func reportRoom() {
+        if let refused = refusedLinks, links.count > refused { refusedLinks = nil }
+        guard let limit = [maximumLinks, refusedLinks].compactMap(\.self).min(), links.count >= limit else {
+            return isFullReported = false
+        }
+        let isMissing = expected.contains { button in !links.contains { $0.address == button.address } }
+        guard isMissing, !isFullReported else { return }
+        isFullReported = true
+        report(.linkLimitReached(links.count))
     }
 
     private mutating func endAllLinks() {
+        isFullReported = false
         for link in links {
             effects.append(.bus(.closeChannels(link.id)))
             report(.disconnected(link.id, .connectionTimeout))
@@ -423,4 +451,11 @@ package struct BlueZRadio: Sendable {
 
 extension BusError: CustomStringConvertible {
     package var description: String { message.isEmpty ? name : "\(name), \(message)" }
+
+    /// True for the refusal of a link because the controller has as many as it can.
+    ///
+    /// - Source: BlueZ 5.66, src/error.h, ERR_LE_CONN_SYNC_CONNECT_LIMIT and ERR_LE_CONN_MEMORY_ALLOC.
+    fileprivate var isForWantOfLinks: Bool {
+        message == "le-connection-concurrent-connection-limit" || message == "le-connection-memory-allocation"
+    }
 }

@@ -13,6 +13,29 @@ extension FuzzTarget {
     }
 }
 
+/// What `ButtonSession.preview` has found in a value.
+struct PreviewedEvent {
+    var event: ButtonEvent
+    var cursor: EventCursor
+
+    /// True if this is all that the effects report.
+    func isReported(in effects: [ButtonSession.Effect]) -> Bool {
+        var count = 0
+        for case .events(let events, let cursor, _) in effects {
+            guard events == [event], cursor == self.cursor else { return false }
+            count += 1
+        }
+        return count == 1
+    }
+}
+
+extension ButtonSession {
+    func preview(of input: Input, at now: Instant) -> PreviewedEvent? {
+        guard case .received(let value) = input, let found = preview(value[...], at: now) else { return nil }
+        return PreviewedEvent(event: found.event, cursor: found.cursor)
+    }
+}
+
 /// A session after the start of a link, and a button that the script controls. The script cannot forge signatures, so
 /// it uses the key.
 private struct SessionBench {
@@ -103,7 +126,10 @@ private struct SessionBench {
     }
 
     private mutating func give(_ input: ButtonSession.Input) throws(BrokenPromise) {
-        for effect in session.handle(input, at: now) {
+        let preview = session.preview(of: input, at: now)
+        let effects = session.handle(input, at: now)
+        try promise("a previewed event is reported", preview?.isReported(in: effects) ?? true)
+        for effect in effects {
             if case .send(let value) = effect {
                 try promise("nothing is sent on a link that is lost", !isLost)
                 try promise("a value fits the link", (2...Self.attMTU - 3).contains(value.count))

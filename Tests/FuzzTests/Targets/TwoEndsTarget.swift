@@ -85,7 +85,12 @@ private struct TwoEndsBench {
             if fate & 0xF0 == 0x10 { continue }
             if fate & 0xF0 == 0x20 { air.append(delivery) }
             switch delivery {
-            case .toHost(let value): try tell(session.handle(.received(changed(value, by: fate)), at: now))
+            case .toHost(let value):
+                let input = ButtonSession.Input.received(changed(value, by: fate))
+                let preview = session.preview(of: input, at: now)
+                let effects = session.handle(input, at: now)
+                try promise("a previewed event is reported", preview?.isReported(in: effects) ?? true)
+                try tell(effects)
             case .toButton(let value):
                 tell(button.handle(.received(changed(value, by: fate), random: entropy.random), at: now))
             }

@@ -30,7 +30,7 @@ struct FullDiskTests {
         func daemon() throws -> Program {
             let daemon = try run([
                 Workshop.built("tryckd"), "--config", workshop.path("tryck.yaml"), "--state-directory",
-                workshop.path("disk/state"), "--control-socket", workshop.path("control.sock"),
+                workshop.path("disk/state"), "--control-socket", workshop.controlSocket,
             ])
             try daemon.line(containing: "commands reach it at")
             return daemon
@@ -49,8 +49,10 @@ struct FullDiskTests {
         }
     }
 
-    private static func house() throws -> (workshop: Workshop, disk: Disk) {
+    /// - Parameter isRingMapped: whether the record ring is on a tmpfs.
+    private static func house(isRingMapped: Bool) throws -> (workshop: Workshop, disk: Disk) {
         let workshop = try Workshop()
+        if isRingMapped { try workshop.putControlSocketInMemory() }
         try workshop.write("simulator.yaml", "buttons:\n  kitchen: {public: true}\n")
         try workshop.write(
             "rules.yaml",
@@ -76,7 +78,7 @@ struct FullDiskTests {
 
     private static func press(_ workshop: Workshop, _ daemon: Program, expecting count: Int) throws {
         let request = #"{"request":"simulator/press","data":{"button":"kitchen","press":"click"}}"#
-        let client = try workshop.start("/usr/bin/python3", ["-c", RuleHouse.client, workshop.path("control.sock")])
+        let client = try workshop.start("/usr/bin/python3", ["-c", RuleHouse.client, workshop.controlSocket])
         client.write(request)
         try client.line(containing: #""status":"ok""#)
         client.stop()
@@ -88,10 +90,13 @@ struct FullDiskTests {
         _ = try daemon.status()
     }
 
-    @Test("presses on a full disk are handled, survive kill -9, and are in the database when there is room")
-    func full() throws {
-        let (workshop, disk) = try Self.house()
+    @Test(
+        "presses on a full disk are handled, survive kill -9, and are in the database when there is room",
+        arguments: [true, false])
+    func full(isRingMapped: Bool) throws {
+        let (workshop, disk) = try Self.house(isRingMapped: isRingMapped)
         var daemon = try disk.daemon()
+        if isRingMapped { #expect(!daemon.text.contains("is not on a tmpfs")) }
         #expect(try workshop.tryck(["pair", "--time", "60"]).status() == 0)
         try Self.press(workshop, daemon, expecting: 1)
         try disk.fill()
@@ -113,7 +118,7 @@ struct FullDiskTests {
 
     @Test("a daemon that starts on a read-only disk runs, and recovers without a restart")
     func readOnly() throws {
-        let (workshop, disk) = try Self.house()
+        let (workshop, disk) = try Self.house(isRingMapped: true)
         var daemon = try disk.daemon()
         #expect(try workshop.tryck(["pair", "--time", "60"]).status() == 0)
         try Self.press(workshop, daemon, expecting: 1)

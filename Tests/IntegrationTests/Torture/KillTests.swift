@@ -48,6 +48,8 @@ struct KillTests {
             \(house.story(of: ledger.findings))
             """)
         #expect(summary.pressed > kills)
+        let isRingMapped = house.lives.allSatisfy { !$0.daemon.text.contains("is not on a tmpfs") }
+        #expect(isRingMapped)
         #expect(summary.handled > 0)
     }
 }

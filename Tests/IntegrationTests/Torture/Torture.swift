@@ -65,6 +65,7 @@ final class Torture {
     init(seed: UInt64) throws {
         random = SeededGenerator(seed: seed)
         workshop = try Workshop()
+        try workshop.putControlSocketInMemory()
         port = try Workshop.freePort()
         try workshop.write(
             "mosquitto.conf",
@@ -180,7 +181,7 @@ final class Torture {
             Workshop.built("tryckd"),
             [
                 "--config", workshop.path("tryck.yaml"), "--state-directory", workshop.path("state"),
-                "--control-socket", workshop.path("control.sock"),
+                "--control-socket", workshop.controlSocket,
             ])
         lives.append(Life(plan: plan, daemon: daemon))
     }

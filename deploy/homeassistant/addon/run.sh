@@ -30,7 +30,7 @@ run() {
     as=
     if [ "$(id -u)" = 0 ] && id "$user" >/dev/null 2>&1; then
         group=$(id -g "$user")
-        runtime=${RUNTIME_DIRECTORY:-/run/tryck}
+        runtime=${RUNTIME_DIRECTORY:-$data/run}
         mkdir -p "$runtime"
         chown -hR "$user:$group" "$state" "$pages" "$runtime"
         [ ! -e "$data/tryck.yaml" ] || chown -h "$user" "$data/tryck.yaml"
