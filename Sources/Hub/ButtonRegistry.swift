@@ -280,8 +280,8 @@ struct ButtonRegistry: Sendable {
 
     /// What a press changes in the record of a button; `nil` for an unknown button, and one that comes from a flicd.
     func ownProgress(of button: ButtonID) -> ButtonProgress? {
-        guard let place = records.index(forKey: button), records.values[place].stored.source == nil else { return nil }
-        return records.values[place].progress
+        guard let record = records[button], record.stored.source == nil else { return nil }
+        return record.progress
     }
 
     mutating func wasSeen(_ button: ButtonID, at now: Instant) { records[button]?.progress.wasSeen(at: now) }
