@@ -7,7 +7,7 @@ import Testing
 
 extension ButtonManager: StateMachine {
     /// An event that is previewed must be reported alone, with the same cursor.
-    package func expectation(of input: Input, at now: Instant) -> (([Effect]) -> Bool)? {
+    package mutating func expectation(of input: Input, at now: Instant) -> (([Effect]) -> Bool)? {
         guard let preview = preview(input, at: now) else { return nil }
         return { effects in
             let reports = effects.compactMap { effect -> (ButtonID, [ButtonEvent], EventCursor)? in

@@ -4,7 +4,7 @@ public import TestSupport
 
 extension ButtonSession: StateMachine {
     /// An event that is previewed must be reported alone, with the same cursor.
-    public func expectation(of input: Input, at now: Instant) -> (([Effect]) -> Bool)? {
+    public mutating func expectation(of input: Input, at now: Instant) -> (([Effect]) -> Bool)? {
         guard case .received(let value) = input, let preview = preview(value[...], at: now) else { return nil }
         return { effects in
             let reports = effects.compactMap { effect -> ([ButtonEvent], EventCursor)? in

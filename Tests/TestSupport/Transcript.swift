@@ -11,12 +11,12 @@ public protocol StateMachine {
     /// debug builds.
     func problems() -> [String]
     /// What the machine knows of the effects of an input before it handles it: a check of the effects; `nil` if nothing.
-    func expectation(of input: Input, at now: Instant) -> (([Effect]) -> Bool)?
+    mutating func expectation(of input: Input, at now: Instant) -> (([Effect]) -> Bool)?
 }
 
 extension StateMachine {
     public func problems() -> [String] { [] }
-    public func expectation(of input: Input, at now: Instant) -> (([Effect]) -> Bool)? { nil }
+    public mutating func expectation(of input: Input, at now: Instant) -> (([Effect]) -> Bool)? { nil }
 
     /// Feeds an input, and records an issue for each problem that the machine then has, and for effects that are not those
     /// that it knew in advance.

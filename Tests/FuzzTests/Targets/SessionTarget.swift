@@ -30,7 +30,7 @@ struct PreviewedEvent {
 }
 
 extension ButtonSession {
-    func preview(of input: Input, at now: Instant) -> PreviewedEvent? {
+    mutating func preview(of input: Input, at now: Instant) -> PreviewedEvent? {
         guard case .received(let value) = input, let found = preview(value[...], at: now) else { return nil }
         return PreviewedEvent(event: found.event, cursor: found.cursor)
     }
