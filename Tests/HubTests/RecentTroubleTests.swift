@@ -78,14 +78,14 @@ struct RecentTroubleTests {
             replaying: RecordingHeader(
                 startedAt: Self.noon, configuration: HubConfiguration(version: "9", radios: []), stored: stored),
             rules: RuleSet())
-        _ = hub.handleChecked(.start, at: Instant(nanoseconds: 0))
-        _ = hub.handleChecked(.recordFailed(nil, "the disk is full"), at: Instant(nanoseconds: 0))
+        _ = hub.handleCompletely(.start, at: Instant(nanoseconds: 0))
+        _ = hub.handleCompletely(.recordFailed(nil, "the disk is full"), at: Instant(nanoseconds: 0))
         var lines = 0
         for number in 1...100 {
             hub.buttonSource.replay([
                 .effect(.sessionFailed(stored.buttons[0].id, .sessionEnded(reason: UInt8(number))))
             ])
-            let effects = hub.handleChecked(.received([]), at: Instant(sinceBoot: .milliseconds(number)))
+            let effects = hub.handleCompletely(.received([]), at: Instant(sinceBoot: .milliseconds(number)))
             lines += effects.count { if case .log(_, let text) = $0 { text.contains("session failed") } else { false } }
         }
         #expect(lines == OutsideLine.failedSession.burst)
