@@ -19,16 +19,18 @@ package import MQTTTopics
 /// | leading     | resign, or nothing can be recorded              | standing by | stop; claim for a stand-by, else say `offline` |
 /// | standing by | a claim with our name that we did not make, after our `standby` | leading | lead at once            |
 ///
-/// A leader that ends in order thereby hands over in one message: nobody has to wait for claims of others, because the
-/// leader has stopped before it claims for the stand-by. If the stand-by is gone by then, its silence is noticed as that of
-/// any leader.
+/// A leader that ends in order hands over with one message. The stand-by leads as soon as it receives this message, without the
+/// usual wait for other claims, because the leader stops before it publishes the claim for the stand-by. If the stand-by is gone
+/// by then, the other engines notice its silence after 10 s, as they do for any leader.
 ///
-/// An engine is its name and its installation. Another engine with our name is an engine like any other, except that users are
-/// told of the mistake (`namesake`).
+/// Name and installation together identify an engine. An engine that has our name in another installation is treated as any
+/// other engine, and users are also told that two engines have one name (`namesake`).
 ///
-/// A new term is one above the highest heard in a claim, the own record, and the cursors and hellos of sites. A hello never
-/// stops an engine, because one site must not be able to stop the rules of the others: a leader raises its term and goes on,
-/// once in 3 s and by at most `EngineTerm.greatestLeap`. An engine's will says `offline` even if it stands by, so `offline` counts only from the engine whose claim was last.
+/// A new term is one above the highest term in a claim, in the own record, and in the cursors and hellos of sites. A hello never
+/// stops an engine, because one site must not be able to stop the rules of the others. After a hello with a higher term, a leader
+/// raises its own term and goes on leading, at most once in 3 s and by at most `EngineTerm.greatestLeap`.
+///
+/// An engine's will says `offline` even if the engine stands by, so `offline` counts only from the engine whose claim was last.
 /// `online` in our own name, while we do not lead, is a message of an earlier process and counts as `offline`.
 ///
 /// No lock is needed. All presses and messages go through the one broker: an engine whose connection is dead can
@@ -45,13 +47,13 @@ package struct EngineLeadership: Sendable {
         case received(topicName: String, payload: [UInt8])
         /// The highest term in the claims of messages, which engines publish.
         case heard(term: Int)
-        /// The highest term in the hellos of sites, below which a site ignores our claims. At most
-        /// `EngineTerm.greatestLeap` above the highest term of engines.
+        /// The highest term in the hellos of sites, at most `EngineTerm.greatestLeap` above the highest term of engines. Sites
+        /// ignore claims with a lower term.
         case sitesHeard(term: Int)
         /// The fingerprint of the rules that run.
         case rules(String)
-        /// Whether claims can be recorded. While they cannot, this engine does not lead, and buttons of sites are left to
-        /// another engine or wait in the journals of their sites.
+        /// False if the disk cannot record claims. This engine then stops leading. Presses are handled by another engine, or stay
+        /// in the journals of their sites.
         case canRecord(Bool)
         /// The process ends. No input follows.
         case resign
@@ -63,8 +65,8 @@ package struct EngineLeadership: Sendable {
         case record(term: Int)
         /// Publish a message at QoS 1 on this connection, and never on a later one.
         case publish(MQTTMessage)
-        /// Lead in this term; a leader that raises its term is told again. `continues`: no other engine has led since this one
-        /// did, so that held runs may go on.
+        /// Lead in this term. A leader that raises its term gets this effect again. If `continues` is true, no other engine has
+        /// led since this engine led last, and held runs may go on.
         case lead(term: Int, continues: Bool)
         /// Act on nothing, and hold what runs until `lead` or `stop`.
         case fence
@@ -72,7 +74,7 @@ package struct EngineLeadership: Sendable {
         case stop
         /// The leader's rules differ from ours.
         case rulesDiffer(leader: String)
-        /// Another engine is running with our name, in this installation; `nil`: not any more.
+        /// The installation of a running engine that has our name; `nil` when it is gone.
         case namesake(installation: String?)
         case setTimer(Instant)
         case cancelTimer

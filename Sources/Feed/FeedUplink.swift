@@ -28,8 +28,8 @@ package struct FeedUplink: Sendable {
         /// A button was paired, or its facts have changed. Of a known button, `last`, `claimed` and `done` are ignored.
         case button(ButtonID, FeedJournal)
         case removed(ButtonID)
-        /// A new entry would survive a power cut. Its number is one higher than that of the previous entry; it is more than
-        /// one higher if the journal has dropped all entries in between.
+        /// A new entry is synced to the disk. Its number is one higher than that of the previous entry, or more if the journal
+        /// has dropped the entries between them.
         case recorded(ButtonID, FeedEntry)
         /// The journal has dropped the entries below `first`.
         case trimmed(ButtonID, first: Int)

@@ -232,7 +232,7 @@ package struct Hub: Sendable {
     var recording: OngoingRecording?
     /// The actions of rules, for a replay that compares them; `nil` if they are not collected.
     var ruleActions: [RuleAction]?
-    /// Whether `identitiesChanged` tells all parts at once, or later for several buttons together.
+    /// Whether `identitiesChanged` informs all parts at once, or once later for several buttons.
     var identityChanges = IdentityChanges.told
     /// The feeds of sites; `nil` unless the configuration names sites.
     var feed: EngineFeed?

@@ -44,8 +44,7 @@ package enum StreamKind: String, CaseIterable, Sendable {
     /// The rule files were loaded, or have errors.
     case rules
 
-    /// The kind of a line; `nil` for an answer to a request, and for a kind that this version does not know, such as
-    /// one of a newer daemon.
+    /// The kind of a line. `nil` for an answer to a request, and for a kind that only a newer daemon knows.
     package init?(_ line: JSONValue) {
         guard let kind = line["kind"]?.stringValue else { return nil }
         self.init(rawValue: kind)

@@ -23,9 +23,11 @@ final class Connections: Sendable {
         }
         surplus?.close(promise: nil)
         setTimer(for: channel)
+        // Also if the connection is closed already.
+        channel.closeFuture.whenComplete { [self] _ in closed(channel) }
     }
 
-    func closed(_ channel: any Channel) {
+    private func closed(_ channel: any Channel) {
         let id = ObjectIdentifier(channel)
         state.withLock { state in
             state.table.closed(id)
@@ -41,6 +43,10 @@ final class Connections: Sendable {
 
     func bodyEnded(_ channel: any Channel) {
         state.withLock { $0.table.bodyEnded(ObjectIdentifier(channel), at: Site.now) }
+    }
+
+    func streamBegan(_ channel: any Channel) {
+        state.withLock { $0.table.streamBegan(ObjectIdentifier(channel), at: Site.now) }
     }
 
     func responseEnded(_ channel: any Channel) {
@@ -74,7 +80,7 @@ final class Connections: Sendable {
     }
 }
 
-/// Tells `Connections` when a connection begins and ends.
+/// Tells `Connections` of each new connection.
 final class ConnectionWatch: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Never
 
@@ -83,9 +89,4 @@ final class ConnectionWatch: ChannelInboundHandler, RemovableChannelHandler {
     init(_ connections: Connections) { self.connections = connections }
 
     func handlerAdded(context: ChannelHandlerContext) { connections.opened(context.channel) }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        connections.closed(context.channel)
-        context.fireChannelInactive()
-    }
 }

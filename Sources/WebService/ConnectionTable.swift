@@ -1,14 +1,17 @@
 package import ButtonModel
 
-/// The open connections, and which of them has to give way when there are too many or when its request does not arrive.
+/// The open connections. Decides which of them is closed when there are too many, and which when its request does not arrive.
 ///
-/// Without it, a stranger could hold all connections with requests that are never sent, and nobody else could open the page.
+/// Without this limit, a stranger could hold all connections with requests that he never completes or with responses that he never
+/// reads, and the page would not open for others.
 package struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
     package static var maximumConnections: Int { 128 }
     /// The time from the opening of a connection, or from its last response, to the next request.
     package static var longestWait: Duration { .seconds(60) }
     /// The time from the head of a request to the end of its body.
     package static var longestBody: Duration { .seconds(30) }
+    /// After this time, a response that is not sent may give way to another connection: its reader may not read at all.
+    package static var longestAnswer: Duration { .seconds(30) }
 
     private enum Phase: Hashable, Sendable {
         /// No request has begun, or its head is not complete.
@@ -17,6 +20,8 @@ package struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
         case reading
         /// The response is being computed or sent.
         case answering
+        /// The response is the live stream, which does not end. Streams have a limit of their own, and need a session.
+        case streaming
     }
 
     private struct Connection: Sendable {
@@ -36,7 +41,7 @@ package struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
     /// - Returns: the connection that is to be closed, because there are too many; it may be the new one.
     package mutating func opened(_ id: ID, from address: String?, at now: Instant) -> ID? {
         connections[id] = Connection(address: address, since: now)
-        return connections.count > Self.maximumConnections ? connectionToClose(for: id) : nil
+        return connections.count > Self.maximumConnections ? connectionToClose(for: id, at: now) : nil
     }
 
     package mutating func closed(_ id: ID) { connections[id] = nil }
@@ -49,6 +54,9 @@ package struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
     /// The whole body was received.
     package mutating func bodyEnded(_ id: ID, at now: Instant) { enter(.answering, id, at: now) }
 
+    /// The response is the live stream.
+    package mutating func streamBegan(_ id: ID, at now: Instant) { enter(.streaming, id, at: now) }
+
     /// The response was sent.
     package mutating func responseEnded(_ id: ID, at now: Instant) { enter(.waiting, id, at: now) }
 
@@ -59,7 +67,7 @@ package struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
         return switch connection.phase {
         case .waiting: connection.since + Self.longestWait
         case .reading: connection.since + Self.longestBody
-        case .answering: nil
+        case .answering, .streaming: nil
         }
     }
 
@@ -68,11 +76,17 @@ package struct ConnectionTable<ID: Hashable & Sendable>: Sendable {
         connections[id]?.since = now
     }
 
-    /// The connection that has waited longest for a request, of the address that has the most connections. If all others are
-    /// being answered, the new one is closed.
-    private func connectionToClose(for newcomer: ID) -> ID {
+    /// The connection that entered its phase first, of the address that has the most connections. If all others are live streams
+    /// or responses that began a moment ago, the new one is closed.
+    private func connectionToClose(for newcomer: ID, at now: Instant) -> ID {
         let counts = Dictionary(connections.values.map { ($0.address, 1) }, uniquingKeysWith: +)
-        let candidates = connections.filter { $0.key != newcomer && $0.value.phase != .answering }
+        let candidates = connections.filter { id, connection in
+            switch connection.phase {
+            case .waiting, .reading: id != newcomer
+            case .answering: connection.since + Self.longestAnswer <= now
+            case .streaming: false
+            }
+        }
         let oldest = candidates.min { first, second in
             let (most, more) = (counts[first.value.address] ?? 0, counts[second.value.address] ?? 0)
             return most == more ? first.value.since < second.value.since : most > more

@@ -207,12 +207,7 @@ struct BlueZRadioTests {
         let id = talk.connects()
         talk.wait(.seconds(11))
         talk.warns("did not find its services")
-        talk.does(.closeChannels(id))
-        talk.calls(.disconnect(device: BlueZTalk.hallPath))
-        talk.answers(.success)
-        talk.changes(["Connected": .bool(false)])
-        talk.does(.closeChannels(id))
-        talk.reports(.disconnected(id, .localHostTerminated))
+        talk.disconnectsHall(id)
         talk.ends()
     }
 
@@ -422,12 +417,7 @@ struct BlueZRadioTests {
             talk.reports(.linkLimitReached(1))
             talk.changes(["RSSI": .integer(-70)])
             talk.when(.perform(.disconnect(id)))
-            talk.does(.closeChannels(id))
-            talk.calls(.disconnect(device: BlueZTalk.hallPath))
-            talk.answers(.success)
-            talk.changes(["Connected": .bool(false)])
-            talk.does(.closeChannels(id))
-            talk.reports(.disconnected(id, .localHostTerminated))
+            talk.disconnectsHall(id)
         }
         // Without another button nothing is missing.
         talk.when(.perform(.expect([Self.hall], unwanted: [])))

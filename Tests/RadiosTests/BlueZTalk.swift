@@ -231,6 +231,16 @@ struct BlueZTalk {
     /// Passes over what the test does not name.
     mutating func forgetEffects() { effects = [] }
 
+    /// The radio closes the channels of a link of `hall` and disconnects it, bluetoothd does so, and the radio reports it.
+    mutating func disconnectsHall(_ link: LinkID, sourceLocation: SourceLocation = #_sourceLocation) {
+        does(.closeChannels(link), sourceLocation: sourceLocation)
+        calls(.disconnect(device: Self.hallPath), sourceLocation: sourceLocation)
+        answers(.success)
+        changes(["Connected": .bool(false)])
+        does(.closeChannels(link), sourceLocation: sourceLocation)
+        reports(.disconnected(link, .localHostTerminated), sourceLocation: sourceLocation)
+    }
+
     /// The test has named all effects.
     mutating func ends(sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(effects.isEmpty, sourceLocation: sourceLocation)

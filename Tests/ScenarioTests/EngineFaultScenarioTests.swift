@@ -7,31 +7,11 @@ import Testing
 
 @Suite("Faults of engines of sites")
 struct EngineFaultScenarioTests {
-    private static let lamp: HouseRules = """
-        version: 1
-        rules:
-          - {id: lamp, triggers: {button: any, event: down}, actions: {publish: {topic: lamp, payload: "on"}}}
-        """
-    private static let later: HouseRules = """
-        version: 1
-        rules:
-          - id: later
-            triggers: {button: any, event: down}
-            actions: [{delay: 10s}, {publish: {topic: lamp, payload: "on"}}]
-        """
-
-    private static func house(_ rules: HouseRules) -> EngineHouse {
-        var house = EngineHouse(rules)
-        house.connect()
-        house.lead()
-        return house
-    }
-
     // MARK: Hostile sites
 
     @Test("a site whose hello has a higher term, again and again, does not stop the runs of an engine")
     func hostileTerm() {
-        var house = Self.house(Self.later)
+        var house = EngineHouse.leading(.later)
         house.hear(1)
         var effects: [Hub.Effect] = []
         for second in 1...11 {
@@ -47,7 +27,7 @@ struct EngineFaultScenarioTests {
         "a site that ignores the term of an engine, because it has heard a higher one, is claimed from in a higher term"
     )
     func higherTerm() throws {
-        var house = Self.house(Self.lamp)
+        var house = EngineHouse.leading(.lamp)
         house.hear(1)
         house.sayHello(session: 2, term: 500, last: 1)
         let effects = house.wait(.seconds(3))
@@ -61,7 +41,7 @@ struct EngineFaultScenarioTests {
 
     @Test("a site cannot delay an engine that claims to lead")
     func hostileTermWhileClaiming() {
-        var house = EngineHouse(Self.lamp)
+        var house = EngineHouse(.lamp)
         house.connect()
         house.wait(.seconds(5))
         house.hearOwnClaim()
@@ -75,7 +55,7 @@ struct EngineFaultScenarioTests {
 
     @Test("more than 1,000 buttons are asked 64 at a time, as the broker acknowledges")
     func pacing() {
-        var house = EngineHouse(Self.lamp)
+        var house = EngineHouse(.lamp)
         house.take(.brokerConnected)
         for site in 0..<5 {
             let buttons = (1...250).map { ButtonID(BluetoothAddress(rawValue: UInt64(site * 1000 + $0))) }
@@ -100,14 +80,14 @@ struct EngineFaultScenarioTests {
 
     @Test("a claim that was refused, because too much waits for the broker, is published again")
     func refusedClaim() {
-        var house = Self.house(Self.lamp)
+        var house = EngineHouse.leading(.lamp)
         for claim in EngineHouse.claims(house.hear(1)) { house.take(.publishFailed(claim, "too many messages")) }
         #expect(EngineHouse.claims(house.wait(.seconds(1))).count == 1)
     }
 
     @Test("a claim that was not acknowledged when the connection ended is published again on the next one")
     func unacknowledgedClaim() throws {
-        var house = Self.house(Self.lamp)
+        var house = EngineHouse.leading(.lamp)
         let claims = EngineHouse.claims(house.hear(1))
         house.take(.brokerDisconnected("gone"))
         for claim in claims { house.take(.publishFailed(claim, "gone")) }
@@ -121,7 +101,7 @@ struct EngineFaultScenarioTests {
 
     @Test("an engine that can record nothing claims nothing, hands over, and leads again when it can record")
     func fullDisk() {
-        var house = Self.house(Self.lamp)
+        var house = EngineHouse.leading(.lamp)
         house.hear(1)
         var effects = house.take(.recordFailed(nil, "the disk is full", .nowhere))
         #expect(EngineHouse.story(effects).contains { $0.hasPrefix("engines/1/state") && $0.contains("offline") })

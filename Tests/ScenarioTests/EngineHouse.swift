@@ -7,6 +7,23 @@ import Rules
 import TestSupport
 import Testing
 
+extension HouseRules {
+    /// Each press of any button sends a message.
+    static let lamp: HouseRules = """
+        version: 1
+        rules:
+          - {id: lamp, triggers: {button: any, event: down}, actions: {publish: {topic: lamp, payload: "on"}}}
+        """
+    /// Each press of any button sends a message after 10 s.
+    static let later: HouseRules = """
+        version: 1
+        rules:
+          - id: later
+            triggers: {button: any, event: down}
+            actions: [{delay: 10s}, {publish: {topic: lamp, payload: "on"}}]
+        """
+}
+
 /// A hub that is an engine, with one site that has one button. The broker acknowledges a message only when a test says so.
 struct EngineHouse {
     static let site = "tryck/berlin7"
@@ -28,6 +45,14 @@ struct EngineHouse {
         stored = StoredState(installationID: installation)
         hub = Hub(configuration, stored: stored, rules: rules.set)
         start()
+    }
+
+    /// An engine that leads.
+    static func leading(_ rules: HouseRules) -> EngineHouse {
+        var house = EngineHouse(rules)
+        house.connect()
+        house.lead()
+        return house
     }
 
     private mutating func start() {

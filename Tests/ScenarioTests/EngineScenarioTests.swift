@@ -6,18 +6,6 @@ import Testing
 
 @Suite("An engine of sites")
 struct EngineScenarioTests {
-    private static let lamp: HouseRules = """
-        version: 1
-        rules:
-          - {id: lamp, triggers: {button: any, event: down}, actions: {publish: {topic: lamp, payload: "on"}}}
-        """
-    private static let later: HouseRules = """
-        version: 1
-        rules:
-          - id: later
-            triggers: {button: any, event: down}
-            actions: [{delay: 10s}, {publish: {topic: lamp, payload: "on"}}]
-        """
     private static let program: HouseRules = """
         version: 1
         rules:
@@ -29,16 +17,9 @@ struct EngineScenarioTests {
         return "tryck/berlin7/feed/\(EngineHouse.button)/cursor " + String(decoding: claim.encoded(), as: UTF8.self)
     }
 
-    private static func house(_ rules: HouseRules) -> EngineHouse {
-        var house = EngineHouse(rules)
-        house.connect()
-        house.lead()
-        return house
-    }
-
     @Test("a press is recorded, claimed and then acted on, and only once")
     func once() {
-        var house = Self.house(Self.lamp)
+        var house = EngineHouse.leading(.lamp)
         let effects = house.hear(1)
         #expect(EngineHouse.story(effects).prefix(3) == ["record", Self.cursor(1), "lamp on"])
         #expect(house.stored.feed.positions.map(\.claim.number) == [1])
@@ -48,7 +29,7 @@ struct EngineScenarioTests {
 
     @Test("the button of a site is known by what the site says of it, and is ready while the site is connected")
     func button() {
-        var house = Self.house(Self.lamp)
+        var house = EngineHouse.leading(.lamp)
         let button = house.stored.buttons.first
         #expect(button?.source == "mqtt:tryck/berlin7" && button?.displayName == "Hall")
         #expect(house.buttons.contains(#""state":"ready""#))
@@ -58,7 +39,7 @@ struct EngineScenarioTests {
 
     @Test("a press that the broker has kept for more than a second counts as queued")
     func late() {
-        var house = Self.house(
+        var house = EngineHouse.leading(
             """
             version: 1
             defaults: {queued: accept}
@@ -73,7 +54,7 @@ struct EngineScenarioTests {
 
     @Test("a program waits until the broker has acknowledged the claim, and `done` is published after it")
     func acknowledged() {
-        var house = Self.house(Self.program)
+        var house = EngineHouse.leading(Self.program)
         let effects = house.hear(1)
         #expect(EngineHouse.story(effects) == ["record", Self.cursor(1)])
         let claims = EngineHouse.claims(effects)
@@ -87,7 +68,7 @@ struct EngineScenarioTests {
 
     @Test("a program of a claim that the broker refuses is not started")
     func refused() {
-        var house = Self.house(Self.program)
+        var house = EngineHouse.leading(Self.program)
         for claim in EngineHouse.claims(house.hear(1)) {
             #expect(!EngineHouse.story(house.take(.publishFailed(claim, "not authorised"))).contains("program"))
         }
@@ -95,7 +76,7 @@ struct EngineScenarioTests {
 
     @Test("a stand-by takes no press, and acts on it when it leads")
     func standBy() {
-        var house = EngineHouse(Self.lamp)
+        var house = EngineHouse(.lamp)
         house.connect()
         house.hear("engines/1/leader", EngineTerm(term: 4, engine: "b1").encoded())
         house.hear("engines/1/state", EngineState(isOnline: true, engine: "b1", share: .whole).encoded())
@@ -109,7 +90,7 @@ struct EngineScenarioTests {
 
     @Test("a run that waits while the broker is gone goes on when this engine still leads")
     func fenced() {
-        var house = Self.house(Self.later)
+        var house = EngineHouse.leading(.later)
         house.hear(1)
         house.now = house.now + .seconds(1)
         house.take(.brokerDisconnected("gone"))
@@ -121,7 +102,7 @@ struct EngineScenarioTests {
 
     @Test("a run that waits while the broker is gone for more than a minute is interrupted")
     func fencedTooLong() {
-        var house = Self.house(Self.later)
+        var house = EngineHouse.leading(.later)
         house.hear(1)
         house.take(.brokerDisconnected("gone"))
         house.wait(.seconds(8 * 3600))
@@ -135,7 +116,7 @@ struct EngineScenarioTests {
     @Test("a button that two sites have is used from the other one when the first has deleted it, or is gone")
     func twoSites() {
         let other = "tryck/paris2"
-        var house = Self.house(Self.lamp)
+        var house = EngineHouse.leading(.lamp)
         house.sayHello(from: other)
         #expect(!EngineHouse.story(house.hear(1, from: other)).contains("lamp on"))
         house.sayHello(session: 2, buttons: [])
@@ -147,7 +128,7 @@ struct EngineScenarioTests {
 
     @Test("a site cannot have a button with the serial number of another one")
     func impostor() {
-        var house = Self.house(Self.lamp)
+        var house = EngineHouse.leading(.lamp)
         let invented = ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0002))
         house.sayHello(from: "tryck/paris2", buttons: [invented])
         #expect(house.stored.buttons.map(\.id) == [EngineHouse.button])
@@ -155,7 +136,7 @@ struct EngineScenarioTests {
 
     @Test("a run that waits while another engine takes over is interrupted, and does nothing")
     func overtaken() {
-        var house = Self.house(Self.later)
+        var house = EngineHouse.leading(.later)
         house.hear(1)
         house.take(.brokerDisconnected("gone"))
         house.connect(last: 1, claimed: 1)
@@ -166,7 +147,7 @@ struct EngineScenarioTests {
 
     @Test("a press that was claimed before a crash is reported and not repeated; later ones are acted on")
     func crash() {
-        var house = Self.house(Self.later)
+        var house = EngineHouse.leading(.later)
         house.hear(1)
         house.hear(2, .up(.click))
         house.wait(.seconds(2))

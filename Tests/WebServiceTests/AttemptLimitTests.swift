@@ -48,11 +48,13 @@ struct AttemptLimitTests {
         #expect(limit.admit("192.0.2.1", at: start) != nil)
     }
 
-    @Test("many addresses are forgotten, the one that was quiet longest first")
-    func bound() {
+    @Test("all addresses together have sixty tries in a minute, whatever addresses a visitor invents")
+    func total() {
         var limit = AttemptLimit()
-        for _ in 0..<5 { _ = limit.admit("last", at: start + .seconds(1)) }
-        for address in 0..<AttemptLimit.maximumAddresses { _ = limit.admit("\(address)", at: start) }
-        #expect(limit.admit("last", at: start + .seconds(1)) != nil)
+        for number in 0..<60 { #expect(limit.admit("address \(number)", at: start + .milliseconds(number)) == nil) }
+        #expect(limit.admit("another", at: start + .seconds(10)) == .seconds(50))
+        limit.succeeded("address 0")
+        #expect(limit.admit("another", at: start + .seconds(59)) == .seconds(1))
+        #expect(limit.admit("another", at: start + .seconds(60)) == nil)
     }
 }

@@ -19,14 +19,15 @@ struct ConnectionTableTests {
     func surplus() {
         var table = ConnectionTable<Int>()
         #expect(table.opened(1000, from: "192.0.2.2", at: Self.second(0)) == nil)
-        for id in 0..<Self.maximum - 1 { #expect(table.opened(id, from: "192.0.2.1", at: Self.second(1)) == nil) }
-        table.requestBegan(0, hasBody: false, at: Self.second(2))
-        table.responseEnded(0, at: Self.second(3))
-        let closed = table.opened(2000, from: "192.0.2.3", at: Self.second(4))
-        #expect(closed != nil && closed != 0 && (closed ?? 1000) < 1000)
+        for id in 0..<Self.maximum - 1 {
+            #expect(table.opened(id, from: "192.0.2.1", at: Self.second(1 + Int64(id))) == nil)
+        }
+        table.requestBegan(0, hasBody: false, at: Self.second(200))
+        table.responseEnded(0, at: Self.second(201))
+        #expect(table.opened(2000, from: "192.0.2.3", at: Self.second(202)) == 1)
     }
 
-    @Test("connections that are being answered stay; if all are, the new one is closed")
+    @Test("responses that began a moment ago stay; if all connections have one, the new one is closed")
     func answering() {
         var table = Self.full()
         for id in 0..<Self.maximum { table.requestBegan(id, hasBody: false, at: Self.second(200)) }
@@ -34,6 +35,14 @@ struct ConnectionTableTests {
         table.closed(1000)
         table.responseEnded(7, at: Self.second(202))
         #expect(table.opened(1001, from: nil, at: Self.second(203)) == 7)
+    }
+
+    @Test("a response that is not read gives way after 30 s, and a live stream does not")
+    func unread() {
+        var table = Self.full()
+        for id in 0..<Self.maximum { table.requestBegan(id, hasBody: false, at: Self.second(200 + Int64(id))) }
+        table.streamBegan(0, at: Self.second(200))
+        #expect(table.opened(1000, from: nil, at: Self.second(400)) == 1)
     }
 
     @Test("a body that does not end gives way, too")

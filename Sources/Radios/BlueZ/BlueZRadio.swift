@@ -32,9 +32,8 @@ package import ButtonModel
 /// | open            | a descriptor has ended                   | ending          | wait for the device's state        |
 /// | any             | disconnected, or its object is gone      | waiting, absent | report `disconnected`              |
 ///
-/// bluetoothd does not tell how many links the adapter can have, and connects trusted buttons without a word about those that it
-/// could not connect. So the limit is that of the configuration, or is known when bluetoothd refuses to connect a new button because
-/// of it.
+/// bluetoothd does not say how many links the adapter can have, and does not report trusted buttons that it fails to connect. The
+/// limit is therefore the configured one, or is learned when bluetoothd refuses to connect a new button because of it.
 ///
 /// - Source: BlueZ 5.66, doc/device-api.txt, adapter-api.txt and gatt-api.txt.
 package struct BlueZRadio: Sendable {
@@ -117,9 +116,9 @@ package struct BlueZRadio: Sendable {
     var adapter: BlueZAdapter?
     var devices: [String: BlueZDevice] = [:]
     var links: [BlueZLink] = []
-    /// The number of links that the adapter can have; `nil`: unknown.
+    /// The configured number of links of the adapter; `nil` if it is not configured.
     private let maximumLinks: Int?
-    /// The same, if bluetoothd refused another link.
+    /// The number of links when bluetoothd refused another one; `nil` if it has not.
     private var refusedLinks: Int?
     private var isFullReported = false
     /// The numbers differ from those of an `HCIRadio` with the same `RadioID`.
@@ -138,7 +137,7 @@ package struct BlueZRadio: Sendable {
     var deadlines = Deadlines<TimerKey>()
     var effects: [RadioEffect] = []
 
-    /// - Parameter maximumLinks: how many links the adapter can have; `nil`: unknown.
+    /// - Parameter maximumLinks: the configured number of links of the adapter; `nil` if it is not configured.
     package init(_ id: RadioID = .first, maximumLinks: Int? = nil) {
         lastLink = LinkID(id, 1 << 31)
         self.maximumLinks = maximumLinks

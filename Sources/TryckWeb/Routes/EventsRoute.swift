@@ -16,6 +16,7 @@ func addEventsRoute(to api: RouterGroup<SiteContext>, _ site: Site) {
                 .serviceUnavailable, "there are \(EventFeed.maximumStreams) live streams; close another page",
                 headers: [.retryAfter: "15"])
         }
+        site.connections.streamBegan(channel)
         // The end of the body closes the stream. But if the connection ends before the head is written, the body is never
         // requested, so the end of the connection closes the stream, too.
         channel.closeFuture.whenComplete { _ in

@@ -1,15 +1,20 @@
 package import ButtonModel
 import Glibc
 
-/// Limits how often an address may try passwords.
+/// Limits how often an address, and all addresses together, may try passwords.
+///
+/// The limit for all is needed because a stranger may have many addresses, or may invent them before a proxy that passes on what
+/// its client wrote into `X-Forwarded-For`.
 package struct AttemptLimit: Sendable {
     package static let maximumAttempts = 5
+    /// The most tries of all addresses together in the period.
+    package static let maximumTotal = 60
     package static let period = Duration.seconds(60)
-    /// The most addresses that are kept. With more, the one that has been quiet longest is forgotten.
-    package static let maximumAddresses = 1024
 
-    /// The failed and unfinished tries of the last minute, oldest first.
+    /// The times of the failed and unfinished tries of the last minute of each address, oldest first.
     private var attempts: [String: [Instant]] = [:]
+    /// The times of the admitted tries of the last minute of all addresses, oldest first.
+    private var total: [Instant] = []
 
     package init() {}
 
@@ -17,27 +22,22 @@ package struct AttemptLimit: Sendable {
     ///
     /// - Returns: `nil` if the try is admitted, or how long to wait.
     package mutating func admit(_ address: String, at now: Instant) -> Duration? {
+        total = Self.recent(total, at: now)
+        attempts = attempts.mapValues { Self.recent($0, at: now) }.filter { !$0.value.isEmpty }
         let key = Self.key(address)
-        var recent = (attempts[key] ?? []).filter { $0 + Self.period > now }
-        if recent.count >= Self.maximumAttempts, let oldest = recent.first {
-            attempts[key] = recent
-            return oldest + Self.period - now
-        }
-        recent.append(now)
-        attempts[key] = recent
-        if attempts.count > Self.maximumAddresses { forget(before: now, except: key) }
+        let own = attempts[key] ?? []
+        if own.count >= Self.maximumAttempts, let oldest = own.first { return oldest + Self.period - now }
+        if total.count >= Self.maximumTotal, let oldest = total.first { return oldest + Self.period - now }
+        attempts[key] = own + [now]
+        total.append(now)
         return nil
     }
 
     /// The password was right.
     package mutating func succeeded(_ address: String) { attempts[Self.key(address)] = nil }
 
-    private mutating func forget(before now: Instant, except key: String) {
-        attempts = attempts.filter { $0.value.last.map { $0 + Self.period > now } ?? false }
-        guard attempts.count > Self.maximumAddresses,
-            let quiet = attempts.filter({ $0.key != key }).min(by: { ($0.value.last ?? now) < ($1.value.last ?? now) })
-        else { return }
-        attempts[quiet.key] = nil
+    private static func recent(_ times: [Instant], at now: Instant) -> [Instant] {
+        times.filter { $0 + period > now }
     }
 
     /// The key under which the attempts of an address are counted. For IPv6 it is the network of 64 bits, because a
