@@ -130,8 +130,8 @@ struct EngineFaultScenarioTests {
     /// Two engines of which the first leads, after 10 s.
     private static func pair(names: [String] = ["a1", "a2"]) -> EnginesOnBroker {
         var world = EnginesOnBroker([
-            EngineHouse(lamp, name: names[0], installation: "00ff"),
-            EngineHouse(lamp, name: names[1], installation: "00aa"),
+            EngineHouse(.lamp, name: names[0], installation: "00ff"),
+            EngineHouse(.lamp, name: names[1], installation: "00aa"),
         ])
         world.connect(0)
         world.wait(.seconds(7))

@@ -66,6 +66,8 @@ struct PasswordMaskTests {
             "condition: variables.token == \"x\"", "token: false", "url: https://host:80/path",
             "alias: The secret garden", "author: Ada", "pass the ball: x", "shell: tool -u ada", "key: value",
             "shell: \"curl -u {{ states.login }}\"", "shell: curl -u $LOGIN",
+            "shell: mosquitto_pub -P $PASSWORD", "run: [mosquitto_pub, -P, !secret mqtt]",
+            "shell: \"mosquitto_pub -P {{ states.word }}\"",
             "shell: curl -H \"X-Token: $TOKEN\"",
         ])
     func shown(text: String) { #expect(masked(text) == text) }
