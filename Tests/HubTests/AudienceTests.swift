@@ -220,6 +220,13 @@ struct AudienceTests {
         #expect(house.changed?["is_connection_wanted"] == false)
     }
 
+    @Test(
+        "engines are informed of everything that a hello says of a button",
+        arguments: [
+            ButtonFact.pairing, .name(before: ""), .ruleName, .nickname, .firmware, .model, .rules(isDifferent: false),
+        ])
+    func engines(fact: ButtonFact) { #expect(fact.audiences.contains(.engines)) }
+
     @Test("another radio that looks for a button reaches those who watch")
     func radio() {
         var house = ReportingHouse()

@@ -211,6 +211,15 @@ struct FlicdServingTests {
         #expect(DisconnectReason(name: link.name) == link)
     }
 
+    @Test("a link that ends with a timeout, or through BlueZ, which does not say why, may be one of a silent button")
+    func timeouts() {
+        let reasons: [DisconnectReason] = [
+            .connectionTimeout, .remoteUserTerminated, .localHostTerminated, .failedToBeEstablished, .superseded,
+            .radioLost, .unknown, .other(0x3D),
+        ]
+        #expect(reasons.filter(\.mayBeTimeout) == [.connectionTimeout, .unknown])
+    }
+
     private static let sessionFailures: [(SessionFailure, FlicdDisconnectReason)] = [
         (.verifyTimedOut, .connectionEstablishmentFailed), (.tooManyApps, .connectionEstablishmentFailed),
         (.invalidVerifier, .bondingKeysMismatch), (.quickVerifySignatureMismatch, .bondingKeysMismatch),

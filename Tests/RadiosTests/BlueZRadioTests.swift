@@ -446,6 +446,14 @@ struct BlueZRadioTests {
         talk.when(.perform(.expect(expected + [ExpectedButton(BlueZTalk.own, .flic2)], unwanted: [])))
         #expect(!talk.effects.contains(.event(.linkLimitReached(2))))
         talk.forgetEffects()
+        // The limit of one link was wrong, so it does not count after one of the links has ended, either.
+        for path in [BlueZTalk.hallPath, Self.stairsPath] {
+            talk.changes(["Connected": .bool(false)], of: path)
+            talk.forgetEffects()
+        }
+        talk.changes(["Connected": .bool(true)])
+        #expect(!talk.effects.contains(.event(.linkLimitReached(1))))
+        talk.forgetEffects()
     }
 
     @Test("a button that is connected to another device says so")

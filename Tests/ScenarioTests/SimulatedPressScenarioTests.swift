@@ -34,6 +34,15 @@ struct SimulatedPressScenarioTests {
         }
     }
 
+    @Test("a nickname that two buttons have is refused")
+    func ambiguous() {
+        var twins = [Household.kitchen, Household.hall]
+        for index in twins.indices { twins[index].nickname = "Twin" }
+        var house = Household(twins)
+        house.pairAll()
+        #expect(Self.answer(&house, "Twin")["error"] == #"2 simulated buttons are called "Twin"; use a serial number"#)
+    }
+
     @Test("a name that does not exist gets a suggestion, or the names that there are")
     func unknown() {
         var house = Household(
