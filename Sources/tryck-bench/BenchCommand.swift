@@ -41,7 +41,11 @@ struct BenchCommand: ParsableCommand {
         @Option(help: "The number of presses.")
         var presses = 2000
 
-        @Option(help: "Milliseconds between two presses; by default they follow each other quickly.")
+        @Option(
+            help: """
+                Milliseconds between two presses; by default they follow each other quickly. The messages that a press is \
+                compared with come after a third and two thirds of this time.
+                """)
         var every: Int?
 
         @Option(help: "The kind of rules that the presses trigger.")

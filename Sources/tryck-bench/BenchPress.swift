@@ -244,13 +244,13 @@ final class BenchPress {
             bareSamples.append(loop.nanosecondsSinceBoot - began)
             self.began = nil
             stage = .relaying
-            pause()
+            pauseBeforePart(2)
         case .message(topicName: "bench/relay", _, _, _):
             guard stage == .relaying, let began else { break }
             relaySamples.append(loop.nanosecondsSinceBoot - began)
             self.began = nil
             stage = .pressing
-            pause(max(BenchPress.pause, pressedAt + (interval ?? 0) - loop.nanosecondsSinceBoot))
+            pauseBeforePart(3)
         case .message(topicName: "tryck/bridge/state", _, _, _) where stage == .pairing:
             askToPair()
         case .message(topicName: "tryck/bridge/response/permit_join", let payload, _, _) where stage == .pairing:
@@ -295,6 +295,15 @@ final class BenchPress {
         pauseTimer?.set(at: loop.nanosecondsSinceBoot + nanoseconds)
     }
 
+    /// Waits before a message of libmosquitto alone, a message through the relay or the next press.
+    ///
+    /// If the presses have an interval, the three parts divide it equally. Each then follows the same quiet time, in which
+    /// broker, subscriber and kernel have cooled down for all three alike.
+    /// - Parameter part: the number of thirds of the interval that have passed when the part begins.
+    private func pauseBeforePart(_ part: Int64) {
+        pause(max(BenchPress.pause, pressedAt + (interval ?? 0) * part / 3 - loop.nanosecondsSinceBoot))
+    }
+
     private func pauseOver() {
         switch stage {
         case .pairing: askToPair()
@@ -321,7 +330,7 @@ final class BenchPress {
         case .releasing:
             advance(.press(button: button, .up))
             stage = .publishing
-            pause()
+            pauseBeforePart(1)
         case .settling: beginIdling()
         case .idling:
             idleAfter = ProcessFigures(of: daemon?.process ?? 0)
