@@ -71,8 +71,9 @@ extension ButtonManager {
         let own = links.filter { $0.key.radio == radio }
         // A link is being ended already.
         guard !own.contains(where: { $0.value.phase == .disconnecting || $0.value.phase == .closing }) else { return }
-        let next = own.compactMap { id, link in mayLeave(link).map { (at: $0, id: id) } }
-            .min { ($0.at, $0.id) < ($1.at, $1.id) }
+        // A button at rest goes first, even if another one, which is held, has been quiet for longer.
+        let next = own.compactMap { id, link in mayLeave(link).map { (isBusy: !isAtRest(link), at: $0, id: id) } }
+            .min { (($0.isBusy ? 1 : 0), $0.at, $0.id) < (($1.isBusy ? 1 : 0), $1.at, $1.id) }
         guard let next else { return deadlines.cancel(.freeLink(radio)) }
         guard next.at <= now else { return deadlines.set(.freeLink(radio), at: next.at) }
         disconnectGracefully(next.id, at: now)
@@ -83,8 +84,11 @@ extension ButtonManager {
         guard link.phase == .inSession(isReady: true), updates[ButtonID(link.peer)] == nil else {
             return nil
         }
-        let isAtRest = link.session?.isAtRest == true && link.service != .twist
-        return link.lastActivity + (isAtRest ? Self.quietTime : Self.longQuietTime)
+        return link.lastActivity + (isAtRest(link) ? Self.quietTime : Self.longQuietTime)
+    }
+
+    private func isAtRest(_ link: ButtonLink) -> Bool {
+        link.session?.isAtRest == true && link.service != .twist
     }
 
     private func isLinkMissing(on radio: RadioID, at now: Instant) -> Bool {

@@ -6,7 +6,7 @@
 #define FUNCTIONS(X) \
 	X(global_init) X(easy_init) X(easy_pause) X(easy_cleanup) X(easy_setopt) X(easy_getinfo) X(easy_strerror) \
 	X(slist_append) X(slist_free_all) X(multi_init) X(multi_cleanup) X(multi_setopt) X(multi_add_handle) \
-	X(multi_remove_handle) X(multi_socket_action) X(multi_info_read) X(url) X(url_cleanup) X(url_set) X(url_get) X(free)
+	X(multi_remove_handle) X(multi_socket_action) X(multi_info_read) X(version_info) X(url) X(url_cleanup) X(url_set) X(url_get) X(free)
 
 /* Some of these names are function-like macros in libcurl's headers, which do not expand without parentheses. */
 static struct {
@@ -49,6 +49,13 @@ const char *ccurl_open(void)
 		is_loaded = failure == NULL;
 	}
 	return failure;
+}
+
+bool ccurl_has_authorities(void)
+{
+	const curl_version_info_data *version = curl.version_info(CURLVERSION_NOW);
+
+	return version->age >= CURLVERSION_SEVENTH && version->cainfo;
 }
 
 const char *ccurl_describe(CURLcode code) { return curl.easy_strerror(code); }

@@ -80,7 +80,8 @@ int cmosquitto_loop_read(struct mosquitto *client, struct cmosquitto_reader *rea
 {
 	int code;
 
-	reader->descriptor = mosquitto_ssl_get(client) ? -1 : mosquitto_socket(client);
+	reader->descriptor = mosquitto_socket(client);
+	reader->is_encrypted = mosquitto_ssl_get(client) != NULL;
 	reader->pretended = 0;
 	current = reader;
 	code = PROTECTED(mosquitto_loop_read(client, 1));
@@ -340,6 +341,17 @@ EXPORTED ssize_t read(int descriptor, void *octets, size_t count)
 
 	if (!reader || reader->descriptor != descriptor)
 		return NEXT(read)(descriptor, octets, count);
+	if (reader->is_encrypted) {
+		/* libssl handles messages of TLS itself, such as KeyUpdate, and returns only when the socket is empty. */
+		if (reader->encrypted_octets_left == 0) {
+			errno = EAGAIN;
+			return -1;
+		}
+		result = NEXT(read)(descriptor, octets, least(count, reader->encrypted_octets_left));
+		if (result > 0)
+			reader->encrypted_octets_left -= (size_t)result;
+		return result;
+	}
 	if (reader->refusal)
 		return 0;
 	if (!may_read(reader)) {

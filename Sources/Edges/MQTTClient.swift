@@ -23,6 +23,9 @@ final class MQTTClient {
     static let maximumPacketSize: UInt32 = 1024 * 1024
     /// The octets and packets that are read in one turn of the loop, so that a flood does not delay the radio.
     static let octetsPerTurn = 64 * 1024
+    /// With TLS: the octets that are read from the socket in one turn. They can be 600 requests for new keys, which have no
+    /// content and take some milliseconds.
+    static let encryptedOctetsPerTurn = 16 * 1024
     static let packetsPerTurn: UInt32 = 64
     /// The octets that the kernel buffers for a broker that does not read.
     private static let sendBuffer: Int32 = 128 * 1024
@@ -182,6 +185,7 @@ final class MQTTClient {
     /// library, or `CMOSQUITTO_ASSERTED`, after which only `outcome` may be called.
     func read() -> Int32 {
         reader.pointee.octets_left = Self.octetsPerTurn
+        reader.pointee.encrypted_octets_left = Self.encryptedOctetsPerTurn
         reader.pointee.packets_left = Self.packetsPerTurn
         var code: Int32
         repeat {

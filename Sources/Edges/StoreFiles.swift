@@ -58,6 +58,10 @@ package enum StoreFiles {
         var descriptor = OwnedDescriptor(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600))
         // On a read-only file system, the lock file that a daemon created earlier can be opened for reading only.
         if !descriptor.isOpen, errno == EROFS { descriptor = OwnedDescriptor(open(path, O_RDONLY | O_CLOEXEC)) }
+        // Without that file, as in a restored copy, the directory itself is locked.
+        if !descriptor.isOpen, errno == ENOENT {
+            descriptor = OwnedDescriptor(open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+        }
         guard descriptor.isOpen else {
             throw StoreFailure(operation: "open", path: path, code: errno)
         }

@@ -346,8 +346,15 @@ struct BrokerQueue: Sendable {
     /// The topic of a message that the broker retains; `nil` if it is none of these topics, or if leftovers are not looked
     /// for. The topic has to be cleared if what it is about was removed.
     func leftover(_ topicName: String, _ payload: [UInt8]) -> RetainedTopic? {
-        isLookingForLeftovers && !payload.isEmpty ? retainedTopic(of: topicName) : nil
+        guard isLookingForLeftovers, !payload.isEmpty,
+            topicName.utf8.count <= topics.base.utf8.count + Self.maximumLeftoverLength
+        else { return nil }
+        return retainedTopic(of: topicName)
     }
+
+    /// The maximum number of octets of a leftover topic below the base topic. Longer topics are not tryckd's in practice, and
+    /// would fill the memory if the broker does not take the messages that clear them.
+    private static let maximumLeftoverLength = 256
 
     /// Clears the topic of something that was removed.
     mutating func clearLeftover(_ topic: RetainedTopic) {

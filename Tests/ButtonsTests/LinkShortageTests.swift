@@ -142,6 +142,25 @@ struct LinkShortageTests {
         #expect(room.manager.state(of: Self.ids[2]) == .ready)
     }
 
+    @Test("a button that is held for a minute keeps its link while another one is at rest")
+    func held() {
+        var room = Self.house(links: 3, maximumLinks: nil)
+        room.press("b1", .down)
+        room.wait(.seconds(22))
+        room.press("b2", .click)
+        room.wait(.milliseconds(500))
+        room.press("b3", .click)
+        room.wait(.milliseconds(200))
+        // No button at rest has been quiet for a second yet, and the held one has been for 20.
+        for (button, id) in zip(Self.buttons, Self.ids).dropFirst(3) {
+            room.forget()
+            room.press(button.name, .click)
+            room.wait(.seconds(2))
+            #expect(Self.presses(in: room, of: id) == 1, "\(button.name)")
+            #expect(room.manager.state(of: Self.ids[0]) == .ready, "after \(button.name)")
+        }
+    }
+
     @Test("a Twist tells its turns only while it has a link, and gives way after 20 seconds")
     func twist() {
         let buttons = Self.buttons.map { button in

@@ -277,6 +277,23 @@ struct HTTPEdgeTests {
         }
     }
 
+    @Test("the file of authorities is read for the first connection only, because that holds the loop")
+    func authoritiesAreKept() async throws {
+        let files = try Certificates()
+        let certificate = (files.directory.path + "/broker.crt", files.directory.path + "/broker.key")
+        let servers = [try TestWebServer(certificate: certificate), try TestWebServer(certificate: certificate)]
+        defer { for server in servers { server.stop() } }
+        try await withReactor {
+            let authorities = files.directory.path + "/ca.crt"
+            let edge = HTTPEdge(loop: .shared, authorities: authorities)
+            for server in servers {
+                let result = await edge.result(of: HTTPAction(url: "https://localhost:\(server.port)/echo"))
+                #expect(result.outcome == .answered(status: 200))
+                unlink(authorities)
+            }
+        }
+    }
+
     // MARK: Many, and their end
 
     @Test("a request that is cancelled ends at once, wherever it is")

@@ -157,6 +157,8 @@ struct BrokerQueueTests {
         queue.republish(BrokerQueue.Inventory(), gone: [])
         #expect(queue.leftover("tryck/variables/old", payload) == .variable("old"))
         #expect(queue.leftover("tryck/variables/old", []) == nil)
+        let longName = String(repeating: "x", count: 300)
+        #expect(queue.leftover("tryck/variables/\(longName)", payload) == nil, "it would fill the memory")
         #expect(queue.leftover("tryck/\(Self.button)/availability", payload) == .availability(Self.button))
         queue.clearLeftover(.variable("old"))
         let topics = Self.takeRetained(&queue)

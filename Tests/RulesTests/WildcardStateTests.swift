@@ -117,6 +117,21 @@ struct WildcardStateTests {
         #expect(Self.value(talk) == .integer(256))
     }
 
+    @Test("messages that are too long are reported for 64 topics, so invented topics do not fill the memory")
+    func tooLong() {
+        let contact = DeclaredState(
+            name: "open", topicName: "window/+", pointer: "/contact", type: .integer, combination: .count)
+        var talk = House.talk(House.set([], states: [contact]))
+        let long = String(repeating: " ", count: RuleEngine.maximumStateLength + 1)
+        var reported = 0
+        for number in 0..<200 {
+            reported += talk.given(Self.message("window/\(number)", long)).count {
+                if case .oversizedState = $0 { true } else { false }
+            }
+        }
+        #expect(reported == 64)
+    }
+
     @Test("a count that changes fires a trigger, and what a start brings does not")
     func trigger() throws {
         let rule = Rule(

@@ -7,9 +7,13 @@
 #define CCURL_H
 
 #include <curl/curl.h>
+#include <stdbool.h>
 
 // Loads and initialises libcurl at the first call. Returns NULL if libcurl can be used, otherwise the reason why not.
 const char *ccurl_open(void);
+
+// True if libcurl knows a file of certificate authorities by itself.
+bool ccurl_has_authorities(void);
 
 const char *ccurl_describe(CURLcode code);
 

@@ -13,6 +13,7 @@
 
 #include <mosquitto.h>
 #include <mqtt_protocol.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -50,6 +51,9 @@ struct cmosquitto_reader {
 	// The octets and packets that may still be read in this turn of the event loop; then the socket appears to be empty.
 	size_t octets_left;
 	unsigned packets_left;
+	// With TLS: the octets that libssl may still read from the socket in this turn.
+	size_t encrypted_octets_left;
+	bool is_encrypted;
 
 	int refusal;
 	uint8_t command;

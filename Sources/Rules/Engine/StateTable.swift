@@ -29,6 +29,9 @@ struct StateTable: Sendable {
     private var reportedFaults: [Int: Instant] = [:]
     /// The number of messages that could not be converted, whether they were reported or not.
     private(set) var faultCount = 0
+    /// The maximum number of topics in `oversized`. More are not reported, because a client of the broker can invent topics
+    /// for a state with wildcards.
+    private static let maximumOversized = 64
     /// Topics whose last message was too long to be read.
     private var oversized: Set<String> = []
 
@@ -74,6 +77,7 @@ struct StateTable: Sendable {
             if !oversized.isEmpty { oversized.remove(topicName) }
             return false
         }
+        guard oversized.count < Self.maximumOversized else { return false }
         return oversized.insert(topicName).inserted
     }
 

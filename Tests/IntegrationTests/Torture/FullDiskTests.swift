@@ -123,6 +123,8 @@ struct FullDiskTests {
         #expect(try workshop.tryck(["pair", "--time", "60"]).status() == 0)
         try Self.press(workshop, daemon, expecting: 1)
         try Self.kill(daemon)
+        // A copy that was restored has no lock file.
+        #expect(try disk.run(["/bin/rm", workshop.path("disk/state/tryck.lock")]).status() == 0)
         try disk.remount("ro")
         daemon = try disk.daemon()
         #expect(try workshop.tryck(["status", "--json"]).failing("cannot be written"))
