@@ -167,8 +167,9 @@ let package = Package(
             "RadioCommands", "Reactor", "Platform", "Edges", "CommandSupport",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
-            "LanguageServerCommands", "ButtonModel", "RuleLoader", "LanguageServer", "Platform", "Setup",
-            "CommandSupport", .product(name: "ArgumentParser", package: "swift-argument-parser")),
+            "LanguageServerCommands", "ButtonModel", "JSON", "RuleLoader", "LanguageServer", "MQTTTopics", "Platform",
+            "Setup", "ControlClient", "CommandSupport", "CommandText",
+            .product(name: "ArgumentParser", package: "swift-argument-parser")),
         .executableTarget(
             name: "tryck",
             dependencies: [

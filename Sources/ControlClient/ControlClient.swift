@@ -39,8 +39,9 @@ package final class ControlClient {
     /// Lines or the rest of a line that the socket has not taken yet.
     private var unsent: [UInt8] = []
 
-    package init(path: String) throws(ControlClientFailure) {
-        descriptor = try ControlSocket.connect(path)
+    /// - Parameter timeLimit: how long a daemon may take to accept the connection; `nil`: without limit.
+    package init(path: String, connectingWithin timeLimit: Duration? = nil) throws(ControlClientFailure) {
+        descriptor = try ControlSocket.connect(path, within: timeLimit)
     }
 
     deinit { Glibc.close(descriptor) }
@@ -90,6 +91,7 @@ package final class ControlClient {
             } else if errno == EPIPE || errno == ECONNRESET {
                 throw .closed
             } else if errno == EAGAIN {
+                if isBlocking { throw .timedOut }
                 return false
             } else if errno != EINTR {
                 throw .system(operation: "sending", reason: systemMessage(errno))

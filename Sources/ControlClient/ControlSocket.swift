@@ -54,17 +54,27 @@ package enum ControlSocket {
         throw refusal ?? .notRunning(path: candidates.first ?? "")
     }
 
+    /// - Parameter timeLimit: how long the daemon may take to accept the connection, and later to take what is sent; `nil`:
+    ///   without limit.
     /// - Returns: the descriptor of a connection, which belongs to the caller.
-    package static func connect(_ path: String) throws(ControlClientFailure) -> Int32 {
+    package static func connect(_ path: String, within timeLimit: Duration? = nil) throws(ControlClientFailure) -> Int32
+    {
         guard case .success(let addresses) = SocketAddress.resolve(unixPath: path), let address = addresses.first
         else { throw .notRunning(path: path) }
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw .system(operation: "socket", reason: systemMessage(errno)) }
+        if let timeLimit {
+            // A connection waits while the backlog of the listener is full, at most as long as this option says.
+            let (seconds, attoseconds) = timeLimit.components
+            var limit = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
+            setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        }
         guard address.connect(descriptor) != 0 else { return descriptor }
         let reason = errno
         Glibc.close(descriptor)
         switch reason {
         case ENOENT, ENOTDIR, ECONNREFUSED: throw .notRunning(path: path)
+        case EAGAIN where timeLimit != nil: throw .timedOut
         case EACCES, EPERM: throw .notPermitted(path: path)
         default: throw .system(operation: "connecting to \(path)", reason: systemMessage(reason))
         }

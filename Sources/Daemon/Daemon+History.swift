@@ -68,6 +68,8 @@ extension Daemon {
             case .repeated(let input, let at): if let line = runner.hub.repeatedLine(input, at: at) { edge.write(line) }
             case .line(let line): edge.write(line)
             case .log(let level, let message): log(level, message)
+            // A fault that is found while turns are given to the history is handled before the next input.
+            case .fault(let reason): deliver(.historyFault(reason))
             }
         }
     }

@@ -41,7 +41,7 @@ extension Hub {
             "uptime_s": .integer((startedAt.map { (now - $0).milliseconds } ?? 0) / 1000),
             "ok": .bool(faults.isEmpty),
             "faults": .array(faults.map(JSONValue.string)),
-            "warnings": .array([configuration.ringWarning].compactMap { $0.map(JSONValue.string) }),
+            "warnings": .array([configuration.ringWarning, historyFault].compactMap { $0.map(JSONValue.string) }),
             "adapter": [
                 "transport": .string(best.radio.transport), "state": .string(best.state.name),
                 "address": best.address.map { .string($0.description) } ?? .null, "shared": .bool(best.isShared),

@@ -83,6 +83,8 @@ package struct Hub: Sendable {
         case reserveFault(String?)
         /// The record ring could not be created; a sentence for users. `nil`: it could be created afterwards.
         case ringFault(String?)
+        /// The history cannot be written, for this reason; `nil`: it is written again.
+        case historyFault(String?)
         /// The sync has ended. True: everything recorded before it is on the disk.
         case synced(RecordToken, Bool)
 
@@ -238,6 +240,8 @@ package struct Hub: Sendable {
     var feed: EngineFeed?
     /// The journals of presses for an engine; `nil` unless the configuration has an uplink.
     var uplink: SiteUplink?
+    /// Why no history is kept, as a sentence; `nil` if it is kept, or if none is wanted.
+    var historyFault: String?
 
     /// - Parameters:
     ///   - stored: the stored state at the start.
@@ -320,6 +324,7 @@ package struct Hub: Sendable {
             recordFailed(token, reason, refuge, at: now)
         case .reserveFault(let reason): carryOut(journal.reserveChanged(reason, at: now), at: now)
         case .ringFault(let reason): carryOut(journal.ringChanged(reason, at: now), at: now)
+        case .historyFault(let reason): historyFault = reason
         case .synced(let token, let success): synced(token, success, at: now)
 
         case .controlLine(let client, let line): serve(control.read(line, from: client), at: now)

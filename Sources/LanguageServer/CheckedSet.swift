@@ -10,6 +10,8 @@ struct CheckedSet: Sendable {
     private let inputs: LoadInputs
     /// The configuration of this set, with the inputs of its check; `nil` unless it was checked, too.
     private var configuration: (file: SourceFile, inputs: LoadInputs)?
+    /// The path of the `tryck.yaml` that names the entry file; `nil` if none does.
+    var configurationPath: String?
     /// The answers to the loader's requests, so that the set can be loaded again with one changed text.
     private var answers: [RuleSetLoader.Request: RuleSetLoader.Answer] = [:]
     /// The files of the set, the entry file first.

@@ -1,3 +1,4 @@
+import ButtonModel
 import JSON
 import RuleLoader
 import RuleTesting
@@ -8,29 +9,53 @@ extension LanguageServer {
     /// `tryck test` does with this test alone.
     static let runTest = "tryck.runTest"
 
-    /// A lens at each test of a document, which runs it and shows whether it has passed.
-    mutating func codeLenses(_ parameters: JSONValue) throws(ResponseError) -> JSONValue {
+    /// A lens at each test of a document, which runs it and shows whether it has passed, and one at each rule, which shows its
+    /// last run in the daemon.
+    ///
+    /// Only the daemon of the `tryck.yaml` that names the set is asked, because another one may have other rules with these ids.
+    ///
+    /// - Returns: `nil` if the daemon is asked first.
+    mutating func codeLenses(
+        _ parameters: JSONValue, id: JSONValue, at now: Instant
+    ) throws(ResponseError) -> JSONValue? {
         let (path, document) = try document(parameters)
+        if let configuration = set(of: path)?.configurationPath, lastRuns.isDue(configuration, at: now),
+            outline(of: path, document)?.symbols.contains(where: { $0.children.contains { $0.kind == .rule } }) ?? false
+        {
+            lensRequest = LensRequest(id: id, path: path, configuration: configuration)
+            effects.append(.find(.lastRuns(configuration: configuration)))
+            return nil
+        }
+        return .array(lenses(of: path))
+    }
+
+    mutating func lenses(of path: String) -> [JSONValue] {
         // If the text has no outline, no lens is shown: the outline of an earlier text has other lines.
-        guard let outline = outline(of: path, document) else { return [] }
+        guard let document = documents[path], let outline = outline(of: path, document) else { return [] }
         let results = entries[path].flatMap { testResults[$0] } ?? [:]
-        let tests = outline.symbols.flatMap(\.children).filter { $0.kind == .test }
-        return .array(
-            tests.map { test in
+        let configuration = set(of: path)?.configurationPath
+        return outline.symbols.flatMap(\.children).compactMap { symbol in
+            let command: JSONValue
+            switch symbol.kind {
+            case .test:
                 let title =
-                    switch results[test.name] {
+                    switch results[symbol.name] {
                     case nil: "▶ run this test"
                     case true?: "✓ passed ▶ run again"
                     case false?: "✗ failed ▶ run again"
                     }
-                return [
-                    "range": range(test.nameStart, test.nameEnd, document.lines),
-                    "command": [
-                        "title": .string(title), "command": .string(Self.runTest),
-                        "arguments": [.string(document.uri), .string(test.name)],
-                    ],
+                command = [
+                    "title": .string(title), "command": .string(Self.runTest),
+                    "arguments": [.string(document.uri), .string(symbol.name)],
                 ]
-            })
+            case .rule:
+                guard let run = configuration.flatMap({ lastRuns.run(of: symbol.name, $0) }) else { return nil }
+                // A lens without a command only shows its title.
+                command = ["title": .string(run.title), "command": ""]
+            case .section, .button, .group, .state, .variable, .script: return nil
+            }
+            return ["range": range(symbol.nameStart, symbol.nameEnd, document.lines), "command": command]
+        }
     }
 
     /// Answers `workspace/executeCommand`. The only command is `runTest`, whose result is also shown as a message.

@@ -69,6 +69,16 @@ package struct LanguageServer: Sendable {
         var range: JSONValue
     }
 
+    /// A request for lenses that waits for the daemon's answer.
+    struct LensRequest: Sendable {
+        /// The identifier of the request.
+        var id: JSONValue
+        /// The path of the document.
+        var path: String
+        /// The path of the configuration whose daemon is asked.
+        var configuration: String
+    }
+
     let variables: [String: String]
     private let version: String
     private var framer = MessageFramer()
@@ -94,6 +104,10 @@ package struct LanguageServer: Sendable {
     var outlines = OutlineCache()
     /// The completion that waits for `DiskAnswer.names`. Until then, no other message is handled.
     var listing: Listing?
+    /// The lenses that wait for `DiskAnswer.lastRuns`. Until then, no other message is handled.
+    var lensRequest: LensRequest?
+    /// What daemons have said about the last runs of rules.
+    var lastRuns = LastRuns()
     /// The results of the last runs of tests, by the key of the set and the name of the test; true if the test has passed.
     /// They are removed when the set is checked again, because its rules may have changed.
     var testResults: [String: [String: Bool]] = [:]
@@ -118,6 +132,11 @@ package struct LanguageServer: Sendable {
                 self.listing = nil
                 let names = if case .names(let names) = answer { names } else { [String]() }
                 send(["jsonrpc": "2.0", "id": listing.id, "result": self.answer(listing, names)])
+            } else if let request = lensRequest {
+                lensRequest = nil
+                let runs = if case .lastRuns(let runs) = answer { runs } else { LastRunsAnswer.silent }
+                lastRuns.take(runs, request.configuration, at: now)
+                send(["jsonrpc": "2.0", "id": request.id, "result": .array(lenses(of: request.path))])
             } else {
                 check?.answer(answer)
                 proceed()
@@ -127,13 +146,16 @@ package struct LanguageServer: Sendable {
         beginCheck(at: now)
         // A check that has begun ends before the next message is read, so that a request finds the names of a file that was
         // opened just before.
-        while phase != .ended, check == nil, listing == nil, let frame = framer.next() {
+        while phase != .ended, check == nil, !isWaiting, let frame = framer.next() {
             handle(frame, at: now)
             beginCheck(at: now)
         }
         defer { effects = [] }
         return effects
     }
+
+    /// True if a request waits for something on the machine.
+    private var isWaiting: Bool { listing != nil || lensRequest != nil }
 
     // MARK: Messages
 
@@ -158,7 +180,7 @@ package struct LanguageServer: Sendable {
         let parameters = message["params"] ?? .null
         guard let id else { return notify(method, parameters, at: now) }
         do throws(ResponseError) {
-            guard let result = try answer(method, parameters, id: id) else { return }
+            guard let result = try answer(method, parameters, id: id, at: now) else { return }
             send(["jsonrpc": "2.0", "id": id, "result": result])
         } catch {
             respond(to: id, with: error)
@@ -176,7 +198,7 @@ package struct LanguageServer: Sendable {
 
     /// - Returns: `nil` if the answer is sent later.
     private mutating func answer(
-        _ method: String, _ parameters: JSONValue, id: JSONValue
+        _ method: String, _ parameters: JSONValue, id: JSONValue, at now: Instant
     ) throws(ResponseError) -> JSONValue? {
         switch phase {
         case .new where method != "initialize":
@@ -200,7 +222,7 @@ package struct LanguageServer: Sendable {
         case "textDocument/prepareRename": return try prepareRename(parameters)
         case "textDocument/rename": return try rename(parameters)
         case "textDocument/codeAction": return try codeActions(parameters)
-        case "textDocument/codeLens": return try codeLenses(parameters)
+        case "textDocument/codeLens": return try codeLenses(parameters, id: id, at: now)
         case "workspace/executeCommand": return try execute(parameters)
         case "textDocument/inlayHint": return try inlayHints(parameters)
         case "textDocument/semanticTokens/full": return try semanticTokens(parameters)
@@ -344,7 +366,7 @@ package struct LanguageServer: Sendable {
 
     /// Begins the check that is due, or sets the timer for the next one.
     private mutating func beginCheck(at now: Instant) {
-        guard phase != .ended, check == nil, listing == nil else { return }
+        guard phase != .ended, check == nil, !isWaiting else { return }
         while let (path, time) = due.min(by: { ($0.value, $0.key) < ($1.value, $1.key) }) {
             guard time <= now else { return setTimer(time) }
             due[path] = nil
@@ -397,6 +419,7 @@ package struct LanguageServer: Sendable {
         sets = sets.filter { used.contains($0.key) }
         clickTimings = clickTimings.filter { used.contains($0.key) }
         testResults = testResults.filter { used.contains($0.key) }
+        lastRuns.keepOnly(Set(sets.values.compactMap(\.configurationPath)))
     }
 
     // MARK: Access for requests

@@ -86,8 +86,9 @@ struct ReplayedHouse {
             if let end = jobs.ended(id, recorded.input) { try handle(end) }
         case .rulesLoaded: if let rules { try reload(rules) }
         case .timerFired where !recorded.hasReports: break
-        case .published, .publishFailed, .synced, .recordFailed, .reserveFault, .ringFault, .subscriptionRefused,
-            .messageDropped, .reloadRules, .firmwareRead, .logLevel, .flicd, .clientGone, .brokerAddress, .uplink:
+        case .published, .publishFailed, .synced, .recordFailed, .reserveFault, .ringFault, .historyFault,
+            .subscriptionRefused, .messageDropped, .reloadRules, .firmwareRead, .logLevel, .flicd, .clientGone,
+            .brokerAddress, .uplink:
             break
         case .stop:
             isStopped = true

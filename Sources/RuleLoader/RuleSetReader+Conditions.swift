@@ -83,10 +83,17 @@ extension RuleSetReader {
         return (time, source.joined(separator: ", "))
     }
 
-    mutating func clock(_ node: YAMLNode, key: String, in scope: Scope) -> TimeOfDay? {
+    /// - Parameter takesOffset: false if a key of its own has the offset of a sun word.
+    mutating func clock(_ node: YAMLNode, key: String, takesOffset: Bool = true, in scope: Scope) -> TimeOfDay? {
         guard let text = checker.plainText(node, key: key, wanted: "a time of day such as 22:00") else { return nil }
         do {
             let clock = try TimeOfDay(text)
+            if !takesOffset, case .sun(_, let offset) = clock, offset != 0 {
+                checker.error(
+                    "E207", at: node, "\"\(key)\" must be a time of day, without an offset",
+                    hint: "write offset: \(DurationText.text(milliseconds: offset))")
+                return nil
+            }
             if let mark = clock.mark, scope.absent[.sun] != nil {
                 checker.error("E512", at: node, "\(mark.rawValue) needs location: with latitude and longitude")
             }

@@ -26,6 +26,7 @@ extension RuleSetReader {
             var members: [JSONTemplate.Member] = []
             members.reserveCapacity(nodes.count)
             for entry in nodes {
+                if entry.value.isEmpty, checker.reportsMissingSpace(entry) != nil { continue }
                 if entry.value.isEmpty, checker.reportsNull(entry, hint: "write null if that is meant") { continue }
                 guard checkJSONKey(entry.key), let value = readJSON(entry.value, in: scope, textKey: textKey) else {
                     continue

@@ -14,14 +14,10 @@ extension RuleSetReader {
         guard let node = fields.node("at") else { return nil }
         let nodes = checker.oneOrMany(node, empty: "an empty list of times never comes")
         for node in nodes {
-            guard let time = clock(node, key: "at", in: scope) else { continue }
+            guard let time = clock(node, key: "at", takesOffset: false, in: scope) else { continue }
             switch time {
             case .time: times.append(time)
-            case .sun(let event, 0): times.append(.sun(event, offsetMilliseconds: offset ?? 0))
-            case .sun(_, let written):
-                checker.error(
-                    "E207", at: node, "\"at\" must be a time of day, without an offset",
-                    hint: "write offset: \(DurationText.text(milliseconds: written))")
+            case .sun(let event, _): times.append(.sun(event, offsetMilliseconds: offset ?? 0))
             }
         }
         guard !times.isEmpty, times.count == nodes.count else { return nil }

@@ -31,6 +31,7 @@ struct BenchCommand: ParsableCommand {
                   tryck-bench press --rules template --every 1000
                   tryck-bench press --rules none
                   tryck-bench press --runs 5
+                  tryck-bench press --compare-history --runs 5
 
                 With --runs, everything is started anew for each run, and the medians and ranges over the runs are printed.
                 Times depend on the load of the machine. --count counts instructions instead, which do not:
@@ -54,6 +55,9 @@ struct BenchCommand: ParsableCommand {
         @Option(help: "The number of runs.")
         var runs = 1
 
+        @Flag(help: "Measure with and without a history in turn, as often as --runs says.")
+        var compareHistory = false
+
         @Flag(
             help: """
                 Count what the daemon executes before the message, with valgrind, and exit with 1 if a count is above \
@@ -70,14 +74,16 @@ struct BenchCommand: ParsableCommand {
                 throw ValidationError("--every takes 20 to 600000")
             }
             guard (1...100).contains(runs) else { throw ValidationError("--runs takes 1 to 100") }
-            guard !count || runs == 1 && rules != .none else {
-                throw ValidationError("--count takes neither --runs nor --rules none")
+            guard !count || runs == 1 && rules != .none && !compareHistory else {
+                throw ValidationError("--count takes neither --runs nor --rules none nor --compare-history")
             }
         }
 
         func run() throws {
             let seconds = count ? presses * 3 + 60 : presses * (every ?? 18) / 1000 + 14
-            Output.standardError.write(line: "\(presses) presses; this takes about \(runs * seconds) seconds")
+            Output.standardError.write(
+                line: "\(presses) presses; this takes about \(runs * seconds * (compareHistory ? 2 : 1)) seconds")
+            if compareHistory { return try compareHistories() }
             var reports: [BenchReport] = []
             for _ in 0..<runs { reports.append(try measure()) }
             if let counts = reports[0].counts {
@@ -88,7 +94,22 @@ struct BenchCommand: ParsableCommand {
             }
         }
 
-        private func measure() throws -> BenchReport {
+        /// Measures with and without a history. The order changes with each run, so that a load that grows or shrinks affects
+        /// both alike.
+        private func compareHistories() throws {
+            var (with, without): ([BenchReport], [BenchReport]) = ([], [])
+            for run in 0..<runs {
+                if run.isMultiple(of: 2) { with.append(try measure()) }
+                without.append(try measure(keepsHistory: false))
+                if !run.isMultiple(of: 2) { with.append(try measure()) }
+            }
+            for (title, reports) in [("with a history", with), ("without a history", without)] {
+                Output.standardOutput.write(text: "\(title)\n")
+                Output.standardOutput.write(text: runs == 1 ? reports[0].text : BenchReport.text(of: reports))
+            }
+        }
+
+        private func measure(keepsHistory: Bool = true) throws -> BenchReport {
             let directory = try TemporaryDirectory()
             defer { directory.remove() }
             // An installed daemon has its ring of records in a tmpfs, too.
@@ -102,7 +123,7 @@ struct BenchCommand: ParsableCommand {
                 let loop = EventLoop.shared
                 let bench = BenchPress(
                     loop: loop, directory: path, runtimeDirectory: runtime.path, presses: presses, rules: rules,
-                    interval: every.map { Int64($0) * 1_000_000 }, counter: counter
+                    interval: every.map { Int64($0) * 1_000_000 }, keepsHistory: keepsHistory, counter: counter
                 ) { result in
                     switch result {
                     case .success(let report):

@@ -47,6 +47,8 @@ final class BenchPress {
     private let rules: BenchPressRules
     /// Nanoseconds between two presses; `nil` if they follow each other after `pause`.
     private let interval: Int64?
+    /// False if the daemon keeps no history.
+    private let keepsHistory: Bool
     /// Counts the daemon's instructions instead of measuring time; `nil` if it is not to do so.
     private let counter: InstructionCounter?
     private let finished: @ReactorActor (Result<BenchReport, Failure>) -> Void
@@ -82,7 +84,7 @@ final class BenchPress {
 
     init(
         loop: EventLoop, directory: String, runtimeDirectory: String, presses: Int, rules: BenchPressRules,
-        interval: Int64?,
+        interval: Int64?, keepsHistory: Bool,
         counter: InstructionCounter? = nil, finished: @escaping @ReactorActor (Result<BenchReport, Failure>) -> Void
     ) {
         self.loop = loop
@@ -91,6 +93,7 @@ final class BenchPress {
         self.presses = presses
         self.rules = rules
         self.interval = interval
+        self.keepsHistory = keepsHistory
         self.counter = counter
         self.finished = finished
         world = SimulatedWorld(
@@ -173,6 +176,7 @@ final class BenchPress {
               trust_roots: ["\(hexadecimal(SimulatorRoot.publicKey))"]
             mqtt: {broker: "unix:\(path)"}
             rules: rules.yaml
+            history: \(keepsHistory ? "7d" : "none")
 
             """
         guard FileText.write(Array(rules.utf8), to: directory + "/rules.yaml"),

@@ -91,8 +91,8 @@ struct ImportTests {
             "ArgumentParser", "Glibc",
         ],
         "LanguageServerCommands": [
-            "ButtonModel", "RuleLoader", "LanguageServer", "Platform", "Setup", "CommandSupport", "ArgumentParser",
-            "Glibc",
+            "ButtonModel", "JSON", "RuleLoader", "LanguageServer", "MQTTTopics", "Platform", "Setup", "ControlClient",
+            "CommandSupport", "CommandText", "ArgumentParser", "Glibc",
         ],
         "tryck": [
             "Platform", "CommandSupport", "DaemonCommands", "RuleCommands", "ReplayCommands", "DemoCommands",

@@ -72,6 +72,7 @@ struct HistoryWriterTests {
             case .repeated(let input, _): "repeated \(name(of: input))"
             case .line: "line"
             case .log(let level, _): "\(level.rawValue)"
+            case .fault(let reason): reason == nil ? "mended" : "fault"
             }
         }
     }
@@ -158,7 +159,7 @@ struct HistoryWriterTests {
                 switch effect {
                 case .remove(let segment): lengths[segment.number] = nil
                 case .open(let segment): open = segment.number
-                case .header, .repeated, .line, .log: break
+                case .header, .repeated, .line, .log, .fault: break
                 }
             }
         }
@@ -197,10 +198,8 @@ struct HistoryWriterTests {
         _ = transcript.begin()
         _ = transcript.turn(.brokerConnected)
         let failed = HistoryWriter.Input.failed(reason: "No space left on device", length: 100)
-        #expect(
-            transcript.give(failed) == [
-                .log(.warning, "no history is kept for now, because it cannot be written: No space left on device")
-            ])
+        let sentence = "no history is kept for now, because it cannot be written: No space left on device"
+        #expect(transcript.give(failed) == [.log(.warning, sentence), .fault(sentence)])
         #expect(transcript.turn(.start) == [])
         // A helper thread that was still writing.
         #expect(transcript.give(.written) == [])
@@ -216,7 +215,7 @@ struct HistoryWriterTests {
         #expect(transcript.give(failed) == [])
         transcript.wait(.seconds(60))
         #expect(Self.words(transcript.turn(.start)).first == "open 5")
-        #expect(transcript.give(.written) == [.log(.info, "the history is kept again")])
+        #expect(transcript.give(.written) == [.log(.info, "the history is kept again"), .fault(nil)])
         #expect(transcript.give(.written) == [])
         #expect(Self.words(transcript.turn(.start)) == ["line"])
     }

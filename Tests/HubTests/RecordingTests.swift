@@ -76,6 +76,7 @@ struct RecordingTests {
         case .recordFailed: RecordRefuge.allCases.map { .recordFailed(3, "no space", $0) }
         case .reserveFault: [.reserveFault("no space left for tryck.reserve"), .reserveFault(nil)]
         case .ringFault: [.ringFault("no space left for tryck.ring-1"), .ringFault(nil)]
+        case .historyFault: [.historyFault("no space left"), .historyFault(nil)]
         case .synced: [.synced(4, true), .synced(4, false)]
         case .controlLine: [.controlLine(client, Array("{\"request\" : \"status\"}".utf8)), .controlLine(client, [])]
         case .clientGone: [.clientGone(client)]

@@ -83,6 +83,39 @@ struct HistoryTests {
         }
     }
 
+    @Test(
+        "after kill -9 at any instant while the history is written, a start is clean and the commands read what was written"
+    )
+    func kills() throws {
+        let house = try RuleHouse(
+            Self.rules("home/lamp", "/dev/null"), files: ["rules/secrets.yaml": "word: copper-4711\n"], hasButton: true)
+        let workshop = house.workshop
+        let rounds = 8
+        for round in 0..<rounds {
+            try house.press()
+            try house.heard("home/lamp copper-4711")
+            // Lines are written a second after they were made, so some of these ends come before and some after the write.
+            let end = Date() + 0.16 * Double(round)
+            try workshop.wait { Date() >= end }
+            try house.restart(with: SIGKILL)
+            let warnings = try #require(try house.ask("status")["warnings"]?.arrayValue)
+            #expect(!warnings.contains { $0.stringValue?.contains("history") ?? true }, "\(warnings)")
+        }
+        try house.press()
+        try house.heard("home/lamp copper-4711")
+        try house.restart()
+        let options = ["--config", workshop.path("tryck.yaml"), "--state-directory", workshop.path("state")]
+        let shown = try workshop.tryck(["history", "--json"] + options)
+        #expect(try shown.status() == 0, "\(shown.text)")
+        let clicks = try shown.lines.map { try JSONValue(parsing: $0) }.count {
+            $0["event"] == "click" && $0["kind"] == "event"
+        }
+        #expect((1...rounds + 1).contains(clicks))
+        let same = try workshop.tryck(["what-if"] + options)
+        #expect(try same.status() == 0, "\(same.text)")
+        #expect(same.text.contains("0 of \(clicks) events end otherwise. 0 errors."), "\(same.text)")
+    }
+
     @Test("without a history, nothing is kept, and what was kept is removed")
     func none() throws {
         let house = try RuleHouse("version: 1\n", hasBroker: false)

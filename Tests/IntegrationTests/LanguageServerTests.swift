@@ -76,4 +76,74 @@ struct LanguageServerTests {
         #expect(try server.status() == 1)
         #expect(server.text.contains("\"code\":\"E201\""), "\(server.text)")
     }
+
+    /// The answer to a request for the lenses of the rules of a house, from a server of its own.
+    private static func lenses(_ workshop: Workshop, _ rules: String) throws -> JSONValue {
+        let server = try workshop.tryck(["language-server"])
+        func send(_ message: JSONValue) {
+            let text = message.description
+            server.write("Content-Length: \(text.utf8.count + 1)\r\n\r\n\(text)")
+        }
+        let uri = JSONValue.string("file://" + workshop.path("rules/home.yaml"))
+        send(["jsonrpc": "2.0", "id": 1, "method": "initialize", "params": ["capabilities": [:]]])
+        send([
+            "jsonrpc": "2.0", "method": "textDocument/didOpen",
+            "params": ["textDocument": ["uri": uri, "languageId": "yaml", "version": 1, "text": .string(rules)]],
+        ])
+        send(["jsonrpc": "2.0", "id": 2, "method": "textDocument/codeLens", "params": ["textDocument": ["uri": uri]]])
+        send(["jsonrpc": "2.0", "id": 3, "method": "shutdown"])
+        send(["jsonrpc": "2.0", "method": "exit"])
+        #expect(try server.status() == 0, "\(server.text)")
+        // A frame ends without a line end, so the header of the next one follows in the same line.
+        let start = try #require(server.text.firstRange(of: #"{"jsonrpc":"2.0","id":2,"#)?.lowerBound, "\(server.text)")
+        let text = server.text[start...].prefix { !$0.isNewline }
+        let end = text.firstRange(of: "Content-Length")?.lowerBound ?? text.endIndex
+        return try JSONValue(parsing: String(text[..<end]))["result"] ?? .null
+    }
+
+    @Test("a lens at a rule has its last run in a real daemon; without a daemon, and with a silent one, there is none")
+    func lastRun() throws {
+        let rules = """
+            version: 1
+            buttons: {\(RuleHouse.kitchen)}
+            rules:
+              - id: lamp
+                triggers: {button: kitchen, event: click}
+                actions: {log: clicked}
+
+            """
+        let house = try RuleHouse(rules, hasBroker: false) { workshop, _ in
+            let text = try String(contentsOfFile: workshop.path("tryck.yaml"), encoding: .utf8)
+            try workshop.write("tryck.yaml", text + "\ncontrol_socket: \(workshop.controlSocket)\n")
+        }
+        let workshop = house.workshop
+        #expect(try Self.lenses(workshop, rules) == [])
+        try house.run("lamp")
+        try workshop.wait { try house.ask("rules").description.contains("completed") }
+        let lenses = try Self.lenses(workshop, rules)
+        let title = lenses.arrayValue?.first?["command"]?["title"]?.stringValue ?? ""
+        #expect(title.hasPrefix("last run: completed, ") && title.hasSuffix(" s ago"), "\(lenses)")
+
+        house.daemon.signal(SIGTERM)
+        _ = try house.daemon.status()
+        #expect(try Self.lenses(workshop, rules) == [])
+
+        // The kernel takes the connection for a listener that never accepts it.
+        try? FileManager.default.removeItem(atPath: workshop.controlSocket)
+        let silent = try workshop.start(
+            "/usr/bin/python3",
+            [
+                "-c",
+                """
+                import socket, sys
+                listener = socket.socket(socket.AF_UNIX)
+                listener.bind(sys.argv[1])
+                listener.listen(1)
+                print("listens", flush=True)
+                sys.stdin.read()
+                """, workshop.controlSocket,
+            ])
+        try silent.line(containing: "listens")
+        #expect(try Self.lenses(workshop, rules) == [])
+    }
 }

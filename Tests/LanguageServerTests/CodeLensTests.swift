@@ -2,7 +2,7 @@ import JSON
 import LanguageServer
 import Testing
 
-@Suite("Lenses at tests")
+@Suite("Lenses at tests and rules")
 struct CodeLensTests {
     private static let text = """
         version: 1
@@ -86,5 +86,85 @@ struct CodeLensTests {
     func refused(parameters: JSONValue) {
         var editor = Self.editor()
         #expect(editor.request("workspace/executeCommand", parameters)["error"] != nil)
+    }
+
+    // MARK: Rules
+
+    private static let house = ["/h/tryck.yaml": "rules: home.yaml\n", "/h/home.yaml": text]
+
+    private static func ruleTitles(_ editor: inout Editor, _ path: String = "/h/home.yaml") -> [String] {
+        let answer = editor.request("textDocument/codeLens", ["textDocument": ["uri": .string(Editor.uri(path))]])
+        return (answer["result"]?.arrayValue ?? []).compactMap { $0["command"]?["title"]?.stringValue }
+            .filter { !$0.contains("test") }
+    }
+
+    @Test("a lens at a rule has its last run in the daemon of the configuration, which is asked once in five seconds")
+    func lastRun() {
+        var editor = Editor.ready(Self.house)
+        editor.lastRuns = .runs([
+            LastRun(rule: "lamp", result: "completed", age: "5 min"), LastRun(rule: "gone", result: "failed", age: nil),
+        ])
+        editor.open("/h/home.yaml")
+        let answer = editor.request("textDocument/codeLens", ["textDocument": ["uri": "file:///h/home.yaml"]])
+        let lens = answer["result"]?.arrayValue?.first { $0["command"]?["command"] == "" }
+        #expect(lens?["command"]?["title"] == "last run: completed, 5 min ago")
+        #expect(lens?["range"]?["start"] == ["line": 3, "character": 8])
+        editor.lastRuns = .runs([LastRun(rule: "lamp", result: "failed", age: nil)])
+        editor.wait(.milliseconds(4999))
+        #expect(Self.ruleTitles(&editor) == ["last run: completed, 5 min ago"])
+        #expect(editor.askedDaemons == ["/h/tryck.yaml"])
+        editor.wait(.milliseconds(1))
+        #expect(Self.ruleTitles(&editor) == ["last run: failed"])
+        #expect(editor.askedDaemons == ["/h/tryck.yaml", "/h/tryck.yaml"])
+    }
+
+    @Test("without a daemon no rule has a lens, and the tests have theirs")
+    func notRunning() {
+        var editor = Editor.ready(Self.house)
+        editor.open("/h/home.yaml")
+        let answer = editor.request("textDocument/codeLens", ["textDocument": ["uri": "file:///h/home.yaml"]])
+        #expect(answer["result"]?.arrayValue?.count == 2)
+        #expect(editor.messages.allSatisfy { $0["method"] != "window/showMessage" })
+    }
+
+    @Test("a daemon that does not answer in time is left alone for a minute")
+    func silent() {
+        var editor = Editor.ready(Self.house)
+        editor.lastRuns = .silent
+        editor.open("/h/home.yaml")
+        #expect(Self.ruleTitles(&editor) == [])
+        editor.lastRuns = .runs([LastRun(rule: "lamp", result: "completed", age: nil)])
+        editor.wait(.milliseconds(59_999))
+        #expect(Self.ruleTitles(&editor) == [])
+        #expect(editor.askedDaemons.count == 1)
+        editor.wait(.milliseconds(1))
+        #expect(Self.ruleTitles(&editor) == ["last run: completed"])
+    }
+
+    @Test("no daemon is asked about rules that no configuration names, and about a file without rules")
+    func others() {
+        var editor = Editor.ready([
+            "/h/tryck.yaml": "rules: home.yaml\n", "/h/home.yaml": "version: 1\n", "/h/other.yaml": Self.text,
+        ])
+        editor.lastRuns = .runs([LastRun(rule: "lamp", result: "completed", age: nil)])
+        for path in ["/h/home.yaml", "/h/other.yaml"] {
+            editor.open(path)
+            #expect(Self.ruleTitles(&editor, path) == [])
+        }
+        #expect(editor.askedDaemons == [])
+    }
+
+    @Test("a message that arrives while the daemon is asked is answered afterwards")
+    func order() {
+        var editor = Editor.ready(Self.house)
+        editor.open("/h/home.yaml")
+        let document: JSONValue = ["textDocument": ["uri": "file:///h/home.yaml"]]
+        let two = ["textDocument/codeLens", "textDocument/documentSymbol"].enumerated().flatMap { number, method in
+            Editor.frame([
+                "jsonrpc": "2.0", "id": .integer(Int64(100 + number)), "method": .string(method), "params": document,
+            ])
+        }
+        editor.give(.received(two))
+        #expect(editor.messages.compactMap { $0["id"]?.integerValue }.suffix(2) == [100, 101])
     }
 }

@@ -9,6 +9,10 @@ struct Editor {
     var disk: [String: SourceFile] = [:]
     var programs: Set<String> = ["mpc"]
     var zones: [String: [UInt8]] = [:]
+    /// What the daemon says about its rules.
+    var lastRuns = LastRunsAnswer.notRunning
+    /// The configurations whose daemons were asked, in the order of the requests.
+    private(set) var askedDaemons: [String] = []
     private(set) var now = Instant(sinceBoot: .seconds(100))
     private(set) var timer: Instant?
     /// All messages of the server, in their order.
@@ -44,6 +48,7 @@ struct Editor {
             case .send(let octets): receive(octets)
             case .find(let request):
                 requestCount += 1
+                if case .lastRuns(let configuration) = request { askedDaemons.append(configuration) }
                 effects += server.handle(.found(answer(to: request)), at: now)
             case .setTimer(let time): timer = time
             case .exit(let status): exitStatus = status
@@ -150,6 +155,7 @@ struct Editor {
         switch request {
         case .file(let path): .set(disk[path].map { .files([$0]) } ?? .noSuchFile)
         case .systemTimeZone: .systemTimeZone(nil)
+        case .lastRuns: .lastRuns(lastRuns)
         case .missingPrograms(let names): .missingPrograms(names.subtracting(programs))
         case .names(let directory):
             .names(

@@ -60,7 +60,7 @@ struct HouseHistory {
             case .header(let header): add(hub.recordedHeader(header))
             case .repeated(let input, let at): add(hub.repeatedLine(input, at: at))
             case .line(let line): add(line)
-            case .log: break
+            case .log, .fault: break
             }
         }
     }

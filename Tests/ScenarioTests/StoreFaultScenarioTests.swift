@@ -182,6 +182,19 @@ struct StoreFaultScenarioTests {
         #expect(house.data["warnings"] == [.string(sentence)] && house.data["ok"] == true)
     }
 
+    @Test("a history that cannot be written is a warning of the status until it is written again")
+    func historyFault() {
+        var house = Household([Household.kitchen], rules: Self.rules)
+        func warnings(_ house: inout Household) -> JSONValue? {
+            house.ask(#"{"request":"status"}"#)
+            return house.data["warnings"]
+        }
+        house.tell(.historyFault("no history is kept for now"))
+        #expect(warnings(&house) == ["no history is kept for now"] && house.data["ok"] == true)
+        house.tell(.historyFault(nil))
+        #expect(warnings(&house) == [])
+    }
+
     /// Expects that every press is handled once and acknowledged to the button.
     private static let accepting: HouseRules = """
         version: 1

@@ -47,6 +47,8 @@ package struct HistoryWriter: Sendable {
         case repeated(Hub.Input, at: Instant)
         case line(JSONValue)
         case log(LogLevel, String)
+        /// Why no history is kept, as a sentence for `status`; `nil`: it is kept again.
+        case fault(String?)
     }
 
     /// The time after a failure before the next attempt.
@@ -88,11 +90,12 @@ package struct HistoryWriter: Sendable {
             pausedUntil = now + Self.pause
             guard !isFaulty else { return [] }
             isFaulty = true
-            return [.log(.warning, "no history is kept for now, because it cannot be written: \(reason)")]
+            let sentence = "no history is kept for now, because it cannot be written: \(reason)"
+            return [.log(.warning, sentence), .fault(sentence)]
         case .written:
             guard isFaulty, pausedUntil == nil else { return [] }
             isFaulty = false
-            return [.log(.info, "the history is kept again")]
+            return [.log(.info, "the history is kept again"), .fault(nil)]
         case .turn(let turn, let line, let length, let isState, let isBetweenRuns):
             follow(turn, isState: isState)
             let hasConsequences = line?["reports"] != nil || line?["started"] != nil
@@ -189,8 +192,9 @@ package struct HistoryWriter: Sendable {
         case .start, .entropy, .transportOpened, .busOpened, .transportClosed, .received, .bus, .goOn, .source,
             .brokerAddress, .brokerSentMalformedPacket, .published, .publishFailed, .messageDropped,
             .subscriptionRefused, .processEnded, .webAnswered, .reloadRules, .logLevel, .firmwareFiles, .firmwareRead,
-            .recordFailed, .reserveFault, .ringFault, .synced, .controlLine, .clientGone, .flicd, .timerFired, .stop,
-            .expiringMessageReceived, .uplink:
+            .recordFailed, .reserveFault, .ringFault, .historyFault, .synced, .controlLine, .clientGone, .flicd,
+            .timerFired,
+            .stop, .expiringMessageReceived, .uplink:
             break
         }
     }
@@ -211,7 +215,7 @@ package struct HistoryWriter: Sendable {
             return keptRequests.contains(name)
         case .entropy, .brokerAddress, .brokerSentMalformedPacket, .published, .publishFailed, .messageDropped,
             .subscriptionRefused, .reloadRules, .logLevel, .firmwareFiles, .firmwareRead, .recordFailed, .reserveFault,
-            .ringFault, .synced, .clientGone, .flicd, .uplink:
+            .ringFault, .historyFault, .synced, .clientGone, .flicd, .uplink:
             return false
         }
     }

@@ -73,8 +73,9 @@ extension Hub {
             .brokerConnected,
             .brokerDisconnected, .brokerSentMalformedPacket, .published, .publishFailed, .messageReceived,
             .messageDropped, .subscriptionRefused, .processEnded, .webAnswered, .rulesLoaded, .reloadRules, .logLevel,
-            .firmwareFiles, .firmwareRead, .recordFailed, .reserveFault, .ringFault, .synced, .controlLine, .clientGone,
-            .flicd, .timerFired, .stop, .expiringMessageReceived:
+            .firmwareFiles, .firmwareRead, .recordFailed, .reserveFault, .ringFault, .historyFault, .synced,
+            .controlLine,
+            .clientGone, .flicd, .timerFired, .stop, .expiringMessageReceived:
             isForRadio = false
         }
         // Most packets are advertisements without reports, for which no line is encoded.

@@ -60,6 +60,7 @@ extension RecordedInput {
         case recordFailed = "record_failed"
         case reserveFault = "reserve_fault"
         case ringFault = "ring_fault"
+        case historyFault = "history_fault"
         case synced
         case controlLine = "control_line"
         case clientGone = "client_gone"
@@ -168,6 +169,8 @@ extension RecordedInput {
             (.reserveFault, ["reason": reason.map { .string(redaction($0)) } ?? .null])
         case .ringFault(let reason):
             (.ringFault, ["reason": reason.map { .string(redaction($0)) } ?? .null])
+        case .historyFault(let reason):
+            (.historyFault, ["reason": reason.map { .string(redaction($0)) } ?? .null])
         case .synced(let token, let success): (.synced, ["id": JSONValue(token.rawValue), "success": .bool(success)])
         case .controlLine(let client, let line):
             // The line is not cut, because a part of a request cannot be replayed. `ControlServer` limits its length.
@@ -273,6 +276,7 @@ extension RecordedInput {
                 try line.optional("refuge") { $0.stringValue.flatMap(RecordRefuge.init(rawValue:)) } ?? .memory)
         case .reserveFault: .reserveFault(try line.optional("reason", \.stringValue))
         case .ringFault: .ringFault(try line.optional("reason", \.stringValue))
+        case .historyFault: .historyFault(try line.optional("reason", \.stringValue))
         case .synced: .synced(RecordToken(rawValue: try line.integer("id")), try line.bool("success"))
         case .controlLine:
             .controlLine(Hub.ClientID(rawValue: try line.integer("client")), try line.octets("line"))

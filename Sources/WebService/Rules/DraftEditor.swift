@@ -118,6 +118,8 @@ struct DraftEditor {
             }
             return .set(overlaid(RuleSetLoader.Answer(files)))
         case .systemTimeZone: return .systemTimeZone(nil)
+        // The page shows the last runs of rules itself.
+        case .lastRuns: return .lastRuns(.notRunning)
         case .missingPrograms: return .missingPrograms([])
         case .names(let directory):
             let isInside = directory == loader.folder || directory.hasPrefix(loader.folder + "/")

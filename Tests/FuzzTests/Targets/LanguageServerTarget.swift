@@ -85,6 +85,7 @@ private struct FuzzEditor {
         case .file, .ofSet(.files, _): .set(.noSuchFile)
         case .ofSet(.timeZone, _): .set(.timeZone(nil))
         case .systemTimeZone: .systemTimeZone(nil)
+        case .lastRuns: .lastRuns(.runs([LastRun(rule: "lamp", result: "completed", age: "5 min")]))
         case .missingPrograms: .missingPrograms([])
         case .names: .names(["home.yaml", "rooms/"])
         }

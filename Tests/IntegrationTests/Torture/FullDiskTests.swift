@@ -10,10 +10,10 @@ struct FullDiskTests {
         let workshop: Workshop
         private let holder: Program
 
-        init(_ workshop: Workshop) throws {
+        init(_ workshop: Workshop, size: String) throws {
             self.workshop = workshop
             try FileManager.default.createDirectory(atPath: workshop.path("disk"), withIntermediateDirectories: true)
-            let script = "mount -t tmpfs -o size=2m,mode=700 disk \"$0\" && echo mounted && exec sleep 3600"
+            let script = "mount -t tmpfs -o size=\(size),mode=700 disk \"$0\" && echo mounted && exec sleep 3600"
             // An ordinary user is root in a user namespace of their own.
             holder = try workshop.start(
                 "/usr/bin/unshare",
@@ -50,7 +50,7 @@ struct FullDiskTests {
     }
 
     /// - Parameter isRingMapped: whether the record ring is on a tmpfs.
-    private static func house(isRingMapped: Bool) throws -> (workshop: Workshop, disk: Disk) {
+    private static func house(isRingMapped: Bool, size: String = "2m") throws -> (workshop: Workshop, disk: Disk) {
         let workshop = try Workshop()
         if isRingMapped { try workshop.putControlSocketInMemory() }
         try workshop.write("simulator.yaml", "buttons:\n  kitchen: {public: true}\n")
@@ -73,7 +73,7 @@ struct FullDiskTests {
             rules: rules.yaml
 
             """)
-        return (workshop, try Disk(workshop))
+        return (workshop, try Disk(workshop, size: size))
     }
 
     private static func press(_ workshop: Workshop, _ daemon: Program, expecting count: Int) throws {
@@ -133,6 +133,50 @@ struct FullDiskTests {
         try daemon.line(containing: "what could not be recorded is on the disk now")
         #expect(try workshop.tryck(["status"]).status() == 0)
         daemon.stop()
+    }
+
+    @Test("on a full disk the history ends and no press does; status says so, and after kill -9 the history goes on")
+    func history() throws {
+        // The history leaves a mebibyte to others, and needs a disk with more.
+        let (workshop, disk) = try Self.house(isRingMapped: true, size: "16m")
+        var daemon = try disk.daemon()
+        #expect(try workshop.tryck(["pair", "--time", "60"]).status() == 0)
+        try Self.press(workshop, daemon, expecting: 1)
+        try workshop.wait { try Self.history(workshop, disk).contains { $0["event"] == "click" } }
+        #expect(try Self.historyWarnings(workshop) == [])
+        try disk.fill()
+        for count in 2...5 { try Self.press(workshop, daemon, expecting: count) }
+        // Lines are written a second later.
+        try workshop.wait { try Self.historyWarnings(workshop).count == 1 }
+        for count in 6...8 { try Self.press(workshop, daemon, expecting: count) }
+        try Self.kill(daemon)
+        try disk.makeRoom()
+        daemon = try disk.daemon()
+        #expect(try workshop.tryck(["status"]).status() == 0)
+        #expect(try Self.historyWarnings(workshop) == [])
+        let before = try Self.history(workshop, disk)
+        #expect(before.contains { $0["event"] == "click" })
+        #expect(try workshop.tryck(["rule", "count", "run", "--wait"]).status() == 0)
+        try workshop.wait { try Self.history(workshop, disk).count > before.count }
+        daemon.stop()
+    }
+
+    /// What `tryck history` reads on the disk.
+    private static func history(_ workshop: Workshop, _ disk: Disk) throws -> [JSONValue] {
+        let history = try disk.run([
+            Workshop.built("tryck"), "history", "--json", "--config", workshop.path("tryck.yaml"), "--state-directory",
+            workshop.path("disk/state"),
+        ])
+        // There may be no history yet.
+        guard try history.status() == 0 else { return [] }
+        return try history.lines.map { try JSONValue(parsing: $0) }
+    }
+
+    private static func historyWarnings(_ workshop: Workshop) throws -> [String] {
+        let status = try workshop.tryck(["status", "--json"])
+        _ = try status.status()
+        return (try JSONValue(parsing: status.text)["warnings"]?.arrayValue ?? []).compactMap(\.stringValue)
+            .filter { $0.contains("history") }
     }
 
     private static func count(_ workshop: Workshop) throws -> Int64? {
