@@ -272,7 +272,7 @@ let package = Package(
         tests(
             "CommandLineTests", "tryck", "tryck-bench", "CommandSupport", "CommandText", "DaemonCommands",
             "RuleCommands", "ReplayCommands", "DemoCommands", "DoctorCommands", "ExportCommands", "ControlClient",
-            "Platform", "Edges", "Setup", "Hub", "Rules", "RuleLoader", "Diagnostics", "ButtonModel", "JSON",
+            "Platform", "Edges", "Setup", "Hub", "Radios", "Rules", "RuleLoader", "Diagnostics", "ButtonModel", "JSON",
             "Simulator",
             "Reactor", "ReactorTestSupport", "DiskTestSupport",
             .product(name: "ArgumentParser", package: "swift-argument-parser"), resources: [.copy("Golden")]),

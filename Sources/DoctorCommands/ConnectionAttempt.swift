@@ -20,6 +20,13 @@ final class ConnectionAttempt {
     private struct Outcome: Sendable {
         var adapter = Observations.Adapter.notTried
         var broker = Observations.Broker.notTried
+        var blueZLinks: [BlueZButtonLink] = []
+    }
+
+    private enum BlueZAnswer: Sendable {
+        case objects([String: BusInterfaces])
+        /// A sentence for users.
+        case fault(String)
     }
 
     private let setup: Setup
@@ -27,7 +34,7 @@ final class ConnectionAttempt {
     private var outcome = Outcome()
     private var pending = 0
     private var transport: (any HCITransport)?
-    private var bus: SystemBus?
+    private var buses: [SystemBus] = []
     private var mqtt: MQTTEdge?
     private var deadline: Timer?
 
@@ -39,13 +46,15 @@ final class ConnectionAttempt {
             case .silent: (false, true)
             }
         if case .tcp(let host, _, _) = setup.configuration.broker { seen.brokerHost = host }
+        let wantsLinks = seen.usesAdapter && seen.isBlueZRunning
         let attempted = try? Conversation<Outcome>.run { conversation in
             let attempt = ConnectionAttempt(setup, conversation)
-            attempt.start(adapter: wantsAdapter, broker: wantsBroker)
+            attempt.start(adapter: wantsAdapter, broker: wantsBroker, links: wantsLinks)
         }
         guard let attempted else { return }
         seen.adapter = attempted.adapter
         seen.broker = attempted.broker
+        seen.blueZLinks = attempted.blueZLinks
     }
 
     private init(_ setup: Setup, _ conversation: Conversation<Outcome>) {
@@ -53,7 +62,7 @@ final class ConnectionAttempt {
         self.conversation = conversation
     }
 
-    private func start(adapter: Bool, broker: Bool) {
+    private func start(adapter: Bool, broker: Bool, links: Bool) {
         pending = 1
         // The timer also keeps this object alive.
         let deadline = EventLoop.shared.timer { self.finish() }
@@ -61,6 +70,7 @@ final class ConnectionAttempt {
         self.deadline = deadline
         if adapter { openAdapter() }
         if broker { connect() }
+        if links { lookForLinks() }
         ended()
     }
 
@@ -74,7 +84,7 @@ final class ConnectionAttempt {
     private func finish() {
         deadline?.cancel()
         transport?.close()
-        bus?.close()
+        for bus in buses { bus.close() }
         if let mqtt { mqtt.disconnect { withExtendedLifetime(mqtt) {} } }
         conversation.end(.success(outcome))
     }
@@ -105,31 +115,49 @@ final class ConnectionAttempt {
     ///
     /// - Parameter fallback: what to do if BlueZ has no powered adapter; `nil`: report that.
     private func look(_ choice: BlueZAdapterChoice, orElse fallback: (@ReactorActor () -> Void)? = nil) {
+        askBlueZ { [unowned self] answer in
+            let fault: String?
+            switch answer {
+            case .objects(let objects):
+                fault = BlueZRadio.fault(of: choice, among: objects)
+                if fault == nil, let adapter = BlueZAdapter.find(choice, among: objects) {
+                    outcome.adapter = .shared("\(adapter.name) (\(adapter.address))")
+                }
+            case .fault(let sentence): fault = sentence
+            }
+            guard let fault else { return }
+            if let fallback { fallback() } else { outcome.adapter = .notShared(fault) }
+        }
+    }
+
+    /// Asks BlueZ which buttons are connected, and changes nothing.
+    private func lookForLinks() {
+        askBlueZ { [unowned self] answer in
+            if case .objects(let objects) = answer { outcome.blueZLinks = BlueZButtonLink.all(among: objects) }
+        }
+    }
+
+    private func askBlueZ(_ take: @escaping @ReactorActor (BlueZAnswer) -> Void) {
         pending += 1
         let bus = SystemBus(loop: .shared)
-        self.bus = bus
-        func looked(_ fault: String?) {
-            self.bus = nil
-            if let fault { if let fallback { fallback() } else { outcome.adapter = .notShared(fault) } }
+        buses.append(bus)
+        func asked(_ answer: BlueZAnswer) {
+            buses.removeAll { $0 === bus }
+            take(answer)
             // The bus must not be closed inside the call that reports its event.
             EventLoop.shared.onNextTurn { bus.close() }
             ended()
         }
         let failure = bus.open { [unowned self] event in
-            guard self.bus === bus else { return }
+            guard buses.contains(where: { $0 === bus }) else { return }
             switch event {
-            case .reported(.objects(_, let objects)):
-                let fault = BlueZRadio.fault(of: choice, among: objects)
-                if fault == nil, let adapter = BlueZAdapter.find(choice, among: objects) {
-                    outcome.adapter = .shared("\(adapter.name) (\(adapter.address))")
-                }
-                looked(fault)
-            case .reported(.refused(_, let error)): looked(BlueZRadio.advice(error).0)
-            case .failed(let reason): looked(reason)
+            case .reported(.objects(_, let objects)): asked(.objects(objects))
+            case .reported(.refused(_, let error)): asked(.fault(BlueZRadio.advice(error).0))
+            case .failed(let reason): asked(.fault(reason))
             case .reported: break
             }
         }
-        if let failure { return looked(failure) }
+        if let failure { return asked(.fault(failure)) }
         bus.perform(.call(BusCallID(rawValue: 0), .getManagedObjects))
     }
 

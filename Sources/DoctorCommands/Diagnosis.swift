@@ -5,6 +5,7 @@ import ControlClient
 import Edges
 import JSON
 import Platform
+import Radios
 import Setup
 
 /// Derives findings from observations: what is wrong, and which command corrects it.
@@ -143,6 +144,7 @@ struct Diagnosis: Hashable, Sendable {
     /// be better.
     private var sharing: Finding? {
         guard seen.usesAdapter else { return nil }
+        if let foreignLink { return foreignLink }
         if let crowded { return crowded }
         let others =
             seen.adapters.count > 1 ? " With \(seen.adapters.count) adapters, each can be used in either way" : ""
@@ -173,6 +175,35 @@ struct Diagnosis: Hashable, Sendable {
                 """
             }
         return .ok(.sharing, (sentence + others).asSentence)
+    }
+
+    /// A button of Tryck's that another program has through BlueZ, so that its presses do not arrive. D-Bus tells that the
+    /// button is held, and not by which program.
+    private var foreignLink: Finding? {
+        for link in seen.blueZLinks {
+            let address = link.address.description
+            guard let button = seen.buttons?.first(where: { $0.text("address") == address }),
+                button["source"]?.stringValue == nil, Self.isWithoutLink(button)
+            else { continue }
+            let name = "\(button.text("name").visible) (\(address))"
+            return .warning(
+                .sharing,
+                link.isHeld
+                    ? """
+                    another program on this machine has \(name) on \(link.adapter), so its presses do not arrive here: end that \
+                    program, or remove the button from it (Home Assistant's Flic integration?)
+                    """
+                    : """
+                    BlueZ has connected \(name) on \(link.adapter) for another program, and not for Tryck: presses do not arrive \
+                    here until that link ends
+                    """, mend: "bluetoothctl disconnect \(address)")
+        }
+        return nil
+    }
+
+    /// True if the daemon has no link to the button, and is not about to end one.
+    private static func isWithoutLink(_ button: JSONValue) -> Bool {
+        ["disconnected", "connecting"].contains(button.text("state"))
     }
 
     /// A radio that BlueZ shares, and that has links to some of its buttons only. BlueZ does not tell how many links its adapter

@@ -2,6 +2,7 @@ import ButtonModel
 import ControlClient
 import Edges
 import JSON
+import Radios
 import RuleLoader
 import Setup
 
@@ -74,6 +75,8 @@ struct Observations: Hashable, Sendable {
     var adapters: [String] = []
     /// True if bluetoothd runs.
     var isBlueZRunning = false
+    /// The links that BlueZ has to buttons, for Tryck or for other programs.
+    var blueZLinks: [BlueZButtonLink] = []
     var daemon = DaemonAnswer.silent(.closed)
     /// The daemon's answer to the request `buttons`; `nil` if no daemon has answered.
     var buttons: [JSONValue]?

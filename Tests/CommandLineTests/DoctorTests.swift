@@ -1,5 +1,6 @@
 import ButtonModel
 import JSON
+import Radios
 import Rules
 import Testing
 
@@ -134,6 +135,35 @@ struct DoctorTests {
         ] as [(String, Int64, Int, JSONValue)] {
             #expect(try sharing(kind, links: links, of: buttons, limit: limit)?.state == .ok)
         }
+    }
+
+    @Test("it names a button that another program has, and neither links of Tryck nor buttons of others")
+    func foreignLinks() {
+        func sharing(_ state: String, isHeld: Bool, source: JSONValue = .null, address: UInt64 = 0x80E4_DA7B_0001)
+            -> Finding?
+        {
+            var seen = Self.well
+            seen.buttons = [
+                ["name": "hall", "address": "80:E4:DA:7B:00:01", "state": .string(state), "source": source]
+            ]
+            seen.blueZLinks = [
+                BlueZButtonLink(address: BluetoothAddress(rawValue: address), adapter: "hci1", isHeld: isHeld)
+            ]
+            return Diagnosis(seen).findings.first { $0.check == .sharing }
+        }
+        let held = sharing("connecting", isHeld: true)
+        #expect(held?.state == .warning)
+        let name = "hall (80:E4:DA:7B:00:01) on hci1"
+        #expect(held?.sentence.hasPrefix("another program on this machine has \(name)") == true)
+        #expect(held?.mend == "bluetoothctl disconnect 80:E4:DA:7B:00:01")
+        let connected = sharing("disconnected", isHeld: false)
+        #expect(connected?.state == .warning)
+        #expect(connected?.sentence.hasPrefix("BlueZ has connected \(name)") == true)
+        for state in ["connected", "ready", "disconnecting"] {
+            #expect(sharing(state, isHeld: true)?.state == .ok)
+        }
+        #expect(sharing("connecting", isHeld: true, source: "attic")?.state == .ok)
+        #expect(sharing("connecting", isHeld: true, address: 0x80E4_DA7B_0002)?.state == .ok)
     }
 
     @Test("a path with spaces or quotes is one word of the command")

@@ -211,6 +211,28 @@ struct BlueZRadioTests {
         talk.ends()
     }
 
+    @Test("links of BlueZ to buttons are found among its objects, with their adapters and whether a program holds them")
+    func buttonLinks() {
+        func links(_ device: [String: BusValue], _ held: [String: BusValue], of path: String = BlueZTalk.notify)
+            -> [BlueZButtonLink]
+        {
+            var objects = BlueZTalk.objects(and: BlueZTalk.known(device))
+            objects[path]?["org.bluez.GattCharacteristic1"]?.merge(held) { $1 }
+            objects["/org/bluez/hci0/dev_00_11"] = BlueZTalk.device(
+                BluetoothAddress(rawValue: 0x0011_2233_4455), ["Connected": .bool(true)])
+            return BlueZButtonLink.all(among: objects)
+        }
+        let connected: [String: BusValue] = ["Connected": .bool(true)]
+        func link(isHeld: Bool) -> [BlueZButtonLink] {
+            [BlueZButtonLink(address: BlueZTalk.hall, adapter: "hci0", isHeld: isHeld)]
+        }
+        #expect(links([:], ["NotifyAcquired": .bool(true)]).isEmpty)
+        #expect(links(connected, ["NotifyAcquired": .bool(false)]) == link(isHeld: false))
+        #expect(links(connected, ["NotifyAcquired": .bool(true)]) == link(isHeld: true))
+        #expect(links(connected, ["Notifying": .bool(true)]) == link(isHeld: true))
+        #expect(links(connected, ["WriteAcquired": .bool(true)], of: BlueZTalk.write) == link(isHeld: true))
+    }
+
     @Test("a button that another program uses is left to it")
     func heldElsewhere() {
         var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known()), expecting: [Self.hall])

@@ -271,9 +271,9 @@ struct Household {
         settle()
     }
 
-    /// Causes a fault of the adapter.
-    mutating func breakAdapter(_ fault: ControllerFault) {
-        worldInputs.append(.controllerFault(fault))
+    /// Causes a fault of an adapter.
+    mutating func breakAdapter(_ fault: ControllerFault, _ radio: Int = 0) {
+        worldInputs.append(.controllerFault(fault, host: radio))
         settle()
     }
 

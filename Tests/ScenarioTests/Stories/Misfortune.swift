@@ -21,6 +21,8 @@ enum Misfortune: Hashable, Sendable {
     case unplugRadio(Int)
     /// One of several radios cannot be opened.
     case radioIsAway(Int, Bool)
+    /// One of several radios stalls, or tells what is not so.
+    case radioFault(Int, ControllerFault)
     /// The strength with which a button and a radio hear each other; `nil`: they do not.
     case signal(String, radio: Int, Int8?)
 
@@ -71,6 +73,7 @@ extension Misfortune {
         case .radioIsAway(let radio, let isAway):
             if isAway { house.radiosAway.insert(radio) } else { house.radiosAway.remove(radio) }
             if isAway { house.unplugAdapter(radio) }
+        case .radioFault(let radio, let fault): house.breakAdapter(fault, radio)
         case .signal(let button, let radio, let rssi): house.signal(button, radio, rssi)
         case .loseBroker: if house.brokerIsUp { house.loseBroker() }
         case .bringBrokerBack: if !house.brokerIsUp { house.bringBrokerBack() }

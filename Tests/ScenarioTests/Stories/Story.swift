@@ -63,7 +63,8 @@ struct Story: Hashable, Sendable {
         happenings.sort { $0.at < $1.at }
     }
 
-    /// Radios that are pulled, away or back, and buttons that walk: each radio hears them stronger, weaker or not at all.
+    /// Radios that are pulled, away or back, that stall or lie, and buttons that walk: each radio hears them stronger, weaker
+    /// or not at all.
     private static func troubleOfRadios(_ count: Int, until end: Duration, seed: UInt64) -> [Happening] {
         var random = SeededGenerator(seed: seed ^ 0x5AD1_0000)
         return (0..<Int.random(in: 2...14, using: &random)).map { _ in
@@ -79,7 +80,41 @@ struct Story: Hashable, Sendable {
                 default: .signal(button, radio: radio, Int8.random(in: -95 ... -40, using: &random))
                 }
             return Happening(at: at, misfortune: trouble)
+        } + faultsOfRadios(count, until: end, seed: seed)
+    }
+
+    /// Every second house has radios that stall (they do not answer, or do nothing at all) or lie (about links, accept lists
+    /// and sent packets).
+    private static func faultsOfRadios(_ count: Int, until end: Duration, seed: UInt64) -> [Happening] {
+        var random = SeededGenerator(seed: seed ^ 0x5AD1_0001)
+        guard Bool.random(using: &random) else { return [] }
+        return (0..<Int.random(in: 1...5, using: &random)).map { _ in
+            let at = Duration.milliseconds(Int64.random(in: 0...max(1, end.milliseconds), using: &random))
+            let radio = Int.random(in: 0..<count, using: &random)
+            let fault: ControllerFault =
+                switch Int.random(in: 0..<7, using: &random) {
+                case 0: .stopAnswering
+                case 1: .wedge
+                case 2: .hardwareError(code: 0x42)
+                case 3: .loseCompletedPackets(Int.random(in: 1...3, using: &random))
+                case 4: .delayConnectionComplete(.milliseconds(Int64.random(in: 1...900, using: &random)))
+                case 5:
+                    .refuse(.leCreateConnection, .memoryCapacityExceeded, count: Int.random(in: 1...4, using: &random))
+                default:
+                    .refuse(
+                        .leAddDeviceToFilterAcceptList, .commandDisallowed, count: Int.random(in: 1...4, using: &random)
+                    )
+                }
+            return Happening(at: at, misfortune: .radioFault(radio, fault))
         }
+    }
+
+    /// True if one of several radios stalls or lies.
+    var hasFaultyRadio: Bool {
+        radios > 1
+            && happenings.contains {
+                if case .radioFault = $0.misfortune { true } else { false }
+            }
     }
 
     /// Holds a button during a fault of its link, and releases it before or after the repair.
