@@ -50,7 +50,7 @@ final class Daemon {
     /// machine with two processors: with half of it, one press in ten took a tenth longer.
     private static let pauseAfterActions = Duration.microseconds(400)
     /// The longest time limit that a rule can give a step.
-    private static let longestWebRequest = Duration.seconds(7 * 86_400)
+    static let longestWebRequest = Duration.seconds(7 * 86_400)
     private lazy var firmware = FirmwareEdge(loop: loop, directory: setup.stateDirectory + "/firmware") { [weak self] in
         switch $0 {
         case .files(let files): self?.deliver(.firmwareFiles(files))
@@ -237,15 +237,8 @@ final class Daemon {
         case .discard(let rules): discard(rules)
         case .publish(let id, let message, let expiry): publish(id, message, expiry)
         case .uplink(let effect): carryOut(effect)
-        case .startProcess(let id, let request):
-            processes.start(id.rawValue, request) { [weak self] in self?.deliver(.processEnded(id, $0)) }
-        case .cancelProcess(let id): processes.cancel(id.rawValue)
-        case .startWebRequest(let id, let request):
-            // The time limit of the rule's step is shorter and takes effect first.
-            web.start(id.rawValue, request, timeout: Self.longestWebRequest) { [weak self] in
-                self?.deliver(.webAnswered(id, $0))
-            }
-        case .cancelWebRequest(let id): web.cancel(id.rawValue)
+        case .startJob(let id, let job): start(job, as: id)
+        case .cancelJob(let id, let kind): cancel(id, kind)
         case .readFirmware(let id, let file):
             firmware.read(file) { [weak self] in self?.deliver(.firmwareRead(id, $0)) }
         case .respond(let client, let line): control.send(line.encoded(), to: client)

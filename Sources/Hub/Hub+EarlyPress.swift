@@ -67,9 +67,7 @@ extension Hub {
             .publish(
                 identifiers.messageID(), MQTTMessage(publish),
                 expiry: publish.retain ? nil : max(.seconds(1), publish.maximumAge))
-        case .external(.process(let process)):
-            .startProcess(identifiers.jobID(), ProcessRequest(process, in: configuration))
-        case .external(.http(let request)): .startWebRequest(identifiers.jobID(), request)
+        case .external(let external): .startJob(identifiers.jobID(), Job(external, in: configuration))
         case .log(let level, let message): .log(level, message)
         }
     }
@@ -113,8 +111,7 @@ extension Hub {
         completePress(at: now)
         for end in ends {
             if case .published(let id) = end { published(id, at: now) }
-            if case .processEnded(let id, let result) = end { processEnded(id, result, at: now) }
-            if case .webAnswered(let id, let result) = end { webAnswered(id, result, at: now) }
+            if case .jobEnded(let id, let result) = end { jobEnded(id, result, at: now) }
         }
     }
 }
@@ -136,33 +133,22 @@ extension Hub.Effect {
         {
             return message == otherMessage && expiry == otherExpiry
         }
-        if case .startProcess(_, let request) = self, case .startProcess(_, let otherRequest) = other {
-            return request == otherRequest
-        }
-        if case .startWebRequest(_, let request) = self, case .startWebRequest(_, let otherRequest) = other {
-            return request == otherRequest
-        }
+        if case .startJob(_, let job) = self, case .startJob(_, let otherJob) = other { return job == otherJob }
         return false
     }
 
     /// The number of the program or web request that this starts; `nil` for other effects.
     fileprivate var job: JobID? {
-        if case .startProcess(let id, _) = self { return id }
-        if case .startWebRequest(let id, _) = self { return id }
+        if case .startJob(let id, _) = self { return id }
         return nil
     }
 
     /// What an edge would report of an action whose result is not known.
     fileprivate var unknownEnd: Hub.Input? {
-        let sentence = "the result is not known, because of a mistake in Tryck"
         if case .publish(let id, _, _) = self { return .published(id) }
-        if case .startProcess(let id, _) = self {
-            return .processEnded(
-                id,
-                ProcessResult(
-                    status: .couldNotStart(sentence), standardOutput: [], standardError: [], duration: .zero))
+        if case .startJob(let id, let job) = self {
+            return .jobEnded(id, job.kind.failure("the result is not known, because of a mistake in Tryck"))
         }
-        if case .startWebRequest(let id, _) = self { return .webAnswered(id, HTTPResult(outcome: .failed(sentence))) }
         return nil
     }
 }

@@ -161,12 +161,9 @@ extension Hub {
                 for: .step(step, rule: rule, topicName: publish.topicName), at: now)
         case .external(let external):
             let id = identifiers.jobID()
-            jobs.started(id, Jobs.StepJob(step: step, rule: rule, work: external))
+            jobs.started(id, Jobs.StepJob(step: step, rule: rule, action: external))
             if let last = ruleActions?.indices.last { ruleActions?[last].job = id }
-            switch external {
-            case .process(let process): emit(.startProcess(id, ProcessRequest(process, in: configuration)))
-            case .http(let request): emit(.startWebRequest(id, request))
-            }
+            emit(.startJob(id, Job(external, in: configuration)))
         // A line of the log is written with the other effects, in the order of the run.
         case .log: break
         }
@@ -174,27 +171,15 @@ extension Hub {
 
     private mutating func cancel(_ step: ActionID) {
         feed?.cancel(step)
-        for cancellation in jobs.cancel(step) {
-            switch cancellation {
-            case .program(let id): emit(.cancelProcess(id))
-            case .webRequest(let id): emit(.cancelWebRequest(id))
-            }
-        }
+        for (id, kind) in jobs.cancel(step) { emit(.cancelJob(id, kind)) }
         let changes = broker.cancel(step)
         if !changes.isEmpty { record(changes) }
     }
 
-    mutating func processEnded(_ id: JobID, _ result: ProcessResult, at now: Instant) {
-        guard let job = jobs.programEnded(id) else { return }
-        broadcast(.processEnded(rule: job.rule, job.action, result))
-        guard let step = job.step else { return }
-        advanceRules(.actionFinished(step, result.stepOutcome), at: now)
-    }
-
-    mutating func webAnswered(_ id: JobID, _ result: HTTPResult, at now: Instant) {
-        guard let job = jobs.webRequestEnded(id) else { return }
+    mutating func jobEnded(_ id: JobID, _ result: JobResult, at now: Instant) {
+        guard let (job, ended) = jobs.ended(id, result) else { return }
         if let note = result.note { log(.warning, "rule \(job.rule): \(note)") }
-        broadcast(.webAnswered(rule: job.rule, job.action, result))
+        broadcast(.jobEnded(ended, rule: job.rule))
         guard let step = job.step else { return }
         advanceRules(.actionFinished(step, result.stepOutcome), at: now)
     }

@@ -63,8 +63,7 @@ package struct Hub: Sendable {
         /// The broker does not deliver the messages of a topic filter; `reason` is a sentence for users.
         case subscriptionRefused(topicFilter: String, reason: String)
 
-        indirect case processEnded(JobID, ProcessResult)
-        indirect case webAnswered(JobID, HTTPResult)
+        indirect case jobEnded(JobID, JobResult)
         /// The answer to `loadRules`.
         indirect case rulesLoaded(JobID, RuleLoadReport)
         /// The rule files have changed, or are to be read again.
@@ -132,10 +131,9 @@ package struct Hub: Sendable {
         /// Answered with `published` or `publishFailed`. `expiry`: how long the broker may keep the message for others.
         case publish(MessageID, MQTTMessage, expiry: Duration?)
         indirect case uplink(UplinkEffect)
-        indirect case startProcess(JobID, ProcessRequest)
-        case cancelProcess(JobID)
-        indirect case startWebRequest(JobID, HTTPAction)
-        case cancelWebRequest(JobID)
+        /// Answered with `jobEnded`.
+        indirect case startJob(JobID, Job)
+        case cancelJob(JobID, JobKind)
         /// Read and check the rule files, and run their tests if wanted. Answered with `rulesLoaded`.
         case loadRules(JobID, withTests: Bool)
         /// Release this set, which another has replaced, off the loop: releasing ten thousand rules takes longer than a press
@@ -313,8 +311,7 @@ package struct Hub: Sendable {
                 .refusedSubscription, .error, "the broker refuses the subscription to \(topicFilter): \(reason)",
                 at: now)
 
-        case .processEnded(let id, let result): processEnded(id, result, at: now)
-        case .webAnswered(let id, let result): webAnswered(id, result, at: now)
+        case .jobEnded(let id, let result): jobEnded(id, result, at: now)
         case .rulesLoaded(let id, let loaded): rulesLoaded(id, loaded, at: now)
         case .reloadRules: reloadRules()
         case .logLevel(let level): setLogLevel(level)
@@ -433,7 +430,7 @@ package struct Hub: Sendable {
         if feed != nil, lifecycle.isRunning { resignFeed(at: now) }
         guard lifecycle.stop(isRestart: isRestart) else { return finish(at: now) }
         advanceRules(.stop, at: now)
-        for id in jobs.programs { emit(.cancelProcess(id)) }
+        for (id, kind) in jobs.withAwaitedEnds { emit(.cancelJob(id, kind)) }
         advanceButtons(.shutDown, at: now)
     }
 

@@ -122,11 +122,11 @@ extension Hub.Effect {
     /// True for what another process carries out, and a person waits for.
     fileprivate var isAction: Bool {
         switch self {
-        case .publish, .startProcess, .startWebRequest: true
+        case .publish, .startJob: true
         case .setTimer, .cancelTimer, .needsEntropy, .goOn, .openTransport, .closeTransport, .send, .bus, .source,
             .record,
             .sync,
-            .subscribe, .unsubscribe, .uplink, .cancelProcess, .cancelWebRequest, .loadRules, .discard, .readFirmware,
+            .subscribe, .unsubscribe, .uplink, .cancelJob, .loadRules, .discard, .readFirmware,
             .respond,
             .broadcast, .flicd, .pressSimulated, .log, .setLogLevel, .status, .writeMetrics, .finish:
             false

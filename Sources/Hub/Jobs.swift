@@ -1,20 +1,16 @@
 import ButtonModel
 import Rules
 
-/// The work that edges do for the hub at present: programs and web requests of rules, and reads of firmware files.
+/// The work that edges do for the hub at present: jobs of rules, and reads of firmware files.
 struct Jobs: Sendable {
-    /// A program or a web request that a step of a run has started.
+    /// A job that a step of a run has started.
     struct StepJob: Hashable, Sendable {
         /// `nil` if the run does not wait for it any more.
         var step: ActionID?
         var rule: String
-        var work: ExternalAction
-    }
+        var action: ExternalAction
 
-    /// A job that an edge has to cancel.
-    enum Cancellation: Hashable, Sendable {
-        case program(JobID)
-        case webRequest(JobID)
+        var kind: JobKind { JobKind(of: action) }
     }
 
     private var steps: [JobID: StepJob] = [:]
@@ -24,9 +20,9 @@ struct Jobs: Sendable {
     var stepCount: Int { steps.count }
     var firmwareReadCount: Int { firmwareReads.count }
 
-    /// The programs that run, in the order in which they were started.
-    var programs: [JobID] {
-        steps.filter { if case .process = $0.value.work { true } else { false } }.keys.sorted()
+    /// The jobs whose ends are awaited also when they are cancelled, in the order in which they were started.
+    var withAwaitedEnds: [(JobID, JobKind)] {
+        steps.filter { $0.value.kind.resultWhenCancelled != nil }.sorted { $0.key < $1.key }.map { ($0, $1.kind) }
     }
 
     mutating func started(_ id: JobID, _ job: StepJob) { steps[id] = job }
@@ -34,34 +30,24 @@ struct Jobs: Sendable {
     /// The step that waits for a job.
     func step(of id: JobID) -> ActionID? { steps[id]?.step }
 
-    /// The program has ended.
-    mutating func programEnded(_ id: JobID) -> (step: ActionID?, rule: String, action: ProcessAction)? {
-        guard let job = steps[id], case .process(let action) = job.work else { return nil }
+    /// Removes a job that has ended.
+    ///
+    /// - Returns: `nil` if there is no job of the result's kind.
+    mutating func ended(_ id: JobID, _ result: JobResult) -> (StepJob, EndedJob)? {
+        guard let job = steps[id], let ended = EndedJob(job.action, result) else { return nil }
         steps[id] = nil
-        return (job.step, job.rule, action)
+        return (job, ended)
     }
 
-    /// The web request has ended.
-    mutating func webRequestEnded(_ id: JobID) -> (step: ActionID?, rule: String, action: HTTPAction)? {
-        guard let job = steps[id], case .http(let action) = job.work else { return nil }
-        steps[id] = nil
-        return (job.step, job.rule, action)
-    }
-
-    /// The step does not wait for its job any more. A program remains until it has ended, because its end is shown.
-    mutating func cancel(_ step: ActionID) -> [Cancellation] {
-        var cancellations: [Cancellation] = []
-        for (id, job) in steps where job.step == step {
-            switch job.work {
-            case .process:
-                steps[id]?.step = nil
-                cancellations.append(.program(id))
-            case .http:
-                steps[id] = nil
-                cancellations.append(.webRequest(id))
-            }
+    /// The step does not wait for its job any more. The job remains until it has ended if its end is awaited nevertheless.
+    ///
+    /// - Returns: the jobs to cancel.
+    mutating func cancel(_ step: ActionID) -> [(JobID, JobKind)] {
+        let cancelled = steps.filter { $0.value.step == step }.map { ($0, $1.kind) }
+        for (id, kind) in cancelled {
+            if kind.resultWhenCancelled == nil { steps[id] = nil } else { steps[id]?.step = nil }
         }
-        return cancellations
+        return cancelled
     }
 
     #if DEBUG

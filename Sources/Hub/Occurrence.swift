@@ -50,8 +50,7 @@ enum Occurrence: Sendable {
     case ruleLog(rule: String, LogLevel, String)
     /// A message of a state that cannot be converted to the type of the state (R830).
     case stateFault(StateFault)
-    case processEnded(rule: String, ProcessAction, ProcessResult)
-    case webAnswered(rule: String, HTTPAction, HTTPResult)
+    case jobEnded(EndedJob, rule: String)
     case rulesLoaded(isOK: Bool, fingerprint: String, count: Int, problems: [JSONValue])
 
     /// The progress of a firmware update.
@@ -81,8 +80,7 @@ enum Occurrence: Sendable {
         case .variable: .variable
         case .ruleLog: .ruleLog
         case .stateFault: .stateFault
-        case .processEnded: .process
-        case .webAnswered: .http
+        case .jobEnded(let job, _): job.streamKind
         case .rulesLoaded: .rules
         }
     }
@@ -180,8 +178,7 @@ enum Occurrence: Sendable {
             add("value", .string(fault.value))
             add("code", .string(StateFault.code))
             add("message", .string(fault.message))
-        case .processEnded(let rule, let action, let result): line += result.members(of: action, rule: rule)
-        case .webAnswered(let rule, let action, let result): line += result.members(of: action, rule: rule)
+        case .jobEnded(let job, let rule): line += job.members(rule: rule)
         case .rulesLoaded(let isOK, let fingerprint, let count, let problems):
             add("state", isOK ? "ok" : "error")
             add("active", .string(fingerprint))

@@ -39,7 +39,9 @@ package struct ProcessResult: Hashable, Sendable {
     /// From the start to the end of the program itself, whether or not processes that it started go on.
     package var duration: Duration
 
-    package init(status: Status, standardOutput: [UInt8], standardError: [UInt8], duration: Duration) {
+    package init(
+        status: Status, standardOutput: [UInt8] = [], standardError: [UInt8] = [], duration: Duration = .zero
+    ) {
         self.status = status
         self.standardOutput = standardOutput
         self.standardError = standardError

@@ -131,10 +131,10 @@ struct ReplayRun {
             case .broadcast(_, let line):
                 count(line)
                 occurrences.append(.line(line, at: time))
-            case .startProcess: counts.programs += 1
+            case .startJob(_, let job): if job.kind == .process { counts.programs += 1 }
             case .setTimer, .cancelTimer, .needsEntropy, .goOn, .openTransport, .closeTransport, .send, .bus, .source,
-                .record, .sync, .subscribe, .unsubscribe, .publish, .uplink, .cancelProcess, .startWebRequest,
-                .cancelWebRequest, .loadRules, .discard, .readFirmware, .respond, .flicd, .pressSimulated, .log,
+                .record, .sync, .subscribe, .unsubscribe, .publish, .uplink, .cancelJob, .loadRules, .discard,
+                .readFirmware, .respond, .flicd, .pressSimulated, .log,
                 .setLogLevel, .status, .writeMetrics, .finish:
                 break
             }

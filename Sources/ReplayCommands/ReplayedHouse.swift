@@ -82,8 +82,7 @@ struct ReplayedHouse {
         if recorded.isRepeated { now = recorded.at } else { try advance(to: recorded.at) }
         if case .wallClock(let utc) = recorded.input { clock = (utc, now) }
         switch recorded.input {
-        case .processEnded(let id, _), .webAnswered(let id, _):
-            if let end = jobs.ended(id, recorded.input) { try handle(end) }
+        case .jobEnded(let id, let result): if let end = jobs.ended(id, result) { try handle(end) }
         case .rulesLoaded: if let rules { try reload(rules) }
         case .timerFired where !recorded.hasReports: break
         case .published, .publishFailed, .synced, .recordFailed, .reserveFault, .ringFault, .historyFault,
@@ -174,17 +173,13 @@ struct ReplayedHouse {
             case .record(_, let changes):
                 for case .rules(let change) in changes { stored.apply(change) }
             case .sync(let token): answers.append(.synced(token, true))
-            case .startProcess(let id, _), .startWebRequest(let id, _):
-                guard let job = hub.recordedJob(effect) else { break }
-                let end = jobs.started(id, job.fingerprint, effect, until: hub.deadline(of: id), at: now)
+            case .startJob(let id, let job):
+                guard let recorded = hub.recordedJob(effect) else { break }
+                let end = jobs.started(id, job.kind, recorded.fingerprint, until: hub.deadline(of: id), at: now)
                 if let end { answers.append(end) }
-            case .cancelProcess(let id):
+            case .cancelJob(let id, let kind):
                 jobs.cancelled(id)
-                answers.append(
-                    .processEnded(
-                        id,
-                        ProcessResult(status: .signalled(15), standardOutput: [], standardError: [], duration: .zero)))
-            case .cancelWebRequest(let id): jobs.cancelled(id)
+                if let result = kind.resultWhenCancelled { answers.append(.jobEnded(id, result)) }
             case .loadRules(let id, _): load = id
             case .readFirmware(let id, _): answers.append(.firmwareRead(id, .failed("not in a replay")))
             case .needsEntropy, .goOn, .openTransport, .closeTransport, .send, .bus, .source, .subscribe,

@@ -23,7 +23,7 @@ struct ReplayedJobs: Sendable {
         var fingerprint: String
         var startedAt: Instant
         var deadline: Instant
-        var isProgram: Bool
+        var kind: JobKind
     }
 
     /// The recorded jobs of the last `window`, in their order, from `recentStart` on.
@@ -33,7 +33,7 @@ struct ReplayedJobs: Sendable {
     private var free: [String: [JobID]] = [:]
     private(set) var freeIDs: Set<JobID> = []
     /// The recorded results of `free`.
-    private var results: [JobID: Hub.Input] = [:]
+    private var results: [JobID: JobResult] = [:]
     /// The jobs without a recorded job, in the order of their deadlines.
     private var waiting: [Waiting] = []
     /// The job for a recorded job.
@@ -65,7 +65,7 @@ struct ReplayedJobs: Sendable {
     }
 
     /// Takes the first recorded job with this fingerprint, and its result if it has ended.
-    private mutating func takeFree(_ fingerprint: String) -> (id: JobID, result: Hub.Input?)? {
+    private mutating func takeFree(_ fingerprint: String) -> (id: JobID, result: JobResult?)? {
         guard let id = free[fingerprint]?.removeFirst() else { return nil }
         if free[fingerprint]?.isEmpty == true { free[fingerprint] = nil }
         freeIDs.remove(id)
@@ -77,18 +77,17 @@ struct ReplayedJobs: Sendable {
     /// - Parameter end: of its step's time limit.
     /// - Returns: its end, if the recording has that already.
     mutating func started(
-        _ id: JobID, _ fingerprint: String, _ effect: Hub.Effect, until end: Instant?, at now: Instant
+        _ id: JobID, _ kind: JobKind, _ fingerprint: String, until end: Instant?, at now: Instant
     ) -> Hub.Input? {
         forget(at: now)
         if let recorded = takeFree(fingerprint) {
-            if let result = recorded.result { return result.withID(id) }
+            if let result = recorded.result { return .jobEnded(id, result) }
             jobs[recorded.id] = id
             return nil
         }
-        let isProgram = if case .startProcess = effect { true } else { false }
         let deadline = min(now + Self.assumedDuration, end ?? now + Self.assumedDuration)
         waiting.insert(
-            Waiting(id: id, fingerprint: fingerprint, startedAt: now, deadline: deadline, isProgram: isProgram),
+            Waiting(id: id, fingerprint: fingerprint, startedAt: now, deadline: deadline, kind: kind),
             at: waiting.firstIndex { $0.deadline > deadline } ?? waiting.endIndex)
         return nil
     }
@@ -96,12 +95,12 @@ struct ReplayedJobs: Sendable {
     /// A recorded job has ended.
     ///
     /// - Returns: the input for the job that belongs to it; `nil` if there is none.
-    mutating func ended(_ id: JobID, _ input: Hub.Input) -> Hub.Input? {
+    mutating func ended(_ id: JobID, _ result: JobResult) -> Hub.Input? {
         guard let job = jobs.removeValue(forKey: id) else {
-            if freeIDs.contains(id) { results[id] = input }
+            if freeIDs.contains(id) { results[id] = result }
             return nil
         }
-        return input.withID(job)
+        return .jobEnded(job, result)
     }
 
     mutating func cancelled(_ id: JobID) {
@@ -113,25 +112,6 @@ struct ReplayedJobs: Sendable {
     mutating func takeUnknown(at now: Instant) -> [(job: JobID, end: Hub.Input)] {
         let due = waiting.prefix { $0.deadline <= now }
         waiting.removeFirst(due.count)
-        return due.map { job in
-            let duration = job.deadline - job.startedAt
-            let end: Hub.Input =
-                job.isProgram
-                ? .processEnded(
-                    job.id,
-                    ProcessResult(status: .exited(0), standardOutput: [], standardError: [], duration: duration))
-                : .webAnswered(
-                    job.id, HTTPResult(outcome: .answered(status: 200), body: [], duration: duration, note: nil))
-            return (job.id, end)
-        }
-    }
-}
-
-extension Hub.Input {
-    /// The end of another job with the same result.
-    fileprivate func withID(_ id: JobID) -> Hub.Input {
-        if case .processEnded(_, let result) = self { return .processEnded(id, result) }
-        if case .webAnswered(_, let result) = self { return .webAnswered(id, result) }
-        return self
+        return due.map { ($0.id, .jobEnded($0.id, $0.kind.success(after: $0.deadline - $0.startedAt))) }
     }
 }

@@ -142,9 +142,8 @@ struct BenchHouse {
             for case .putButton(let button) in changes { paired.insert(button.id) }
         case .log(.info, let message) where message.hasSuffix(" is ready") && !message.hasPrefix("Bluetooth"):
             readyCount += 1
-        case .goOn, .closeTransport, .bus, .source, .subscribe, .unsubscribe, .uplink, .publish, .startProcess,
-            .cancelProcess,
-            .startWebRequest, .cancelWebRequest, .loadRules, .discard, .readFirmware, .respond, .broadcast, .flicd,
+        case .goOn, .closeTransport, .bus, .source, .subscribe, .unsubscribe, .uplink, .publish, .startJob, .cancelJob,
+            .loadRules, .discard, .readFirmware, .respond, .broadcast, .flicd,
             .pressSimulated, .log, .setLogLevel, .status, .writeMetrics, .finish:
             break
         }

@@ -139,7 +139,7 @@ final class BenchProcess {
         let began = ContinuousClock().now
         for packet in packets {
             for effect in house.receive(packet) {
-                guard case .startProcess(let id, let request) = effect else {
+                guard case .startJob(let id, .process(let request)) = effect else {
                     rest.append(effect)
                     continue
                 }
@@ -158,7 +158,7 @@ final class BenchProcess {
         guard result.status == .exited(0) else {
             return finished(.failure(Failure(.unavailable, "A program failed: \(result.status).")))
         }
-        house.give(.processEnded(id, result))
+        house.give(.jobEnded(id, .process(result)))
         loop.onNextTurn { [weak self] in
             guard let self else { return }
             do throws(Failure) { try next(self) } catch { finished(.failure(error)) }

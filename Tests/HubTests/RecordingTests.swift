@@ -50,17 +50,20 @@ struct RecordingTests {
         case .subscriptionRefused: [.subscriptionRefused(topicFilter: "home/#", reason: "not authorized")]
         case .processEnded:
             [ProcessResult.Status.exited(3), .signalled(9), .couldNotStart("no such program")].map {
-                .processEnded(
+                .jobEnded(
                     5,
-                    ProcessResult(
-                        status: $0, standardOutput: Array("13:02\n".utf8), standardError: [0x80],
-                        duration: .nanoseconds(1_234_567)))
+                    .process(
+                        ProcessResult(
+                            status: $0, standardOutput: Array("13:02\n".utf8), standardError: [0x80],
+                            duration: .nanoseconds(1_234_567))))
             }
         case .webAnswered:
             [HTTPResult.Outcome.answered(status: 404), .failed("no such host")].map {
-                .webAnswered(
+                .jobEnded(
                     5,
-                    HTTPResult(outcome: $0, body: Array("gone".utf8), duration: .nanoseconds(12), note: "elsewhere"))
+                    .http(
+                        HTTPResult(outcome: $0, body: Array("gone".utf8), duration: .nanoseconds(12), note: "elsewhere")
+                    ))
             }
         case .rulesLoaded:
             [

@@ -236,8 +236,8 @@ extension Hub.Effect {
         if case .publish(.queued(let number), let message, let expiry) = self {
             return .publish(.queued(number + distance), message, expiry: expiry)
         }
-        if case .startProcess(let id, let request) = self {
-            return .startProcess(JobID(rawValue: id.rawValue + distance), request)
+        if case .startJob(let id, .process(let request)) = self {
+            return .startJob(JobID(rawValue: id.rawValue + distance), .process(request))
         }
         return self
     }
@@ -248,9 +248,9 @@ extension Hub.Effect {
             message.payload = Array("other".utf8)
             return .publish(id, message, expiry: expiry)
         }
-        if case .startProcess(let id, var request) = self {
+        if case .startJob(let id, .process(var request)) = self {
             request.arguments.append("other")
-            return .startProcess(id, request)
+            return .startJob(id, .process(request))
         }
         if case .record(let token, let changes) = self { return .record(token, Array(changes.dropFirst())) }
         return self

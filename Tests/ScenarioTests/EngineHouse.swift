@@ -159,7 +159,7 @@ struct EngineHouse {
             if case .publish(_, let message, _) = effect, !message.topicName.hasPrefix("a1/") {
                 return message.topicName + " " + String(decoding: message.payload, as: UTF8.self)
             }
-            if case .startProcess = effect { return "program" }
+            if case .startJob(_, .process) = effect { return "program" }
             return nil
         }
     }

@@ -396,7 +396,7 @@ struct Household {
 
     /// Ends the programs that were started, with this output.
     mutating func endPrograms(_ status: ProcessResult.Status = .exited(0), saying output: String = "") {
-        for id in running { give(.processEnded(id, Self.result(status, output))) }
+        for id in running { give(.jobEnded(id, .process(Self.result(status, output)))) }
         running = []
         settle()
     }
@@ -543,10 +543,10 @@ struct Household {
             journal.append("uplink \(message.topicName)")
             if uplinkIsUp { uplinkMessages.append(message) }
         case .loadRules(let id, _): if loadsAreSlow { slowLoads.append(id) } else { give(loaded(id)) }
-        case .startWebRequest(let id, let request):
+        case .startJob(let id, .http(let request)):
             journal.append("\(request.method) \(request.url)")
-            give(.webAnswered(id, HTTPResult(outcome: .answered(status: 200), duration: .milliseconds(1))))
-        case .cancelWebRequest, .discard: break
+            give(.jobEnded(id, .http(HTTPResult(outcome: .answered(status: 200), duration: .milliseconds(1)))))
+        case .cancelJob(_, .http), .discard: break
         case .readFirmware(let id, let file):
             give(.firmwareRead(id, firmware[file].map { .octets($0) } ?? .failed("there is no \(file.name).")))
         case .setLogLevel(let level): logLevel = level
@@ -560,14 +560,14 @@ struct Household {
             }
             let isUnanswered = writesAreSlow || brokerIsSilent && message.qos > 0
             if isUnanswered { unacknowledged.append(id) } else { give(.published(id)) }
-        case .startProcess(let id, let request):
+        case .startJob(let id, .process(let request)):
             journal.append("start \(request.arguments.joined(separator: " "))")
             started.append(request)
-            if programsEnd { give(.processEnded(id, Self.result(.exited(0)))) } else { running.append(id) }
-        case .cancelProcess(let id):
+            if programsEnd { give(.jobEnded(id, .process(Self.result(.exited(0))))) } else { running.append(id) }
+        case .cancelJob(let id, .process):
             guard let place = running.firstIndex(of: id) else { break }
             running.remove(at: place)
-            give(.processEnded(id, Self.result(.signalled(15))))
+            give(.jobEnded(id, .process(Self.result(.signalled(15)))))
         case .respond(_, let line): responses.append(line)
         case .broadcast(_, let line): told.append(line)
         case .pressSimulated(let button, let press):

@@ -153,10 +153,11 @@ struct HubTests {
                 case 7: .timerFired
                 case 8: .wallClock(UTCTime(milliseconds: Int64(bitPattern: random.next())))
                 default:
-                    .processEnded(
+                    .jobEnded(
                         JobID(rawValue: id),
-                        ProcessResult(
-                            status: .signalled(9), standardOutput: octets, standardError: octets, duration: .zero))
+                        .process(
+                            ProcessResult(
+                                status: .signalled(9), standardOutput: octets, standardError: octets, duration: .zero)))
                 }
             house.tell(input)
             house.wait(.milliseconds(Int.random(in: 0...300, using: &random)))

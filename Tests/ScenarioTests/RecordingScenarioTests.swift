@@ -240,11 +240,12 @@ struct RecordingScenarioTests {
         house.ask(#"{"request":"log","data":\#(escaped)}"#)
         for status in [ProcessResult.Status.couldNotStart(secret), .exited(1)] {
             house.tell(
-                .processEnded(
+                .jobEnded(
                     JobID(rawValue: 1),
-                    ProcessResult(
-                        status: status, standardOutput: Array(escaped.utf8), standardError: Array(secret.utf8),
-                        duration: .seconds(1))))
+                    .process(
+                        ProcessResult(
+                            status: status, standardOutput: Array(escaped.utf8), standardError: Array(secret.utf8),
+                            duration: .seconds(1)))))
         }
         let keys = house.store.state.buttons.compactMap(\.pairing?.key.octets)
         #expect(keys.count == 2)

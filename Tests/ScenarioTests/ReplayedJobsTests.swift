@@ -10,11 +10,8 @@ struct ReplayedJobsTests {
 
     private static func id(_ number: Int) -> JobID { JobID(rawValue: UInt64(number)) }
 
-    private static func end(_ id: JobID, _ output: String = "") -> Hub.Input {
-        .processEnded(
-            id,
-            ProcessResult(
-                status: .exited(0), standardOutput: Array(output.utf8), standardError: [], duration: .zero))
+    private static func result(_ output: String) -> JobResult {
+        .process(ProcessResult(status: .exited(0), standardOutput: Array(output.utf8)))
     }
 
     @Test("a recorded job is forgotten after a minute, also if the same is never started again")
@@ -23,22 +20,22 @@ struct ReplayedJobsTests {
         for number in 1...200 {
             let id = Self.id(number)
             jobs.recorded(RecordedJob(id: id, fingerprint: "\(number)"), at: Self.time(Int64(number)))
-            #expect(jobs.ended(id, Self.end(id, "\(number)")) == nil)
+            #expect(jobs.ended(id, Self.result("\(number)")) == nil)
             #expect(jobs.freeIDs.count == min(number, 61))
         }
-        let start = Hub.Effect.startProcess(Self.id(7), ProcessRequest(arguments: ["measure"]))
-        #expect(jobs.started(Self.id(7), "139", start, until: nil, at: Self.time(200)) == nil)
-        #expect(jobs.started(Self.id(8), "140", start, until: nil, at: Self.time(200)) == Self.end(Self.id(8), "140"))
+        #expect(jobs.started(Self.id(7), .process, "139", until: nil, at: Self.time(200)) == nil)
+        #expect(
+            jobs.started(Self.id(8), .process, "140", until: nil, at: Self.time(200))
+                == .jobEnded(Self.id(8), Self.result("140")))
         #expect(jobs.freeIDs.count == 60)
     }
 
     @Test("an unknown result comes after two seconds, and not after the end of the step's time limit")
     func patience() {
         var jobs = ReplayedJobs()
-        let start = Hub.Effect.startProcess(Self.id(1), ProcessRequest(arguments: ["measure"]))
-        #expect(jobs.started(Self.id(1), "a", start, until: nil, at: Self.time(0)) == nil)
-        #expect(jobs.started(Self.id(2), "b", start, until: Self.time(30), at: Self.time(0)) == nil)
-        #expect(jobs.started(Self.id(3), "c", start, until: Self.time(1), at: Self.time(0)) == nil)
+        #expect(jobs.started(Self.id(1), .process, "a", until: nil, at: Self.time(0)) == nil)
+        #expect(jobs.started(Self.id(2), .process, "b", until: Self.time(30), at: Self.time(0)) == nil)
+        #expect(jobs.started(Self.id(3), .process, "c", until: Self.time(1), at: Self.time(0)) == nil)
         #expect(jobs.nextDeadline == Self.time(1))
         #expect(jobs.takeUnknown(at: Self.time(1)).map(\.job) == [Self.id(3)])
         #expect(jobs.nextDeadline == Self.time(2))

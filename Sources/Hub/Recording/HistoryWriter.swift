@@ -191,7 +191,7 @@ package struct HistoryWriter: Sendable {
                 isShort ? .messageReceived(topicName: topicName, payload: payload, retained: true) : nil
         case .start, .entropy, .transportOpened, .busOpened, .transportClosed, .received, .bus, .goOn, .source,
             .brokerAddress, .brokerSentMalformedPacket, .published, .publishFailed, .messageDropped,
-            .subscriptionRefused, .processEnded, .webAnswered, .reloadRules, .logLevel, .firmwareFiles, .firmwareRead,
+            .subscriptionRefused, .jobEnded, .reloadRules, .logLevel, .firmwareFiles, .firmwareRead,
             .recordFailed, .reserveFault, .ringFault, .historyFault, .synced, .controlLine, .clientGone, .flicd,
             .timerFired,
             .stop, .expiringMessageReceived, .uplink:
@@ -206,7 +206,7 @@ package struct HistoryWriter: Sendable {
     static func keeps(_ input: Hub.Input, hasConsequences: Bool) -> Bool {
         switch input {
         case .start, .wallClock, .received, .bus, .goOn, .source, .brokerConnected, .brokerDisconnected,
-            .messageReceived, .processEnded, .webAnswered, .rulesLoaded, .transportOpened, .busOpened, .transportClosed,
+            .messageReceived, .jobEnded, .rulesLoaded, .transportOpened, .busOpened, .transportClosed,
             .stop, .expiringMessageReceived:
             return true
         case .timerFired: return hasConsequences

@@ -72,7 +72,7 @@ extension Hub {
         case .start, .wallClock, .transportOpened, .busOpened, .transportClosed, .source, .brokerAddress,
             .brokerConnected,
             .brokerDisconnected, .brokerSentMalformedPacket, .published, .publishFailed, .messageReceived,
-            .messageDropped, .subscriptionRefused, .processEnded, .webAnswered, .rulesLoaded, .reloadRules, .logLevel,
+            .messageDropped, .subscriptionRefused, .jobEnded, .rulesLoaded, .reloadRules, .logLevel,
             .firmwareFiles, .firmwareRead, .recordFailed, .reserveFault, .ringFault, .historyFault, .synced,
             .controlLine,
             .clientGone, .flicd, .timerFired, .stop, .expiringMessageReceived:
@@ -148,15 +148,8 @@ package struct RuleAction: Hashable, Sendable {
 
 extension Hub.Effect {
     fileprivate func recordedJob(hiding redaction: Redaction) -> RecordedJob? {
-        if case .startProcess(let id, let request) = self {
-            let texts = request.arguments + [String(decoding: request.standardInput, as: UTF8.self)]
-            return RecordedJob(id: id, fingerprint: .fingerprint(texts, redaction))
-        }
-        if case .startWebRequest(let id, let request) = self {
-            let texts = [request.method, request.url, String(decoding: request.body, as: UTF8.self)]
-            return RecordedJob(id: id, fingerprint: .fingerprint(texts, redaction))
-        }
-        return nil
+        guard case .startJob(let id, let job) = self else { return nil }
+        return RecordedJob(id: id, fingerprint: .fingerprint(job.identifyingTexts, redaction))
     }
 }
 

@@ -113,7 +113,7 @@ extension RecordedInput {
                 .subscriptionRefused,
                 ["filter": .string(redaction(topicFilter)), "reason": .string(redaction(reason))]
             )
-        case .processEnded(let id, let result):
+        case .jobEnded(let id, .process(let result)):
             (
                 .processEnded,
                 [
@@ -123,7 +123,7 @@ extension RecordedInput {
                     "duration_ns": JSONValue(exactly: result.duration),
                 ]
             )
-        case .webAnswered(let id, let result):
+        case .jobEnded(let id, .http(let result)):
             (
                 .webAnswered,
                 [
@@ -235,19 +235,21 @@ extension RecordedInput {
         case .subscriptionRefused:
             .subscriptionRefused(topicFilter: try line.string("filter"), reason: try line.string("reason"))
         case .processEnded:
-            .processEnded(
+            .jobEnded(
                 JobID(rawValue: try line.integer("id")),
-                ProcessResult(
-                    status: try ProcessResult.Status(recorded: try line.member("result") { $0 }),
-                    standardOutput: try line.octets("stdout"), standardError: try line.octets("stderr"),
-                    duration: try line.duration("duration_ns")))
+                .process(
+                    ProcessResult(
+                        status: try ProcessResult.Status(recorded: try line.member("result") { $0 }),
+                        standardOutput: try line.octets("stdout"), standardError: try line.octets("stderr"),
+                        duration: try line.duration("duration_ns"))))
         case .webAnswered:
-            .webAnswered(
+            .jobEnded(
                 JobID(rawValue: try line.integer("id")),
-                HTTPResult(
-                    outcome: try HTTPResult.Outcome(recorded: try line.member("answer") { $0 }),
-                    body: try line.octets("body"), duration: try line.duration("duration_ns"),
-                    note: try line.optional("note", \.stringValue)))
+                .http(
+                    HTTPResult(
+                        outcome: try HTTPResult.Outcome(recorded: try line.member("answer") { $0 }),
+                        body: try line.octets("body"), duration: try line.duration("duration_ns"),
+                        note: try line.optional("note", \.stringValue))))
         case .rulesLoaded:
             .rulesLoaded(
                 JobID(rawValue: try line.integer("id")),

@@ -51,14 +51,14 @@ struct EffectDigest: Sendable {
             line(
                 "publish", id.number, message.topicName, hex(message.payload), message.qos, message.retain,
                 optional(expiry?.nanoseconds))
-        case .startProcess(let id, let request):
+        case .startJob(let id, .process(let request)):
             line(
                 "process", id.rawValue, request.arguments, request.environment, optional(request.directory),
                 hex(request.standardInput))
-        case .cancelProcess(let id): line("cancel-process", id.rawValue)
-        case .startWebRequest(let id, let request):
+        case .cancelJob(let id, .process): line("cancel-process", id.rawValue)
+        case .startJob(let id, .http(let request)):
             line("web", id.rawValue, request.method, request.url, request.headers, hex(request.body))
-        case .cancelWebRequest(let id): line("cancel-web", id.rawValue)
+        case .cancelJob(let id, .http): line("cancel-web", id.rawValue)
         case .loadRules(let id, let withTests): line("load", id.rawValue, withTests)
         case .discard(let rules): line("discard", rules.set.fingerprint)
         case .readFirmware(let id, let file): line("firmware", id.rawValue, file.name)

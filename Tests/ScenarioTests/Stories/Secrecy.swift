@@ -17,10 +17,10 @@ struct Secrecy {
             if message.topicName == "did/kitchen_vault" { sent += message.payload } else { shown += message.payload }
             shown += message.topicName.utf8
         case .uplink(.publish(let message, _)): shown += Array(message.topicName.utf8) + message.payload
-        case .startProcess(_, let request):
+        case .startJob(_, .process(let request)):
             for text in request.arguments + request.environment { shown += text.utf8 }
             shown += request.standardInput
-        case .startWebRequest(_, let request):
+        case .startJob(_, .http(let request)):
             shown += request.url.utf8
             for header in request.headers { sent += header.utf8 }
             sent += request.body
@@ -33,7 +33,7 @@ struct Secrecy {
         case .flicd(.send(_, let octets)): shown += octets
         case .setTimer, .cancelTimer, .needsEntropy, .goOn, .openTransport, .closeTransport, .send, .bus, .source,
             .flicd, .uplink, .record,
-            .sync, .subscribe, .unsubscribe, .cancelProcess, .cancelWebRequest, .loadRules, .discard, .readFirmware,
+            .sync, .subscribe, .unsubscribe, .cancelJob, .loadRules, .discard, .readFirmware,
             .pressSimulated, .setLogLevel, .finish:
             break
         }

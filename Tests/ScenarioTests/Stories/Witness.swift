@@ -222,14 +222,14 @@ struct Witness {
             }
         case .broadcast(_, let line): told(line)
         case .publish(_, let message, _): published(message)
-        case .startProcess(_, let request): started(request)
+        case .startJob(_, .process(let request)): started(request)
         case .log(_, let sentence):
             if let place = interruptedRules.firstIndex(where: { sentence.hasPrefix("rule \($0) was interrupted") }) {
                 interruptedRules.remove(at: place)
             }
         case .setTimer, .cancelTimer, .needsEntropy, .goOn, .openTransport, .closeTransport, .send, .bus, .source,
             .flicd, .sync,
-            .subscribe, .unsubscribe, .uplink, .cancelProcess, .startWebRequest, .cancelWebRequest, .loadRules,
+            .subscribe, .unsubscribe, .uplink, .startJob, .cancelJob, .loadRules,
             .discard,
             .readFirmware, .respond, .pressSimulated, .setLogLevel, .status, .writeMetrics, .finish:
             break
