@@ -40,7 +40,7 @@ struct CommandEnding: Hashable, Sendable {
             isError = !isJSON
             text = isJSON ? Self.json(unknown.sentences, [], code: status) : "Error: \(unknown.sentences)\n"
         } else if isJSON, !code.isSuccess {
-            text = Self.json(command.message(for: error) + ". See tryck --help.", [], code: status)
+            text = Self.json(Self.sentence(command.message(for: error)) + " See tryck --help.", [], code: status)
         } else {
             let message = command.fullMessage(for: error)
             if !message.isEmpty { text = message + "\n" }
@@ -49,6 +49,11 @@ struct CommandEnding: Hashable, Sendable {
     }
 
     private init(status: Int32) { self.status = status }
+
+    /// The text with a full stop, unless it is a question such as "Did you mean '--for'?".
+    private static func sentence(_ text: String) -> String {
+        text.hasSuffix("?") || text.hasSuffix(".") ? text : text + "."
+    }
 
     /// The first sentence is the error, and the others are the hint.
     private static func json(_ sentences: String, _ problems: [JSONValue], code: Int32) -> String {

@@ -160,7 +160,8 @@ extension Hub {
             let changes = broker.messageEnded(of: step.run)
             if !changes.isEmpty { record(changes) }
             if !finishStep(step, outcome, at: now), case .failed(let code, let reason, _) = outcome {
-                log(.warning, "rule \(rule): \(code) the message on \(topicName) may not have been sent: \(reason)")
+                logFailure(
+                    ofRule: rule, ": \(code) the message on \(topicName) may not have been sent: \(reason)", at: now)
             }
         }
     }

@@ -84,7 +84,7 @@ extension Hub {
             log(.info, "\(label(of: button)): the new firmware was transferred; the button restarts with it")
             step = .finished
         case .failed(let name, let advice):
-            log(.warning, "\(label(of: button)): firmware update failed: \(advice)", from: .failedUpdate)
+            log(.warning, "\(label(of: button)): firmware update failed: \(advice)", from: .outside(.failedUpdate))
             step = .failed(reason: name, advice: advice)
         }
         announce(buttons.updateProgressed(button, percentage), at: now)

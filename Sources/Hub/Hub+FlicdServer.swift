@@ -70,7 +70,7 @@ extension Hub {
             advanceButtons(.forget(button), at: now)
         case .setTimer(let deadline): setTimer(.flicd, at: deadline)
         case .cancelTimer: cancelTimer(.flicd)
-        case .log(let level, let text): log(level, text, from: .flicdClient)
+        case .log(let level, let text): log(level, text, from: .outside(.flicdClient))
         }
     }
 

@@ -7,11 +7,11 @@ import Rules
 extension Hub {
     /// Writes a line to the log, without secrets.
     ///
-    /// - Parameter line: identifies the line if something outside can cause it.
-    mutating func log(_ level: LogLevel, _ message: String, from line: OutsideLine? = nil) {
+    /// - Parameter source: what causes the line, if that can be as often as something outside likes.
+    mutating func log(_ level: LogLevel, _ message: String, from source: LogSource? = nil) {
         let message = redaction(message)
         emit(.log(level, message))
-        logbook.wrote(level, message, from: line, time: wallClock(at: handledAt), at: handledAt)
+        logbook.wrote(level, message, from: source, time: wallClock(at: handledAt), at: handledAt)
         publishLogged(level, message)
     }
 
@@ -19,7 +19,16 @@ extension Hub {
     mutating func log(
         _ line: OutsideLine, _ level: LogLevel, _ message: @autoclosure () -> String, at now: Instant
     ) {
-        if let message = logbook.admit(line, message(), at: now) { log(level, message, from: line) }
+        logLimited(.outside(line), level, message(), at: now)
+    }
+
+    /// Logs that a step of a rule has failed: five times in a minute, and then once a minute with the number of omitted lines.
+    mutating func logFailure(ofRule rule: String, _ message: @autoclosure () -> String, at now: Instant) {
+        logLimited(.rule(rule), .warning, "rule \(rule)" + message(), at: now)
+    }
+
+    private mutating func logLimited(_ source: LogSource, _ level: LogLevel, _ message: String, at now: Instant) {
+        if let message = logbook.admit(source, message, at: now) { log(level, message, from: source) }
     }
 
     /// Publishes a line of the log, unless it repeats the one before.

@@ -67,7 +67,7 @@ extension Hub {
         case .failed(let failure, _):
             data.append(.init("reason", .string(failure.name)))
             data.append(.init("advice", .string(failure.advice)))
-            log(.warning, "pairing failed: \(failure.advice)", from: .failedPairing)
+            log(.warning, "pairing failed: \(failure.advice)", from: .outside(.failedPairing))
         case .searching:
             log(.searchBegan, .info, "looking for new buttons", at: now)
             invalidate(.bridgeInfo)

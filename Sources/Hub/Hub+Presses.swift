@@ -140,12 +140,19 @@ extension Hub {
         let report = PressReport(
             button: button, name: record.displayName, sequence: record.sequence.value,
             pressCount: record.pressCount.value, at: at, facts: recognised.facts, steps: recognised.steps)
-        // The end of a hold waits for the broker longer than a press, because what the hold began must end.
-        let isPress = recognised.kind != .holdRelease && kind != .stale
+        let timeToLive: Duration =
+            if kind == .stale {
+                .seconds(60)
+            } else if recognised.kind == .holdRelease {
+                // The end of a hold waits a day for the broker, because what the hold began must end.
+                .seconds(86_400)
+            } else {
+                policy.timeToLive(at: recognised.age)
+            }
         reports.messages.append(
             Reports.Message(
                 kind: kind, eventName: eventName, report: report,
-                timeToLive: isPress ? policy.timeToLive(at: recognised.age) : .seconds(60)))
+                timeToLive: timeToLive))
     }
 }
 

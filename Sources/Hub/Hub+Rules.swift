@@ -117,7 +117,7 @@ extension Hub {
             broadcast(.ruleLog(rule: rule, level, message))
         case .cancel: for occurrence in lines.popFirst() ?? [] { broadcast(occurrence) }
         case .stepFailed(let run, let rule, let step, let place, let code, let message, let isFinal):
-            log(.warning, "rule \(rule), \(step) (\(place)): \(code) \(message)")
+            logFailure(ofRule: rule, ", \(step) (\(place)): \(code) \(message)", at: now)
             broadcast(
                 .stepFailed(run, rule: rule, step: step, place, code: code, message: message, isFinal: isFinal))
             rules.stepFailed(of: rule, step: step, code: code, message: message, after: result)
@@ -178,7 +178,7 @@ extension Hub {
 
     mutating func jobEnded(_ id: JobID, _ result: JobResult, at now: Instant) {
         guard let (job, ended) = jobs.ended(id, result) else { return }
-        if let note = result.note { log(.warning, "rule \(job.rule): \(note)") }
+        if let note = result.note { logFailure(ofRule: job.rule, ": \(note)", at: now) }
         broadcast(.jobEnded(ended, rule: job.rule))
         guard let step = job.step else { return }
         advanceRules(.actionFinished(step, result.stepOutcome), at: now)

@@ -10,7 +10,7 @@ struct Logbook: Sendable {
     /// Lines below this level are not written.
     private(set) var level: LogLevel
     private var trouble = RecentTrouble()
-    private var repeatedLines = LogRateLimit<OutsideLine>()
+    private var repeatedLines = LogRateLimit<LogSource>()
     /// The line that was published last.
     private var latestPublished = ""
 
@@ -22,17 +22,17 @@ struct Logbook: Sendable {
 
     /// Remembers a line that is written.
     ///
-    /// - Parameter line: which line it is, if something outside can cause it.
+    /// - Parameter source: what causes it, if that can be as often as something outside likes.
     mutating func wrote(
-        _ level: LogLevel, _ message: String, from line: OutsideLine?, time: UTCTime, at now: Instant
+        _ level: LogLevel, _ message: String, from source: LogSource?, time: UTCTime, at now: Instant
     ) {
-        trouble.add(level, message, from: line, time: time, at: now)
+        trouble.add(level, message, from: source, time: time, at: now)
     }
 
     /// The text of a line that something outside can cause as often as it likes; `nil` if the line is written too often.
-    mutating func admit(_ line: OutsideLine, _ message: String, at now: Instant) -> String? {
+    mutating func admit(_ source: LogSource, _ message: String, at now: Instant) -> String? {
         repeatedLines.lineToWrite(
-            line, message.shortened(to: Self.maximumOutsideLine), burst: line.burst, at: now)
+            source, message.shortened(to: Self.maximumOutsideLine), burst: source.burst, at: now)
     }
 
     /// Decides whether a line is published. A line that repeats the one before is not.

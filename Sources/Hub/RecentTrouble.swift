@@ -23,11 +23,28 @@ enum OutsideLine: CaseIterable, Hashable, Sendable {
     }
 }
 
+/// What causes a line of the log that can come as often as something outside likes.
+enum LogSource: Hashable, Sendable {
+    case outside(OutsideLine)
+    /// A step of this rule has failed. Each message of a client of the broker can make a rule run.
+    case rule(String)
+
+    /// The number of lines in a minute before one is omitted.
+    var burst: Int {
+        switch self {
+        case .outside(let line): line.burst
+        // A rule has several steps, and each can fail for a reason of its own.
+        case .rule: 5
+        }
+    }
+}
+
 /// The last warnings and errors of the log, which `status` shows.
 ///
-/// Only the latest of each `OutsideLine` is kept, in addition to the others, so that no client can displace real trouble.
+/// Only the latest of each `LogSource` is kept, in addition to the others, so that no client can displace real trouble.
 struct RecentTrouble: Hashable, Sendable {
-    /// The maximum number of entries, in addition to one for each `OutsideLine`.
+    /// The maximum number of entries, in addition to one for each `OutsideLine`. As many rules have
+    /// an entry.
     static let maximumCount = 20
     /// The maximum number of characters of a sentence. The log contains the whole sentence.
     static let maximumLength = 300
@@ -35,29 +52,38 @@ struct RecentTrouble: Hashable, Sendable {
     struct Entry: Hashable, Sendable {
         var level: LogLevel
         var message: String
-        var line: OutsideLine?
+        var source: LogSource?
         /// When it was logged last.
         var time: UTCTime
         var instant: Instant
         /// The number of times it was logged without another entry between.
         var count = 1
+
+        /// True if this entry and one from `source` share a number of places.
+        func isRival(of source: LogSource?) -> Bool {
+            switch (self.source, source) {
+            case (nil, nil), (.rule, .rule): true
+            case (.outside, .outside), (nil, _), (_, nil), (.outside, .rule), (.rule, .outside): false
+            }
+        }
     }
 
     /// The entries, oldest first.
     private(set) var entries: [Entry] = []
 
     mutating func add(
-        _ level: LogLevel, _ message: String, from line: OutsideLine? = nil, time: UTCTime, at now: Instant
+        _ level: LogLevel, _ message: String, from source: LogSource? = nil, time: UTCTime, at now: Instant
     ) {
         guard level == .warning || level == .error else { return }
         var entry = Entry(
-            level: level, message: message.shortened(to: Self.maximumLength), line: line, time: time, instant: now)
+            level: level, message: message.shortened(to: Self.maximumLength), source: source, time: time, instant: now)
         if let last = entries.last, last.level == level, last.message == entry.message {
             entry.count = last.count + 1
             entries.removeLast()
         }
-        let rivals = entries.indices.filter { entries[$0].line == line }
-        if let oldest = rivals.first, line != nil || rivals.count >= Self.maximumCount { entries.remove(at: oldest) }
+        if let source, let earlier = entries.firstIndex(where: { $0.source == source }) { entries.remove(at: earlier) }
+        let rivals = entries.indices.filter { entries[$0].isRival(of: source) }
+        if let oldest = rivals.first, rivals.count >= Self.maximumCount { entries.remove(at: oldest) }
         entries.append(entry)
     }
 

@@ -109,6 +109,7 @@ struct CommandEndingTests {
                 "hint":"Did you mean \\"trace\\"? See tryck rule --help.","code":64}
 
                 """)
+        #expect(ending("schema --json")?.text.contains("Did you mean '--for'? See tryck --help.") == true)
         // Other mistakes keep the words of the parser, which suggests options itself.
         #expect(ending("check --strct")?.text.contains("Did you mean '--strict'?") == true)
         #expect(ending("rule lamp run --wiat")?.text.contains("--wait") == true)

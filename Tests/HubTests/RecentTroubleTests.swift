@@ -44,6 +44,32 @@ struct RecentTroubleTests {
         #expect(lines.allSatisfy { $0["message"]?.stringValue?.count == RecentTrouble.maximumLength + 1 })
     }
 
+    @Test("rules that fail again and again, as a client of the broker can make them, do not hide other trouble")
+    func failingRules() {
+        var trouble = RecentTrouble()
+        trouble.add(.error, "the disk is full", time: Self.noon, at: .init(nanoseconds: 0))
+        var logbook = Logbook(.info)
+        var written = 0
+        for number in 0..<100 {
+            let source = LogSource.rule(number % 2 == 0 ? "door" : "gate")
+            guard let message = logbook.admit(source, "failed after \(number) ms", at: .init(nanoseconds: 0)) else {
+                continue
+            }
+            written += 1
+            trouble.add(.warning, message, from: source, time: Self.noon, at: .init(nanoseconds: 0))
+        }
+        #expect(written == 10)
+        #expect(
+            described(trouble).map { $0["message"] } == ["the disk is full", "failed after 8 ms", "failed after 9 ms"])
+        for number in 0..<50 {
+            trouble.add(.warning, "failed", from: .rule("\(number)"), time: Self.noon, at: .init(nanoseconds: 0))
+            trouble.add(.warning, "unknown", from: .outside(.unknownButton), time: Self.noon, at: .init(nanoseconds: 0))
+        }
+        let lines = described(trouble)
+        #expect(lines.count == 2 + RecentTrouble.maximumCount)
+        #expect(lines.first?["message"] == "the disk is full")
+    }
+
     @Test("status tells of a fault that is over, and counts what rules did")
     func status() throws {
         var hub = Hub(

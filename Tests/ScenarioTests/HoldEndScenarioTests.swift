@@ -152,7 +152,7 @@ struct HoldEndScenarioTests {
         var house = Self.held()
         house.loseBroker()
         house.press("kitchen", .up)
-        house.wait(.seconds(30))
+        house.wait(.seconds(3600))
         house.bringBrokerBack()
         house.wait(.seconds(1))
         #expect(Self.ends(house).count == 1)
