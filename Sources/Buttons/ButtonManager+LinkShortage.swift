@@ -72,8 +72,8 @@ extension ButtonManager {
         // A link is being ended already.
         guard !own.contains(where: { $0.value.phase == .disconnecting || $0.value.phase == .closing }) else { return }
         // A button at rest goes first, even if another one, which is held, has been quiet for longer.
-        let next = own.compactMap { id, link in mayLeave(link).map { (isBusy: !isAtRest(link), at: $0, id: id) } }
-            .min { (($0.isBusy ? 1 : 0), $0.at, $0.id) < (($1.isBusy ? 1 : 0), $1.at, $1.id) }
+        let next = own.compactMap { id, link in mayLeave(link).map { (rank: isAtRest(link) ? 0 : 1, at: $0, id: id) } }
+            .min { ($0.rank, $0.at, $0.id) < ($1.rank, $1.at, $1.id) }
         guard let next else { return deadlines.cancel(.freeLink(radio)) }
         guard next.at <= now else { return deadlines.set(.freeLink(radio), at: next.at) }
         disconnectGracefully(next.id, at: now)

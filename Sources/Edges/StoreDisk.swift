@@ -411,7 +411,9 @@ package final class StoreDisk {
         guard StoreFiles.isEmpty(paths.directory) else { throw .replaced(path: paths.database) }
         let notice = try StoreFiles.prepareDirectory(paths.directory)
         // A second lock of the same file would fail, even in the same process.
-        if FileIdentity(path: paths.lock) != lock.identity { lock = try StoreFiles.lock(directory: paths.directory) }
+        if FileIdentity(path: paths.lock) != lock.identity {
+            lock = try StoreFiles.lock(directory: paths.directory, replacing: lock)
+        }
         for name in ["-wal", "-shm", "-journal"] { unlink(paths.database + name) }
         for notice in try StoreFiles.prepareFile(paths.database) { notices.append(notice) }
         do throws(StoreFailure) {

@@ -53,14 +53,17 @@ package enum StoreFiles {
     }
 
     /// Locks the directory, so that only one process uses it at a time.
-    package static func lock(directory: String) throws(StoreFailure) -> FileLock {
+    ///
+    /// - Parameter old: this process's lock of a directory with this path, which may have been deleted meanwhile.
+    package static func lock(directory: String, replacing old: FileLock? = nil) throws(StoreFailure) -> FileLock {
         let path = directory + "/" + lockName
+        let ofDirectory = try lockItself(directory, replacing: old)
         var descriptor = OwnedDescriptor(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600))
-        // On a read-only file system, the lock file that a daemon created earlier can be opened for reading only.
-        if !descriptor.isOpen, errno == EROFS { descriptor = OwnedDescriptor(open(path, O_RDONLY | O_CLOEXEC)) }
-        // Without that file, as in a restored copy, the directory itself is locked.
-        if !descriptor.isOpen, errno == ENOENT {
-            descriptor = OwnedDescriptor(open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+        if !descriptor.isOpen, errno == EROFS {
+            // The lock file that a daemon created earlier can be opened for reading only.
+            descriptor = OwnedDescriptor(open(path, O_RDONLY | O_CLOEXEC))
+            // A restored copy has no such file.
+            if !descriptor.isOpen, errno == ENOENT, let ofDirectory { return ofDirectory }
         }
         guard descriptor.isOpen else {
             throw StoreFailure(operation: "open", path: path, code: errno)
@@ -69,7 +72,21 @@ package enum StoreFiles {
             if errno == EWOULDBLOCK { throw StoreFailure.inUse(directory: directory) }
             throw StoreFailure(operation: "lock", path: path, code: errno)
         }
-        return FileLock(descriptor)
+        return FileLock(descriptor, ofDirectory: ofDirectory)
+    }
+
+    /// Locks the directory itself, because a daemon that was started on a read-only file system may have found no lock file.
+    ///
+    /// - Returns: `nil` if the file system does not lock directories, as some of other machines do not.
+    private static func lockItself(
+        _ directory: String, replacing old: FileLock?
+    ) throws(StoreFailure) -> FileLock? {
+        if let known = old?.ofDirectory ?? old, known.identity == FileIdentity(path: directory) { return known }
+        let descriptor = OwnedDescriptor(open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+        guard descriptor.isOpen else { return nil }
+        if flock(descriptor.rawValue, LOCK_EX | LOCK_NB) == 0 { return FileLock(descriptor) }
+        if errno == EWOULDBLOCK { throw StoreFailure.inUse(directory: directory) }
+        return nil
     }
 
     /// Creates an empty file with mode 0600 if the database file is missing. SQLite gives its other files the same mode.
@@ -169,9 +186,14 @@ package enum StoreFiles {
 /// the process ends.
 package final class FileLock: Sendable {
     private let descriptor: OwnedDescriptor
+    /// The lock of the directory that contains the file; it ends together with this one.
+    fileprivate let ofDirectory: FileLock?
 
     /// - Parameter descriptor: the file, which is already locked.
-    init(_ descriptor: OwnedDescriptor) { self.descriptor = descriptor }
+    init(_ descriptor: OwnedDescriptor, ofDirectory: FileLock? = nil) {
+        self.descriptor = descriptor
+        self.ofDirectory = ofDirectory
+    }
 
     var identity: FileIdentity? { FileIdentity(descriptor) }
 

@@ -90,6 +90,8 @@ struct BrokerQueue: Sendable {
     private(set) var failedCount: Int64 = 0 { didSet { hasChanged = true } }
     /// Packets of the broker that broke the protocol.
     private(set) var malformedPacketCount: Int64 = 0 { didSet { hasChanged = true } }
+    /// When the last connection ended; the time 0 if there was none.
+    private(set) var connectionEndedAt = Instant(nanoseconds: 0)
     /// True if something that the metrics show may have changed since `takeHasChanged`.
     private var hasChanged = false
 
@@ -119,9 +121,10 @@ struct BrokerQueue: Sendable {
     ///
     /// - Parameter reason: a sentence for users.
     /// - Returns: whether there was a connection; `nil` if this reason is known already.
-    mutating func disconnected(_ reason: String) -> Bool? {
+    mutating func disconnected(_ reason: String, at now: Instant) -> Bool? {
         guard state != .disconnected(reason) else { return nil }
         let wasConnected = isConnected
+        if wasConnected { connectionEndedAt = now }
         state = .disconnected(reason)
         isLookingForLeftovers = false
         for topic in retained.takeAll() { retained.add(topic) }

@@ -25,7 +25,7 @@ extension Hub {
     }
 
     mutating func brokerDisconnected(_ reason: String, at now: Instant) {
-        guard let wasConnected = broker.disconnected(reason) else { return }
+        guard let wasConnected = broker.disconnected(reason, at: now) else { return }
         // The feed comes first, so that the inputs below do not perform actions any more.
         if feed != nil { advanceFeed(.disconnected, at: now) }
         if wasConnected { advanceRules(.brokerChanged(isConnected: false), at: now) }

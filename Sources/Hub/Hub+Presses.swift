@@ -144,8 +144,9 @@ extension Hub {
             if kind == .stale {
                 .seconds(60)
             } else if recognised.kind == .holdRelease {
-                // The end of a hold waits a day for the broker, because what the hold began must end.
-                .seconds(86_400)
+                // What a hold began must end, so the end waits a day for the broker. If the broker was away during the whole
+                // hold, it does not know of it.
+                broker.isConnected || broker.connectionEndedAt > recognised.at ? .seconds(86_400) : .seconds(60)
             } else {
                 policy.timeToLive(at: recognised.age)
             }

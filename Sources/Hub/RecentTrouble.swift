@@ -43,8 +43,7 @@ enum LogSource: Hashable, Sendable {
 ///
 /// Only the latest of each `LogSource` is kept, in addition to the others, so that no client can displace real trouble.
 struct RecentTrouble: Hashable, Sendable {
-    /// The maximum number of entries, in addition to one for each `OutsideLine`. As many rules have
-    /// an entry.
+    /// The maximum number of entries without a source, and of entries about rules.
     static let maximumCount = 20
     /// The maximum number of characters of a sentence. The log contains the whole sentence.
     static let maximumLength = 300

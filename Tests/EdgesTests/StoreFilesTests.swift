@@ -70,6 +70,21 @@ struct StoreFilesTests {
         _ = try StoreFiles.lock(directory: directory.path)
     }
 
+    @Test("a daemon that could only lock the directory, on a read-only disk, is noticed later, too")
+    func directoryLocked() throws {
+        let directory = TemporaryDirectory()
+        let descriptor = OwnedDescriptor(open(directory.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+        #expect(flock(descriptor.rawValue, LOCK_EX | LOCK_NB) == 0)
+        #expect(throws: StoreFailure.inUse(directory: directory.path)) {
+            _ = try StoreFiles.lock(directory: directory.path)
+        }
+        #expect(flock(descriptor.rawValue, LOCK_UN) == 0)
+        var lock: FileLock? = try StoreFiles.lock(directory: directory.path)
+        #expect(flock(descriptor.rawValue, LOCK_EX | LOCK_NB) != 0 && lock != nil)
+        lock = nil
+        #expect(flock(descriptor.rawValue, LOCK_EX | LOCK_NB) == 0)
+    }
+
     @Test("a directory that cannot be created is an error with its path")
     func impossible() async throws {
         let directory = TemporaryDirectory()

@@ -157,4 +157,18 @@ struct HoldEndScenarioTests {
         house.wait(.seconds(1))
         #expect(Self.ends(house).count == 1)
     }
+
+    @Test("a hold that the broker was not told of, because it was away, has no end an hour later")
+    func untold() {
+        var house = Self.held()
+        house.press("kitchen", .up)
+        house.wait(.seconds(1))
+        house.loseBroker()
+        house.forgetWhatHappened()
+        house.press("kitchen", .hold)
+        house.wait(.seconds(3600))
+        house.bringBrokerBack()
+        house.wait(.seconds(1))
+        #expect(Self.ends(house).isEmpty)
+    }
 }
