@@ -137,7 +137,7 @@ extension Hub.Effect {
         return false
     }
 
-    /// The number of the program or web request that this starts; `nil` for other effects.
+    /// The number of the job that this starts; `nil` for other effects.
     fileprivate var job: JobID? {
         if case .startJob(let id, _) = self { return id }
         return nil

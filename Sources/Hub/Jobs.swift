@@ -57,8 +57,12 @@ struct Jobs: Sendable {
         /// The invariants that the state violates between two inputs; empty unless this type has a bug.
         func problems() -> [String] {
             let steps = steps.values.compactMap(\.step)
-            guard Set(steps).count != steps.count else { return [] }
-            return ["two jobs are in progress for one step"]
+            var problems: [String] = []
+            if Set(steps).count != steps.count { problems.append("two jobs are in progress for one step") }
+            if self.steps.values.contains(where: { $0.step == nil && $0.kind.resultWhenCancelled == nil }) {
+                problems.append("a job remains whose end nobody awaits")
+            }
+            return problems
         }
     #endif
 
