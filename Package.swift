@@ -188,7 +188,7 @@ let package = Package(
             name: "TryckWeb",
             dependencies: [
                 "ButtonModel", "JSON", "MQTTTopics", "RuleLoader", "Reactor", "Platform", "Edges", "Setup",
-                "ControlClient", "WebService", "ReplayCommands", "CommandSupport", "CLinux",
+                "ControlClient", "WebService", "ReplayCommands", "DoctorCommands", "CommandSupport", "CLinux",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -80,6 +80,11 @@ enum ButtonText {
         }
         var line = titled("battery") + (Quantity.volts(millivolts: millivolts), isLow ? .bad : .plain)
         if let percentage = button["battery"]?.integerValue { line.append(", about \(percentage) %", .faint) }
+        if let weeks = button["battery_weeks"], let since = weeks["since"]?.stringValue,
+            let voltages = weeks["mv"]?.arrayValue, voltages.count > 1, let first = voltages.first?.integerValue
+        {
+            line.append(", \(Quantity.volts(millivolts: first)) in the week of \(since.prefix(10))", .faint)
+        }
         if isLow { line.append("  change it: a CR2032", .bad) }
         return line
     }

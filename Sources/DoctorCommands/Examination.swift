@@ -17,6 +17,8 @@ struct Examination {
     var environment = SystemEnvironment.environmentVariables
     /// The control sockets to try, besides the one that the configuration names.
     var candidates: [String] = []
+    /// False for a program that may not use the adapter and the broker itself.
+    var mayConnect = true
 
     /// Returns the observations, and the secrets that a report must not show.
     func run() -> (Observations, Redaction) {
@@ -39,7 +41,7 @@ struct Examination {
             seen.usesAdapter = setup.configuration.usedRadios.contains { $0.transport.isAdapterHere }
             seen.adapters = SystemEnvironment.names(in: "/sys/class/bluetooth").filter { !$0.contains(":") }.sorted()
             seen.isBlueZRunning = SystemEnvironment.isRunning("bluetoothd")
-            ConnectionAttempt.run(setup, &seen)
+            if mayConnect { ConnectionAttempt.run(setup, &seen) }
         case .failure:
             seen.rules = .unknown
             (seen.daemon, seen.buttons) = ask(candidates)

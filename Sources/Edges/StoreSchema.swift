@@ -85,6 +85,7 @@ package enum StoreSchema {
         ["ALTER TABLE buttons ADD COLUMN home TEXT"],
         // The state of the feeds of an engine or a site; `FeedChange` defines the keys and values.
         ["CREATE TABLE feed (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID"],
+        ["ALTER TABLE buttons ADD COLUMN battery_weeks TEXT NOT NULL DEFAULT '{}'"],
     ]
 
     /// Why the file cannot be a database of Tryck; `nil` if it may be one.

@@ -53,7 +53,8 @@ struct Announcements: Sendable {
         discovery = configuration.discoveryPrefix.map {
             Discovery(
                 topics: Topics(base: configuration.baseTopic), prefix: $0, installationID: installationID,
-                version: configuration.version, acceptsRequests: configuration.control != .none,
+                version: configuration.version, pageURL: configuration.pageURL,
+                acceptsRequests: configuration.control != .none,
                 acceptsRestart: configuration.control == .all,
                 radios: configuration.radios.count > 1 ? configuration.radios.map(\.name) : [])
         }

@@ -123,9 +123,10 @@ struct ButtonRegistry: Sendable {
         return ButtonChange(button: button, fact: .signal)
     }
 
+    /// - Parameter isBelievable: true if the clock is, so that the measurement may get a place in the trend.
     /// - Returns: whether the battery has become low.
     mutating func batteryMeasured(
-        _ button: ButtonID, millivolts: Int, at time: UTCTime
+        _ button: ButtonID, millivolts: Int, at time: UTCTime, isBelievable: Bool
     ) -> (change: ButtonChange, becameLow: Bool)? {
         guard var record = records[button] else { return nil }
         record.batteryMillivolts = millivolts
@@ -133,9 +134,12 @@ struct ButtonRegistry: Sendable {
         var alarm = BatteryAlarm(isLow: record.isBatteryLow)
         let becameLow = alarm.update(millivolts: millivolts)
         record.isBatteryLow = alarm.isLow
+        var changes = [StoreChange.battery(button, millivolts: millivolts, measuredAt: time, isLow: alarm.isLow)]
+        if isBelievable, record.stored.batteryTrend.add(millivolts: millivolts, at: time) {
+            changes.append(.fact(button, .batteryTrend(record.stored.batteryTrend)))
+        }
         records[button] = record
-        let stored = StoreChange.battery(button, millivolts: millivolts, measuredAt: time, isLow: alarm.isLow)
-        return (ButtonChange(button: button, fact: .battery, changes: [stored]), becameLow)
+        return (ButtonChange(button: button, fact: .battery, changes: changes), becameLow)
     }
 
     /// A flicd reports percentages instead of voltages.

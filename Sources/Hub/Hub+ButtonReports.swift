@@ -118,9 +118,11 @@ extension Hub {
 
     mutating func batteryMeasured(_ button: ButtonID, _ millivolts: Int, at now: Instant) {
         let time = wallClock(at: now)
-        guard let (change, becameLow) = buttons.batteryMeasured(button, millivolts: millivolts, at: time) else {
-            return
-        }
+        let isBelievable = believableClock(now) != nil
+        guard
+            let (change, becameLow) = buttons.batteryMeasured(
+                button, millivolts: millivolts, at: time, isBelievable: isBelievable)
+        else { return }
         announce(change, at: now)
         if becameLow { batteryBecameLow(button, "\(millivolts) mV", time, at: now) }
     }

@@ -109,6 +109,7 @@ extension Hub {
             "battery_mv": record.batteryMillivolts.map { .integer(Int64($0)) } ?? .null,
             "battery_low": .bool(record.isBatteryLow),
             "battery_at": record.batteryMeasuredAt.map { .string($0.description) } ?? .null,
+            "battery_weeks": record.batteryTrend.answer,
             "rssi": record.rssi.map { .integer(Int64($0)) } ?? .null,
             "radio": radioName(of: identity.id).map { .string($0) } ?? .null,
             "radios": describeSignals(of: identity.id),

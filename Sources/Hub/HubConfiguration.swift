@@ -12,6 +12,8 @@ package struct HubConfiguration: Hashable, Sendable {
     package var discoveryPrefix: String?
     /// The topic on which Home Assistant publishes `online` after starting.
     package var homeAssistantStatusTopic: String
+    /// The address of the page, to which Home Assistant links from each device; `nil` if it is not known.
+    package var pageURL: String?
     /// Public keys that may have signed a button's certificate, besides Flic's own.
     package var extraTrustRoots: [[UInt8]]
     /// The keys that the configuration adds, in hexadecimal, for the log.
@@ -58,7 +60,8 @@ package struct HubConfiguration: Hashable, Sendable {
 
     package init(
         version: String, commit: String = "", baseTopic: String = "tryck", discoveryPrefix: String? = nil,
-        homeAssistantStatusTopic: String = "homeassistant/status", extraTrustRoots: [[UInt8]] = [],
+        homeAssistantStatusTopic: String = "homeassistant/status", pageURL: String? = nil,
+        extraTrustRoots: [[UInt8]] = [],
         trustRootNames: [String] = [],
         radios: [ConfiguredRadio] = [ConfiguredRadio("hci:0")],
         sources: [String] = [], broker: String = "none", hasBroker: Bool = true,
@@ -75,6 +78,7 @@ package struct HubConfiguration: Hashable, Sendable {
         self.baseTopic = baseTopic
         self.discoveryPrefix = discoveryPrefix
         self.homeAssistantStatusTopic = homeAssistantStatusTopic
+        self.pageURL = pageURL
         self.extraTrustRoots = extraTrustRoots
         self.trustRootNames = trustRootNames
         self.radios = radios

@@ -52,6 +52,8 @@ package struct StoredButton: Hashable, Sendable {
     /// The percentage that a flicd reported, 0…100. A flicd does not report voltages.
     package var batteryPercentage: Int?
     package var batteryMeasuredAt: UTCTime?
+    /// Empty for a button of a flicd.
+    package var batteryTrend = BatteryTrend()
     /// The number of its presses.
     package var pressCount: Tally
     /// The number of the last event that was published.

@@ -34,6 +34,9 @@ package struct StoredFact: Hashable, Sendable {
     /// other radios.
     package static let home = Column(
         "home", optional: \.home, \.stringValue, JSONValue.string, recordedName: "home")
+    /// The voltages of the last two years. They are not exported, because they are of no use in another house.
+    package static let batteryTrend = Column(
+        "battery_weeks", \.batteryTrend, BatteryTrend.init, \.json, recordedName: "battery_weeks")
     package static let lastSeen = Column(
         "last_seen", optional: \.lastSeen, { $0.integerValue.map(UTCTime.init) }, { .integer($0.milliseconds) },
         recordedName: "last_seen_ms")
@@ -42,6 +45,7 @@ package struct StoredFact: Hashable, Sendable {
     package static let columns = [
         nickname.column, firmware.column, model.column, name.column, source.column, triggerMode.column,
         isAdvertisingConfigured.column, dials.column, lastSeen.column, home.column,
+        batteryTrend.column,
     ]
 
     /// Decodes a fact from a reserve; `nil` if a reserve contains no facts of this kind, or the column does not accept the

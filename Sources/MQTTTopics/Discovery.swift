@@ -16,6 +16,8 @@ package struct Discovery: Hashable, Sendable {
     package var installationID: String
     /// The version of this program.
     package var version: String
+    /// The address of the page, which Home Assistant shows as the link *Visit* of each device; `nil`: none.
+    package var pageURL: String?
     /// True if requests over MQTT are accepted. If not, no controls are announced.
     package var acceptsRequests: Bool
     /// True if a restart is among the accepted requests.
@@ -24,13 +26,14 @@ package struct Discovery: Hashable, Sendable {
     package var radios: [String]
 
     package init(
-        topics: Topics, prefix: String, installationID: String, version: String, acceptsRequests: Bool,
-        acceptsRestart: Bool, radios: [String] = []
+        topics: Topics, prefix: String, installationID: String, version: String, pageURL: String? = nil,
+        acceptsRequests: Bool, acceptsRestart: Bool, radios: [String] = []
     ) {
         self.topics = topics
         self.prefix = prefix
         self.installationID = installationID
         self.version = version
+        self.pageURL = pageURL
         self.acceptsRequests = acceptsRequests
         self.acceptsRestart = acceptsRestart
         self.radios = radios
@@ -66,11 +69,15 @@ package struct Discovery: Hashable, Sendable {
             ], bridgeComponents, withdrawn)
     }
 
-    private func payload(_ device: JSONValue, _ components: [Component], _ withdrawn: [String: String]) -> [UInt8] {
+    private func payload(
+        _ device: KeyValuePairs<String, JSONValue>, _ components: [Component], _ withdrawn: [String: String]
+    ) -> [UInt8] {
         let keys = Set(components.map(\.key))
         let gone = withdrawn.filter { !keys.contains($0.key) }.sorted { $0.key < $1.key }
+        let link = pageURL.map { [JSONValue.Member("configuration_url", .string($0))] } ?? []
         let message: JSONValue = [
-            "device": device, "origin": ["name": "tryck", "sw_version": .string(version)],
+            "device": .object(device.map { JSONValue.Member($0, $1) } + link),
+            "origin": ["name": "tryck", "sw_version": .string(version)],
             "availability": [["topic": .string(topics.bridgeState)]],
             "components": .object(
                 components.map(\.member)

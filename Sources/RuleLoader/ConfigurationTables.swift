@@ -167,6 +167,7 @@ extension MappingTable {
             Key("edit_rules", .boolean, "whether rules can be changed on the page"),
             Key("trust_ingress", .boolean, "whether only Home Assistant's ingress is let in, without a password"),
             Key("base_path", .text(.areText), "the path before all addresses of the page, for a proxy: `/tryck/`"),
+            Key("url", .text(.areText), "the address under which people open the page, for links in Home Assistant"),
         ],
         foreignHints: [
             "port": "use listen: 127.0.0.1:PORT", "host": "use listen: HOST:PORT", "bind": "use listen: HOST:PORT",

@@ -1,5 +1,5 @@
 extension Configuration {
-    /// The settings below `web:`, which only tryck-web uses.
+    /// The settings below `web:`, which tryck-web uses. The daemon uses only `url`.
     package struct Web: Hashable, Sendable {
         package enum Listen: Hashable, Sendable, CustomStringConvertible {
             case tcp(HostAndPort)
@@ -30,6 +30,8 @@ extension Configuration {
         package var trustsIngress = false
         /// Begins and ends with `/`.
         package var basePath = "/"
+        /// The address under which people open the page; `nil` if nothing links to it.
+        package var url: String?
 
         package init() {}
     }
@@ -47,6 +49,8 @@ extension HostAndPort {
 extension ConfigurationReader {
     /// The longest `base_path` in octets.
     private static let maximumPathLength = 200
+    /// The longest `url` in octets.
+    private static let maximumURLLength = 500
 
     mutating func web(_ fields: CheckedMapping) -> Configuration.Web {
         var web = Configuration.Web()
@@ -79,7 +83,27 @@ extension ConfigurationReader {
                     hint: "begin and end with /, and use letters, digits, \"_\", \"-\", \".\" and \"~\"")
             }
         }
+        if let text = fields.string("url"), let node = fields.node("url") {
+            if Self.isPageURL(text) {
+                web.url = text
+            } else {
+                checker.error(
+                    "E203", at: node, "\"\(checker.shown(text))\" is not the address of a page",
+                    hint: "write what you type into the browser: http://tryck.local:8125/")
+            }
+        }
         return web
+    }
+
+    /// True for what Home Assistant accepts as the link of a device: `http`, `https`, or a page of its own.
+    private static func isPageURL(_ text: String) -> Bool {
+        guard text.utf8.count <= maximumURLLength, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+            return false
+        }
+        return ["http://", "https://", "homeassistant://"].contains { scheme in
+            text.hasPrefix(scheme)
+                && text.dropFirst(scheme.count).first.map { $0.isLetter || $0.isNumber || $0 == "[" } == true
+        }
     }
 
     private func listen(_ text: String) -> Configuration.Web.Listen? {

@@ -90,7 +90,7 @@ package struct Setup: Sendable {
         hub = HubConfiguration(
             version: Version.string, baseTopic: configuration.baseTopic,
             discoveryPrefix: configuration.homeAssistantDiscovery ? configuration.homeAssistantPrefix : nil,
-            homeAssistantStatusTopic: configuration.homeAssistantStatusTopic,
+            homeAssistantStatusTopic: configuration.homeAssistantStatusTopic, pageURL: configuration.web.url,
             extraTrustRoots: configuration.trustRoots + (isSimulated ? [SimulatorRoot.publicKey] : []),
             trustRootNames: configuration.trustRoots.map(Setup.fingerprint),
             radios: configuration.usedRadios.map { $0.configured(configuration) },

@@ -89,6 +89,7 @@ private func routes(of site: Site) -> RouterResponder<SiteContext> {
     addRuleRoutes(to: api, site)
     addDraftRoutes(to: api, site)
     addHistoryRoutes(to: api, site)
+    addDoctorRoute(to: api, site)
     addStaticRoutes(to: router, site)
     return router.buildResponder()
 }

@@ -15,6 +15,8 @@ package struct WebSetup: Sendable {
     package var stateDirectory: String
     /// The state directory of the daemon, for its history.
     package var daemonStateDirectory: String
+    /// The options with which a daemon would find the same files.
+    package var daemonOptions: DaemonOptions
     package var rules: RulesOnDisk
     package var publicFolder: String?
     package var policy: RequestPolicy
@@ -47,6 +49,8 @@ package struct WebSetup: Sendable {
         daemonStateDirectory =
             files.stateDirectory(found.configuration, in: found.directory)
             ?? (environment["STATE_DIRECTORY"] == nil ? locations.stateDirectory : "/var/lib/tryck")
+        daemonOptions = DaemonOptions(
+            configuration: options.configuration, stateDirectory: daemonStateDirectory, controlSocket: chosen)
         linkSocket =
             environment["RUNTIME_DIRECTORY"].map { "\($0)/\(LinkSocket.name)" }
             ?? LinkSocket.candidates(controlSocket: chosen ?? configured, environment: environment).first

@@ -104,10 +104,8 @@ struct ImportTests {
         ],
         "TryckWeb": [
             "ButtonModel", "JSON", "MQTTTopics", "RuleLoader", "Reactor", "Platform", "Edges", "Setup", "ControlClient",
-            "WebService", "ReplayCommands", "CommandSupport", "CLinux", "Hummingbird", "HummingbirdCore", "HTTPTypes",
-            "NIOCore", "NIOPosix", "Logging",
-            "Glibc",
-            "Synchronization",
+            "WebService", "ReplayCommands", "DoctorCommands", "CommandSupport", "CLinux", "Hummingbird",
+            "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "Logging", "Glibc", "Synchronization",
         ],
         "tryck-bench": [
             "Bytes", "ButtonModel", "JSON", "Diagnostics", "FlicdProtocol", "Expressions", "Rules", "Hub", "RuleLoader",

@@ -76,6 +76,23 @@ struct TablesTests {
         }
     }
 
+    @Test("one button: its battery is compared with the first week that is known")
+    func battery() throws {
+        let now = UTCTime(milliseconds: 0)
+        for (voltages, text) in [
+            ("[3012,null,2940]", "battery          2.94 V, about 65 %, 3.01 V in the week of 2025-11-13"),
+            ("[2940]", "battery          2.94 V, about 65 %"),
+        ] {
+            let button = try JSONValue(
+                parsing: Array(
+                    #"""
+                    {"name":"kitchen","state":"ready","battery_mv":2940,"battery":65,
+                     "battery_weeks":{"since":"2025-11-13T00:00:00.000Z","mv":\#(voltages)}}
+                    """#.utf8))
+            #expect(ButtonText.lines(button, at: now).map { $0.rendered(.plain) }.contains(text))
+        }
+    }
+
     @Test("without buttons it says how to get one")
     func noButtons() {
         let lines = ButtonTable.lines([], at: UTCTime(milliseconds: 0))

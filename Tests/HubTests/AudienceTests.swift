@@ -22,12 +22,15 @@ private struct ReportingHouse {
     /// Lines for the client that watches, since the last report.
     private(set) var lines: [JSONValue] = []
     private(set) var changes: [StoreChange] = []
+    /// The last answer to a request of the client.
+    private(set) var answer: JSONValue?
     /// The rules that a reload finds.
     var rulesOnDisk = RuleSet()
 
     init(triggerMode: TriggerMode? = nil, rules: RuleSet = RuleSet()) {
         let configuration = HubConfiguration(
-            version: "0", discoveryPrefix: "homeassistant", hasBroker: true, control: .all)
+            version: "0", discoveryPrefix: "homeassistant", hasBroker: true, control: .all,
+            builtAt: UTCTime(milliseconds: 1_790_000_000_000))
         let button = StoredButton(
             identity: ButtonIdentity(
                 address: Self.address, uuid: String(repeating: "0f", count: 16), serial: "BA00-H00002", nickname: "",
@@ -92,11 +95,25 @@ private struct ReportingHouse {
                 if message.retain { retained[message.topicName] = try? JSONValue(parsing: message.payload) }
                 take(.published(id))
             case .broadcast(_, let line): lines.append(line)
+            case .respond(_, let line): answer = line
             case .record(_, let recorded): changes += recorded
             case .loadRules(let id, _): take(.rulesLoaded(id, RuleLoadReport(set: rulesOnDisk)))
             default: break
             }
         }
+    }
+
+    /// The button as the request `buttons` lists it.
+    var shown: JSONValue? {
+        var house = self
+        house.ask("buttons")
+        return house.answer?["data"]?.arrayValue?.first
+    }
+
+    /// The button reports a voltage. True if it gets a place among the weeks.
+    mutating func recordsFact(ofBattery millivolts: Int) -> Bool {
+        report(.effect(.battery(Self.button, millivolts: millivolts)))
+        return changes.contains { if case .fact = $0 { true } else { false } }
     }
 
     var listed: JSONValue? { retained["tryck/bridge/devices"]?.arrayValue?.first }
@@ -133,6 +150,32 @@ struct AudienceTests {
         #expect(house.listed?["firmware"] == 12)
         #expect(house.status?["firmware"]?["installed_version"] == "12", "\(house.status ?? .null)")
         #expect(house.changed?["firmware"] == 12)
+    }
+
+    @Test("the first voltage of each week is kept, and those who watch see all of them")
+    func batteryTrend() {
+        var house = ReportingHouse()
+        let first = house.recordsFact(ofBattery: 3012)
+        #expect(first)
+        #expect(house.shown?["battery_weeks"]?["mv"] == [3012])
+        let second = house.recordsFact(ofBattery: 3005)
+        #expect(!second)
+        #expect(house.shown?["battery_mv"] == 3005 && house.shown?["battery_weeks"]?["mv"] == [3012])
+
+        house.take(.wallClock(UTCTime(milliseconds: 1_795_000_000_000) + .seconds(15 * 86_400)))
+        let third = house.recordsFact(ofBattery: 2990)
+        #expect(third)
+        #expect(house.shown?["battery_weeks"]?["mv"] == [3012, .null, 2990])
+        #expect(house.shown?["battery_weeks"]?["since"] == "2026-11-12T00:00:00.000Z")
+    }
+
+    @Test("a voltage that is measured while the clock is not set gets no place among the weeks")
+    func batteryWithoutClock() {
+        var house = ReportingHouse()
+        house.take(.wallClock(UTCTime(milliseconds: 5)))
+        let isKept = house.recordsFact(ofBattery: 3012)
+        #expect(!isKept)
+        #expect(house.shown?["battery_mv"] == 3012 && house.shown?["battery_weeks"] == .null)
     }
 
     @Test("another model reaches the list of devices and those who watch")

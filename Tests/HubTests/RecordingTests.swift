@@ -359,7 +359,8 @@ struct RecordingTests {
         let stored = RecordingTests.header.stored
         #expect(
             names(RecordingTests.header.configuration) == [
-                "version", "commit", "baseTopic", "discoveryPrefix", "homeAssistantStatusTopic", "extraTrustRoots",
+                "version", "commit", "baseTopic", "discoveryPrefix", "homeAssistantStatusTopic", "pageURL",
+                "extraTrustRoots",
                 "trustRootNames", "radios", "sources", "broker", "hasBroker",
                 "control", "logLevel", "processEnvironment", "stateDirectory", "builtAt", "ruleFault", "ruleProblems",
                 "lostState", "ringWarning", "capture", "hasMetrics", "simulatedButtons",
@@ -373,8 +374,8 @@ struct RecordingTests {
             names(stored.buttons[0]) == [
                 "identity", "name", "pairing", "source", "pairedAt", "cursor", "syncedCursor",
                 "isAdvertisingConfigured",
-                "batteryMillivolts", "batteryPercentage", "batteryMeasuredAt", "pressCount", "sequence",
-                "publishWatermark",
+                "batteryMillivolts", "batteryPercentage", "batteryMeasuredAt", "batteryTrend", "pressCount",
+                "sequence", "publishWatermark",
                 "triggerMode", "settings", "dials",
                 "isBatteryLow", "lastSeen", "home", "recogniser",
             ])

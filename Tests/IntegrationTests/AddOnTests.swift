@@ -98,6 +98,10 @@ struct AddOnTests {
         }
         let answer = try workshop.start("/usr/bin/curl", ["-sS", "http://127.0.0.1:\(port)/"])
         try answer.line(containing: "only Home Assistant's ingress is let in")
+        let configuration = try JSONValue(
+            parsing: Array(Data(contentsOf: URL(filePath: workshop.path("data/tryck.yaml")))))
+        let link = try #require(configuration["web"]?["url"]?.stringValue)
+        #expect(link.hasPrefix("homeassistant://hassio/ingress/") && !link.contains("-"))
         let page = try #require(processes(of: "tryck-web").first)
         daemon.signal(SIGTERM)
         #expect(try daemon.status() == 0)

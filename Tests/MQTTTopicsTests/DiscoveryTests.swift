@@ -46,6 +46,16 @@ struct DiscoveryTests {
         }
     }
 
+    @Test("each device links to the page, if its address is known")
+    func page() throws {
+        var linked = discovery
+        linked.pageURL = "http://tryck.local:8125/"
+        for payload in [linked.payload(Examples.button), linked.bridgePayload()] {
+            #expect(try JSONValue(parsing: payload)["device"]?["configuration_url"] == "http://tryck.local:8125/")
+        }
+        #expect(try JSONValue(parsing: discovery.bridgePayload())["device"]?["configuration_url"] == nil)
+    }
+
     @Test("discovery topics are made of the base topic and an id, and of no name")
     func configTopics() {
         #expect(discovery.configTopic(of: Examples.button.id) == "homeassistant/device/tryck_80e4da010203/config")

@@ -113,6 +113,7 @@ struct ConfigurationTests {
         expected.web.password = Password("hunter2")
         expected.web.editsRules = false
         expected.web.basePath = "/a/b/"
+        expected.web.url = "https://box.example/a/b/"
         expected.history = .seconds(30 * 86_400)
         expected.historySize = 16
         let loaded = load(
@@ -136,7 +137,7 @@ struct ConfigurationTests {
             control: {mqtt: all}
             log: {level: debug, format: json}
             metrics: {textfile: a.prom}
-            web: {listen: "0.0.0.0:80", password: !secret mqtt, edit_rules: false, base_path: /a/b/}
+            web: {listen: "0.0.0.0:80", password: !secret mqtt, edit_rules: false, base_path: /a/b/, url: "https://box.example/a/b/"}
             history: 30d
             history_size: 16
             """, secrets: "mqtt: hunter2")
@@ -218,6 +219,8 @@ struct ConfigurationTests {
         arguments: [
             "{}", "{listen: localhost:1}", "{listen: 127.0.0.2:1}", "{listen: '[::1]:1'}", "{listen: 'unix:/run/x'}",
             "{listen: 0.0.0.0:1, password: x}", "{listen: 0.0.0.0:1, trust_ingress: true}", "{base_path: /}",
+            "{url: 'http://tryck.local:8125/'}", "{url: 'http://[fe80::1]/'}",
+            "{url: 'homeassistant://hassio/ingress/local_tryck'}",
         ])
     func page(text: String) { #expect(load("web: \(text)").diagnostics == []) }
 
@@ -228,6 +231,8 @@ struct ConfigurationTests {
             "{listen: 127.1:1}", "{listen: 8125}", "{listen: 'unix:'}", "{password: ''}", "{base_path: tryck}",
             "{base_path: /tryck}", "{base_path: tryck/}", "{base_path: //}", "{base_path: /../}", "{base_path: /a b/}",
             "{base_path: ''}", "{base_path: '/a\"/'}",
+            "{url: tryck.local}", "{url: 'ftp://tryck.local/'}", "{url: 'http://'}", "{url: 'http:///now'}",
+            "{url: 'http://a b/'}", "{url: 'javascript:alert(1)'}",
         ])
     func badPage(text: String) { #expect(load("web: \(text)").diagnostics.map(\.code) == ["E203"]) }
 

@@ -1,4 +1,8 @@
 """The page Health."""
+import json
+import sqlite3
+from contextlib import closing
+
 from browser import Browser
 from house import House
 
@@ -26,3 +30,24 @@ def test_report_has_no_rules_and_no_keys(house: House, browser: Browser) -> None
     report = browser.driver.execute_async_script('window.reports[0].text().then(arguments[0])')
     assert '"kitchen"' in report and '"status"' in report
     assert 'pairing_key' not in report and 'open sesame' not in report
+
+
+def test_the_files_are_looked_at(house: House, browser: Browser) -> None:
+    browser.open(house, 'health')
+    browser.find('.findings .ok', 'clock')
+    house.rules.write_text('version: 1\nrules:\n  - button: kitchen\n')
+    browser.click(browser.button('Look again'))
+    finding = browser.find('.findings .problem', 'home.yaml has')
+    assert 'tryck check' in finding.text
+
+
+def test_a_battery_is_shown_over_time(house: House, browser: Browser) -> None:
+    house.daemon.end()
+    with closing(sqlite3.connect(house.directory / 'state' / 'tryck.sqlite')) as store, store:
+        # Week 2890 begins on 2025-05-22.
+        store.execute('UPDATE buttons SET battery_weeks = ? WHERE serial = ?', (
+            json.dumps({str(2890 + week): 3050 - 4 * week for week in range(0, 75, 3)}), 'BA00-K00001'))
+    house.start_daemon()
+    browser.open(house, 'health')
+    row = browser.find('tbody tr:has(.trend)', 'kitchen')
+    assert '3.05 V in May 2025' in row.text

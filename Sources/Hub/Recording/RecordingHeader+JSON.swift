@@ -88,6 +88,7 @@ extension HubConfiguration {
             "tryck": .string(version), "commit": .string(commit), "base_topic": .string(baseTopic),
             "discovery_prefix": discoveryPrefix.map { .string($0) } ?? .null,
             "status_topic": .string(homeAssistantStatusTopic),
+            "page_url": pageURL.map { .string($0) } ?? .null,
             "trust_roots": .array(trustRootNames.map(JSONValue.string)),
             "radios": .array(radios.map(\.json)),
             "sources": .array(sources.map(JSONValue.string)),
@@ -119,6 +120,7 @@ extension HubConfiguration {
             discoveryPrefix: try configuration.optional("discovery_prefix", \.stringValue),
             homeAssistantStatusTopic: try configuration.optional("status_topic", \.stringValue)
                 ?? "homeassistant/status",
+            pageURL: try configuration.optional("page_url", \.stringValue),
             trustRootNames: try strings("trust_roots"), radios: try ConfiguredRadio.list(recorded: configuration),
             sources: configuration["sources"] == nil ? [] : try strings("sources"),
             broker: try configuration.string("broker"),

@@ -80,6 +80,34 @@ export const battery = (percentage, isLow) => svg(
   svg("rect", {class: "pole", x: 23.2, y: 4.5, width: 2, height: 5, rx: 1}),
   svg("rect", {class: "charge", x: 3, y: 3, width: Math.max(1.5, 17 * percentage / 100).toFixed(1), height: 8, rx: 1.6}));
 
+/** The millivolts at the bottom and at the top of a battery's line, and those below which a battery is low. */
+const [emptyMillivolts, fullMillivolts, lowMillivolts] = [2000, 3200, 2650];
+
+/** The length of a battery's line: a place for each week of two years. */
+const trendWeeks = 104;
+
+/**
+ * The points of a battery's line on a field of 104 by 28, one for each measured week. The last week is at the right.
+ *
+ * @param {?number[]} millivolts one place for each week, null where nothing was measured
+ */
+export function trendPoints(millivolts) {
+  const height = (value) => 26 - 24 * Math.min(1, Math.max(0, (value - emptyMillivolts) / (fullMillivolts - emptyMillivolts)));
+  return millivolts.map((value, week) => [trendWeeks - millivolts.length + week, value])
+    .filter(([, value]) => value !== null).map(([x, value]) => [x + 0.5, Number(height(value).toFixed(1))]);
+}
+
+/** A battery's voltage over the last two years, with a line at the voltage below which it is low. */
+export function trend(millivolts) {
+  const points = trendPoints(millivolts);
+  const [x, y] = points.at(-1);
+  const [, low] = trendPoints([lowMillivolts])[0];
+  return svg(
+    "svg", {class: "trend", viewBox: "0 0 108 28", "aria-hidden": "true"},
+    svg("line", {class: "low", x1: 0, x2: 108, y1: low, y2: low}),
+    svg("polyline", {points: points.map((point) => point.join(",")).join(" ")}), svg("circle", {cx: x, cy: y, r: 2.2}));
+}
+
 /** The number of bars, 0 to 4, for a signal in dBm. */
 export const signalBars = (rssi) => [-90, -80, -70, -60].filter((least) => rssi >= least).length;
 

@@ -1,5 +1,5 @@
-// What is wrong, and the command that mends it, from the daemon's answers. `tryck doctor` finds more, because it also
-// looks at the machine.
+// What is wrong, and the command that mends it, from the daemon's answers, and from what `tryck doctor` found in the files and on
+// the machine.
 
 import {count} from "./words.js";
 
@@ -26,14 +26,32 @@ export function findings(state) {
   if (state.link === "no_daemon") return [problem("daemon", state.problem, "sudo systemctl restart tryck")];
   if (state.status === null) return [];
   const {status} = state;
-  const all = [
+  const live = [
     ...faults(status), ...status.warnings.map((sentence) => warning("daemon", sentence, "tryck doctor")),
     ok("daemon", `${status.version}, up for ${upTime(status.uptime_s)}`), ...radios(status), ...broker(status),
     ...rules(status), ...buttons(state),
   ];
+  const all = joined(live, state.machine);
   const order = {problem: 0, warning: 1, ok: 2};
   return all.map((finding, index) => [finding, index])
     .sort(([a, i], [b, j]) => order[a.state] - order[b.state] || i - j).map(([finding]) => finding);
+}
+
+/** What is shown if `tryck doctor` could not be run. */
+export const doctorFailed = (sentence) => warning("doctor", sentence, "tryck doctor");
+
+/**
+ * The findings of both kinds. What both say is said once, with the command of `tryck doctor`, which knows the files. The daemon's
+ * sentence says more of a part that is well.
+ */
+function joined(live, machine) {
+  const plain = ({sentence}) => sentence.replace(/\.$/, "");
+  const told = new Set(machine.filter(({state}) => state !== "ok").map(plain));
+  const isWell = new Set(live.filter(({state}) => state === "ok").map(({check}) => check));
+  return [
+    ...live.filter((finding) => !told.has(plain(finding))),
+    ...machine.filter(({state, check}) => state !== "ok" || !isWell.has(check)),
+  ];
 }
 
 /** Faults that belong to none of the parts below, which name their own. */

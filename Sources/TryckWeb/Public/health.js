@@ -1,9 +1,9 @@
 // The page Health: what is wrong with the command that mends it, radios, batteries, earlier faults, and a report.
 
-import {battery} from "./drawing.js";
+import {battery, trend} from "./drawing.js";
 import {drawList, h, setText} from "./dom.js";
-import {findings, verdict} from "./findings.js";
-import {count, spaced, timeOrDate} from "./words.js";
+import {doctorFailed, findings, verdict} from "./findings.js";
+import {count, monthAndYear, spaced, timeOrDate} from "./words.js";
 
 /** The most marks and runs in a report. */
 const mostReported = 500;
@@ -15,6 +15,7 @@ export function createHealth(app) {
   const list = h("ul", {class: "findings"});
   const radios = h("tbody", {});
   const batteries = h("tbody", {});
+  const again = h("button", {type: "button", onclick: examine}, "Look again");
   const errors = h("ul", {class: "errors"});
   const noErrors = h("p", {class: "muted"}, "Nothing since the daemon was started.");
   const table = (caption, columns, body) => h(
@@ -24,13 +25,13 @@ export function createHealth(app) {
   const element = h(
     "div", {}, h("div", {class: "heading"}, h("h1", {}, "Health"), sentence),
     h("section", {class: "panel", "aria-label": "Findings"}, list,
-      h("p", {class: "muted"}, h("code", {}, "tryck doctor"), " also looks at the machine: permissions, disk, clock, adapter."),
-      h("div", {class: "tools"}, h("button", {type: "button", onclick: download}, "Download a report"))),
+      h("p", {class: "muted"}, h("code", {}, "tryck doctor"), " also looks at what this page cannot see: the state directory, the disk, an adapter without a daemon."),
+      h("div", {class: "tools"}, again, h("button", {type: "button", onclick: download}, "Download a report"))),
     h("div", {class: "columns even"},
       h("section", {class: "panel", "aria-label": "Radios"}, h("header", {}, h("h2", {}, "Radios")),
         table("Radios", ["Radio", "State", "Buttons"], radios)),
       h("section", {class: "panel", "aria-label": "Batteries"}, h("header", {}, h("h2", {}, "Batteries")),
-        table("Batteries", ["Button", "Charge", "Measured"], batteries))),
+        table("Batteries", ["Button", "Charge", "Over time", "Measured"], batteries))),
     h("section", {class: "panel", "aria-label": "What was wrong"}, h("header", {}, h("h2", {}, "What was wrong")), noErrors, errors));
 
   function createFinding() {
@@ -74,7 +75,7 @@ export function createHealth(app) {
   }
 
   function createBattery() {
-    const cells = [h("th", {scope: "row"}), h("td", {class: "charge"}), h("td", {class: "muted"})];
+    const cells = [h("th", {scope: "row"}), h("td", {class: "charge"}), h("td", {}), h("td", {class: "muted"})];
     let last = null;
     return {
       element: h("tr", {}, cells),
@@ -83,10 +84,25 @@ export function createHealth(app) {
         last = button;
         setText(cells[0], button.name);
         const volts = (button.battery_mv / 1000).toFixed(2);
-        cells[1].replaceChildren(battery(button.battery, button.battery_low), ` ${button.battery} %, ${volts} V`);
-        setText(cells[2], button.battery_at ? timeOrDate(Date.parse(button.battery_at)) : "");
+        cells[1].replaceChildren(battery(button.battery, button.battery_low), ` ${button.battery}\u00a0%, ${volts}\u00a0V`);
+        cells[2].replaceChildren(...trendOf(button.battery_weeks));
+        setText(cells[3], button.battery_at ? timeOrDate(Date.parse(button.battery_at)) : "");
       },
     };
+  }
+
+  /** Looks at the files and at the machine. That takes longer than a status, because it runs the rules' own tests. */
+  async function examine() {
+    again.disabled = true;
+    setText(again, "Looking…");
+    try {
+      const {findings: machine} = await app.server.doctor();
+      app.update((state) => ({...state, machine}));
+    } catch (refusal) {
+      app.update((state) => ({...state, machine: [doctorFailed(refusal.message)]}));
+    }
+    again.disabled = false;
+    setText(again, "Look again");
   }
 
   /** Everything that the page knows, without the texts of the rules. */
@@ -105,7 +121,11 @@ export function createHealth(app) {
   return {
     element,
     title: "Health",
-    shown() { app.refresh("status"); },
+    shown() {
+      app.refresh("status");
+      app.refresh("buttons");
+      examine();
+    },
     draw(state) {
       const all = findings(state);
       setText(sentence, verdict(all));
@@ -121,6 +141,13 @@ export function createHealth(app) {
         ` ${error.message}${error.count > 1 ? ` (${error.count} times)` : ""}`)));
     },
   };
+}
+
+/** The line of a battery, and its oldest voltage in words; nothing until there are two weeks. */
+function trendOf(weeks) {
+  if (!weeks || weeks.mv.filter((value) => value !== null).length < 2) return [];
+  const first = `${(weeks.mv[0] / 1000).toFixed(2)} V in ${monthAndYear(Date.parse(weeks.since))}`;
+  return [trend(weeks.mv), h("span", {class: "muted"}, first)];
 }
 
 /** How loud a radio hears a button, in dBm; null if it does not. */

@@ -102,6 +102,9 @@ export async function history(from, to) {
   return (await call("GET", `api/history?from=${time(from)}&to=${time(to)}`)).body.lines;
 }
 
+/** @returns {Promise<{findings: import("./findings.js").Finding[]}>} what `tryck doctor` finds besides the status */
+export const doctor = async () => (await call("GET", "api/doctor")).body;
+
 // MARK: Stream
 
 /** The delay before the stream is opened again after the server has refused it, in milliseconds. */

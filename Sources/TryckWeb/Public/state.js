@@ -49,6 +49,7 @@
  * @property {Press[]} presses
  * @property {Mark[]} marks
  * @property {Run[]} runs
+ * @property {object[]} machine what `tryck doctor` found when Health was opened
  * @property {object[]} pairing the lines of the search that runs or ran last
  * @property {Object<string, object>} firmware the last line of each button's firmware update
  * @property {{rules: boolean, status: boolean, buttons: boolean}} stale which answers have to be asked for again
@@ -63,7 +64,7 @@ const fresh = Object.freeze({rules: false, status: false, buttons: false});
 /** @type {State} */
 export const nothing = Object.freeze({
   link: "connecting", problem: "", status: null, buttons: [], rules: [], since: null, skew: null, held: {}, latest: {},
-  presses: [], marks: [], runs: [], pairing: [], firmware: {}, stale: fresh, count: 0,
+  presses: [], marks: [], runs: [], machine: [], pairing: [], firmware: {}, stale: fresh, count: 0,
 });
 
 /** The key of a button's part in `held`. */

@@ -15,6 +15,10 @@ export function timeOrDate(milliseconds, now = Date.now()) {
   return `${date.toLocaleDateString(undefined, {day: "numeric", month: "short"})} ${clockTime(milliseconds)}`;
 }
 
+/** `Nov 2025`. */
+export const monthAndYear = (milliseconds) =>
+  new Date(milliseconds).toLocaleDateString(undefined, {month: "short", year: "numeric"});
+
 /** A length of time: `80 ms`, `1.3 s`, `4 min`, `2 h`, `3 days`. */
 export function duration(milliseconds) {
   if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;

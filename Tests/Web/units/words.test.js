@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import {litLights, shownPosition, signalBars} from "../../../Sources/TryckWeb/Public/drawing.js";
+import {litLights, shownPosition, signalBars, trendPoints} from "../../../Sources/TryckWeb/Public/drawing.js";
 import {diffLines, hunks} from "../../../Sources/TryckWeb/Public/diff.js";
 import {findings, verdict} from "../../../Sources/TryckWeb/Public/findings.js";
 import {pairingStage} from "../../../Sources/TryckWeb/Public/pair.js";
@@ -35,6 +35,11 @@ test("lights of a Twist", () => {
   assert.deepEqual([-50, -75, -95].map(signalBars), [4, 2, 0]);
 });
 
+test("the line of a battery ends at the right, and leaves out weeks without a measurement", () => {
+  assert.deepEqual(trendPoints([3200, null, 2600]), [[101.5, 2], [103.5, 14]]);
+  assert.deepEqual(trendPoints([1000, 5000]), [[102.5, 26], [103.5, 2]]);
+});
+
 test("a comparison has every line of both texts once", () => {
   const lines = diffLines("a\nb\nc\nd", "a\nx\nc\nd\ne");
   assert.deepEqual(lines.map(({sign, text}) => sign + text), ["=a", "-b", "+x", "=c", "=d", "+e"]);
@@ -52,6 +57,19 @@ test("findings: problems first, each with a command", () => {
   const low = {...well, buttons: [button({battery_low: true, battery_mv: 2600})]};
   assert.match(findings(low)[0].sentence, /2\.60 V.*CR2032/);
   assert.equal(findings({...well, link: "no_daemon", problem: "gone"})[0].mend, "sudo systemctl restart tryck");
+});
+
+test("what doctor finds stands among the other findings, and nothing twice", () => {
+  const fault = "flicd://attic:5551 does not answer.";
+  const state = {...nothing, link: "live", status: status({faults: [fault]}), buttons: [button()], machine: [
+    {state: "ok", check: "clock", sentence: "2026-11-21T12:00:00.000Z", mend: null},
+    {state: "ok", check: "rules", sentence: "home.yaml: 3 rules", mend: null},
+    {state: "problem", check: "sources", sentence: "flicd://attic:5551 does not answer", mend: "curl -v telnet://attic:5551"},
+  ]};
+  const all = findings(state);
+  assert.deepEqual(all.filter(({state}) => state === "problem").map(({check}) => check), ["sources"]);
+  assert.equal(all.filter(({check}) => check === "clock").length, 1);
+  assert.equal(all.filter(({check}) => check === "rules").length, 1);
 });
 
 test("a fault of a radio is named once", () => {

@@ -89,13 +89,14 @@ else
 fi
 
 # JSON is valid YAML, and jq quotes all values. The password is not an argument, because arguments are public.
-MQTT=$broker jq --arg rules "$files/rules/home.yaml" --arg page "$page" --arg state "$state" '{
+# Home Assistant opens the page of an add-on at an address of its own. The container has the add-on's name, with "-" for "_".
+MQTT=$broker jq --arg link "homeassistant://hassio/ingress/$(uname -n | tr - _)" --arg rules "$files/rules/home.yaml" --arg page "$page" --arg state "$state" '{
     bluetooth: {transport: .adapter},
     mqtt: ($ENV.MQTT | fromjson),
     rules: $rules,
     state_directory: $state,
     log: {level: (.log_level // "info")},
-    web: {listen: $page, trust_ingress: true}
+    web: {listen: $page, trust_ingress: true, url: $link}
 }' "$data/options.json" >"$data/tryck.yaml"
 
 run "$data/tryck.yaml"
