@@ -36,6 +36,7 @@ extension Daemon {
                 deliver(.uplink(.received(topicName: topicName, payload: payload)))
             case .subscribeFailed(let topicFilter, let reason):
                 deliver(.uplink(.subscriptionRefused(topicFilter: topicFilter, reason)))
+            case .subscribed(let topicFilter): deliver(.uplink(.subscriptionGranted(topicFilter: topicFilter)))
             case .publishFailed(let id, let reason):
                 log(.debug, "uplink: \(reason)")
                 if let topicName = uplinkRetained.removeValue(forKey: id) {

@@ -54,7 +54,7 @@ final class DemoListener {
             handler(.delivered(.init(topicName: topicName, payload: text), qos: qos))
         case .subscribeFailed(_, let reason), .dropped(let reason): handler(.failed("The broker: \(reason)."))
         // `MQTTEdge` connects again by itself. `DemoRun` fails a press whose message does not arrive.
-        case .disconnected, .published, .publishFailed, .expiringMessage: break
+        case .disconnected, .published, .publishFailed, .subscribed, .expiringMessage: break
         }
     }
 }

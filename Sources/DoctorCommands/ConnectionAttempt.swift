@@ -215,7 +215,8 @@ final class ConnectionAttempt {
                 switch event {
                 case .connected: outcome.broker = .connected(endpoint.description)
                 case .disconnected(let failure): outcome.broker = .failed(failure)
-                case .published, .publishFailed, .subscribeFailed, .message, .dropped, .expiringMessage: return
+                case .published, .publishFailed, .subscribeFailed, .subscribed, .message, .dropped, .expiringMessage:
+                    return
                 }
                 guard let mqtt = self.mqtt else { return }
                 self.mqtt = nil

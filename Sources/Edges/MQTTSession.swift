@@ -10,7 +10,10 @@ package enum MQTTEvent: Hashable, Sendable {
     case published(id: UInt64)
     /// The message may or may not have reached the broker; the session does not send it again.
     case publishFailed(id: UInt64, String)
+    /// The broker refuses a subscription. If it may change its mind, the session asks again, and reports only the first refusal.
     case subscribeFailed(topicFilter: String, String)
+    /// The broker grants a subscription whose refusal was reported.
+    case subscribed(topicFilter: String)
     case message(topicName: String, payload: [UInt8], retained: Bool, qos: Int)
     /// A message from the broker was discarded, for this reason.
     case dropped(String)
@@ -30,6 +33,7 @@ package enum MQTTEvent: Hashable, Sendable {
 /// | handshaking   | CONNACK: accepted               | connected                 | connected |
 /// | handshaking   | CONNACK: not this version of 5  | dialling                  | dial with 3.1.1 |
 /// | handshaking   | CONNACK: refused, deadline, lost | waiting                  | disconnected, set the retry timer |
+/// | connected     | subscription refused            | connected                 | subscribeFailed, ask again after 10 s, then less often |
 /// | connected     | no progress for 60 s            | waiting                   | as when it is lost |
 /// | connected     | lost                            | waiting                   | disconnected, publishFailed for all in flight, set the retry timer |
 /// | any with a socket | malformed packet            | waiting                   | as when it is lost; 3.1.1 from then on |
@@ -149,6 +153,11 @@ package struct MQTTSession: Sendable {
     /// library's output queue, so reading pauses at this limit.
     static let maximumUnwrittenAnswers = 1000
     static let disconnectTimeout: Duration = .seconds(2)
+    /// The delay after which a refused subscription is asked for again. It doubles up to `longestResubscribeDelay`. A broker also
+    /// refuses while its cluster elects a leader or before its access rules are complete, and without a subscription the owner
+    /// would miss all messages of a topic for as long as the connection lasts.
+    static let resubscribeDelay: Duration = .seconds(10)
+    static let longestResubscribeDelay: Duration = .seconds(320)
     /// After a connection that lasted at least this long, the back-off starts again at its minimum.
     static let goodConnection: Duration = .seconds(10)
 
@@ -166,6 +175,7 @@ package struct MQTTSession: Sendable {
         case deadline
         case retry
         case upkeep
+        case resubscribe
     }
 
     /// The state of one socket, from its dial to its end.
@@ -198,6 +208,11 @@ package struct MQTTSession: Sendable {
     private var lastProgress = Instant(nanoseconds: 0)
     /// Topic filters by the packet identifier of their SUBSCRIBE.
     private var subscribing: [Int32: String] = [:]
+    /// The subscriptions that the broker has not answered, by topic filter.
+    private var asked: [String: Subscription] = [:]
+    /// The subscriptions that the broker has refused, by topic filter, until it grants them.
+    private var refused: [String: Subscription] = [:]
+    private var nextResubscribeDelay = resubscribeDelay
 
     /// - Parameter seed: for the jitter of the retries.
     package init(_ options: MQTTOptions, seed: UInt64) {
@@ -222,6 +237,8 @@ package struct MQTTSession: Sendable {
         case .subscribe(let subscription):
             subscribe(subscription, &effects)
         case .unsubscribe(let topicFilter):
+            asked[topicFilter] = nil
+            refused[topicFilter] = nil
             if isConnected, !topicFilter.containsNUL { effects.append(.unsubscribe(topicFilter)) }
         case .publish(let message):
             publish(message, &effects)
@@ -252,6 +269,34 @@ package struct MQTTSession: Sendable {
         } else if topicFilter.containsNUL {
             effects.append(.report(.subscribeFailed(topicFilter: topicFilter, "it contains a NUL character")))
         } else {
+            asked[topicFilter] = subscription
+            effects.append(.subscribe(subscription))
+        }
+    }
+
+    /// The broker has answered a subscription.
+    private mutating func answered(
+        _ topicFilter: String, _ refusals: [String], _ effects: inout [Effect], at now: Instant
+    ) {
+        // It may not be wanted any more.
+        guard let subscription = asked.removeValue(forKey: topicFilter) else { return }
+        guard let refusal = refusals.first else {
+            if refused.removeValue(forKey: topicFilter) != nil {
+                effects.append(.report(.subscribed(topicFilter: topicFilter)))
+            }
+            return
+        }
+        if refused.updateValue(subscription, forKey: topicFilter) == nil {
+            let advice = "\(refusal); allow it in the broker's access rules"
+            effects.append(.report(.subscribeFailed(topicFilter: topicFilter, advice)))
+        }
+        if deadlines.deadline(of: .resubscribe) == nil { deadlines.set(.resubscribe, at: now + nextResubscribeDelay) }
+    }
+
+    private mutating func resubscribe(_ effects: inout [Effect]) {
+        nextResubscribeDelay = min(nextResubscribeDelay * 2, Self.longestResubscribeDelay)
+        for subscription in refused.values.sorted(by: { $0.topicFilter < $1.topicFilter }) {
+            asked[subscription.topicFilter] = subscription
             effects.append(.subscribe(subscription))
         }
     }
@@ -309,7 +354,8 @@ package struct MQTTSession: Sendable {
         case .deadline where state == .disconnecting: becomeIdle(&effects)
         case .retry where state == .waiting: dial(malformedPacketPolicy.version(options.protocolVersion), &effects)
         case .upkeep where hasSocket: effects.append(.performUpkeep)
-        case .deadline, .retry, .upkeep: break
+        case .resubscribe where isConnected: resubscribe(&effects)
+        case .deadline, .retry, .upkeep, .resubscribe: break
         }
     }
 
@@ -325,6 +371,7 @@ package struct MQTTSession: Sendable {
         case .subscribe(let topicFilter, .accepted(let messageID)):
             subscribing[messageID] = topicFilter
         case .subscribe(let topicFilter, .refused(let reason)):
+            asked[topicFilter] = nil
             effects.append(.report(.subscribeFailed(topicFilter: topicFilter, reason)))
         case .serve, .upkeep, .unsubscribe, .disconnect:
             break
@@ -390,10 +437,7 @@ package struct MQTTSession: Sendable {
                 .report(refusal.map { .publishFailed(id: message.id, $0) } ?? .published(id: message.id)))
         case .subscribed(let messageID, let refusals):
             guard let topicFilter = subscribing.removeValue(forKey: messageID) else { return }
-            for refusal in refusals {
-                let advice = "\(refusal); allow it in the broker's access rules"
-                effects.append(.report(.subscribeFailed(topicFilter: topicFilter, advice)))
-            }
+            answered(topicFilter, refusals, &effects, at: now)
         case .message(let topicName, let payload, let retained, let qos):
             effects.append(
                 .report(.message(topicName: topicName, payload: payload, retained: retained, qos: qos)))
@@ -455,7 +499,7 @@ package struct MQTTSession: Sendable {
     }
 
     private mutating func cancelTimers() {
-        for timer in [Timer.deadline, .retry, .upkeep] { deadlines.cancel(timer) }
+        for timer in [Timer.deadline, .retry, .upkeep, .resubscribe] { deadlines.cancel(timer) }
     }
 
     private mutating func abandonInFlight(_ reason: String, _ effects: inout [Effect]) {
@@ -463,6 +507,9 @@ package struct MQTTSession: Sendable {
         inFlight = [:]
         octetsInFlight = 0
         subscribing = [:]
+        asked = [:]
+        refused = [:]
+        nextResubscribeDelay = Self.resubscribeDelay
     }
 
     private var endpoint: String { options.endpoint.description }

@@ -137,6 +137,9 @@ extension Hub {
             advanceUplink(.refused(topicName: topicName), at: now)
         case .subscriptionRefused(let topicFilter, let reason):
             if let sentence = uplink?.refused(topicFilter, toWrite: false, reason) { log(.error, sentence) }
+        case .subscriptionGranted(let topicFilter):
+            uplink?.granted(topicFilter)
+            log(.info, "the site may read \(topicFilter) now")
         case .received(let topicName, let payload):
             if let isOnline = uplink?.engineHeard(topicName, payload) {
                 advanceUplink(.engine(isOnline: isOnline), at: now)

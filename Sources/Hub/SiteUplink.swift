@@ -15,6 +15,8 @@ package enum UplinkInput: Hashable, Sendable {
     case refused(topicName: String, String)
     /// The broker does not deliver the messages of a topic filter; the reason is a few words for users.
     case subscriptionRefused(topicFilter: String, String)
+    /// The broker delivers the messages of a topic filter that it has refused before on this connection.
+    case subscriptionGranted(topicFilter: String)
 }
 
 /// A command to the connection to the broker of `uplink:`.
@@ -334,6 +336,9 @@ struct SiteUplink: Sendable {
         refusals[topic] = sentence
         return sentence
     }
+
+    /// The broker does not refuse a topic any more.
+    mutating func granted(_ topic: String) { refusals[topic] = nil }
 
     /// The first of the faults of the connection; a sentence for users.
     var connectionFault: String? { fault ?? refusals.min { $0.key < $1.key }?.value }

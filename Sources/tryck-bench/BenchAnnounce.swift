@@ -130,7 +130,7 @@ final class BenchAnnounce {
             timer?.set(at: loop.nanosecondsSinceBoot + Self.timeLimit)
         case .message(let topicName, let payload, _, _): received(topicName, payload)
         case .disconnected(let failure): fail("\(failure)")
-        case .published, .publishFailed, .subscribeFailed, .dropped, .expiringMessage: break
+        case .published, .publishFailed, .subscribeFailed, .subscribed, .dropped, .expiringMessage: break
         }
     }
 

@@ -202,7 +202,7 @@ final class BenchDial {
                 retain: false, expiry: nil)
             pauseTimer?.set(at: loop.nanosecondsSinceBoot + Self.settling)
         case .disconnected(let failure): fail("\(failure)")
-        case .message, .published, .publishFailed, .subscribeFailed, .dropped, .expiringMessage: break
+        case .message, .published, .publishFailed, .subscribeFailed, .subscribed, .dropped, .expiringMessage: break
         }
     }
 

@@ -278,7 +278,7 @@ final class BenchPress {
             guard String(decoding: payload, as: UTF8.self).contains("online") else { break }
             pause(2_000_000_000)
         case .disconnected(let failure): fail("\(failure)")
-        case .message, .published, .publishFailed, .subscribeFailed, .dropped, .expiringMessage: break
+        case .message, .published, .publishFailed, .subscribeFailed, .subscribed, .dropped, .expiringMessage: break
         }
     }
 

@@ -94,7 +94,7 @@ final class BenchPublish {
             self.began = nil
             timer?.set(at: loop.nanosecondsSinceBoot + Self.pause)
         case .disconnected(let failure): end(.failure(Failure(.unavailable, "\(failure)")))
-        case .message, .published, .publishFailed, .subscribeFailed, .dropped, .expiringMessage: break
+        case .message, .published, .publishFailed, .subscribeFailed, .subscribed, .dropped, .expiringMessage: break
         }
     }
 

@@ -17,7 +17,7 @@ final class BenchRelay {
             switch event {
             case .connected: self?.open(ended)
             case .disconnected: ended()
-            case .published, .publishFailed, .subscribeFailed, .message, .dropped, .expiringMessage: break
+            case .published, .publishFailed, .subscribeFailed, .subscribed, .message, .dropped, .expiringMessage: break
             }
         }
         mqtt?.connect()

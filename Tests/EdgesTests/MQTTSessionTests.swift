@@ -361,9 +361,49 @@ struct MQTTSessionTests {
                 Outcome(events: [
                     .subscribed(messageID: 1, refusals: []), .subscribed(messageID: 2, refusals: ["not authorized"]),
                 ])),
-            expect: .report(.subscribeFailed(topicFilter: "b", "not authorized; allow it in the broker's access rules"))
-        )
+            expect: .report(
+                .subscribeFailed(topicFilter: "b", "not authorized; allow it in the broker's access rules")),
+            .setTimer(talk.now + MQTTSession.resubscribeDelay))
         talk.when(.unsubscribe("a"), expect: .unsubscribe("a"))
+    }
+
+    @Test("a refused subscription is asked for again, less and less often, until the broker grants it")
+    func refusedSubscription() {
+        var talk = Self.connected()
+        func answer(_ messageID: Int32, _ refusals: [String]) -> MQTTSession.Input {
+            .returned(.serve, Outcome(events: [.subscribed(messageID: messageID, refusals: refusals)]))
+        }
+        func asked(_ messageID: Int32) -> MQTTSession.Input {
+            .returned(.subscribe(topicFilter: "a", .accepted(messageID: messageID)), Outcome())
+        }
+        talk.given(.subscribe(Subscription("a")))
+        talk.given(asked(1))
+        #expect(talk.given(answer(1, ["unspecified error"])).contains { if case .report = $0 { true } else { false } })
+        for (messageID, delay) in [(2, 10), (3, 20), (4, 40), (5, 80), (6, 160), (7, 320), (8, 320)] as [(Int32, Int64)]
+        {
+            talk.wait(.seconds(delay) - .milliseconds(1))
+            #expect(!talk.given(.timerFired).contains(.subscribe(Subscription("a"))))
+            talk.wait(.milliseconds(1))
+            #expect(talk.given(.timerFired).contains(.subscribe(Subscription("a"))))
+            talk.given(asked(messageID))
+            // Only the first refusal is reported.
+            let effects = talk.given(answer(messageID, messageID == 8 ? [] : ["unspecified error"]))
+            let reports = effects.filter { if case .report = $0 { true } else { false } }
+            #expect(reports == (messageID == 8 ? [.report(.subscribed(topicFilter: "a"))] : []))
+        }
+        talk.wait(.seconds(1000))
+        #expect(!talk.given(.timerFired).contains(.subscribe(Subscription("a"))))
+    }
+
+    @Test("a refused subscription that is not wanted any more is not asked for again")
+    func unwantedSubscription() {
+        var talk = Self.connected()
+        talk.given(.subscribe(Subscription("a")))
+        talk.given(.returned(.subscribe(topicFilter: "a", .accepted(messageID: 1)), Outcome()))
+        talk.given(.returned(.serve, Outcome(events: [.subscribed(messageID: 1, refusals: ["not authorized"])])))
+        talk.given(.unsubscribe("a"))
+        talk.wait(.seconds(10))
+        #expect(!talk.given(.timerFired).contains(.subscribe(Subscription("a"))))
     }
 
     @Test("without a connection a subscription fails, and there is nothing to unsubscribe")

@@ -57,22 +57,26 @@ def wait(what, is_true, limit=60):
 class House:
     """A directory, a broker, and the messages that were received from it."""
 
-    def __init__(self):
+    def __init__(self, *options):
+        """`options` are those of the subscriber, by default of one that speaks MQTT 5."""
         self.directory = tempfile.mkdtemp(prefix="tryck-engines-")
         self.port = free_port()
         self.programs = []
         self.heard = []
         self.listeners = []
+        self.start_broker()
+        wait("the broker", self.is_broker_up)
+        subscriber = self.start(
+            ["/usr/bin/mosquitto_sub", *(options or ("-V", "5")), "-p", str(self.port), "-q", "1", "-F", "%r %t %p"]
+            + [part for topic in ("lamp/#", "engines/#", "+/bridge/event", f"{SITE}/#") for part in ("-t", topic)],
+            stdout=subprocess.PIPE)
+        threading.Thread(target=self.listen, args=(subscriber,), daemon=True).start()
+
+    def start_broker(self):
         with open(self.path("mosquitto.conf"), "w") as file:
             file.write(f"listener {self.port} 127.0.0.1\nallow_anonymous true\npersistence false\n")
             file.write("max_queued_messages 0\nset_tcp_nodelay true\n")
         self.start(["/usr/sbin/mosquitto", "-c", self.path("mosquitto.conf")], stderr=subprocess.DEVNULL)
-        wait("the broker", self.is_broker_up)
-        subscriber = self.start(
-            ["/usr/bin/mosquitto_sub", "-V", "5", "-p", str(self.port), "-q", "1", "-F", "%r %t %p"]
-            + [part for topic in ("lamp/#", "engines/#", "+/bridge/event", f"{SITE}/#") for part in ("-t", topic)],
-            stdout=subprocess.PIPE)
-        threading.Thread(target=self.listen, args=(subscriber,), daemon=True).start()
 
     def path(self, name):
         return os.path.join(self.directory, name)
@@ -177,7 +181,7 @@ class Site:
 
 
 class Engine:
-    def __init__(self, house, name, daemon, ids):
+    def __init__(self, house, name, daemon, ids, rules=RULES):
         self.house, self.name, self.daemon = house, name, daemon
         os.makedirs(house.path(f"{name}/rules"))
         os.makedirs(house.path(f"{name}/programs"))
@@ -186,7 +190,7 @@ class Engine:
                 f"  b{button}: {{address: \"{':'.join(button[at:at + 2] for at in range(0, 12, 2)).upper()}\"}}"
                 for button in ids
             ]
-            rules = RULES.replace("PROGRAMS", house.path(f"{name}/programs"))
+            rules = rules.replace("PROGRAMS", house.path(f"{name}/programs"))
             file.write(rules.replace("BUTTONS", "\n".join(buttons)))
         with open(house.path(f"{name}/tryck.yaml"), "w") as file:
             file.write(

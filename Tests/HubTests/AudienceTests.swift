@@ -165,7 +165,7 @@ struct AudienceTests {
         house.take(.wallClock(UTCTime(milliseconds: 1_795_000_000_000) + .seconds(15 * 86_400)))
         let third = house.recordsFact(ofBattery: 2990)
         #expect(third)
-        #expect(house.shown?["battery_weeks"]?["mv"] == [3012, .null, 2990])
+        #expect(house.shown?["battery_weeks"]?["mv"] == [3012, .null, .null, 2990])
         #expect(house.shown?["battery_weeks"]?["since"] == "2026-11-12T00:00:00.000Z")
     }
 
