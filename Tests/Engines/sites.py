@@ -36,7 +36,7 @@ class RealSite:
         with open(house.path("site/tryck.yaml"), "w") as file:
             file.write(
                 "bluetooth: {transport: \"simulated:simulator.yaml\"}\nmqtt: {broker: none}\n"
-                f"uplink: {{broker: \"mqtt://127.0.0.1:{house.port}\", topic: {SITE}}}\n")
+                f"uplink: {{broker: \"mqtt://{house.address}:{house.port}\", topic: {SITE}}}\n")
         self.program = None
 
     def start(self):

@@ -57,6 +57,8 @@ def wait(what, is_true, limit=60):
 class House:
     """A directory, a broker, and the messages that were received from it."""
 
+    address = "127.0.0.1"
+
     def __init__(self, *options):
         """`options` are those of the subscriber, by default of one that speaks MQTT 5."""
         self.directory = tempfile.mkdtemp(prefix="tryck-engines-")
@@ -195,7 +197,7 @@ class Engine:
         with open(house.path(f"{name}/tryck.yaml"), "w") as file:
             file.write(
                 f"bluetooth: {{transport: none}}\n"
-                f"mqtt: {{broker: \"mqtt://127.0.0.1:{house.port}\", base_topic: {name}}}\n"
+                f"mqtt: {{broker: \"mqtt://{house.address}:{house.port}\", base_topic: {name}}}\n"
                 f"engine: {{name: {name}}}\nsources:\n  - {{mqtt: \"tryck/+\"}}\n")
         self.program = None
 
