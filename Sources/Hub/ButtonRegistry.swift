@@ -10,6 +10,9 @@ struct ButtonRegistry: Sendable {
     private var records: [ButtonID: ButtonRecord] = [:] { didSet { hasChanged = true } }
     /// True if a record was written since `takeHasChanged`.
     private var hasChanged = false
+    /// The number of buttons in the state `ready`. It is kept, because an engine with a thousand sites says it for each button
+    /// that a site has.
+    private(set) var readyCount = 0
 
     init(_ stored: [StoredButton]) {
         for button in stored { records[button.id] = ButtonRecord(button) }
@@ -60,7 +63,7 @@ struct ButtonRegistry: Sendable {
 
     /// Adds a button, or replaces everything that is known of it.
     mutating func add(_ stored: StoredButton) -> ButtonChange {
-        records[stored.id] = ButtonRecord(stored)
+        if records.updateValue(ButtonRecord(stored), forKey: stored.id)?.state == .ready { readyCount -= 1 }
         return ButtonChange(
             button: stored.id, fact: .pairing, changes: [.putButton(stored)], isSynced: true)
     }
@@ -68,6 +71,7 @@ struct ButtonRegistry: Sendable {
     /// - Parameter label: the name of the button for users.
     mutating func remove(_ button: ButtonID, _ departure: Departure, label: String) -> ButtonChange? {
         guard let record = records.removeValue(forKey: button) else { return nil }
+        if record.state == .ready { readyCount -= 1 }
         return ButtonChange(
             button: button, fact: .removal(departure, label: label, record), changes: [.removeButton(button)],
             isSynced: true)
@@ -113,6 +117,7 @@ struct ButtonRegistry: Sendable {
     mutating func stateReported(_ button: ButtonID, _ state: ButtonState, at now: Instant) -> ButtonChange {
         let before = records[button]?.state
         records[button]?.state = state
+        if let before { readyCount += (state == .ready ? 1 : 0) - (before == .ready ? 1 : 0) }
         if (before == .ready) != (state == .ready) { records[button]?.progress.wasSeen(at: now) }
         return ButtonChange(button: button, fact: .state(state, before: before))
     }
@@ -346,6 +351,9 @@ struct ButtonRegistry: Sendable {
         /// The invariants that the records violate between two inputs; empty unless this type has a bug.
         func problems() -> [String] {
             var problems: [String] = []
+            if readyCount != records.values.count(where: { $0.state == .ready }) {
+                problems.append("\(readyCount) buttons are counted as ready, and others are")
+            }
             for (button, record) in records {
                 if record.identity.id != button { problems.append("the record of \(button) is that of another button") }
                 if record.acknowledgedSequence > record.sequence.value {

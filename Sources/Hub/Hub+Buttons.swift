@@ -152,7 +152,7 @@ extension Hub {
     }
 
     /// The number of known buttons, and of those that are ready.
-    var buttonCounts: (known: Int, ready: Int) { (buttons.count, buttons.values.count { $0.state == .ready }) }
+    var buttonCounts: (known: Int, ready: Int) { (buttons.count, buttons.readyCount) }
 
     // MARK: Buttons that come and go
 
