@@ -108,6 +108,18 @@ struct FactTests {
         #expect(
             talk.tell(.given(.recognised(stranger)))[1].hasPrefix("2 says \(String(repeating: "9", count: 32)) "))
     }
+
+    @Test("a button that no rule declares, and whose uuid is not known, is called by its id")
+    func remoteButton() throws {
+        var talk = House.talk(
+            .on(.rotate(.clockwise, collect: .milliseconds(100)), of: .any, do: try .tell("{{ trigger.button }}")))
+        var identity = try #require(House.identities.last)
+        identity.uuid = ""
+        talk.given(.buttonsChanged([identity]))
+        let turned = RecognisedEvent(
+            button: House.stranger, kind: .rotation(steps: 1, collect: .milliseconds(100)), at: talk.now)
+        #expect(talk.tell(.given(.recognised(turned)))[1] == "1 says 80e4da000009")
+    }
 }
 
 @Suite("Repeating while a button is held")

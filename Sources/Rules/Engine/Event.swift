@@ -68,7 +68,8 @@ extension RuleEngine {
             facts.serial = entry.identity.serial
             facts.nickname = entry.identity.nickname
         }
-        facts.button = declaredName(of: button) ?? facts.uuid
+        // A site does not send the uuids of its buttons, and a flicd may not know them.
+        facts.button = declaredName(of: button) ?? (facts.uuid.isEmpty ? button.description : facts.uuid)
         return facts
     }
 }
