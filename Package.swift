@@ -105,8 +105,8 @@ let package = Package(
 
         // Edges
         .target(name: "CLinux"),
-        // Only its headers (Debian: libcurl4-openssl-dev); the library is opened at run time.
-        .target(name: "CCurl"),
+        // Only libcurl's headers (Debian: libcurl4-openssl-dev); the library is opened at run time.
+        .target(name: "CCurl", linkerSettings: [.linkedLibrary("ssl"), .linkedLibrary("crypto")]),
         // Only its headers (Debian: libsystemd-dev); the library is opened at run time.
         .target(name: "CSystemBus"),
         // Debian: libmosquitto-dev, libssl-dev.
@@ -263,9 +263,10 @@ let package = Package(
         tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
         tests("PlatformTests", "Platform", "Reactor", "ReactorTestSupport", "DiskTestSupport"),
         tests(
-            "EdgesTests", "Edges", "Radios", "Platform", "ControlClient", "CMosquitto", "BluetoothHost",
-            "FlicdProtocol", "Hub",
-            "MQTTTopics", "Rules", "Reactor", "ReactorTestSupport", "DiskTestSupport", "CLinux", "CDisk", "Expressions",
+            "EdgesTests", "Edges", "Radios", "Platform", "ControlClient", "CCurl", "CMosquitto",
+            "BluetoothHost", "FlicdProtocol", "Hub",
+            "MQTTTopics", "Gestures", "Rules", "Reactor", "ReactorTestSupport", "DiskTestSupport", "CLinux", "CDisk",
+            "Expressions",
             "Bytes",
             "JSON", "ButtonModel", "Feed", .product(name: "Logging", package: "swift-log")),
         tests("SetupTests", "Setup", "Platform", "Hub", "Rules", "Bytes", "ButtonModel", "DiskTestSupport"),

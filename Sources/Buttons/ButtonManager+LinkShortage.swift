@@ -17,6 +17,8 @@ struct LinkShortage: Hashable, Sendable {
     /// `shortAutoDisconnectTime`.
     var radiosInTurns: Set<RadioID> = []
     var waitingForTurn: Set<ButtonID> = []
+    /// How often presses found no free link.
+    var crowding: [RadioID: Crowding] = [:]
     var reported: Set<ButtonID> = []
 }
 
@@ -47,6 +49,7 @@ extension ButtonManager {
 
     mutating func limitReached(_ count: Int, on radio: RadioID, at now: Instant) {
         linkShortage.limits[radio] = count
+        linkShortage.crowding[radio, default: Crowding()].becameFull(at: now)
         deadlines.cancel(.limitCheck(radio))
         capacityChanged(of: radio) { $0.linkLimit = count }
         freeLink(on: radio, at: now)
@@ -62,6 +65,7 @@ extension ButtonManager {
         defer { linkCountChanged(on: radio, at: now) }
         guard capacity(of: radio).linkLimit != nil else { return }
         capacityChanged(of: radio) { $0.linkLimit = nil }
+        linkShortage.crowding[radio]?.becameFree(at: now)
         deadlines.cancel(.freeLink(radio))
     }
 

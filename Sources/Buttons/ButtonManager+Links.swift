@@ -184,6 +184,9 @@ extension ButtonManager {
             case .events(let events, let cursor, let needsAcknowledgement):
                 links[id]?.lastActivity = now
                 delivered[button] = cursor
+                for event in events where event.step == .down {
+                    linkShortage.crowding[id.radio, default: Crowding()].pressed(button, age: event.age, at: now)
+                }
                 effects.append(.events(button, events, cursor, needsAcknowledgement: needsAcknowledgement))
             case .moved(let movements):
                 links[id]?.lastActivity = now

@@ -263,6 +263,10 @@ package struct ButtonManager: Sendable {
     }
     /// How often a radio heard buttons in the last full minute; `nil` with one adapter.
     package func heardPerMinute(by radio: RadioID, at now: Instant) -> Int? { radios.heardPerMinute(radio, at: now) }
+    /// The presses of the last day on a radio.
+    package func crowding(of radio: RadioID, at now: Instant) -> Crowding.Day {
+        linkShortage.crowding[radio]?.day(at: now) ?? Crowding.Day()
+    }
     /// When the search that a user started ends; `nil` if there is none.
     package var searchEnd: Instant? { !isSearching ? nil : deadlines.deadline(of: .searchEnds) }
 

@@ -1,7 +1,14 @@
+#define _GNU_SOURCE
 #include "CCurl.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <openssl/ssl.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/types.h>
 
 #define FUNCTIONS(X) \
 	X(global_init) X(easy_init) X(easy_pause) X(easy_cleanup) X(easy_setopt) X(easy_getinfo) X(easy_strerror) \
@@ -17,10 +24,14 @@ static struct {
 /* Debian's names of the OpenSSL build (package libcurl4) and of the GnuTLS build, on which git depends. */
 static const char *const libraries[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
 
+/* True if libcurl uses the libssl with which this program is linked, so that our authorities are of its type. */
+static bool is_ours;
+
 static const char *load(void)
 {
 	static char failure[256];
 	void *library = NULL;
+	const char *tls;
 	size_t i;
 
 	for (i = 0; !library && i < sizeof libraries / sizeof *libraries; i++)
@@ -35,28 +46,103 @@ static const char *load(void)
 	FUNCTIONS(RESOLVE)
 	if (curl.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
 		return "libcurl cannot be initialised";
+	tls = curl.version_info(CURLVERSION_NOW)->ssl_version;
+	is_ours = tls && strncmp(tls, "OpenSSL/", 8) == 0
+		&& dlsym(library, "SSL_CTX_set1_cert_store") == dlsym(RTLD_DEFAULT, "SSL_CTX_set1_cert_store");
 	return NULL;
 }
 
 const char *ccurl_open(void)
 {
-	static int is_loaded;
-	static const char *failure;
+	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	static bool is_loaded;
+	const char *failure = NULL;
 
-	if (!is_loaded) {
-		failure = load();
-		/* After a failure, the next call tries again, because libcurl may be installed meanwhile. */
-		is_loaded = failure == NULL;
-	}
+	pthread_mutex_lock(&mutex);
+	/* After a failure, the next call tries again, because libcurl may be installed meanwhile. */
+	if (!is_loaded)
+		is_loaded = (failure = load()) == NULL;
+	pthread_mutex_unlock(&mutex);
 	return failure;
 }
 
-bool ccurl_has_authorities(void)
+// MARK: Received octets
+
+/* The octets that libcurl may still receive before its call returns; NULL while this thread calls no function of libcurl. */
+static __thread size_t *receivable;
+
+/* The dynamic linker resolves libcurl's calls to this function, because the program is searched before the C library. */
+__attribute__((visibility("default"), used)) ssize_t recv(int socket, void *octets, size_t count, int flags)
+{
+	size_t *left = receivable;
+	ssize_t result;
+
+	if (left && *left == 0) {
+		errno = EAGAIN;
+		return -1;
+	}
+	/* This is what the C library's recv does. */
+	result = recvfrom(socket, octets, left && *left < count ? *left : count, flags, NULL, NULL);
+	if (left && result > 0)
+		*left -= (size_t)result;
+	return result;
+}
+
+#define RECEIVING_AT_MOST(octets, call) \
+	({ \
+		size_t left = (octets); \
+		receivable = &left; \
+		__typeof__(call) code = (call); \
+		receivable = NULL; \
+		code; \
+	})
+
+// MARK: Authorities
+
+const char *ccurl_authorities(void)
 {
 	const curl_version_info_data *version = curl.version_info(CURLVERSION_NOW);
 
-	return version->age >= CURLVERSION_SEVENTH && version->cainfo;
+	return version->age >= CURLVERSION_SEVENTH ? version->cainfo : NULL;
 }
+
+bool ccurl_takes_authorities(void) { return is_ours; }
+
+void *ccurl_read_authorities(const char *path)
+{
+	X509_STORE *store = X509_STORE_new();
+
+	if (!store || X509_STORE_load_file(store, path) != 1) {
+		X509_STORE_free(store);
+		return NULL;
+	}
+	/* libcurl sets these flags for the authorities that it reads itself. */
+	X509_STORE_set_flags(store, X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_PARTIAL_CHAIN);
+	return store;
+}
+
+void ccurl_free_authorities(void *authorities) { X509_STORE_free(authorities); }
+
+static CURLcode use_authorities(CURL *easy, void *context, void *authorities)
+{
+	(void)easy;
+	SSL_CTX_set1_cert_store(context, authorities);
+	return CURLE_OK;
+}
+
+CURLcode ccurl_set_authorities(CURL *easy, void *authorities)
+{
+	/* Without its own files, libcurl would verify with an empty list until the function has replaced it. */
+	CURLcode code = curl.easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, use_authorities);
+
+	if (code == CURLE_OK)
+		code = curl.easy_setopt(easy, CURLOPT_SSL_CTX_DATA, authorities);
+	if (code == CURLE_OK)
+		code = curl.easy_setopt(easy, CURLOPT_CAINFO, NULL);
+	return code != CURLE_OK ? code : curl.easy_setopt(easy, CURLOPT_CAPATH, NULL);
+}
+
+// MARK: Transfers
 
 const char *ccurl_describe(CURLcode code) { return curl.easy_strerror(code); }
 
@@ -92,7 +178,10 @@ CURLcode ccurl_set_header_writer(CURL *easy, curl_write_callback writer, void *c
 	return code != CURLE_OK ? code : curl.easy_setopt(easy, CURLOPT_HEADERDATA, context);
 }
 
-CURLcode ccurl_unpause(CURL *easy) { return curl.easy_pause(easy, CURLPAUSE_CONT); }
+CURLcode ccurl_unpause(CURL *easy)
+{
+	return RECEIVING_AT_MOST(CCURL_OCTETS_PER_CALL, curl.easy_pause(easy, CURLPAUSE_CONT));
+}
 
 long ccurl_status(CURL *easy)
 {
@@ -130,11 +219,18 @@ CURLM *ccurl_multi(curl_socket_callback on_socket, curl_multi_timer_callback on_
 	return multi;
 }
 
-void ccurl_multi_cleanup(CURLM *multi) { curl.multi_cleanup(multi); }
+/* Before libcurl closes an encrypted connection, it reads what has arrived. This could be very much, and it ignores it. */
+void ccurl_multi_cleanup(CURLM *multi) { (void)RECEIVING_AT_MOST(0, curl.multi_cleanup(multi)); }
 
-CURLMcode ccurl_add(CURLM *multi, CURL *easy) { return curl.multi_add_handle(multi, easy); }
+CURLMcode ccurl_add(CURLM *multi, CURL *easy)
+{
+	return RECEIVING_AT_MOST(CCURL_OCTETS_PER_CALL, curl.multi_add_handle(multi, easy));
+}
 
-CURLMcode ccurl_remove(CURLM *multi, CURL *easy) { return curl.multi_remove_handle(multi, easy); }
+CURLMcode ccurl_remove(CURLM *multi, CURL *easy)
+{
+	return RECEIVING_AT_MOST(0, curl.multi_remove_handle(multi, easy));
+}
 
 CURLMcode ccurl_act(CURLM *multi, curl_socket_t socket)
 {
@@ -142,7 +238,7 @@ CURLMcode ccurl_act(CURLM *multi, curl_socket_t socket)
 
 	/* With an event mask of 0, libcurl polls the socket itself. Passing on an error that epoll reports would end the
 	   transfer before its last octets are read. */
-	return curl.multi_socket_action(multi, socket, 0, &running);
+	return RECEIVING_AT_MOST(CCURL_OCTETS_PER_CALL, curl.multi_socket_action(multi, socket, 0, &running));
 }
 
 CURL *ccurl_next_done(CURLM *multi, CURLcode *result)

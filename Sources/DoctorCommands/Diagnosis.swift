@@ -143,6 +143,7 @@ struct Diagnosis: Hashable, Sendable {
     /// A finding about whether Tryck uses the adapter exclusively or shares it with BlueZ, and when the other way would
     /// be better.
     private var sharing: Finding? {
+        if let full { return full }
         guard seen.usesAdapter else { return nil }
         if let foreignLink { return foreignLink }
         if let crowded { return crowded }
@@ -219,6 +220,27 @@ struct Diagnosis: Hashable, Sendable {
                 of the others come late, write the number in tryck.yaml, so that buttons take turns: \
                 bluetooth: {max_connections: \(links)}
                 """, mend: "tryck buttons")
+        }
+        return nil
+    }
+
+    /// A radio at which more than 1 % of the presses of the last day found all links in use.
+    private var full: Finding? {
+        let radios = status?["radios"]?.arrayValue ?? []
+        for entry in status?["crowded"]?.arrayValue ?? [] {
+            let (presses, late) = (entry["presses"]?.integerValue ?? 0, entry["late"]?.integerValue ?? 0)
+            guard late > 0, late > presses / 100 else { continue }
+            let (radio, button) = (entry.text("radio").visible, entry.text("button").visible)
+            let advice =
+                radios.count > 1
+                ? "move \(button), which had most of them, or another radio, so that another radio hears it better"
+                : "add a second adapter, or an ESPHome proxy near \(button), which had most of them"
+            return .warning(
+                .sharing,
+                """
+                \(late) of the \(Quantity.count(presses, "press", "presses")) of the last day found all links of \(radio) in use, and \
+                came late: \(advice)
+                """, mend: "tryck radios")
         }
         return nil
     }

@@ -13,7 +13,8 @@ package import Rules
 /// Certificates are always verified. A proxy is taken from the environment variables, as in other programs.
 ///
 /// The work per turn of the loop is limited: libcurl reads a small buffer whenever a socket is ready, and a transfer
-/// that has used its share of the turn pauses until the next, as does the whole edge.
+/// that has used its share of the turn pauses until the next, as does the whole edge. libcurl is loaded, and authorities
+/// are read, on a helper thread. Requests wait for both.
 ///
 /// `ended` is called once for each `start`, on a later turn of the loop and never during a call.
 @ReactorActor
@@ -52,9 +53,16 @@ package final class HTTPEdge {
         }
     }
 
+    /// The time after which the authorities are read again, in nanoseconds.
+    private nonisolated static let authoritiesLifetime: Int64 = 24 * 3_600_000_000_000
+
     private let loop: EventLoop
-    private let authorities: String?
+    private let authoritiesFile: String?
+    private let open: @Sendable () -> String?
     private var client: HTTPClient?
+    private var authorities = HTTPAuthorities.notNeeded
+    private var authoritiesReadAt: Int64 = 0
+    private var isPreparing = false
     private var jobs: [UInt64: Job] = [:]
     /// The `jobs` that have not begun, in order.
     private var waiting: [UInt64] = []
@@ -70,10 +78,16 @@ package final class HTTPEdge {
     private var paused: [UnsafeMutableRawPointer] = []
     private lazy var resumeTimer = loop.timer { [weak self] in self?.resumePaused() }
 
-    /// - Parameter authorities: a file of certificates that are trusted instead of the system's.
-    package init(loop: EventLoop, authorities: String? = nil) {
+    /// - Parameters:
+    ///   - authorities: a file of certificates that are trusted instead of the system's.
+    ///   - open: loads libcurl, on a helper thread; returns the reason if it cannot.
+    package init(
+        loop: EventLoop, authorities: String? = nil,
+        open: @escaping @Sendable () -> String? = { HTTPPreparation.openLibrary() }
+    ) {
         self.loop = loop
-        self.authorities = authorities
+        authoritiesFile = authorities
+        self.open = open
     }
 
     /// - Parameters:
@@ -84,7 +98,7 @@ package final class HTTPEdge {
         let job = Job(request, timeout, ended)
         jobs[id] = job
         guard allEnded == nil else { return end(id, .failed("the daemon is stopping")) }
-        guard waiting.count < Self.maximumWaiting else {
+        guard running.count + waiting.count < Self.maximumRunning + Self.maximumWaiting else {
             return end(id, .failed("\(Self.maximumWaiting) requests are already waiting"))
         }
         job.timer = loop.timer { [weak self] in self?.end(id, .failed("there was no answer within \(timeout)")) }
@@ -110,20 +124,65 @@ package final class HTTPEdge {
     // MARK: One request
 
     private func beginWaiting() {
-        while running.count < Self.maximumRunning, !waiting.isEmpty {
-            let id = waiting.removeFirst()
-            guard let job = jobs[id] else { continue }
-            job.began = loop.nanosecondsSinceBoot
-            transfer(id, job)
+        while running.count < Self.maximumRunning, let id = waiting.first {
+            guard let job = jobs[id] else {
+                waiting.removeFirst()
+                continue
+            }
+            if job.began == nil { job.began = loop.nanosecondsSinceBoot }
+            guard let client = client(for: job.request) else { break }
+            waiting.removeFirst()
+            transfer(id, job, client)
         }
         handleCallbackRequests()
     }
 
-    private func transfer(_ id: UInt64, _ job: Job) {
+    /// - Returns: `nil` if the request has to wait for libcurl or for the authorities.
+    private func client(for request: HTTPAction) -> HTTPClient? {
+        guard request.usesTLS else {
+            if client == nil { prepare(withAuthorities: false) }
+            return client
+        }
+        if case .notNeeded = authorities {
+            prepare(withAuthorities: true)
+            return nil
+        }
+        if loop.nanosecondsSinceBoot - authoritiesReadAt > Self.authoritiesLifetime { prepare(withAuthorities: true) }
+        return client
+    }
+
+    private func prepare(withAuthorities: Bool) {
+        guard !isPreparing else { return }
+        isPreparing = true
+        loop.offload { [open, authoritiesFile] in
+            Result { () throws(HTTPTransfer.Failure) in
+                try HTTPPreparation(open: open, file: authoritiesFile, withAuthorities: withAuthorities)
+            }
+        } then: { [weak self] in
+            self?.prepared($0, withAuthorities: withAuthorities)
+        }
+    }
+
+    private func prepared(_ result: Result<HTTPPreparation, HTTPTransfer.Failure>, withAuthorities: Bool) {
+        isPreparing = false
         do throws(HTTPTransfer.Failure) {
+            let preparation = try result.get()
             if client == nil { client = try HTTPClient() }
-            guard let client else { return }
-            let transfer = try HTTPTransfer(job.request, authorities: authorities, client)
+            if withAuthorities { authorities = preparation.authorities }
+        } catch {
+            // The next request tries again. A request without TLS does not need the authorities.
+            for id in waiting where !withAuthorities || jobs[id]?.request.usesTLS == true {
+                end(id, .failed(error.sentence))
+            }
+        }
+        if withAuthorities { authoritiesReadAt = loop.nanosecondsSinceBoot }
+        beginWaiting()
+    }
+
+    private func transfer(_ id: UInt64, _ job: Job, _ client: HTTPClient) {
+        do throws(HTTPTransfer.Failure) {
+            let authorities = job.request.usesTLS ? authorities : .notNeeded
+            let transfer = try HTTPTransfer(job.request, authorities, client)
             job.transfer = transfer
             running[transfer.easy] = id
         } catch {
@@ -135,7 +194,7 @@ package final class HTTPEdge {
         guard let job = jobs[id], !job.hasEnded else { return }
         job.hasEnded = true
         job.timer?.cancel()
-        if job.began == nil { waiting.removeAll { $0 == id } }
+        waiting.removeAll { $0 == id }
         let body = drop(job)
         let now = loop.nanosecondsSinceBoot
         let result = HTTPResult(
@@ -175,7 +234,8 @@ package final class HTTPEdge {
             }
             _ = drop(job)
             job.request = request
-            self.transfer(id, job)
+            waiting.insert(id, at: 0)
+            beginWaiting()
         }
     }
 
@@ -249,4 +309,9 @@ package final class HTTPEdge {
             }
         }
     }
+}
+
+extension HTTPAction {
+    /// True if libcurl will use TLS.
+    fileprivate var usesTLS: Bool { url.prefix(6).lowercased() == "https:" }
 }

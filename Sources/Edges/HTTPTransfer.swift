@@ -29,8 +29,8 @@ final class HTTPClient {
     let callbackRequests = CallbackRequests()
     let multi: UnsafeMutableRawPointer
 
+    /// libcurl must have been opened.
     init() throws(HTTPTransfer.Failure) {
-        if let reason = ccurl_open() { throw HTTPTransfer.Failure(sentence: String(cString: reason)) }
         let multi = ccurl_multi(
             { _, socket, wants, context, _ in
                 guard let context else { return 0 }
@@ -141,18 +141,20 @@ final class HTTPTransfer {
 
     let easy: UnsafeMutableRawPointer
     private let client: HTTPClient
+    private let authorities: HTTPAuthorities
     private let received: Received
     private var headers: UnsafeMutablePointer<curl_slist>?
     private var isOpen = true
 
     /// Starts the transfer.
-    init(_ request: HTTPAction, authorities: String?, _ client: HTTPClient) throws(Failure) {
+    init(_ request: HTTPAction, _ authorities: HTTPAuthorities, _ client: HTTPClient) throws(Failure) {
         guard let easy = ccurl_easy() else { throw Failure(sentence: "there is no memory for a request") }
         self.easy = easy
         self.client = client
+        self.authorities = authorities
         received = Received(client.callbackRequests, easy)
         do throws(Failure) {
-            try setUp(request, authorities)
+            try setUp(request)
             guard ccurl_add(client.multi, easy) == CURLM_OK else {
                 throw Failure(sentence: "there is no memory for a request")
             }
@@ -195,7 +197,7 @@ final class HTTPTransfer {
 
     // MARK: Options
 
-    private func setUp(_ request: HTTPAction, _ authorities: String?) throws(Failure) {
+    private func setUp(_ request: HTTPAction) throws(Failure) {
         guard request.url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
             throw Failure(sentence: "its URL contains a blank or a control character")
         }
@@ -206,10 +208,7 @@ final class HTTPTransfer {
         try set(CURLOPT_FOLLOWLOCATION, 0)
         try set(CURLOPT_SSL_VERIFYPEER, 1)
         try set(CURLOPT_SSL_VERIFYHOST, 2)
-        if let authorities { try set(CURLOPT_CAINFO, authorities) }
-        // libcurl keeps the authorities that it has read for a day, but only without a directory of them. Reading Debian's 140
-        // authorities takes 50 ms.
-        if authorities != nil || ccurl_has_authorities() { try check(ccurl_set_pointer(easy, CURLOPT_CAPATH, nil)) }
+        try setAuthorities()
         // The event loop handles all signals.
         try set(CURLOPT_NOSIGNAL, 1)
         // Without it, closing a transfer waits for the resolver's thread.
@@ -240,6 +239,17 @@ final class HTTPTransfer {
                     return Unmanaged<Received>.fromOpaque(context).takeUnretainedValue()
                         .takeHeader(UnsafeRawBufferPointer(start: octets, count: size * count))
                 }, Unmanaged.passUnretained(received).toOpaque()))
+    }
+
+    private func setAuthorities() throws(Failure) {
+        switch authorities {
+        case .notNeeded, .unknown: break
+        case .file(let path):
+            try set(CURLOPT_CAINFO, path)
+            // libcurl keeps the authorities that it has read for a day, but only without a directory of them.
+            try check(ccurl_set_pointer(easy, CURLOPT_CAPATH, nil))
+        case .read(let list): try check(ccurl_set_authorities(easy, list.pointer))
+        }
     }
 
     private func setMethod(of request: HTTPAction) throws(Failure) {

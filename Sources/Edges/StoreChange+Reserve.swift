@@ -7,7 +7,7 @@ import Rules
 // The encoding of changes in a `Reserve`: JSON arrays that begin with the kind of the change.
 extension StoreChange {
     private enum ReserveKind: String {
-        case progress, battery, percentage, started, ended, variable, cycle, enabled, cooldown, waiting, reset
+        case progress, battery, percentage, started, ended, variable, cycle, enabled, cooldown, waiting, kept, reset
         case put, remove, settings
         case publishWatermark = "heard"
         case feed
@@ -16,6 +16,7 @@ extension StoreChange {
         var elementCount: Int {
             switch self {
             case .progress: 8
+            case .kept: 4
             case .battery, .percentage: 5
             case .started: 6
             case .publishWatermark, .variable, .cycle, .enabled, .waiting, .reset, .settings, .feed: 3
@@ -45,6 +46,8 @@ extension StoreChange {
         case .rules(.cooldown(let cooldown)): Self.array(.cooldown, cooldown.stored)
         case .rules(.waiting(let run, let waiting)):
             Self.array(.waiting, .integer(Int64(clamping: run.rawValue)), waiting?.stored ?? .null)
+        case .rules(.kept(let rule, let button, let event)):
+            Self.array(.kept, .string(rule), .string(button.description), event?.stored ?? .null)
         case .rules(.daily(let key, let time)):
             Self.array(.reset, .string(key), time.map { .integer($0.milliseconds) } ?? .null)
         case .putButton(let button): Self.array(.put, button.kept)
@@ -132,6 +135,11 @@ extension StoreChange {
         case .waiting:
             guard let run = values[1].runNumber, let waiting = value(2, { WaitingRun(stored: $0) }) else { return nil }
             self = .rules(.waiting(RunID(rawValue: run), waiting))
+        case .kept:
+            guard let rule = values[1].stringValue, let button = values[2].buttonID,
+                let event = value(3, { KeptEvent(stored: $0) })
+            else { return nil }
+            self = .rules(.kept(rule: rule, button, event))
         case .reset:
             guard let variable = values[1].stringValue, let time = value(2, \.integerValue) else { return nil }
             self = .rules(.daily(variable, time.map { UTCTime(milliseconds: $0) }))

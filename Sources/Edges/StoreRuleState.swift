@@ -7,7 +7,7 @@ package import Rules
 // The stored state of rules: a row for each value, with a kind, a key, and the value as JSON.
 extension Database {
     private enum Kind: String {
-        case variable, cycle, enabled, cooldown, waiting, reset
+        case variable, cycle, enabled, cooldown, waiting, kept, reset
     }
 
     private static let selectRuleState = """
@@ -64,6 +64,7 @@ extension Database {
             return nil
         }
         state.waitingRuns.sort { $0.run < $1.run }
+        state.keptEvents.sort(by: KeptEvent.comesFirst)
         return state
     }
 
@@ -84,6 +85,9 @@ extension Database {
         case .waiting:
             guard let run = WaitingRun(stored: value) else { return false }
             state.waitingRuns.append(run)
+        case .kept:
+            guard let event = KeptEvent(stored: value) else { return false }
+            state.keptEvents.append(event)
         case .reset:
             guard let milliseconds = value.integerValue else { return false }
             state.dailyTimes[key] = UTCTime(milliseconds: milliseconds)
@@ -98,6 +102,7 @@ extension Database {
         case .enabled(let rule, let override): try put(.enabled, rule, override?.stored)
         case .cooldown(let cooldown): try put(.cooldown, cooldown.key, cooldown.stored)
         case .waiting(let run, let waiting): try put(.waiting, String(run.rawValue), waiting?.stored)
+        case .kept(let rule, let button, let event): try put(.kept, "\(rule)/\(button)", event?.stored)
         case .daily(let key, let time): try put(.reset, key, time.map { .integer($0.milliseconds) })
         }
     }

@@ -62,6 +62,7 @@ extension StoreChange {
         case enabled(String)
         case cooldown(String, ButtonID?)
         case waiting(RunID)
+        case kept(String, ButtonID)
         case reset(String)
         case feed(String)
 
@@ -89,6 +90,7 @@ extension StoreChange {
         case .rules(.enabled(let rule, _)): .enabled(rule)
         case .rules(.cooldown(let cooldown)): .cooldown(cooldown.rule, cooldown.button)
         case .rules(.waiting(let run, _)): .waiting(run)
+        case .rules(.kept(let rule, let button, _)): .kept(rule, button)
         case .rules(.daily(let key, _)): .reset(key)
         case .battery(let id, _, _, _), .batteryPercentage(let id, _, _, _): .aspect(id, .battery)
         case .settings(let id, _): .aspect(id, .settings)

@@ -203,7 +203,7 @@ struct BrokerQueue: Sendable {
             outbox.lineEnded()
             return .logLine
         }
-        guard let entry = outbox.failed(id, at: now) else { return .message }
+        guard let entry = outbox.failed(id, isConnected: isConnected, at: now) else { return .message }
         return .posted(post(entry, at: now))
     }
 

@@ -39,16 +39,16 @@ extension Hub {
     /// Publishes a message now, or as soon as the broker is back if that is within `timeToLive`.
     ///
     /// - Parameters:
-    ///   - mayRepeat: whether the message does no harm when it arrives twice.
+    ///   - repetition: whether the message is sent again if the connection breaks before the broker has acknowledged it.
     ///   - messageClass: the class of messages whose limits apply.
     mutating func publish(
-        _ message: MQTTMessage, timeToLive: Duration, mayRepeat: Bool = false,
+        _ message: MQTTMessage, timeToLive: Duration, repetition: Outbox.Repetition = .never,
         as messageClass: Outbox.MessageClass = .press,
         for owner: MessageOwner? = nil, at now: Instant
     ) {
         post(
             Outbox.Entry(
-                id: identifiers.messageID(), message: message, deadline: now + timeToLive, mayRepeat: mayRepeat,
+                id: identifiers.messageID(), message: message, deadline: now + timeToLive, repetition: repetition,
                 messageClass: messageClass), for: owner, at: now)
     }
 
@@ -69,7 +69,7 @@ extension Hub {
         for owner: MessageOwner? = nil, at now: Instant
     ) {
         publish(
-            broker.topics.bridgeMessage(type, data), timeToLive: timeToLive, mayRepeat: true, as: messageClass,
+            broker.topics.bridgeMessage(type, data), timeToLive: timeToLive, repetition: .once, as: messageClass,
             for: owner,
             at: now)
     }
@@ -190,11 +190,14 @@ extension Hub {
                     broker.topics.rawMessage(eventName, report), timeToLive: message.timeToLive, for: owner, at: now)
             case .gesture:
                 for part in broker.topics.messages(eventName, report) {
-                    publish(part, timeToLive: message.timeToLive, for: owner, at: now)
+                    publish(
+                        part, timeToLive: message.timeToLive, repetition: message.endsHold ? .often : .never,
+                        for: owner,
+                        at: now)
                 }
             case .stale:
                 publish(
-                    broker.topics.staleMessage(eventName, report), timeToLive: message.timeToLive, mayRepeat: true,
+                    broker.topics.staleMessage(eventName, report), timeToLive: message.timeToLive, repetition: .once,
                     for: owner, at: now)
             }
         }

@@ -105,6 +105,7 @@ extension Hub {
             var eventName: String
             var report: PressReport
             var timeToLive: Duration
+            var endsHold: Bool
         }
     }
 
@@ -153,7 +154,7 @@ extension Hub {
         reports.messages.append(
             Reports.Message(
                 kind: kind, eventName: eventName, report: report,
-                timeToLive: timeToLive))
+                timeToLive: timeToLive, endsHold: recognised.kind == .holdRelease))
     }
 }
 

@@ -128,6 +128,20 @@ extension Hub {
             })
     }
 
+    /// The radios at which presses of the last day found no free link.
+    func describedCrowding(at now: Instant) -> JSONValue {
+        .array(
+            radios.ids.compactMap { id in
+                let day = buttonSource.crowding(of: id, at: now)
+                guard day.late > 0 else { return nil }
+                return [
+                    "radio": .string(radios[id].radio.name), "presses": .integer(Int64(day.presses)),
+                    "late": .integer(Int64(day.late)),
+                    "button": day.button.map { .string(label(of: $0)) } ?? .null,
+                ]
+            })
+    }
+
     /// The name of the radio that has a button, or looks for it; `nil` if none is ready, or the button comes from a flicd.
     func radioName(of button: ButtonID) -> String? {
         guard buttons[button]?.source == nil else { return nil }

@@ -1,5 +1,6 @@
 import ButtonModel
 import Expressions
+import Gestures
 import JSON
 import MQTTTopics
 import Rules
@@ -7,6 +8,9 @@ import Rules
 // Carries out what the rule engine decides.
 extension Hub {
     static let statisticsInterval = Duration.seconds(10)
+    /// How long the message of a rule about the end of a hold waits for the broker at least, so that it survives a restart of the
+    /// broker.
+    static let leastTimeToEndHold = Duration.seconds(60)
 
     mutating func advanceRules(_ input: RuleEngine.Input, at now: Instant) {
         rules.add(input)
@@ -19,12 +23,13 @@ extension Hub {
             let ruleEffects = turn.effects
             let reports = reports(of: ruleEffects, at: now)
             let changes = progressAndDials(of: reports.buttons.sorted())
-            let token = changes.isEmpty ? nil : identifiers.recordToken()
+            // A decision of a timer was recorded as open, and would be made again after a power cut.
+            let decidesKept = changes.isEmpty && ruleEffects.contains(where: \.endsKeptEvent)
+            let token = changes.isEmpty && !decidesKept ? nil : identifiers.recordToken()
             recordTurn(ruleEffects, as: token, with: changes, at: now)
             let lines = act(on: ruleEffects, at: now)
             completeTurn(ruleEffects, reports, lines, after: turn.result, at: now)
-            // A press train that a timer decides was recorded as undecided, and would be decided again after a power cut.
-            if let token, reports.hasPresses { sync(token) }
+            if let token, reports.hasPresses || decidesKept { sync(token) }
         }
     }
 
@@ -48,8 +53,10 @@ extension Hub {
         occurrencesOfAction = []
         for effect in ruleEffects {
             switch effect {
-            case .perform(let step, let action, let rule, _):
-                if feed?.holds(step, action, rule: rule, at: now) != true { perform(step, action, rule: rule, at: now) }
+            case .perform(let step, let action, let rule, let cause):
+                if feed?.holds(step, action, rule: rule, at: now) != true {
+                    perform(step, action, rule: rule, endsHold: feed == nil && cause.endsHold, at: now)
+                }
             case .cancel(let step): cancel(step)
             // A message of a rule may come back on a topic that the same turn subscribes to.
             case .subscribe(let topicNames):
@@ -152,12 +159,24 @@ extension Hub {
 
     // MARK: Steps
 
-    mutating func perform(_ step: ActionID, _ action: Action, rule: String, at now: Instant) {
+    /// - Parameter endsHold: whether the end of a hold caused the action.
+    mutating func perform(
+        _ step: ActionID, _ action: Action, rule: String, endsHold: Bool = false, at now: Instant
+    ) {
         ruleActions?.append(RuleAction(step: step, rule: rule, action: action))
         switch action {
         case .message(.publish(let publish)):
+            var message = MQTTMessage(publish)
+            var timeToLive = publish.maximumAge
+            var repetition = publish.retain && feed == nil ? Outbox.Repetition.once : .never
+            if endsHold {
+                // Only with an acknowledgement is it known whether the end has to be sent again.
+                message.qos = max(message.qos, 1)
+                timeToLive = max(timeToLive, Hub.leastTimeToEndHold)
+                repetition = .often
+            }
             self.publish(
-                MQTTMessage(publish), timeToLive: publish.maximumAge, mayRepeat: publish.retain && feed == nil,
+                message, timeToLive: timeToLive, repetition: repetition,
                 for: .step(step, rule: rule, topicName: publish.topicName), at: now)
         case .external(let external):
             let id = identifiers.jobID()
@@ -261,4 +280,13 @@ extension Hub {
         advanceRules(.actionFinished(step, outcome), at: now)
         return true
     }
+}
+
+extension RuleEngine.Effect {
+    /// True if a stored event with `keep: last` is decided.
+    fileprivate var endsKeptEvent: Bool { if case .store(.kept(_, _, nil)) = self { true } else { false } }
+}
+
+extension RunCause {
+    fileprivate var endsHold: Bool { facts.event == RecognisedEvent.Kind.holdRelease.name }
 }

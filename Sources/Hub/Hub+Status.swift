@@ -50,6 +50,7 @@ extension Hub {
                 "no_space_for": .array(radios.buttonsWithoutLink.sorted().map { .string(label(of: $0)) }),
             ],
             "radios": describedRadios(at: now),
+            "crowded": describedCrowding(at: now),
             "broker": [
                 "url": .string(broker.address), "state": brokerState,
                 "malformed_packets": .integer(broker.malformedPacketCount),

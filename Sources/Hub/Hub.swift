@@ -268,7 +268,7 @@ package struct Hub: Sendable {
         }
         // The runs of an engine are not resumed after a restart, because another engine may have led meanwhile.
         var stored = stored
-        if feed != nil { stored.rules.waitingRuns = [] }
+        if feed != nil { (stored.rules.waitingRuns, stored.rules.keptEvents) = ([], []) }
         self.rules = RuleHost(rules, configuration, stored: stored)
     }
 

@@ -23,8 +23,7 @@ struct Outbox: Hashable, Sendable {
         var message: MQTTMessage
         /// The message is not sent after this time.
         var deadline: Instant
-        /// The message may be sent twice, because it tells a state and nothing acts on it.
-        var mayRepeat = false
+        var repetition = Repetition.never
         var messageClass = MessageClass.press
         /// The message is shown to clients that watch.
         var isShown = true
@@ -44,10 +43,22 @@ struct Outbox: Hashable, Sendable {
     /// The maximum number of octets of `.other` messages in flight. A larger message is sent alone.
     static let maximumOctetsInFlight = 1024 * 1024
 
-    /// How often a message is handed over if it may be repeated. A message that the broker did not acknowledge may have
-    /// arrived, so messages of presses and rules are not repeated: a lamp that is switched twice is worse than a lamp that is
-    /// not switched.
-    static let maximumAttempts = 2
+    /// Whether a message is handed over again if the broker did not acknowledge it. It may have arrived. The raw value is the
+    /// maximum number of attempts.
+    enum Repetition: Int, Hashable, Sendable {
+        /// Messages of presses and rules: a lamp that is switched twice is worse than a lamp that is not switched.
+        case never = 1
+        /// Messages that tell a state, and on which nothing acts.
+        case once = 2
+        /// Ends of holds: a lamp that is told twice to stop is better than a lamp that never stops. The limit is for a broker
+        /// that ends the connection because of the message.
+        case often = 10
+
+        /// A broker that is connected has refused the message, and would do so again and again.
+        fileprivate func attempts(isConnected: Bool) -> Int {
+            isConnected ? min(rawValue, Repetition.once.rawValue) : rawValue
+        }
+    }
 
     private var presses = Queue()
     private var others = Queue()
@@ -150,11 +161,12 @@ struct Outbox: Hashable, Sendable {
 
     /// The message was not published.
     ///
+    /// - Parameter isConnected: false if the connection was lost.
     /// - Returns: the message if it may be sent once more.
-    mutating func failed(_ id: MessageID, at now: Instant) -> Entry? {
+    mutating func failed(_ id: MessageID, isConnected: Bool, at now: Instant) -> Entry? {
         leave(id)
-        guard let entry = handedOver.removeValue(forKey: id), entry.mayRepeat, entry.attempts < Outbox.maximumAttempts,
-            entry.deadline > now
+        guard let entry = handedOver.removeValue(forKey: id),
+            entry.attempts < entry.repetition.attempts(isConnected: isConnected), entry.deadline > now
         else { return nil }
         return entry
     }
@@ -210,7 +222,7 @@ struct Outbox: Hashable, Sendable {
             if handedOver.values.contains(where: { $0.message.qos == 0 }) {
                 problems.append("a message with QoS 0 awaits an acknowledgement")
             }
-            if handedOver.values.contains(where: { !(1...Self.maximumAttempts).contains($0.attempts) }) {
+            if handedOver.values.contains(where: { !(1...$0.repetition.rawValue).contains($0.attempts) }) {
                 problems.append("a message was handed over too often")
             }
             return problems

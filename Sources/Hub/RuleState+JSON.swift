@@ -1,5 +1,6 @@
 import ButtonModel
 package import Expressions
+import Gestures
 package import JSON
 package import Rules
 
@@ -110,6 +111,33 @@ extension WaitingRun {
     }
 }
 
+extension KeptEvent {
+    package var stored: JSONValue {
+        var members: [JSONValue.Member] = [
+            .init("rule", .string(rule)), .init("fingerprint", .string(fingerprint)),
+            .init("trigger", .integer(Int64(trigger))),
+            .init("number", .integer(Int64(clamping: number))), .init("occurrence", cause.stored),
+        ]
+        if let hold { members.append(.init("hold_age_ms", .integer(hold.age.milliseconds))) }
+        return .object(members)
+    }
+
+    package init?(stored json: JSONValue) {
+        guard let rule = json["rule"]?.stringValue, let fingerprint = json["fingerprint"]?.stringValue,
+            let trigger = json["trigger"]?.integerValue.flatMap({ Int(exactly: $0) }),
+            let number = json["number"]?.integerValue.flatMap({ UInt64(exactly: $0) }),
+            let cause = json["occurrence"].flatMap({ RunCause(stored: $0) }), let button = cause.button
+        else { return nil }
+        // Only events of the button's memory are kept, and their holds are from there, too.
+        let hold = json["hold_age_ms"]?.integerValue.map {
+            RecognisedEvent.Lateness(wasQueued: true, age: .milliseconds($0))
+        }
+        self.init(
+            rule: rule, fingerprint: fingerprint, trigger: trigger, button: button, number: number, cause: cause,
+            hold: hold)
+    }
+}
+
 extension CyclePosition {
     package var stored: JSONValue { ["next": .integer(Int64(next)), "at_ms": .integer(at.milliseconds)] }
 
@@ -152,6 +180,7 @@ extension RuleState {
             "cycles": .object(cycles.sorted { $0.key < $1.key }.map { .init($0.key, $0.value.stored) }),
             "enabled": .object(enabled.sorted { $0.key < $1.key }.map { .init($0.key, $0.value.stored) }),
             "cooldowns": .array(cooldowns.map(\.stored)), "waiting": .array(waitingRuns.map(\.stored)),
+            "kept": .array(keptEvents.map(\.stored)),
             "resets": .object(
                 dailyTimes.sorted { $0.key < $1.key }.map { .init($0.key, .integer($0.value.milliseconds)) }),
         ]
@@ -170,5 +199,6 @@ extension RuleState {
             dailyTimes[member.name] = member.value.integerValue.map { UTCTime(milliseconds: $0) }
         }
         waitingRuns = (json["waiting"]?.arrayValue ?? []).compactMap { WaitingRun(stored: $0) }
+        keptEvents = (json["kept"]?.arrayValue ?? []).compactMap { KeptEvent(stored: $0) }
     }
 }

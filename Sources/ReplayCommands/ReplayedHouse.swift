@@ -105,12 +105,10 @@ struct ReplayedHouse {
 
     /// Lets time pass after the last input, for clicks that wait and rules that have not ended.
     ///
-    /// - Parameter next: the header of the next start. If a run had not ended then, the process was killed before the timers of
-    ///   the house would end it, so the house does not go on.
+    /// - Parameter next: the header of the next start. If a run had not ended then, or a kept event was not decided, the process
+    ///   was killed before the timers of the house would do so, so the house does not go on.
     mutating func finish(before next: RecordingHeader?) throws(Failure) -> [Moment] {
-        guard !isStopped, next.map({ $0.stored.runs.isEmpty && $0.stored.rules.waitingRuns.isEmpty }) ?? true else {
-            return []
-        }
+        guard !isStopped, next.map({ $0.stored.isIdle }) ?? true else { return [] }
         let untilNext = next.map { $0.startedAt.duration(since: time) } ?? Self.rest
         try advance(to: now + min(Self.rest, max(.zero, untilNext)))
         defer { moments = [] }
@@ -193,4 +191,9 @@ struct ReplayedHouse {
         if let job { moment.assumed.append(job) }
         if !moment.lines.isEmpty || !moment.actions.isEmpty || job != nil { moments.append(moment) }
     }
+}
+
+extension StoredState {
+    /// True if no run waited for its end, and no event for its decision.
+    fileprivate var isIdle: Bool { runs.isEmpty && rules.waitingRuns.isEmpty && rules.keptEvents.isEmpty }
 }

@@ -53,6 +53,28 @@ struct LinkShortageTests {
             room.said.contains { if case .buttonsWithoutLink(let waiting) = $0 { !waiting.isEmpty } else { false } })
     }
 
+    @Test("presses that find all links in use are counted for a day, with the button that had most of them")
+    func crowding() {
+        var room = Self.house(links: 3)
+        for button in Self.buttons {
+            room.press(button.name, .click)
+            room.wait(.seconds(45))
+        }
+        let calm = room.manager.crowding(of: .first, at: room.now)
+        #expect(calm.presses == 6 && calm.late == 0 && calm.button == nil)
+        for _ in 0..<3 {
+            for button in Self.buttons { room.press(button.name, .click) }
+            room.wait(.seconds(90))
+        }
+        let busy = room.manager.crowding(of: .first, at: room.now)
+        #expect(busy.presses == 24)
+        #expect((3...18).contains(busy.late), "\(busy.late)")
+        #expect(busy.button != nil)
+        #expect(room.manager.crowding(of: .first, at: room.now + .seconds(23 * 3600)) == busy)
+        let later = room.manager.crowding(of: .first, at: room.now + .seconds(25 * 3600))
+        #expect(later.presses == 0 && later.late == 0 && later.button == nil)
+    }
+
     @Test("a button that is used all the time is not the one that gives way")
     func fair() {
         var room = Self.house(links: 3)

@@ -137,6 +137,32 @@ struct DoctorTests {
         }
     }
 
+    @Test("it says that a radio was full for more than 1 % of a day's presses, and which button to move")
+    func full() throws {
+        func sharing(_ late: Int64, of presses: Int64, radios: Int = 1) throws -> Finding? {
+            var seen = Self.well
+            var members = try #require(Self.status().objectValue)
+            members += [
+                JSONValue.Member(
+                    "radios", .array((0..<radios).map { ["name": .string("hci\($0)"), "state": "ready"] })),
+                JSONValue.Member(
+                    "crowded",
+                    [["radio": "hci0", "presses": .integer(presses), "late": .integer(late), "button": "kitchen"]]),
+            ]
+            seen.daemon = .status(.object(members))
+            return Diagnosis(seen).findings.first { $0.check == .sharing }
+        }
+        #expect(try sharing(2, of: 200)?.state == .ok)
+        let found = try sharing(3, of: 200)
+        #expect(found?.state == .warning)
+        #expect(
+            found?.sentence == """
+                3 of the 200 presses of the last day found all links of hci0 in use, and came late: add a second adapter, or an \
+                ESPHome proxy near kitchen, which had most of them
+                """)
+        #expect(try sharing(3, of: 200, radios: 2)?.sentence.contains("move kitchen, which had most of them") == true)
+    }
+
     @Test("it names a button that another program has, and neither links of Tryck nor buttons of others")
     func foreignLinks() {
         func sharing(_ state: String, isHeld: Bool, source: JSONValue = .null, address: UInt64 = 0x80E4_DA7B_0001)

@@ -1,10 +1,13 @@
 import ButtonModel
+import CCurl
 import DiskTestSupport
 import Glibc
 import Hub
 import Reactor
 import ReactorTestSupport
 import Rules
+import Synchronization
+import TestSupport
 import Testing
 
 @testable import Edges
@@ -277,7 +280,115 @@ struct HTTPEdgeTests {
         }
     }
 
-    @Test("the file of authorities is read for the first connection only, because that holds the loop")
+    @Test("a server that changes its key again and again does not hold the loop")
+    func keyUpdates() async throws {
+        let files = try Certificates()
+        let count = 20_000
+        let server = try KeyUpdateServer(
+            files, keyUpdates: count, first: Array("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n".utf8), last: [0x78])
+        defer { server.stop() }
+        try await withReactor {
+            let edge = HTTPEdge(loop: .shared, authorities: files.directory.path + "/ca.crt")
+            let turn = EventLoop.shared.turn
+            let result = await edge.result(
+                of: HTTPAction(url: "https://localhost:\(server.port)/"), timeout: .seconds(100))
+            #expect(result.outcome == .answered(status: 200))
+            #expect(result.body == [0x78])
+            let fewest = UInt64(count * KeyUpdateServer.octets / Int(CCURL_OCTETS_PER_CALL))
+            #expect(EventLoop.shared.turn - turn >= fewest)
+        }
+    }
+
+    @Test("a request that is cancelled does not read what a server sends without end")
+    func cancelledKeyUpdates() async throws {
+        let files = try Certificates()
+        let server = try KeyUpdateServer(
+            files, keyUpdates: 20_000, first: Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nx".utf8), last: [0x78])
+        defer { server.stop() }
+        try await withReactor {
+            let edge = HTTPEdge(loop: .shared, authorities: files.directory.path + "/ca.crt")
+            let results = Happenings<HTTPResult>()
+            edge.start(1, HTTPAction(url: "https://localhost:\(server.port)/"), timeout: .seconds(100)) {
+                results.add($0)
+            }
+            while edge.mostBodyInTurn == 0 { await pause(milliseconds: 1) }
+            #expect(processorTime { edge.cancel(1) } < .milliseconds(20))
+            #expect(await results.next().outcome == .failed("it was cancelled"))
+        }
+    }
+
+    @Test("the loop goes on while libcurl is loaded, and while the authorities are read")
+    func preparedElsewhere() async throws {
+        let files = try Certificates()
+        let authority = files.directory.path + "/ca.crt"
+        let server = try TestWebServer(
+            certificate: (files.directory.path + "/broker.crt", files.directory.path + "/broker.key"))
+        defer { server.stop() }
+        let pipe = files.directory.path + "/pipe"
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let (loading, reading) = (Gate(), Gate())
+        onThread {
+            let (source, target) = (open(authority, O_RDONLY), open(pipe, O_WRONLY))
+            // The reader has opened the pipe.
+            reading.wait()
+            var octets = [UInt8](repeating: 0, count: 64 * 1024)
+            let count = read(source, &octets, octets.count)
+            write(target, octets, max(0, count))
+            for file in [source, target] { close(file) }
+        }
+        try await withReactor {
+            let edge = HTTPEdge(loop: .shared, authorities: pipe) {
+                loading.wait()
+                return HTTPPreparation.openLibrary()
+            }
+            let results = Happenings<HTTPResult>()
+            let request = HTTPAction(url: "https://localhost:\(server.port)/echo")
+            edge.start(1, request, timeout: .seconds(60)) { results.add($0) }
+            await loading.open()
+            await reading.open()
+            #expect(await results.next().outcome == .answered(status: 200))
+        }
+        #expect(loading.isPassed)
+        #expect(reading.isPassed)
+    }
+
+    @Test("a file without authorities fails the requests with TLS, and no others")
+    func noAuthorities() async throws {
+        let server = try TestWebServer()
+        defer { server.stop() }
+        try await withReactor {
+            let edge = HTTPEdge(loop: .shared, authorities: "/nonexistent/ca.crt")
+            let results = Happenings<HTTPResult>()
+            edge.start(1, HTTPAction(url: "https://localhost:\(server.port)/echo"), timeout: .seconds(60)) {
+                results.add($0)
+            }
+            edge.start(2, server.request("/echo"), timeout: .seconds(60)) { results.add($0) }
+            let sentence = "no certificates of authorities can be read from /nonexistent/ca.crt"
+            #expect(await results.next().outcome == .failed(sentence))
+            #expect(await results.next().outcome == .answered(status: 200))
+        }
+    }
+
+    @Test("a libcurl that cannot be loaded fails all requests that wait for it, and is tried again for the next")
+    func unloadable() async throws {
+        let server = try TestWebServer()
+        defer { server.stop() }
+        try await withReactor {
+            let tries = Atomic(0)
+            let edge = HTTPEdge(loop: .shared) {
+                tries.add(1, ordering: .relaxed).newValue == 1 ? "there is none" : HTTPPreparation.openLibrary()
+            }
+            let results = Happenings<HTTPResult>()
+            for id in UInt64(1)...2 {
+                edge.start(id, server.request("/echo"), timeout: .seconds(60)) { results.add($0) }
+            }
+            for _ in 1...2 { #expect(await results.next().outcome == .failed("there is none")) }
+            edge.start(3, server.request("/echo"), timeout: .seconds(60)) { results.add($0) }
+            #expect(await results.next().outcome == .answered(status: 200))
+        }
+    }
+
+    @Test("the file of authorities is read for the first connection only, because that takes long")
     func authoritiesAreKept() async throws {
         let files = try Certificates()
         let certificate = (files.directory.path + "/broker.crt", files.directory.path + "/broker.key")
@@ -371,7 +482,34 @@ struct HTTPEdgeTests {
     }
 }
 
-private func ccurlIsThere() -> Bool { (try? HTTPClient()) != nil }
+private func ccurlIsThere() -> Bool { HTTPPreparation.openLibrary() == nil }
+
+/// Holds a thread until another one opens the gate, for ten seconds at most.
+private final class Gate: Sendable {
+    private let ends = socketPair()
+    private let wasReached = Atomic(false)
+    private let wasPassed = Atomic(false)
+
+    var isPassed: Bool { wasPassed.load(ordering: .relaxed) }
+
+    /// Opens the gate as soon as the other thread has reached it.
+    @ReactorActor
+    func open() async {
+        while !wasReached.load(ordering: .relaxed) { await pause(milliseconds: 1) }
+        write(ends.far, [1], 1)
+    }
+
+    func wait() {
+        wasReached.store(true, ordering: .relaxed)
+        var descriptor = pollfd(fd: ends.near, events: Int16(POLLIN), revents: 0)
+        if poll(&descriptor, 1, 10_000) == 1 { wasPassed.store(true, ordering: .relaxed) }
+    }
+
+    deinit {
+        close(ends.near)
+        close(ends.far)
+    }
+}
 
 /// Sends a request to a server of its own.
 private func answer(

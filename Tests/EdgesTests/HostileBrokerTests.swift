@@ -124,8 +124,11 @@ struct HostileBrokerTests {
         }
     }
 
-    @Test("a flood is taken in small portions: in each turn of the loop others have theirs")
-    func flood() async throws {
+    @Test(
+        "a flood is taken in small portions: in each turn of the loop others have theirs", arguments: [false, true])
+    func flood(isEncrypted: Bool) async throws {
+        let relay = isEncrypted ? try TLSRelay() : nil
+        defer { relay?.stop() }
         try await withReactor {
             let count = 20_000
             // QoS 0, topic "f", no properties, one octet.
@@ -135,7 +138,7 @@ struct HostileBrokerTests {
                 broker.send(ScriptedBroker.connack + Array(repeatElement(message, count: count).joined()))
             }
             let turns = Turns()
-            let client = TestClient(broker.options()) { event in
+            let client = TestClient(broker.options(through: relay)) { event in
                 if case .message = event { turns.messages += 1 }
             }
             turns.begin()
@@ -214,16 +217,21 @@ struct HostileBrokerTests {
             // PUBLISH of 200 MB, of 1 MiB and one octet, and of the length that four octets cannot say; SUBACK of 16 KiB + 1.
             ([0x30, 0x80, 0x84, 0xAF, 0x5F], 200_000_000, true), ([0x30, 0x81, 0x80, 0x40], 1_048_577, true),
             ([0x30, 0xFF, 0xFF, 0xFF, 0xFF], 268_435_455, true), ([0x90, 0x81, 0x80, 0x01], 16_385, false),
-        ] as [([UInt8], Int, Bool)], [MQTTProtocolVersion.v5, .v311])
-    func tooLong(_ packet: (header: [UInt8], octets: Int, isMessage: Bool), version: MQTTProtocolVersion) async throws {
+        ] as [([UInt8], Int, Bool)], [(MQTTProtocolVersion.v5, false), (.v311, false), (.v5, true), (.v311, true)])
+    func tooLong(
+        _ packet: (header: [UInt8], octets: Int, isMessage: Bool),
+        way: (version: MQTTProtocolVersion, isEncrypted: Bool)
+    ) async throws {
+        let relay = way.isEncrypted ? try TLSRelay() : nil
+        defer { relay?.stop() }
         try await withReactor {
             let broker = ScriptedBroker { broker, _ in
                 let connack = broker.isVersion5 ? ScriptedBroker.connack : [0x20, 0x02, 0x00, 0x00]
                 guard broker.connections == 1 else { return broker.send(connack) }
                 broker.send(connack + packet.header + [UInt8](repeating: 0, count: 4_000_000))
             }
-            var options = broker.options()
-            options.protocolVersion = version
+            var options = broker.options(through: relay)
+            options.protocolVersion = way.version
             let client = TestClient(options)
             let failure = await client.next { event -> MQTTFailure? in
                 if case .disconnected(let failure) = event { failure } else { nil }
@@ -231,8 +239,8 @@ struct HostileBrokerTests {
             #expect(
                 failure
                     == .packetTooLong(
-                        endpoint: "127.0.0.1:\(broker.port)", octets: packet.octets, isMessage: packet.isMessage))
-            #expect(await client.next { if case .connected(let version) = $0 { version } else { nil } } == version)
+                        endpoint: options.endpoint.description, octets: packet.octets, isMessage: packet.isMessage))
+            #expect(await client.next { if case .connected(let version) = $0 { version } else { nil } } == way.version)
             await client.disconnect()
             broker.close()
         }
@@ -496,7 +504,10 @@ private final class Turns {
 }
 
 extension ScriptedBroker {
-    fileprivate func options() -> MQTTOptions { MQTTOptions(endpoint: .tcp(host: "127.0.0.1", port: port)) }
+    /// - Parameter relay: `nil` to connect without TLS.
+    func options(through relay: TLSRelay? = nil) -> MQTTOptions {
+        MQTTOptions(endpoint: relay?.endpoint(for: port) ?? .tcp(host: "127.0.0.1", port: port))
+    }
 
     fileprivate var published: [[UInt8]] { packets.filter { $0.first.map { $0 >> 4 } == 3 } }
 }

@@ -121,76 +121,21 @@ struct MQTTSecurityTests {
     @Test("a broker that changes its key again and again does not hold the loop")
     func keyUpdates() async throws {
         let files = try Certificates()
-        let port = freePort()
         let count = 20_000
-        let (process, log) = try startLogged([
-            "/usr/bin/env", "python3", "-c", Self.brokerWithManyKeys, files.directory.path, "\(port)", "\(count)",
-        ])
-        defer {
-            kill(process, SIGKILL)
-            waitpid(process, nil, 0)
-            close(log)
-        }
-        var chunk = [UInt8](repeating: 0, count: 64)
-        try #require(read(log, &chunk, chunk.count) > 0)
+        let broker = try KeyUpdateServer(
+            files, keyUpdates: count, first: [0x20, 3, 0, 0, 0], last: [0x30, 5, 0, 1, 0x66, 0, 0x2A])
+        defer { broker.stop() }
         try await withReactor {
             let security = MQTTTransportSecurity(certificateAuthorityPath: files.directory.path + "/ca.crt")
-            let client = TestClient(MQTTOptions(endpoint: .tls(host: "localhost", port: port, security)))
+            let client = TestClient(MQTTOptions(endpoint: .tls(host: "localhost", port: broker.port, security)))
             #expect(await client.next() == .connected(.v5))
             let turn = EventLoop.shared.turn
             #expect(await client.next() == .message(topicName: "f", payload: [0x2A], retained: false, qos: 0))
-            // A KeyUpdate has 27 octets.
-            let fewest = UInt64(count * 27 / MQTTClient.encryptedOctetsPerTurn)
+            let fewest = UInt64(count * KeyUpdateServer.octets / MQTTClient.encryptedOctetsPerTurn)
             #expect(EventLoop.shared.turn - turn >= fewest)
             await client.disconnect()
         }
     }
-
-    /// Accepts one client, and sends it CONNACK, many KeyUpdates (RFC 8446, 4.6.3) and a message at once. Python's module
-    /// for TLS cannot send a KeyUpdate, so OpenSSL's functions are called.
-    private static let brokerWithManyKeys = """
-        import ctypes, os, socket, sys
-        directory, port, count = sys.argv[1].encode(), int(sys.argv[2]), int(sys.argv[3])
-        ssl, crypto = ctypes.CDLL("libssl.so.3"), ctypes.CDLL("libcrypto.so.3")
-        P, I, S = ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p
-        for library, name, result, arguments in [
-            (ssl, "TLS_server_method", P, []), (ssl, "SSL_CTX_new", P, [P]), (ssl, "SSL_new", P, [P]),
-            (ssl, "SSL_CTX_use_certificate_file", I, [P, S, I]), (ssl, "SSL_CTX_use_PrivateKey_file", I, [P, S, I]),
-            (ssl, "SSL_set_fd", I, [P, I]), (ssl, "SSL_accept", I, [P]), (ssl, "SSL_read", I, [P, S, I]),
-            (ssl, "SSL_write", I, [P, S, I]), (ssl, "SSL_key_update", I, [P, I]), (ssl, "SSL_do_handshake", I, [P]),
-            (ssl, "SSL_set0_wbio", None, [P, P]), (crypto, "BIO_s_mem", P, []), (crypto, "BIO_new", P, [P]),
-            (crypto, "BIO_read", I, [P, S, I]),
-        ]:
-            function = getattr(library, name)
-            function.restype, function.argtypes = result, arguments
-        context = ssl.SSL_CTX_new(ssl.TLS_server_method())
-        assert ssl.SSL_CTX_use_certificate_file(context, directory + b"/broker.crt", 1) == 1
-        assert ssl.SSL_CTX_use_PrivateKey_file(context, directory + b"/broker.key", 1) == 1
-        listener = socket.create_server(("127.0.0.1", port))
-        os.write(2, b"listening")
-        client, _ = listener.accept()
-        session = ssl.SSL_new(context)
-        ssl.SSL_set_fd(session, client.fileno())
-        assert ssl.SSL_accept(session) == 1
-        buffer = ctypes.create_string_buffer(1 << 20)
-        assert ssl.SSL_read(session, buffer, 65536) > 0
-        memory = crypto.BIO_new(crypto.BIO_s_mem())
-        ssl.SSL_set0_wbio(session, memory)
-        def written():
-            octets = b""
-            while (n := crypto.BIO_read(memory, buffer, len(buffer))) > 0: octets += buffer.raw[:n]
-            return octets
-        def write(packet): assert ssl.SSL_write(session, packet, len(packet)) == len(packet)
-        write(bytes([0x20, 3, 0, 0, 0]))
-        connack = written()
-        for _ in range(count):
-            assert ssl.SSL_key_update(session, 0) == 1 and ssl.SSL_do_handshake(session) == 1
-        write(bytes([0x30, 5, 0, 1, 0x66, 0, 0x2A]))
-        flood = written()
-        client.sendall(connack + flood)
-        client.recv(65536)
-        client.recv(65536)
-        """
 
     @Test("a file that cannot be used is named with its option")
     func unusableFiles() async throws {

@@ -87,8 +87,11 @@ struct MalformedPacketTests {
     /// The assertions are the library's, so another version may have others: what ends an unprotected process must lead
     /// to a reconnect with 3.1.1 here, and what does not must lead to one with the version that is configured.
     @Test(
-        "what ends a process with libmosquitto costs a connection here, whether it is found before or by the assertion")
-    func sequences() async throws {
+        "what ends a process with libmosquitto costs a connection here, whether it is found before or by the assertion",
+        arguments: [false, true])
+    func sequences(isEncrypted: Bool) async throws {
+        let relay = isEncrypted ? try TLSRelay() : nil
+        defer { relay?.stop() }
         let deadly = try Self.deadly()
         #expect(malformed.count == 35)
         var version: (Int32, Int32, Int32) = (0, 0, 0)
@@ -98,7 +101,7 @@ struct MalformedPacketTests {
             for sequence in malformed {
                 for checksProperties in deadly.contains(sequence) ? [true, false] : [true] {
                     let attack = Attack(sequence)
-                    let client = TestClient(attack.options(checksProperties: checksProperties))
+                    let client = TestClient(attack.options(checksProperties: checksProperties, through: relay))
                     let failure = await client.next { event -> MQTTFailure? in
                         if case .disconnected(let failure) = event { failure } else { nil }
                     }
@@ -252,8 +255,8 @@ private struct Attack {
         }
     }
 
-    func options(checksProperties: Bool = true) -> MQTTOptions {
-        var options = MQTTOptions(endpoint: .tcp(host: "127.0.0.1", port: broker.port))
+    func options(checksProperties: Bool = true, through relay: TLSRelay? = nil) -> MQTTOptions {
+        var options = broker.options(through: relay)
         options.checksProperties = checksProperties
         return options
     }

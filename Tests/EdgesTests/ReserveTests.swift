@@ -38,6 +38,7 @@ struct ReserveSnapshotTests {
         .rules(.enabled(rule: "r", nil)),
         .rules(.cooldown(Cooldown(rule: "r", button: button, endsAt: UTCTime(milliseconds: 1)))),
         .rules(.waiting(RunID(rawValue: 9), waiting)), .rules(.waiting(RunID(rawValue: 9), nil)),
+        .rules(.kept(rule: "r", button, kept)), .rules(.kept(rule: "r", button, nil)),
         .rules(.daily("a", UTCTime(milliseconds: 5))), .rules(.daily("a", nil)),
         .putButton(.example(1, name: "\"", nickname: "n", battery: 2900, triggerMode: .click, isWanted: false)),
         .putButton(
@@ -54,6 +55,11 @@ struct ReserveSnapshotTests {
         .battery(button, millivolts: 2600, measuredAt: UTCTime(milliseconds: 5), isLow: true),
         .batteryPercentage(button, 7, measuredAt: UTCTime(milliseconds: .min), isLow: false),
     ]
+
+    private static let kept = KeptEvent(
+        rule: "r", fingerprint: "f", trigger: 0, button: button, number: 1,
+        cause: RunCause(button: button, at: waiting.endsAt),
+        hold: nil)
 
     private static let snapshot = ReserveSnapshot(
         database: 0xFEDC_BA98_7654_3210, number: 17, ring: RingPosition(epoch: .max, number: 3), changes: changes)

@@ -1,6 +1,7 @@
 import ButtonModel
 import DiskTestSupport
 import Expressions
+import Gestures
 import Hub
 import Reactor
 import ReactorTestSupport
@@ -66,12 +67,20 @@ struct StoreRuleStateTests {
                 cause: RunCause(at: .init(milliseconds: 5)),
                 endsAt: UTCTime(milliseconds: 6), saved: ""),
         ],
+        keptEvents: [kept("last", hold: nil), kept("é'/", hold: .init(wasQueued: true, age: .milliseconds(1500)))],
         dailyTimes: ["count": UTCTime(milliseconds: 1_795_228_200_123)])
+
+    private static func kept(_ rule: String, hold: RecognisedEvent.Lateness?) -> KeptEvent {
+        KeptEvent(
+            rule: rule, fingerprint: "a1b2", trigger: 3, button: button, number: 7, cause: waiting(1).cause, hold: hold)
+    }
 
     private static func changes(_ state: RuleState) -> [RuleStateChange] {
         state.variables.map { .variable($0.key, $0.value) } + state.cycles.map { .cycle($0.key, $0.value) }
             + state.enabled.map { .enabled(rule: $0.key, $0.value) } + state.cooldowns.map { .cooldown($0) }
-            + state.waitingRuns.map { .waiting($0.run, $0) } + state.dailyTimes.map { .daily($0.key, $0.value) }
+            + state.waitingRuns.map { .waiting($0.run, $0) }
+            + state.keptEvents.map { .kept(rule: $0.rule, $0.button, $0) }
+            + state.dailyTimes.map { .daily($0.key, $0.value) }
     }
 
     @Test("every kind of change is loaded as it was stored, also after a restart")
@@ -117,6 +126,7 @@ struct StoreRuleStateTests {
             let moved = Self.waiting(10, endsAt: 8)
             try expect(.waiting(RunID(rawValue: 10), moved)) { $0.waitingRuns[1] = moved }
             try expect(.waiting(RunID(rawValue: 2), nil)) { $0.waitingRuns.removeFirst() }
+            try expect(.kept(rule: "last", Self.button, nil)) { $0.keptEvents.removeFirst() }
             let time = UTCTime(milliseconds: 9)
             try expect(.daily("count", time)) { $0.dailyTimes["count"] = time }
             try expect(.daily("count", nil)) { $0.dailyTimes["count"] = nil }

@@ -23,10 +23,10 @@ struct BrokerQueueTests {
         return queue
     }
 
-    private static func entry(_ id: UInt64, qos: Int = 1, mayRepeat: Bool = false) -> Outbox.Entry {
+    private static func entry(_ id: UInt64, qos: Int = 1, repetition: Outbox.Repetition = .never) -> Outbox.Entry {
         Outbox.Entry(
             id: .queued(id), message: MQTTMessage(topicName: "a", payload: [], qos: qos), deadline: start + .seconds(9),
-            mayRepeat: mayRepeat)
+            repetition: repetition)
     }
 
     private static func step(_ number: Int) -> MessageOwner {
@@ -93,7 +93,7 @@ struct BrokerQueueTests {
     @Test("a message that may arrive twice is sent once more, and another has failed")
     func failed() {
         var queue = Self.connected()
-        _ = queue.publish(Self.entry(1, mayRepeat: true), at: Self.start)
+        _ = queue.publish(Self.entry(1, repetition: .once), at: Self.start)
         _ = queue.publish(Self.entry(2), at: Self.start)
         guard case .posted(.sent(let again)) = queue.failed(.queued(1), at: Self.start) else {
             Issue.record("the message is not sent once more")

@@ -71,7 +71,7 @@ struct OutboxTests {
         #expect(!outbox.maySend(Self.entry(71, .other)))
         #expect(outbox.maySend(Self.entry(72, .press)))
         outbox.acknowledged(2)
-        _ = outbox.failed(5, at: Self.start)
+        _ = outbox.failed(5, isConnected: true, at: Self.start)
         #expect(Self.drain(&outbox) == [65, 66])
 
         outbox = Outbox()
@@ -115,16 +115,33 @@ struct OutboxTests {
     func repeated() {
         var outbox = Outbox()
         var entry = Self.entry(1, .other)
-        entry.mayRepeat = true
+        entry.repetition = .once
         outbox.handOver(entry)
-        let again = outbox.failed(1, at: Self.start)
+        let again = outbox.failed(1, isConnected: true, at: Self.start)
         #expect(again?.attempts == 1)
         if let again { outbox.handOver(again) }
-        #expect(outbox.failed(1, at: Self.start) == nil)
+        #expect(outbox.failed(1, isConnected: false, at: Self.start) == nil)
         outbox.handOver(entry)
-        #expect(outbox.failed(1, at: entry.deadline) == nil)
+        #expect(outbox.failed(1, isConnected: false, at: entry.deadline) == nil)
         outbox.handOver(Self.entry(2, .press))
-        #expect(outbox.failed(2, at: Self.start) == nil)
+        #expect(outbox.failed(2, isConnected: false, at: Self.start) == nil)
+    }
+
+    @Test("the end of a hold is handed over after each of nine lost connections, and twice to a broker that refuses it")
+    func endOfHold() {
+        for (isConnected, attempts) in [(false, 10), (true, 2)] {
+            var outbox = Outbox()
+            var entry: Outbox.Entry? = Self.entry(1, .press, timeToLive: .seconds(60))
+            entry?.repetition = .often
+            var count = 0
+            while let next = entry, count < 100 {
+                outbox.handOver(next)
+                count += 1
+                entry = outbox.failed(1, isConnected: isConnected, at: Self.start)
+                #expect(outbox.problems().isEmpty)
+            }
+            #expect(count == attempts)
+        }
     }
 
     @Test("64 lines of the log are on their way at most")

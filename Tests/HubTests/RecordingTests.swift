@@ -1,6 +1,7 @@
 import ButtonModel
 import Expressions
 import FlicdProtocol
+import Gestures
 import JSON
 import Radios
 import Rules
@@ -326,6 +327,11 @@ struct RecordingTests {
             WaitingRun(
                 run: RunID(rawValue: 8), rule: "r", fingerprint: "0123456789abcdef", cause: cause,
                 endsAt: UTCTime(milliseconds: 6), saved: "{}")
+        ],
+        keptEvents: [
+            KeptEvent(
+                rule: "r", fingerprint: "0123456789abcdef", trigger: 1, button: button, number: 2, cause: cause,
+                hold: .init(wasQueued: true, age: .seconds(3)))
         ])
 
     static func header(radio: String) -> String {

@@ -73,77 +73,120 @@ struct RemoteAdapterTests {
             for pair in (near, far), (far, near): threading.Thread(target=copy, args=pair, daemon=True).start()
         """
 
-    @Test("its button is taken over by the other adapter when the network is cut, no press is lost, and it comes back")
-    func cutNetwork() throws {
-        let workshop = try Workshop()
-        let port = try workshop.rootCanal()
-        try workshop.write("simulator.yaml", "buttons:\n  kitchen: {}\n")
-        let buttons = try workshop.tryck([
-            "simulate", workshop.path("simulator.yaml"), "--attach", "h4:tcp:127.0.0.1:\(port)",
-        ])
-        let line = try buttons.line(containing: "trust_roots")
-        let root = try #require(
-            line.split(whereSeparator: { !$0.isHexDigit }).map(String.init).first { $0.count == 64 })
-        let relay = try workshop.start("/usr/bin/python3", ["-c", Self.air, workshop.path("air"), "\(port)"])
-        try relay.line(containing: "listening")
+    /// A button that is paired through the lent adapter, and was pressed once.
+    private struct House {
+        let workshop: Workshop
+        let machines: Program
+        let buttons: Program
+        let daemon: Program
 
-        let stream = try workshop.write("stream.py", Self.stream)
-        let shim = try Workshop.setting("TRYCK_HCI_SHIM", "hci_user_shim.so")
-        let machines = try workshop.start(
-            "/usr/bin/unshare",
-            [
-                "-rmnpf", "--mount-proc", "--kill-child", "sh", "-ec", Self.machines, "machines", "/usr/bin/python3",
-                stream, "lend", "env",
-                "HCI_SHIM=\(workshop.path("air"))", "LD_PRELOAD=\(shim)", Workshop.built("tryck"), "hci", "0",
+        init() throws {
+            workshop = try Workshop()
+            let port = try workshop.rootCanal()
+            try workshop.write("simulator.yaml", "buttons:\n  kitchen: {}\n")
+            buttons = try workshop.tryck([
+                "simulate", workshop.path("simulator.yaml"), "--attach", "h4:tcp:127.0.0.1:\(port)",
             ])
-        try machines.line(containing: "lends")
-        try workshop.write(
-            "tryck.yaml",
-            """
-            bluetooth: {trust_roots: ["\(root)"]}
-            radios:
-              - {command: [/usr/bin/python3, "\(stream)", reach], name: shed}
-              - {adapter: "h4:unix:\(workshop.path("air"))", name: cellar}
-            mqtt: {broker: none}
-            """)
-        let daemon = try workshop.start(
-            "/usr/bin/nsenter",
-            [
-                "-t", "\(machines.processIdentifier)", "-U", "-n", "--preserve-credentials", Workshop.built("tryckd"),
-                "--config", workshop.path("tryck.yaml"), "--state-directory", workshop.path("state"),
-                "--control-socket", workshop.controlSocket, "--log-level", "debug",
-            ])
+            let line = try buttons.line(containing: "trust_roots")
+            let root = try #require(
+                line.split(whereSeparator: { !$0.isHexDigit }).map(String.init).first { $0.count == 64 })
+            let relay = try workshop.start(
+                "/usr/bin/python3", ["-c", RemoteAdapterTests.air, workshop.path("air"), "\(port)"])
+            try relay.line(containing: "listening")
+
+            let stream = try workshop.write("stream.py", RemoteAdapterTests.stream)
+            let shim = try Workshop.setting("TRYCK_HCI_SHIM", "hci_user_shim.so")
+            machines = try workshop.start(
+                "/usr/bin/unshare",
+                [
+                    "-rmnpf", "--mount-proc", "--kill-child", "sh", "-ec", RemoteAdapterTests.machines, "machines",
+                    "/usr/bin/python3",
+                    stream, "lend", "env",
+                    "HCI_SHIM=\(workshop.path("air"))", "LD_PRELOAD=\(shim)", Workshop.built("tryck"), "hci", "0",
+                ])
+            try machines.line(containing: "lends")
+            try workshop.write(
+                "tryck.yaml",
+                """
+                bluetooth: {trust_roots: ["\(root)"]}
+                radios:
+                  - {command: [/usr/bin/python3, "\(stream)", reach], name: shed}
+                  - {adapter: "h4:unix:\(workshop.path("air"))", name: cellar}
+                mqtt: {broker: none}
+                """)
+            daemon = try workshop.start(
+                "/usr/bin/nsenter",
+                [
+                    "-t", "\(machines.processIdentifier)", "-U", "-n", "--preserve-credentials",
+                    Workshop.built("tryckd"),
+                    "--config", workshop.path("tryck.yaml"), "--state-directory", workshop.path("state"),
+                    "--control-socket", workshop.controlSocket, "--log-level", "debug",
+                ])
+
+            try workshop.wait { try states() == ["ready", "ready"] }
+            let pair = try workshop.tryck(["pair", "--radio", "shed", "--time", "30"])
+            #expect(try pair.status(within: 60) == 0, "\(pair.text)")
+            try daemon.line(containing: "kitchen is ready, through shed")
+            buttons.write("kitchen click")
+            try workshop.wait { try pressCount() == 1 }
+        }
+
         func states() throws -> [String?] {
             let program = try workshop.tryck(["radios", "--json"])
             _ = try program.status()
             return try JSONValue(parsing: Array(program.text.utf8)).arrayValue?.map { $0["state"]?.stringValue } ?? []
         }
+
         func pressCount() throws -> JSONValue? { try ButtonCommandTests.shown(workshop, "kitchen")["press_count"] }
         func radio() throws -> String? { try ButtonCommandTests.shown(workshop, "kitchen")["radio"]?.stringValue }
 
-        try workshop.wait { try states() == ["ready", "ready"] }
-        let pair = try workshop.tryck(["pair", "--radio", "shed", "--time", "30"])
-        #expect(try pair.status(within: 60) == 0, "\(pair.text)")
-        try daemon.line(containing: "kitchen is ready, through shed")
-        buttons.write("kitchen click")
-        try workshop.wait { try pressCount() == 1 }
+        /// Runs a command on the daemon's machine.
+        func run(_ command: String) throws {
+            machines.write(command)
+            try machines.line(containing: "done: \(command)")
+        }
+    }
 
-        machines.write("ip link set hall down")
-        try machines.line(containing: "done: ip link")
+    @Test("its button is taken over by the other adapter when the network is cut, no press is lost, and it comes back")
+    func cutNetwork() throws {
+        let house = try House()
+        try house.run("ip link set hall down")
         // This press waits in the button, because its link has no other end.
-        buttons.write("kitchen click")
-        try daemon.line(containing: "ended: TimeoutError")
-        try buttons.line(containing: "kitchen: disconnected")
-        buttons.write("kitchen click")
-        try daemon.line(containing: "kitchen is ready, through cellar")
-        try workshop.wait { try pressCount() == 3 }
-        #expect(try states() == ["failed", "ready"] && radio() == "cellar")
+        house.buttons.write("kitchen click")
+        try house.daemon.line(containing: "ended: TimeoutError")
+        try house.buttons.line(containing: "kitchen: disconnected")
+        house.buttons.write("kitchen click")
+        try house.daemon.line(containing: "kitchen is ready, through cellar")
+        try house.workshop.wait { try house.pressCount() == 3 }
+        #expect(try house.states() == ["failed", "ready"] && house.radio() == "cellar")
 
-        machines.write("ip link set hall up")
-        try workshop.wait { try states() == ["ready", "ready"] }
-        buttons.write("kitchen hold")
-        try workshop.wait { try pressCount() == 4 }
-        #expect(try radio() == "cellar")
-        daemon.stop()
+        try house.run("ip link set hall up")
+        try house.workshop.wait { try house.states() == ["ready", "ready"] }
+        house.buttons.write("kitchen hold")
+        try house.workshop.wait { try house.pressCount() == 4 }
+        #expect(try house.radio() == "cellar")
+        house.daemon.stop()
+    }
+
+    /// The controller of a lender that has stopped keeps the link, and takes the press from the button. When the lender ends, RootCanal
+    /// ends the link with the reason "remote device terminated connection due to power off". For a button that is as if the host
+    /// had ended the link: it does not advertise until it is pressed again, and then sends both presses. A controller that is
+    /// switched off sends nothing, so a real button notices a lost link, and advertises by itself.
+    @Test("a press that a stopped lender has not passed on stays in the button, and comes with the next one")
+    func stoppedLender() throws {
+        let house = try House()
+        // The machines have a process namespace of their own.
+        try house.run("pkill -STOP -x tryck")
+        house.buttons.write("kitchen click")
+        try house.buttons.line(containing: "click done")
+        try house.run("ip link set hall down")
+        try house.daemon.line(containing: "ended: TimeoutError")
+        #expect(try house.pressCount() == 1)
+        try house.run("pkill -KILL -x tryck")
+        try house.buttons.line(containing: "kitchen: disconnected")
+        house.buttons.write("kitchen click")
+        try house.daemon.line(containing: "kitchen is ready, through cellar")
+        try house.workshop.wait { try house.pressCount() == 3 }
+        house.daemon.stop()
     }
 }

@@ -244,6 +244,7 @@ extension RuleStateChange {
         case .cooldown(let cooldown): "cooldown of \(cooldown.rule) until \(cooldown.endsAt)"
         case .waiting(let run, let waiting):
             "wait of \(run.rawValue) \(waiting.map { "until \($0.endsAt)" } ?? "nothing")"
+        case .kept(let rule, _, let event): "\(event?.cause.facts.event ?? "nothing") for \(rule)"
         }
     }
 }

@@ -158,6 +158,49 @@ struct HoldEndScenarioTests {
         #expect(Self.ends(house).count == 1)
     }
 
+    @Test(
+        "the end of a hold that the broker did not acknowledge is sent again after the connection, until it is acknowledged"
+    )
+    func brokerLostMeanwhile() {
+        var house = Self.held()
+        house.brokerIsSilent = true
+        house.press("kitchen", .up)
+        house.wait(.seconds(1))
+        let (ends, seq) = (Self.ends(house), Self.ends(house).first?["seq"])
+        #expect(ends.count == 1)
+        for times in 2...3 {
+            house.loseBroker()
+            house.wait(.seconds(20))
+            house.bringBrokerBack()
+            house.wait(.seconds(1))
+            #expect(Self.ends(house).count == times)
+            #expect(house.payloads(on: "lamp").count { $0 == "stop false" } == times)
+            #expect(house.payloads(on: "tryck/80e4da000001/action").count { $0 == "hold_release" } == times)
+        }
+        #expect(Self.ends(house).allSatisfy { $0["seq"] == seq })
+        #expect(house.payloads(on: "lamp").count { $0 == "dim" } == 1)
+        house.brokerIsSilent = false
+        house.acknowledge()
+        house.loseBroker()
+        house.bringBrokerBack()
+        house.wait(.seconds(1))
+        #expect(Self.ends(house).count == 3)
+        #expect(house.payloads(on: "lamp").count { $0 == "stop false" } == 3)
+    }
+
+    @Test("a rule's message about the end of a hold waits a minute for the broker")
+    func brokerAwayForRule() {
+        for (pause, isSent) in [(59, true), (61, false)] {
+            var house = Self.held()
+            house.loseBroker()
+            house.press("kitchen", .up)
+            house.wait(.seconds(pause))
+            house.bringBrokerBack()
+            house.wait(.milliseconds(500))
+            #expect(house.payloads(on: "lamp").contains("stop false") == isSent)
+        }
+    }
+
     @Test("a hold that the broker was not told of, because it was away, has no end an hour later")
     func untold() {
         var house = Self.held()

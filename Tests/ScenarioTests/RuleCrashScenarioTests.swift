@@ -135,6 +135,37 @@ struct RuleCrashScenarioTests {
         #expect(house.payloads(on: "last").count == 1)
     }
 
+    @Test("with keep: last, a click that waits for later presses is acted on after a crash at any instant, and once")
+    func lastClick() throws {
+        var waits = 0
+        for (delay, isPowerCut) in (0..<40).flatMap({ [($0, false), ($0, true)] }) {
+            var house = Self.house(
+                """
+                version: 1
+                rules: [{id: last, triggers: {button: any, event: click}, queued: {max_age: 60s, keep: last}, actions: {publish: {topic: last}}}]
+                """)
+            house.reach("kitchen", false)
+            house.wait(.seconds(10))
+            house.press("kitchen", .click)
+            house.wait(.seconds(1))
+            // These presses come in later notifications.
+            for _ in 0..<4 {
+                house.press("kitchen", .hold)
+                house.wait(.seconds(2))
+            }
+            let before = try #require(house.store.state.buttons.first).cursor
+            house.reach("kitchen", true)
+            while house.store.state.buttons.first?.cursor == before { house.wait(.milliseconds(1)) }
+            house.wait(.milliseconds(delay))
+            if !house.store.state.rules.keptEvents.isEmpty { waits += 1 }
+            if isPowerCut { house.cutPower() } else { house.crash() }
+            house.wait(.seconds(20))
+            #expect(house.payloads(on: "last").count == 1, "after \(delay) ms, power cut: \(isPowerCut)")
+            #expect(house.store.state.rules.keptEvents == [])
+        }
+        #expect(waits > 0)
+    }
+
     @Test("a timer's decision is recorded before its actions and synced after them, and a power cut repeats nothing")
     func timerDecides() throws {
         var house = Self.house(

@@ -100,6 +100,7 @@ struct ButtonSource: Sendable {
     }
 
     /// How often a radio heard buttons in the last full minute; `nil` with one adapter. A recording does not contain it.
+    func crowding(of radio: RadioID, at now: Instant) -> Crowding.Day { manager.crowding(of: radio, at: now) }
     func heardPerMinute(by radio: RadioID, at now: Instant) -> Int? { manager.heardPerMinute(by: radio, at: now) }
 
     #if DEBUG

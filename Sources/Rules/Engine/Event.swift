@@ -26,6 +26,15 @@ struct Event: Sendable {
     }
 }
 
+extension Event {
+    /// An event that an earlier process kept.
+    init(restored kept: KeptEvent, age: Duration, at now: Instant) {
+        self.init(cause: kept.cause, at: now, hold: kept.hold)
+        cause.facts.age = age
+        isRawPress = [RecognisedEvent.Kind.down.name, RecognisedEvent.Kind.up.name].contains(cause.facts.event)
+    }
+}
+
 extension RecognisedEvent.Kind {
     /// The value of `trigger.clicks`.
     fileprivate var clicks: Int64 {

@@ -141,6 +141,11 @@ extension RuleEngine {
         _ event: Event, _ match: RuleIndex.Match, at now: Instant, _ effects: inout [Effect]
     ) {
         guard let button = event.cause.button else { return }
+        let rule = set.rules[match.rule]
+        let stored = KeptEvent(
+            rule: rule.id, fingerprint: rule.fingerprint, trigger: match.trigger, button: button, number: keptCount,
+            cause: event.cause, hold: event.hold)
+        effects.append(.store(.kept(rule: rule.id, button, stored)))
         guard let earlier = kept.keep(event, of: button, number: keptCount, for: match, at: now) else { return }
         stop(
             match.rule, .queued, cause(of: earlier), "a later stored event arrived, and only the last one is used",
@@ -173,12 +178,26 @@ extension RuleEngine {
             let together = remaining.prefix { $0.number == first.number }
             remaining = remaining.dropFirst(together.count)
             let matches = together.map(\.match).sorted(by: RuleIndex.Match.comesFirst)
+            for match in matches { forgetKept(set.rules[match.rule].id, first.event.cause.button, &effects) }
             judgeAndStart(first.event, matches, .forKeptEvent, at: now, &effects)
             advance(at: now, &effects)
         }
     }
 
-    func cause(of kept: KeptEvents.Kept) -> RunCause {
+    /// Removes a decided event from what is stored. The runs that it starts are recorded together with this.
+    private func forgetKept(_ rule: String, _ button: ButtonID?, _ effects: inout [Effect]) {
+        if let button { effects.append(.store(.kept(rule: rule, button, nil))) }
+    }
+
+    /// Drops kept events that are not decided any more.
+    mutating func drop(_ events: [KeptEvents.Kept], because reason: String, _ effects: inout [Effect]) {
+        for kept in events {
+            forgetKept(set.rules[kept.match.rule].id, kept.event.cause.button, &effects)
+            stop(kept.match.rule, .queued, cause(of: kept), reason, &effects)
+        }
+    }
+
+    private func cause(of kept: KeptEvents.Kept) -> RunCause {
         let triggers = set.rules.indices.contains(kept.match.rule) ? set.rules[kept.match.rule].triggers : []
         return kept.event.cause(
             for: triggers.indices.contains(kept.match.trigger) ? triggers[kept.match.trigger] : nil)

@@ -45,9 +45,7 @@ extension RuleEngine {
             archive.forget(rule)
             stoppedMatches.forget(rule)
         }
-        for kept in kept.move(to: moves) {
-            stop(kept.match.rule, .queued, cause(of: kept), "its rule was changed by a reload", &effects)
-        }
+        drop(kept.move(to: moves), because: "its rule was changed by a reload", &effects)
         for (id, group) in scheduler.groups.sorted(by: { $0.key < $1.key }) where moves[id.rule] == nil {
             endQueued(in: id, as: .cancelled, &effects)
             guard let end = group.cooldownEnd, end > now else { continue }

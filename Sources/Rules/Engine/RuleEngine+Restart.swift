@@ -14,6 +14,7 @@ extension RuleEngine {
         var cooldowns: [Cooldown] = []
         /// Ordered by id.
         var waitingRuns: [WaitingRun] = []
+        var keptEvents: [KeptEvent] = []
     }
 
     /// The part of a stored `WaitingRun` that shows whether the wait has changed.
@@ -105,7 +106,10 @@ extension RuleEngine {
         worldHasChanged = true
         if before == nil { resumeCooldowns(at: now) }
         let due = carryOutDailyTimes(isContinuous: isContinuous, at: now, &effects)
-        if isBelievable { resumeRuns(at: now, &effects) }
+        if isBelievable {
+            resumeRuns(at: now, &effects)
+            judgeRestoredEvents(at: now, &effects)
+        }
         fire(due, at: now, &effects)
         guard let before, abs(time.milliseconds.addingSaturating(-before.milliseconds)) >= 1000 else { return }
         // Waits and cooldowns are stored with the wall clock time of their end, which has changed.
@@ -150,6 +154,40 @@ extension RuleEngine {
                 effects.append(.log(.info, "run \(waiting.run.rawValue) of \(waiting.rule) continues"))
             }
         }
+    }
+
+    /// Judges the events that an earlier process kept, as if they arrived now with their true age. Those that a rule accepts are
+    /// kept again, because the button may have stored later ones.
+    private mutating func judgeRestoredEvents(at now: Instant, _ effects: inout [Effect]) {
+        var remaining = restored.keptEvents[...]
+        restored.keptEvents = []
+        while let first = remaining.first {
+            let together = remaining.prefix { $0.button == first.button && $0.number == first.number }
+            remaining = remaining.dropFirst(together.count)
+            let event = Event(restored: first, age: age(of: first, at: now), at: now)
+            var matches: [RuleIndex.Match] = []
+            for kept in together {
+                effects.append(.store(.kept(rule: kept.rule, kept.button, nil)))
+                guard let ruleIndex = names.rules[kept.rule], set.rules[ruleIndex].fingerprint == kept.fingerprint
+                else {
+                    effects.append(
+                        .log(
+                            .warning,
+                            "rule \(kept.rule) does not run for \(kept.cause.facts.event) of \(kept.cause.facts.button), "
+                                + "which it had kept: it was changed or removed"))
+                    continue
+                }
+                matches.append(RuleIndex.Match(rule: ruleIndex, trigger: kept.trigger))
+            }
+            judgeAndStart(event, matches.sorted(by: RuleIndex.Match.comesFirst), .all, at: now, &effects)
+            keptCount += 1
+        }
+    }
+
+    /// The age of a kept event, which grows while no process runs.
+    private func age(of kept: KeptEvent, at now: Instant) -> Duration {
+        let age = world.wallClock(at: now).milliseconds.addingSaturating(-kept.cause.at.milliseconds)
+        return max(kept.cause.facts.age, .milliseconds(age))
     }
 
     /// - Returns: why the run cannot be resumed; `nil` if it was.
@@ -208,9 +246,8 @@ extension RuleEngine {
                 run.trace.result = .interrupted
             }
         }
-        for kept in kept.takeAll() {
-            stop(kept.match.rule, .queued, cause(of: kept), "the daemon stops", &effects)
-        }
+        // They are stored, and the next process decides them.
+        kept = KeptEvents()
         scheduler.removeAll()
         worldHasChanged = false
         recogniser = GestureRecogniser()
@@ -229,8 +266,6 @@ extension RuleEngine {
                 run.trace.result = .interrupted
             }
         }
-        for kept in kept.takeAll() {
-            stop(kept.match.rule, .queued, cause(of: kept), "another engine leads", &effects)
-        }
+        drop(kept.takeAll(), because: "another engine leads", &effects)
     }
 }

@@ -226,7 +226,8 @@ package struct RuleEngine: Sendable {
         index = RuleIndex(prepared.triggerTable)
         records = Array(repeating: RuleRecord(), count: set.rules.count)
         restored = PendingRestoration(
-            cooldowns: state.cooldowns, waitingRuns: state.waitingRuns.sorted { $0.run < $1.run })
+            cooldowns: state.cooldowns, waitingRuns: state.waitingRuns.sorted { $0.run < $1.run },
+            keptEvents: state.keptEvents.sorted(by: KeptEvent.comesFirst))
         let afterRestored = restored.waitingRuns.last.map { RunID(rawValue: $0.run.rawValue &+ 1) } ?? nextRun
         scheduler = RunScheduler(nextRun: max(nextRun, afterRestored))
         restore(state)

@@ -12,7 +12,17 @@ extension RuleState {
             waitingRuns.removeAll { $0.run == run }
             if let waitingRun { waitingRuns.append(waitingRun) }
             waitingRuns.sort { $0.run < $1.run }
+        case .kept(let rule, let button, let event):
+            keptEvents.removeAll { $0.rule == rule && $0.button == button }
+            if let event { keptEvents.append(event) }
+            keptEvents.sort(by: KeptEvent.comesFirst)
         case .daily(let key, let time): dailyTimes[key] = time
         }
+    }
+}
+
+extension KeptEvent {
+    package static func comesFirst(_ left: KeptEvent, _ right: KeptEvent) -> Bool {
+        (left.button, left.number, left.rule) < (right.button, right.number, right.rule)
     }
 }

@@ -1,5 +1,6 @@
 package import ButtonModel
 package import Expressions
+package import Gestures
 
 /// The state of the rules that is stored and survives a restart.
 package struct RuleState: Hashable, Sendable {
@@ -12,6 +13,8 @@ package struct RuleState: Hashable, Sendable {
     package var cooldowns: [Cooldown]
     /// Runs of rules with `on_restart: resume` that waited in a `delay` or `wait`, ordered by id.
     package var waitingRuns: [WaitingRun]
+    /// The stored events that `keep: last` has not decided, ordered by button and number.
+    package var keptEvents: [KeptEvent]
     /// The times until which daily times were carried out: of variables with `reset`, by name, and of `at` triggers with
     /// `missed`, by `TimeTrigger.key`. Also the times since when values last, of `state` triggers with `for`, by
     /// `StateCounts.Count.storedKey`.
@@ -20,13 +23,14 @@ package struct RuleState: Hashable, Sendable {
     package init(
         variables: [String: Value] = [:], cycles: [String: CyclePosition] = [:],
         enabled: [String: EnabledOverride] = [:], cooldowns: [Cooldown] = [], waitingRuns: [WaitingRun] = [],
-        dailyTimes: [String: UTCTime] = [:]
+        keptEvents: [KeptEvent] = [], dailyTimes: [String: UTCTime] = [:]
     ) {
         self.variables = variables
         self.cycles = cycles
         self.enabled = enabled
         self.cooldowns = cooldowns
         self.waitingRuns = waitingRuns
+        self.keptEvents = keptEvents
         self.dailyTimes = dailyTimes
     }
 }
@@ -92,6 +96,36 @@ package struct WaitingRun: Hashable, Sendable {
     }
 }
 
+/// An event that a button had stored, which a rule with `keep: last` has accepted. After a restart it is judged again, by its
+/// true age.
+package struct KeptEvent: Hashable, Sendable {
+    package var rule: String
+    /// The fingerprint of the rule. If the rule has another one after a restart, the event is dropped.
+    package var fingerprint: String
+    /// The index of the trigger in the rule.
+    package var trigger: Int
+    package var button: ButtonID
+    /// Equal for all rules that keep the same event, and larger for a later one.
+    package var number: UInt64
+    /// Without `trigger.id`.
+    package var cause: RunCause
+    /// For the end of a hold: how late the hold was reported.
+    package var hold: RecognisedEvent.Lateness?
+
+    package init(
+        rule: String, fingerprint: String, trigger: Int, button: ButtonID, number: UInt64, cause: RunCause,
+        hold: RecognisedEvent.Lateness?
+    ) {
+        self.rule = rule
+        self.fingerprint = fingerprint
+        self.trigger = trigger
+        self.button = button
+        self.number = number
+        self.cause = cause
+        self.hold = hold
+    }
+}
+
 /// A change to store. Each case contains the new value, so that repeating it has no effect.
 package enum RuleStateChange: Hashable, Sendable {
     case variable(String, Value?)
@@ -100,6 +134,8 @@ package enum RuleStateChange: Hashable, Sendable {
     case cooldown(Cooldown)
     /// `nil` if the run does not wait any more.
     case waiting(RunID, WaitingRun?)
+    /// `nil` if the rule keeps no event of the button any more.
+    case kept(rule: String, ButtonID, KeptEvent?)
     /// An entry of `RuleState.dailyTimes`; `nil` if the variable or the trigger does not exist any more.
     case daily(String, UTCTime?)
 }

@@ -158,6 +158,7 @@ struct EffectDigest: Sendable {
             case .enabled(let rule, _): line("enabled", rule)
             case .cooldown(let cooldown): line("cooldown", cooldown.rule)
             case .waiting(let run, _): line("waiting", run.rawValue)
+            case .kept(let rule, let button, _): line("kept", rule, button)
             case .daily(let key, _): line("reset", key)
             }
         return line(key, json(state.stored))

@@ -448,18 +448,16 @@ struct Witness {
     private mutating func gestureSaid(_ id: String, _ message: MQTTMessage, isSmall: Bool) {
         guard let button = ButtonID(id), let name = Self.names.first(where: { $0.value == button })?.key else { return }
         let part = Part(button: button, isSmall: isSmall)
-        gestures[part, default: (0, 0, 0)].messages += 1
+        let gesture = String(decoding: message.payload, as: UTF8.self)
+        // The end of a hold is sent again if the broker did not acknowledge it.
+        let isRepeated = gesture == "hold_release" && publishedHolds.remove(part) == nil
+        if !isRepeated { gestures[part, default: (0, 0, 0)].messages += 1 }
         let counts = gestures[part, default: (0, 0, 0)]
         if counts.messages > counts.lines {
             report("P2", "\(name) had \(counts.lines) gestures, and there are \(counts.messages) messages")
         }
-        switch String(decoding: message.payload, as: UTF8.self) {
-        case "hold": publishedHolds.insert(part)
-        case "hold_release":
-            publishedHolds.remove(part)
-            return
-        default: break
-        }
+        guard gesture != "hold_release" else { return }
+        if gesture == "hold" { publishedHolds.insert(part) }
         guard let patience = StoryRules.lateness(ofButton: name) else { return }
         expectMoved(name, within: patience + Self.gestureTime + Self.tolerance, "a gesture of \(name) was published")
     }
@@ -493,6 +491,7 @@ struct Witness {
         if !state.runs.isEmpty || !state.rules.waitingRuns.isEmpty {
             report("P1", "runs that never end: \(state.runs.map(\.rule)), \(state.rules.waitingRuns.count) wait")
         }
+        for kept in state.rules.keptEvents { report("P1", "\(kept.rule) never decides what it kept of \(kept.button)") }
     }
 }
 
