@@ -8,9 +8,6 @@ import Rules
 // Carries out what the rule engine decides.
 extension Hub {
     static let statisticsInterval = Duration.seconds(10)
-    /// How long the message of a rule about the end of a hold waits for the broker at least, so that it survives a restart of the
-    /// broker.
-    static let leastTimeToEndHold = Duration.seconds(60)
 
     mutating func advanceRules(_ input: RuleEngine.Input, at now: Instant) {
         rules.add(input)
@@ -166,17 +163,11 @@ extension Hub {
         ruleActions?.append(RuleAction(step: step, rule: rule, action: action))
         switch action {
         case .message(.publish(let publish)):
-            var message = MQTTMessage(publish)
-            var timeToLive = publish.maximumAge
-            var repetition = publish.retain && feed == nil ? Outbox.Repetition.once : .never
-            if endsHold {
-                // Only with an acknowledgement is it known whether the end has to be sent again.
-                message.qos = max(message.qos, 1)
-                timeToLive = max(timeToLive, Hub.leastTimeToEndHold)
-                repetition = .often
-            }
+            // With QoS 1 or 2 the rule asks for an acknowledgement, which tells whether the end has to be sent again.
+            let repetition: Outbox.Repetition =
+                endsHold && publish.qos > 0 ? .often : publish.retain && feed == nil ? .once : .never
             self.publish(
-                message, timeToLive: timeToLive, repetition: repetition,
+                MQTTMessage(publish), timeToLive: publish.maximumAge, repetition: repetition,
                 for: .step(step, rule: rule, topicName: publish.topicName), at: now)
         case .external(let external):
             let id = identifiers.jobID()

@@ -9,7 +9,7 @@ import Gestures
 struct PressPlan: Sendable {
     /// An event with a plan.
     enum Kind: Int, CaseIterable, Sendable {
-        case down, up, click, doubleClick
+        case down, up, click, doubleClick, holdRelease
 
         init?(_ kind: RecognisedEvent.Kind) {
             switch kind {
@@ -17,8 +17,8 @@ struct PressPlan: Sendable {
             case .up: self = .up
             case .pattern(.click): self = .click
             case .pattern(.doubleClick): self = .doubleClick
-            // The messages of rules for the end of a hold are sent in another way.
-            case .pattern, .hold, .holdRelease, .chord, .swipe, .rotation: return nil
+            case .holdRelease: self = .holdRelease
+            case .pattern, .hold, .chord, .swipe, .rotation: return nil
             }
         }
 
@@ -28,6 +28,7 @@ struct PressPlan: Sendable {
             case .up: .up
             case .click: .pattern(PatternCode(.click))
             case .doubleClick: .pattern(PatternCode(.doubleClick))
+            case .holdRelease: .holdRelease
             }
         }
     }

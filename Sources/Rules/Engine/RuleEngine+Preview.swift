@@ -57,7 +57,7 @@ extension RuleEngine {
             else { return nil }
             switch kind {
             // The end of a press ends `repeat: while: held` in runs in progress.
-            case .up: guard scheduler.runs.isEmpty else { return nil }
+            case .up, .holdRelease: guard scheduler.runs.isEmpty else { return nil }
             case .down, .click, .doubleClick: break
             }
             // The event with its facts, once a rule needs them; an optional of its size takes longer than an array.
