@@ -24,6 +24,11 @@ struct DemoCommand: ParsableCommand {
               tryck demo --rules rules/home.yaml --simulator rules/simulator.yaml
               tryck demo --press kitchen:click,kitchen:double_click,hall:hold --json
               tryck demo --press sofa:swipe_left,desk:turn_10
+
+            With --sites, runs several daemons on one broker: sites with a button each, and engines with the rules. The \
+            buttons are pressed in turn; the leading engine is killed, and another one takes over while presses go on.
+
+              tryck demo --sites 3 --engines 2
             """)
 
     @Option(
@@ -64,7 +69,19 @@ struct DemoCommand: ParsableCommand {
             """)
     var json = false
 
+    @Option(help: ArgumentHelp("Show sites and engines on one broker: 1 to 9 sites.", valueName: "number"))
+    var sites: Int?
+
+    @Option(help: ArgumentHelp("The number of engines with --sites, 2 to 5. The default is 2.", valueName: "number"))
+    var engines: Int?
+
     func validate() throws {
+        if sites == nil, engines != nil { throw ValidationError("--engines needs --sites, for example --sites 3") }
+        if let sites, !(1...9).contains(sites) { throw ValidationError("--sites must be from 1 to 9") }
+        if let engines, !(2...5).contains(engines) { throw ValidationError("--engines must be from 2 to 5") }
+        if sites != nil, press != nil || rules != nil || simulator != nil || capture != nil || web || all || json {
+            throw ValidationError("--sites has no other option than --engines")
+        }
         if web, press != nil {
             throw ValidationError("--web is without --press: the presses are made on the page or the terminal")
         }
@@ -74,6 +91,7 @@ struct DemoCommand: ParsableCommand {
     }
 
     func run() throws {
+        if let sites { return try SitesSession.run(siteCount: sites, engineCount: engines ?? 2) }
         let script = try press.map { (text) throws(Failure) in try DemoScript(parsing: text) }
         guard script != nil || web || isatty(STDIN_FILENO) == 1 else {
             throw Failure(

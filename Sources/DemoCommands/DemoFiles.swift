@@ -76,7 +76,9 @@ struct DemoFiles: Sendable {
     func remove() { temporary.remove() }
 
     /// The last lines of the daemon's log, to be shown when the daemon has ended by itself.
-    func endOfLog(lines: Int) -> [String] {
+    func endOfLog(lines: Int) -> [String] { Self.end(ofLog: log, lines: lines) }
+
+    static func end(ofLog log: String, lines: Int) -> [String] {
         guard let file = fopen(log, "r") else { return [] }
         defer { fclose(file) }
         var text: [UInt8] = []

@@ -18,7 +18,7 @@
                 expected = [.claim]
             case .leading:
                 expect(isConnected, "it leads without a connection")
-                expected = [.state]
+                expected = [.state, .lease]
             case .fenced: expected = isConnected ? [.fence] : []
             }
             // A stand-by may say every 3 s that it is present.

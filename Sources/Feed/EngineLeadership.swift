@@ -5,23 +5,24 @@ package import MQTTTopics
 ///
 /// | state       | on                                              | becomes     | and we                                   |
 /// |-------------|-------------------------------------------------|-------------|------------------------------------------|
-/// | standing by | the leader says `offline`, or is silent for 10 s, or nothing is retained 5 s after connecting | claiming | publish our claim with a new term, and wait 1 s |
+/// | standing by | the leader says `offline`, or is silent for its patience, or nothing is retained 5 s after connecting | claiming | publish our claim with a new term, and wait 1 s |
 /// | claiming    | the last claim heard is ours                    | leading     | lead, and say `online`                   |
 /// | claiming, leading | a lower claim                             |             | publish ours again                       |
 /// | claiming, leading | a higher claim                            | standing by | stop at once; claim nothing for 2.5 s    |
 /// | claiming    | disconnected                                    | standing by |                                          |
-/// | leading     | 3 s                                             | leading     | say `online` again; if a site ignores claims of our term, claim with a higher one |
+/// | leading     | 3 s (`stateInterval`)                           | leading     | say `online` again; if a site ignores claims of our term, claim with a higher one |
 /// | leading     | disconnected                                    | fenced      | act on nothing                           |
-/// | fenced      | connected, and the retained claim is ours       | leading     | go on                                    |
+/// | leading     | none of our states has come back for our patience | fenced    | act on nothing, and publish our claim again |
+/// | fenced      | connected, and the claim heard is ours          | leading     | go on                                    |
 /// | fenced      | connected, and the retained claim is higher     | standing by | stop                                     |
 /// | fenced      | 1.5 s after connecting none is retained, or it is lower | claiming | stop, and claim with a new term      |
-/// | standing by | 3 s, and the leader is online                   | standing by | say on `standby` that we could lead      |
+/// | standing by | 3 s (`stateInterval`), and the leader is online | standing by | say on `standby` that we could lead      |
 /// | leading     | resign, or nothing can be recorded              | standing by | stop; claim for a stand-by, else say `offline` |
 /// | standing by | a claim with our name that we did not make, after our `standby` | leading | lead at once            |
 ///
 /// A leader that ends in order hands over with one message. The stand-by leads as soon as it receives this message, without the
 /// usual wait for other claims, because the leader stops before it publishes the claim for the stand-by. If the stand-by is gone
-/// by then, the other engines notice its silence after 10 s, as they do for any leader.
+/// by then, the other engines notice its silence, as they do for any leader.
 ///
 /// Name and installation together identify an engine. An engine that has our name in another installation is treated as any
 /// other engine, and users are also told that two engines have one name (`namesake`).
@@ -88,15 +89,10 @@ package struct EngineLeadership: Sendable {
     package static let claimWait = Duration.seconds(1)
     /// How long no claim follows another engine's.
     package static let claimPause = Duration.milliseconds(2500)
-    package static let stateInterval = Duration.seconds(3)
-    /// The silence of a leader that counts as `offline`. The broker ends the connection of a leader that was stopped 7.5 s
-    /// after its last packet (its keep-alive is 5 s), and that may be 3 s after its last state. With `claimWait` this is
-    /// longer, so nothing that the leader publishes when it wakes up can arrive after another one leads.
-    package static let silenceLimit = Duration.seconds(10)
     /// How long a fenced engine waits for the retained claim.
     package static let fenceLimit = Duration.milliseconds(1500)
-    /// How long a stand-by counts as present after it has said so.
-    package static let presenceLimit = Duration.seconds(7)
+    /// The most states of a leader on their way through the broker. Another program may make it repeat its state.
+    static let maximumUnheard = 64
     /// The maximum number of anomalies reported for a connection.
     package static let maximumAnomalies = 16
 
@@ -113,8 +109,10 @@ package struct EngineLeadership: Sendable {
         case claim
         /// Leading: when to say `online` again. Standing by: when to say again that we could lead.
         case state
-        /// Fenced and connected: when the retained claim counts as lost.
+        /// Fenced and connected: when the claim counts as lost.
         case fence
+        /// Leading: when we must not act any more, because another engine may lead.
+        case lease
         /// When another engine with our name counts as gone.
         case namesake
     }
@@ -122,6 +120,7 @@ package struct EngineLeadership: Sendable {
     package let engine: String
     package let installation: String
     package let share: EngineShare
+    package let patience: EnginePatience
     private(set) var state = State.standingBy
     package var isLeading: Bool { state == .leading }
     private(set) var isConnected = false
@@ -143,6 +142,8 @@ package struct EngineLeadership: Sendable {
     /// gone.
     private var namesakeCount = 0
     private var reportedNamesake: String?
+    /// Leading: when we have said `online`, as far as that has not come back from the broker.
+    private var saidAt: [Instant] = []
     /// Until when no claim may follow another engine's.
     private var pausedUntil: Instant?
     private var rules = ""
@@ -157,11 +158,18 @@ package struct EngineLeadership: Sendable {
     /// - Parameters:
     ///   - engine: the engine's name, at most 64 octets; no other engine of the share should have it.
     ///   - installation: the engine's installation, at most 64 octets.
-    package init(engine: String, installation: String = "", share: EngineShare = .whole) {
+    ///   - patience: how long this engine may be silent as a leader. It says so in its state, and the stand-by waits that long.
+    package init(
+        engine: String, installation: String = "", share: EngineShare = .whole, patience: EnginePatience = .standard
+    ) {
         self.engine = engine
         self.installation = installation
         self.share = share
+        self.patience = patience
     }
+
+    /// The silence of the leader that counts as `offline`.
+    private var silenceLimit: Duration { (leader?.patience ?? patience).limit }
 
     private var leaderTopic: String { share.topic + "/leader" }
     private var stateTopic: String { share.topic + "/state" }
@@ -177,7 +185,13 @@ package struct EngineLeadership: Sendable {
     /// The will of the connection, without delay.
     package var will: MQTTMessage { stateMessage(isOnline: false) }
 
+    /// True if another engine may lead, although we do not know of it. `timerFired` then fences us.
+    package func hasLapsed(at now: Instant) -> Bool {
+        deadlines.deadline(of: .lease).map { $0 <= now } ?? false
+    }
+
     package mutating func handle(_ input: Input, at now: Instant) -> [Effect] {
+        if hasLapsed(at: now) { lapse(at: now) }
         switch input {
         case .start(let term): highestTerm = term
         case .connected: connected(at: now)
@@ -221,6 +235,7 @@ package struct EngineLeadership: Sendable {
             case .claiming, .fenced: break
             }
         case .namesake: noteNamesake(nil)
+        case .lease: lapse(at: now)
         case .fence:
             effects.append(.stop)
             claim(at: now)
@@ -258,8 +273,21 @@ package struct EngineLeadership: Sendable {
     }
 
     private mutating func cancelDeadlines() {
-        for key in [TimerKey.silence, .pause, .claim, .state, .fence] { deadlines.cancel(key) }
+        for key in [TimerKey.silence, .pause, .claim, .state, .fence, .lease] { deadlines.cancel(key) }
         // The deadline of the namesake goes on, because it says nothing about us.
+        saidAt = []
+    }
+
+    /// We have been silent for so long that another engine may lead. What the broker sends us until our claim comes back was
+    /// sent before that of the other engine, which acts on it.
+    private mutating func lapse(at now: Instant) {
+        guard state == .leading else { return }
+        state = .fenced
+        candidate = nil
+        cancelDeadlines()
+        effects.append(.fence)
+        publishClaim(at: now)
+        deadlines.set(.fence, at: now + patience.limit)
     }
 
     // MARK: Stand-bys
@@ -271,7 +299,7 @@ package struct EngineLeadership: Sendable {
         let presence = EngineTerm(term: highestTerm, engine: engine, installation: installation)
         effects.append(
             .publish(MQTTMessage(topicName: standByTopic, payload: presence.encoded(), qos: 0, retain: false)))
-        deadlines.set(.state, at: now + Self.stateInterval)
+        deadlines.set(.state, at: now + patience.stateInterval)
     }
 
     private mutating func heard(standBy other: EngineTerm, at now: Instant) {
@@ -282,7 +310,7 @@ package struct EngineLeadership: Sendable {
 
     /// Leads no more, and hands over to a stand-by if there is one.
     private mutating func resign(at now: Instant) {
-        let successor = candidate.flatMap { now < $0.at + Self.presenceLimit ? $0.engine : nil }
+        let successor = candidate.flatMap { now < $0.at + patience.presenceLimit ? $0.engine : nil }
         switch state {
         case .standingBy: break
         case .claiming:
@@ -307,7 +335,7 @@ package struct EngineLeadership: Sendable {
     /// Another engine with our name was heard, which is alive if that was not the first time on this connection.
     private mutating func heardNamesake(_ installation: String, at now: Instant) {
         namesakeCount += 1
-        deadlines.set(.namesake, at: now + Self.silenceLimit)
+        deadlines.set(.namesake, at: now + silenceLimit)
         if namesakeCount > 1 { noteNamesake(installation) }
     }
 
@@ -359,6 +387,7 @@ package struct EngineLeadership: Sendable {
         }
         state = .leading
         cancelDeadlines()
+        deadlines.set(.lease, at: now + patience.limit)
         effects.append(.lead(term: term, continues: continues))
         sayOnline(at: now)
     }
@@ -369,7 +398,7 @@ package struct EngineLeadership: Sendable {
         candidate = nil
         cancelDeadlines()
         if hadLed { effects.append(.stop) }
-        deadlines.set(.silence, at: now + Self.silenceLimit)
+        deadlines.set(.silence, at: now + silenceLimit)
     }
 
     private mutating func heard(_ claim: EngineTerm, at now: Instant) {
@@ -387,7 +416,7 @@ package struct EngineLeadership: Sendable {
             // Its state follows, or it is silent.
             isVacant = false
             deadlines.cancel(.pause)
-            deadlines.set(.silence, at: now + Self.silenceLimit)
+            deadlines.set(.silence, at: now + silenceLimit)
         case .claiming, .leading:
             if claim > ourClaim { standBy(at: now) } else if claim < ourClaim { publishClaim(at: now) }
         case .fenced:
@@ -423,13 +452,16 @@ package struct EngineLeadership: Sendable {
 
     private func stateMessage(isOnline: Bool) -> MQTTMessage {
         let state = EngineState(
-            isOnline: isOnline, engine: engine, installation: installation, share: share, rules: isOnline ? rules : "")
+            isOnline: isOnline, engine: engine, installation: installation, share: share, patience: patience,
+            rules: isOnline ? rules : "")
         return MQTTMessage(topicName: stateTopic, payload: state.encoded(), qos: 1, retain: true)
     }
 
     private mutating func sayOnline(at now: Instant) {
+        deadlines.set(.state, at: now + patience.stateInterval)
+        guard saidAt.count < Self.maximumUnheard else { return }
+        saidAt.append(now)
         effects.append(.publish(stateMessage(isOnline: true)))
-        deadlines.set(.state, at: now + Self.stateInterval)
     }
 
     private mutating func vacate(at now: Instant) {
@@ -444,9 +476,9 @@ package struct EngineLeadership: Sendable {
         case .standingBy:
             if other.isOnline, !isOurs(other) {
                 isVacant = false
-                deadlines.cancel(.pause)
-                deadlines.set(.silence, at: now + Self.silenceLimit)
                 leader = other
+                deadlines.cancel(.pause)
+                deadlines.set(.silence, at: now + silenceLimit)
                 compareRules()
                 if deadlines.deadline(of: .state) == nil { sayPresent(at: now) }
             } else if latestClaim == nil
@@ -456,7 +488,13 @@ package struct EngineLeadership: Sendable {
             }
         case .leading:
             // A will has replaced what we said, or another engine leads as well, and our claims decide.
-            if !other.isOnline { sayOnline(at: now) } else if !isOurs(other) { publishClaim(at: now) }
+            if !other.isOnline {
+                sayOnline(at: now)
+            } else if !isOurs(other) {
+                publishClaim(at: now)
+            } else if !saidAt.isEmpty {
+                deadlines.set(.lease, at: saidAt.removeFirst() + patience.limit)
+            }
         case .claiming, .fenced: break
         }
     }

@@ -1,3 +1,4 @@
+import ButtonModel
 import JSON
 
 /// The payload of an engine's retained topic `ENGINE/state`, which describes the engine. A leader publishes it again
@@ -12,26 +13,32 @@ package struct EngineState: Hashable, Sendable {
     package var installation: String
     /// The share of the sites, such as `1 of 4`.
     package var share: EngineShare
+    /// How long the engine may be silent before another one leads. A standard one is not in the payload.
+    package var patience: EnginePatience
     /// The fingerprint of the engine's rules, at most 64 octets; empty if it is offline.
     package var rules: String
 
     package init(
-        isOnline: Bool, engine: String, installation: String = "", share: EngineShare, rules: String = ""
+        isOnline: Bool, engine: String, installation: String = "", share: EngineShare,
+        patience: EnginePatience = .standard, rules: String = ""
     ) {
         self.isOnline = isOnline
         self.engine = engine
         self.installation = installation
         self.share = share
+        self.patience = patience
         self.rules = rules
     }
 
     package init(parsing octets: [UInt8]) throws(FeedPayloadFailure) {
         let fields = try FeedFields(parsing: octets, maximumLength: Self.maximumLength)
+        let patience = try fields.optionalNumber("patience_ms").map { EnginePatience(.milliseconds($0)) }
         let isOnline: Bool = try fields.word("state") { ["online": true, "offline": false][$0] }
         self.init(
             isOnline: isOnline, engine: try fields.text("engine"),
             installation: try fields.optionalText("installation"),
-            share: try fields.word("share", EngineShare.init), rules: try fields.optionalText("rules"))
+            share: try fields.word("share", EngineShare.init), patience: patience ?? .standard,
+            rules: try fields.optionalText("rules"))
     }
 
     package func encoded() -> [UInt8] {
@@ -40,6 +47,7 @@ package struct EngineState: Hashable, Sendable {
         state.add("engine", engine)
         if !installation.isEmpty { state.add("installation", installation) }
         state.add("share", share.description)
+        if patience != .standard { state.add("patience_ms", Int(patience.limit.milliseconds)) }
         if !rules.isEmpty { state.add("rules", rules) }
         return state.encoded()
     }

@@ -10,6 +10,8 @@ package struct FeedHello: Hashable, Sendable {
         package var name: String
         /// The firmware's version number.
         package var firmware: UInt32
+        /// The battery's charge in percent; `nil` before it was measured.
+        package var battery: Int?
         /// The number of the last message in the journal; 0: there was none.
         package var last: Int
         /// The number up to which messages are claimed, as far as the site knows.
@@ -19,14 +21,15 @@ package struct FeedHello: Hashable, Sendable {
 
         /// - Parameter name: cut to 64 octets between characters.
         package init(
-            serial: String, model: FlicModel, name: String, firmware: UInt32, last: Int = 0, claimed: Int = 0,
-            done: Int = 0
+            serial: String, model: FlicModel, name: String, firmware: UInt32, battery: Int? = nil, last: Int = 0,
+            claimed: Int = 0, done: Int = 0
         ) {
             self.serial = serial
             self.model = model
             self.name = name
             while self.name.utf8.count > FeedFields.maximumTextLength { self.name.removeLast() }
             self.firmware = firmware
+            self.battery = battery
             self.last = last
             self.claimed = claimed
             self.done = done
@@ -91,7 +94,8 @@ extension FeedHello.Button {
         self.init(
             serial: try fields.text("serial"), model: try fields.word("model", FlicModel.init(rawValue:)),
             name: try fields.text("name"), firmware: UInt32(try fields.number("firmware", in: 0...Int(UInt32.max))),
-            last: try fields.number("n"), claimed: try fields.number("claimed"),
+            battery: try fields.optionalNumber("battery", in: 0...100), last: try fields.number("n"),
+            claimed: try fields.number("claimed"),
             done: try fields.optionalNumber("done") ?? 0)
         guard claimed <= last else { throw .invalid("claimed") }
         guard done <= claimed else { throw .invalid("done") }
@@ -103,6 +107,7 @@ extension FeedHello.Button {
         button.add("model", model.rawValue)
         button.add("name", name)
         button.add("firmware", Int(firmware))
+        if let battery { button.add("battery", battery) }
         button.add("n", last)
         button.add("claimed", claimed)
         button.add("done", done)

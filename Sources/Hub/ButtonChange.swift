@@ -105,7 +105,7 @@ extension ButtonFact {
             (state == .ready) == (before == .ready)
                 ? [.statusSoon, .flicd, .narration, .serviceStatus]
                 : [.statusSoon, .availability, .flicd, .narration, .rules, .serviceStatus]
-        case .battery: [.statusSoon, .flicd, .rules]
+        case .battery: [.statusSoon, .flicd, .rules, .engines]
         case .signal, .activity: .statusSoon
         case .updateProgress: .status
         case .radio: [.status, .watchers]

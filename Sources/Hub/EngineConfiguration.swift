@@ -8,11 +8,16 @@ package struct EngineConfiguration: Hashable, Sendable {
     package var share: EngineShare
     /// The base topics of the sites, which may have the wildcard `+`: `tryck/+`.
     package var sites: [String]
+    /// How long this engine may be silent as a leader.
+    package var patience: EnginePatience
 
-    package init(name: String, share: EngineShare = .whole, sites: [String]) {
+    package init(
+        name: String, share: EngineShare = .whole, sites: [String], patience: EnginePatience = .standard
+    ) {
         self.name = name
         self.share = share
         self.sites = sites
+        self.patience = patience
     }
 
     /// True if one of `sites` names the site, and the site belongs to `share`.

@@ -102,7 +102,8 @@ struct EngineFeed: Sendable {
         storedPositions = stored.positions
         storedTerm = stored.term
         leadership = EngineLeadership(
-            engine: configuration.name, installation: installationID, share: configuration.share)
+            engine: configuration.name, installation: installationID, share: configuration.share,
+            patience: configuration.patience)
         source = FeedSource(engine: configuration.name)
     }
 
@@ -348,7 +349,9 @@ struct EngineFeed: Sendable {
     var status: JSONValue {
         [
             "name": .string(configuration.name), "share": .string(configuration.share.description),
-            "state": .string(mode.rawValue), "term": .integer(Int64(term)), "fault": fault.map { .string($0) } ?? .null,
+            "state": .string(mode.rawValue), "term": .integer(Int64(term)),
+            "patience": .integer(configuration.patience.limit.milliseconds),
+            "fault": fault.map { .string($0) } ?? .null,
             "sites": .array(sites.keys.sorted().map(JSONValue.string)),
         ]
     }

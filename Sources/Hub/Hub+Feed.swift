@@ -37,6 +37,8 @@ extension Hub {
         _ topicName: String, _ payload: [UInt8], brokerAge: Duration, at now: Instant
     ) -> Bool {
         guard lifecycle.isRunning, let feed else { return false }
+        // The timer may be late, because the process was stopped.
+        if feed.leadership.hasLapsed(at: now) { advanceFeed(.leadership(.timerFired), at: now) }
         if feed.leadership.filters.contains(topicName) {
             advanceFeed(.leadership(.received(topicName: topicName, payload: payload)), at: now)
             return false
@@ -114,8 +116,10 @@ extension Hub {
             advanceFeed(.source(.lead(term: term)), at: now)
             advanceFeed(.act(continues: continues), at: now)
         case .fence:
-            log(.warning, "the broker is gone, so this engine acts on nothing until it is known to lead again")
+            let what = broker.isConnected ? "silent" : "gone"
+            log(.warning, "the broker is \(what), so this engine acts on nothing until it is known to lead again")
             feed?.fence(at: now)
+            advanceFeed(.source(.standBy), at: now)
             advanceRules(.acting(false, endingRuns: false), at: now)
         case .stop:
             advanceFeed(.source(.standBy), at: now)
@@ -336,6 +340,11 @@ extension Hub {
         identityChanges = .told
         if collected == .collected(hasChanged: true) { identitiesChanged(at: now) }
         for id in new { introduce(id, at: now) }
+        for (id, facts, site) in known where buttons[id]?.source == EngineFeed.source(of: site) {
+            // A hello is repeated whenever something else in it changes.
+            guard let battery = facts.battery, battery != buttons[id]?.batteryPercentage else { continue }
+            batteryReported(id, battery, wallClock(at: now), at: now)
+        }
         for (id, _, site) in known where buttons[id]?.source == EngineFeed.source(of: site) {
             if buttons[id]?.state != .ready { stateChanged(id, .ready, at: now) }
         }

@@ -51,7 +51,7 @@ extension Hub {
         buttons[button].map { record in
             FeedHello.Button(
                 serial: record.identity.serial, model: record.identity.model, name: record.displayName,
-                firmware: record.identity.firmwareVersion)
+                firmware: record.identity.firmwareVersion, battery: record.batteryPercentage)
         }
     }
 

@@ -167,8 +167,7 @@ extension Hub {
         return true
     }
 
-    private mutating func batteryReported(_ button: ButtonID, _ percentage: Int, _ measuredAt: UTCTime, at now: Instant)
-    {
+    mutating func batteryReported(_ button: ButtonID, _ percentage: Int, _ measuredAt: UTCTime, at now: Instant) {
         guard
             let (change, becameLow) = buttons.batteryReported(button, percentage: percentage, at: measuredAt)
         else { return }

@@ -31,6 +31,7 @@ extension Configuration {
         compare("flicd.listen", \.flicdListen)
         compare("sources") { Sources(flicds: $0.sources, sites: $0.sites, share: $0.share) }
         compare("engine.name", \.engineName)
+        compare("engine.patience", \.enginePatience)
         compare("uplink", \.uplink)
         for kind in StepKind.allCases { compare("actions.\(kind.rawValue)") { $0.forbiddenSteps.contains(kind) } }
         compare("control.mqtt", \.control)

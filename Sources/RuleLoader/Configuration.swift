@@ -123,6 +123,8 @@ package struct Configuration: Hashable, Sendable {
     package var share: Share?
     /// The name of this engine; not `nil` if there are sites.
     package var engineName: String?
+    /// How long an engine may be silent before its stand-by leads.
+    package var enginePatience = Duration.seconds(10)
     /// The broker of an engine, to which this site sends presses; `nil`: none.
     package var uplink: Uplink?
     /// The kinds of steps that rules may not use.

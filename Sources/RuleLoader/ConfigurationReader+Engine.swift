@@ -29,9 +29,9 @@ extension ConfigurationReader {
     }
 
     mutating func readEngine(_ fields: CheckedMapping) {
-        if let section = section("engine", of: fields), let name = section.string("name"),
-            let node = section.node("name")
-        {
+        let section = section("engine", of: fields)
+        configuration.enginePatience = section?.duration("patience") ?? configuration.enginePatience
+        if let name = section?.string("name"), let node = section?.node("name") {
             configuration.engineName = name
             if !(1...Configuration.maximumEngineName).contains(name.utf8.count) {
                 checker.error(

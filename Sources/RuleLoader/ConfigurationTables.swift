@@ -121,7 +121,12 @@ extension MappingTable {
 
     static let engine = MappingTable(
         name: "\"engine\"",
-        keys: [Key("name", .text(.areText), required: true, "the name of this engine, another one for its stand-by")])
+        keys: [
+            Key("name", .text(.areText), required: true, "the name of this engine, another one for its stand-by"),
+            Key(
+                "patience", .duration(.seconds(2) ... .seconds(60)),
+                "how long this engine may be silent before its stand-by leads"),
+        ])
 
     static let uplink = MappingTable(
         name: "\"uplink\"",

@@ -9,7 +9,7 @@ extension RuleSetReader {
 
     /// Reads a trigger; `nil` when it is faulty.
     ///
-    /// - Parameter isAwaited: true for a `wait_for` step, which waits for buttons.
+    /// - Parameter isAwaited: true for a `wait_for` step.
     mutating func readTrigger(_ node: YAMLNode, rule: Int?, isAwaited: Bool = false) -> Trigger? {
         guard let fields = checker.fields(node, .trigger) else { return nil }
         let kinds = RuleSetReader.triggerKinds.filter { fields.key($0) != nil }
@@ -22,25 +22,19 @@ extension RuleSetReader {
             }
             return nil
         }
-        if let key = fields.key("at") {
+        if fields.key("at") != nil {
             rejectKeysOfButtons(in: fields)
-            guard !isAwaited else {
+            if isAwaited, let missed = fields.key("missed") {
                 checker.error(
-                    "E210", at: key, "\"wait_for\" waits for a button, and not for a time", hint: "use delay:")
-                return nil
+                    "E210", at: missed, "\"missed\" is allowed only in the triggers of a rule",
+                    hint: "a run that waits for a time goes on when it has passed; timeout: is the limit")
             }
             return readTimeTrigger(fields)
         }
         rejectKeys(["offset", "weekday", "missed"], of: "at", in: fields)
-        if let key = fields.key("state") {
+        if fields.key("state") != nil {
             rejectKeys(["event", "clicks", "pattern", "part", "collect"], of: "button", in: fields)
             rejectKeys(["within"], of: "chord", in: fields)
-            guard !isAwaited else {
-                checker.error(
-                    "E210", at: key, "\"wait_for\" waits for a button, and not for a state",
-                    hint: "use wait: {until: …}")
-                return nil
-            }
             return readStateTrigger(fields)
         }
         rejectKeys(["from", "to"], of: "state", in: fields)
@@ -48,8 +42,7 @@ extension RuleSetReader {
         guard fields.isWritten("button") else {
             if !RuleSetReader.triggerKinds.contains(where: fields.isWritten) {
                 checker.missing(
-                    "button", in: fields, owner: "a trigger",
-                    or: isAwaited ? " and no \"chord\"" : ", \"chord\", \"at\" or \"state\"")
+                    "button", in: fields, owner: "a trigger", or: ", \"chord\", \"at\" or \"state\"")
             }
             return nil
         }

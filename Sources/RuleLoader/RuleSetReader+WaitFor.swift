@@ -14,6 +14,11 @@ extension RuleSetReader {
         for node in nodes {
             if let trigger = readTrigger(node, rule: rule, isAwaited: true) { triggers.append(trigger) }
         }
+        if !triggers.isEmpty, triggers.count == nodes.count, !triggers.contains(where: \.isOfButton),
+            let key = fields.key("claim")
+        {
+            checker.error("E210", at: key, "\"claim\" is allowed only with a button or a chord")
+        }
         let timeout = readTimeout(fields)
         let results: [String: Scope.Saved]? = context.scope.results
         let path = context.path

@@ -78,7 +78,7 @@ extension StepKind {
             [
                 StepKind.then, StepKind.otherwise,
                 Companion(
-                    key: .init("claim", .boolean, "whether no rule and no other run sees the event"),
+                    key: .init("claim", .boolean, "whether no rule and no other run sees the press"),
                     detail: KeyDetail(else: .value(false))),
             ]
         case .publish, .run, .shell, .http, .delay, .set, .cycle, .repeat, .enable, .disable, .cancel, .log, .stop: []
@@ -95,7 +95,10 @@ extension StepKind {
             case .delay: (.template, "wait for this time")
             case .wait: (.anything, "wait until an expression is true; with `else` beside it")
             case .waitFor:
-                (.anything, "wait for an event of a button; with `timeout`, `then`, `else` and `claim` beside it")
+                (
+                    .anything,
+                    "wait for a press, a time or a change of a state; with `timeout`, `then`, `else` and `claim` beside it"
+                )
             case .set: (.anything, "assign values to variables")
             case .cycle: (.anything, "run the next entry of a list in each run")
             case .repeat: (.anything, "repeat steps while the button is held, or a fixed number of times")
@@ -121,7 +124,9 @@ extension StepKind {
         case .http: KeyDetail(.mapping(.http), ["url": "https://example.net/press", "method": "POST"])
         case .delay: KeyDetail(.delay, "5m", "{{ 2 * variables.pause }}")
         case .wait: KeyDetail(.mapping(.wait), ["until": "states.door == 'open'", "timeout": "30s"])
-        case .waitFor: KeyDetail(.oneOrMany(.mapping(.trigger)), ["button": "garage", "event": "click"])
+        case .waitFor:
+            KeyDetail(
+                .oneOrMany(.mapping(.trigger)), ["button": "garage", "event": "click"], ["state": "door", "to": "open"])
         case .set:
             KeyDetail(
                 .keyed(.variable, .scalar, atLeast: 1), ["guest": true], ["volume": "{{ variables.volume + 5 }}"])

@@ -7,6 +7,8 @@ extension EngineConfiguration {
     init?(_ configuration: Configuration) {
         guard !configuration.sites.isEmpty else { return nil }
         let share = configuration.share.flatMap { EngineShare(index: $0.index, count: $0.count) }
-        self.init(name: configuration.engineName ?? "", share: share ?? .whole, sites: configuration.sites)
+        self.init(
+            name: configuration.engineName ?? "", share: share ?? .whole, sites: configuration.sites,
+            patience: EnginePatience(configuration.enginePatience))
     }
 }

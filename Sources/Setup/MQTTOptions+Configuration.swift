@@ -1,4 +1,5 @@
 package import Edges
+import Feed
 package import MQTTTopics
 import Platform
 package import RuleLoader
@@ -19,7 +20,7 @@ extension MQTTOptions {
         // A stand-by takes over when the broker publishes the will of a dead leader, so the broker has to notice its death
         // soon.
         if !configuration.sites.isEmpty {
-            keepAlive = min(keepAlive, .seconds(5))
+            keepAlive = min(keepAlive, EnginePatience(configuration.enginePatience).keepAlive)
             reportsExpiry = true
             receiveMaximum = Self.feedReceiveMaximum
         }

@@ -102,7 +102,7 @@ def main():
     site = RealSite(house, daemon)
     # A message with QoS 0 is lost with the server that has taken it.
     rules = RULES.replace('payload: "on"', 'payload: "on", qos: 1').replace("mode: parallel", "mode: parallel\n    max: 100")
-    engines = [Engine(house, name, daemon, site.ids, rules) for name in ("a1", "a2")]
+    engines = [Engine(house, name, daemon, site.ids, rules=rules) for name in ("a1", "a2")]
     try:
         random.seed(11)
         site.start()

@@ -209,7 +209,85 @@ struct EngineLeadershipTests {
         for _ in 0..<3 {
             talk.wait(.seconds(3))
             talk.when(.timerFired, expect: Self.online(), .setTimer(talk.now + .seconds(3)))
+            talk.given(Self.state(true))
         }
+    }
+
+    // MARK: Patience
+
+    @Test("a leader whose states do not come back acts on nothing after its patience, until its claim comes back")
+    func lease() {
+        var talk = Self.leading()
+        for _ in 0..<3 {
+            talk.wait(.seconds(3))
+            talk.given(.timerFired)
+        }
+        talk.wait(.milliseconds(999))
+        talk.given(.timerFired)
+        #expect(talk.machine.state == .leading)
+        talk.wait(.milliseconds(1))
+        talk.when(.timerFired, expect: .fence, Self.claims(1), .setTimer(talk.now + .seconds(10)))
+        #expect(talk.machine.state == .fenced)
+        talk.when(
+            Self.claim(1), expect: .lead(term: 1, continues: true), Self.online(), .setTimer(talk.now + .seconds(3)))
+    }
+
+    @Test("the lease counts from when the state was said, and not from when it came back")
+    func slowEcho() {
+        var talk = Self.leading()
+        talk.wait(.seconds(3))
+        talk.given(.timerFired)
+        talk.given(Self.state(true))
+        talk.wait(.seconds(2))
+        talk.given(Self.state(true))
+        talk.wait(.milliseconds(7_999))
+        #expect(!talk.machine.hasLapsed(at: talk.now))
+        talk.wait(.milliseconds(1))
+        #expect(talk.machine.hasLapsed(at: talk.now))
+    }
+
+    @Test("a leader that was stopped and finds another one's claim stands by")
+    func lapsed() {
+        var talk = Self.leading()
+        talk.wait(.seconds(30))
+        talk.when(
+            Self.claim(2, "a2"), expect: .fence, Self.claims(1), .stop, .setTimer(talk.now + .seconds(10)))
+        #expect(talk.machine.state == .standingBy)
+    }
+
+    @Test("if the claim does not come back either, it claims anew, and what ran ends")
+    func lost() {
+        var talk = Self.leading()
+        talk.wait(.seconds(10))
+        talk.given(.timerFired)
+        talk.wait(.seconds(10))
+        talk.when(.timerFired, expect: .stop, .record(term: 2), Self.claims(2), .setTimer(talk.now + .seconds(1)))
+    }
+
+    @Test("a stand-by waits as long as the leader says, and a leader says so if that is not the standard")
+    func patience() throws {
+        let patience = EnginePatience(.seconds(3))
+        let state = EngineState(isOnline: true, engine: "a1", share: Self.share, patience: patience)
+        #expect(try EngineState(parsing: state.encoded()) == state)
+        #expect(String(decoding: state.encoded(), as: UTF8.self).contains(#""patience_ms":3000"#))
+        var talk = Self.connected("a2")
+        talk.given(Self.claim(7))
+        talk.given(.received(topicName: "engines/2/state", payload: state.encoded()))
+        talk.wait(.milliseconds(2_999))
+        talk.given(.timerFired)
+        #expect(talk.machine.state == .standingBy)
+        talk.wait(.milliseconds(1))
+        #expect(talk.given(.timerFired).contains(.record(term: 8)))
+    }
+
+    @Test("a broker ends the connection of a silent engine soon, but libmosquitto takes no keep-alive below 5 s")
+    func keepAlive() {
+        #expect(EnginePatience(.seconds(2)).keepAlive == .seconds(5))
+        #expect(EnginePatience.standard.keepAlive == .seconds(5))
+        #expect(EnginePatience(.seconds(60)).keepAlive == .seconds(30))
+        #expect(EnginePatience(.seconds(1)).limit == .seconds(2) && EnginePatience(.seconds(61)).limit == .seconds(60))
+        #expect(EnginePatience.standard.stateInterval == .seconds(3))
+        #expect(EnginePatience.standard.presenceLimit == .seconds(7))
     }
 
     @Test(

@@ -223,6 +223,7 @@ extension FeedHello {
             let claimed = Int.random(in: 0...last, using: &random)
             var button = facts(last: last, claimed: claimed, done: .random(in: 0...claimed, using: &random))
             button.model = FlicModel.allCases.randomElement(using: &random) ?? .flic2
+            button.battery = Bool.random(using: &random) ? Int.random(in: 0...100, using: &random) : nil
             hello.buttons[ButtonID(BluetoothAddress(rawValue: random.next()))] = button
         }
         return hello

@@ -47,7 +47,15 @@ struct ConfigurationChangesTests {
         let fields = Mirror(reflecting: Configuration()).children.count
         let tls = Mirror(reflecting: Configuration.TLS()).children.count
         let permissions = StepKind.allCases.count { $0.permission != nil }
-        // What is below web: changes nothing in the daemon, and sources: has three fields.
-        #expect(Self.values.count == fields - 5 + tls + permissions)
+        // What is below web: changes nothing in the daemon, sources: has three fields, and the patience of an engine needs a name.
+        #expect(Self.values.count == fields - 6 + tls + permissions)
+    }
+
+    @Test("the patience of an engine is compared")
+    func patience() throws {
+        let text = "engine: {name: a1, patience: 3s}"
+        let loaded = FileLoader.configuration(SourceFile(name: "t.yaml", text: Array(text.utf8)), in: LoadInputs())
+        let changed = try #require(loaded.value)
+        #expect(changed.keys(changedSince: try Self.configuration("engine.name", "a1")) == ["engine.patience"])
     }
 }

@@ -13,7 +13,7 @@ struct EngineConfigurationTests {
     func sites() {
         let loaded = Self.load(
             """
-            engine: {name: a1}
+            engine: {name: a1, patience: 3s}
             sources:
               - flicd://attic
               - {mqtt: "tryck/+", share: 2 of 4}
@@ -23,6 +23,9 @@ struct EngineConfigurationTests {
         #expect(loaded.value?.sites == ["tryck/+", "other/berlin7"])
         #expect(loaded.value?.share == Configuration.Share("2 of 4"))
         #expect(loaded.value?.engineName == "a1")
+        #expect(loaded.value?.enginePatience == .seconds(3))
+        #expect(Self.load("engine: {name: a1, patience: 2s}").value?.enginePatience == .seconds(2))
+        #expect(Self.load("engine: {name: a1, patience: 60s}").value?.enginePatience == .seconds(60))
         #expect(loaded.value?.sources.count == 1)
     }
 
@@ -39,6 +42,8 @@ struct EngineConfigurationTests {
             ),
             ("engine: {name: a}\nsources: [{mqtt: s}, {mqtt: s}]", "the source \"s\" is listed twice"),
             ("engine: {name: ''}\nsources: {mqtt: s}", "the name of an engine has 1 to 64 octets"),
+            ("engine: {name: a, patience: 1999ms}", "\"patience\" must be between 2s and 1m, not 1999ms"),
+            ("engine: {name: a, patience: 61s}", "\"patience\" must be between 2s and 1m, not 61s"),
             ("engine: {name: a}\nmqtt: {broker: none}\nsources: {mqtt: s}", "sites need the broker of mqtt:"),
         ])
     func mistakes(text: String, sentence: String) {

@@ -173,8 +173,19 @@ enum RandomHouse {
                                 buttons: [[.any, .declared(0), .declared(1)].randomElement(using: &random) ?? .any],
                                 events: [event(&random)]),
                             Trigger(origin: .chord([0, 1], within: .milliseconds(300), .down)),
-                        ],
-                        timeout: .seconds(3), claims: Bool.random(using: &random),
+                            Trigger(
+                                origin: .times(
+                                    TimeTrigger([
+                                        .time(secondOfDay: 43_200 + Int.random(in: 0..<600, using: &random))
+                                    ]))),
+                            Trigger(
+                                origin: .states(
+                                    StateTrigger(
+                                        [["door"], ["door", "lux"]].randomElement(using: &random) ?? [],
+                                        for: .seconds([0, 0, 1, 4].randomElement(using: &random) ?? 0)))),
+                        ].shuffled(using: &random).suffix(Int.random(in: 1...4, using: &random)),
+                        timeout: .seconds([3, 3, 90].randomElement(using: &random) ?? 3),
+                        claims: Bool.random(using: &random),
                         then: [[], [.say("pressed")], [.pause("1s"), .work]].randomElement(using: &random) ?? [],
                         otherwise: [[], [.work]].randomElement(using: &random) ?? [])))
         case 7: Step(.enable([0], Bool.random(using: &random)))

@@ -111,7 +111,10 @@ struct RuleEnginePropertyTests {
         case 16:
             return .message(
                 topicName: "sensor", payload: Array(#"{"lux": \#(Int.random(in: 0...99, using: &random))}"#.utf8))
-        case 17: return .message(topicName: "door", payload: Bool.random(using: &random) ? Array("open".utf8) : [0xFF])
+        case 17:
+            let payloads: [[UInt8]] = [Array("open".utf8), Array("closed".utf8), [0xFF]]
+            let payload = payloads.randomElement(using: &random) ?? []
+            return .message(topicName: "door", payload: payload, isRetained: Int.random(in: 0..<5, using: &random) == 0)
         case 18:
             return .requested(
                 .run(

@@ -37,6 +37,8 @@ struct EngineHouse {
     private let rules: HouseRules
     /// What this engine published last on `engines/1/leader`.
     private(set) var claim: [UInt8] = []
+    /// What this engine published last on `engines/1/state`.
+    private var state: [UInt8] = []
 
     init(_ rules: HouseRules, name: String = "a1", installation: String = "00ff") {
         self.rules = rules
@@ -80,11 +82,25 @@ struct EngineHouse {
         return effects
     }
 
+    /// Lets time pass. The timer fires every second, and the broker sends back what this engine says of itself.
     @discardableResult
     mutating func wait(_ duration: Duration) -> [Hub.Effect] {
-        now = now + duration
-        return take(.timerFired)
+        var effects: [Hub.Effect] = []
+        let end = now + duration
+        while now < end {
+            now = min(end, now + .seconds(1))
+            effects += take(.timerFired)
+            for case .publish(_, let message, _) in effects where message.topicName == "engines/1/state" {
+                state = message.payload
+            }
+            if !state.isEmpty { effects += hear("engines/1/state", state) }
+            state = []
+        }
+        return effects
     }
+
+    /// Lets time pass in which the process is stopped.
+    mutating func pass(_ duration: Duration) { now = now + duration }
 
     @discardableResult
     mutating func hear(_ topicName: String, _ payload: [UInt8]) -> [Hub.Effect] {
@@ -104,10 +120,11 @@ struct EngineHouse {
     @discardableResult
     mutating func sayHello(
         from site: String = site, session: Int = 1, term: Int = 0, buttons: [ButtonID] = [button], last: Int = 0,
-        claimed: Int = 0
+        claimed: Int = 0, battery: Int? = nil
     ) -> [Hub.Effect] {
         let facts = FeedHello.Button(
-            serial: "BA00-A00001", model: .flic2, name: "Hall", firmware: 11, last: last, claimed: claimed)
+            serial: "BA00-A00001", model: .flic2, name: "Hall", firmware: 11, battery: battery, last: last,
+            claimed: claimed)
         let hello = FeedHello(
             site: site, installation: "9f3c", session: session, term: term,
             buttons: Dictionary(uniqueKeysWithValues: buttons.map { ($0, facts) }))

@@ -37,6 +37,48 @@ struct EngineScenarioTests {
         #expect(house.buttons.contains(#""state":"disconnected""#))
     }
 
+    @Test("the battery of a site's button is shown and known to rules, and a low one is reported once")
+    func battery() {
+        var house = EngineHouse.leading(
+            """
+            version: 1
+            rules:
+              - {id: low, triggers: {button: any, event: battery_low}, actions: {publish: {topic: low, payload: now}}}
+            """)
+        house.sayHello(battery: 80)
+        #expect(house.buttons.contains(#""battery":80"#))
+        #expect(house.stored.buttons.first?.batteryPercentage == 80)
+        #expect(EngineHouse.story(house.sayHello(battery: 80)) == [])
+        #expect(EngineHouse.story(house.sayHello(battery: 3)).contains("low now"))
+        #expect(!EngineHouse.story(house.sayHello(last: 1, battery: 3)).contains("low now"))
+        house.restart()
+        #expect(house.buttons.contains(#""battery":3"#))
+    }
+
+    @Test("a leader that was stopped for its patience acts on no press before its claim has come back")
+    func stopped() {
+        var house = EngineHouse.leading(.lamp)
+        #expect(EngineHouse.story(house.hear(1)).contains("lamp on"))
+        house.pass(.seconds(11))
+        #expect(!EngineHouse.story(house.hear(2)).contains("lamp on"))
+        #expect(house.status["engine"]?["state"] == "fenced")
+        let effects = house.hearOwnClaim()
+        #expect(house.status["engine"]?["state"] == "leading")
+        #expect(EngineHouse.story(effects).contains { $0.hasSuffix(#"/want {"after":1}"#) })
+        #expect(EngineHouse.story(house.hear(2)).contains("lamp on"))
+    }
+
+    @Test("a leader that was stopped while another one took over acts on nothing")
+    func stoppedAndOvertaken() {
+        var house = EngineHouse.leading(.lamp)
+        house.pass(.seconds(11))
+        house.hear(1)
+        let claim = EngineTerm(term: 9, engine: "a2")
+        house.hear("engines/1/leader", claim.encoded())
+        #expect(house.status["engine"]?["state"] == "standing_by")
+        #expect(EngineHouse.story(house.hear(1)) == [])
+    }
+
     @Test("a press that the broker has kept for more than a second counts as queued")
     func late() {
         var house = EngineHouse.leading(

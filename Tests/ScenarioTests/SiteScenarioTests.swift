@@ -66,6 +66,17 @@ struct SiteScenarioTests {
         #expect(house.onDisk.feed.uplink.positions[Household.kitchenID]?.claimed == messages.count)
     }
 
+    @Test("the site says how full the battery of a button is")
+    func battery() throws {
+        var house = Self.house()
+        let before = try #require(try Self.hello(house).buttons[Household.kitchenID]?.battery)
+        house.drain("kitchen", millivolts: 2400)
+        house.unplugAdapter()
+        house.wait(.seconds(20))
+        let after = try #require(try Self.hello(house).buttons[Household.kitchenID]?.battery)
+        #expect(after < before)
+    }
+
     @Test(
         "a press that was sent and not claimed before a kill is sent again, with its number, and a claimed one is not")
     func killed() throws {

@@ -126,7 +126,7 @@ struct DailySchedule: Sendable {
 }
 
 /// The moments of times of day. Equal times, of which a house with many rules has many, are computed once.
-private struct DailyCalendar {
+struct DailyCalendar {
     private struct Question: Hashable {
         var times: TimesOfDay
         var after: UTCTime
@@ -234,28 +234,32 @@ extension RuleEngine {
         effects.append(.log(.info, "rule \(set.rules[first.rule].id) has missed \(time) and does not run\(others)"))
     }
 
-    /// Judges the rules of triggers whose time has come. Triggers with the same time are one event.
-    mutating func fire(_ triggers: [DueTrigger], at now: Instant, _ effects: inout [Effect]) {
-        let sorted = triggers.sorted { left, right in
-            left.due == right.due ? RuleIndex.Match.comesFirst(left.match, right.match) : left.due < right.due
-        }
-        var remaining = sorted[...]
-        while let first = remaining.first {
-            let together = remaining.prefix { $0.due == first.due && $0.late == first.late }
-            remaining = remaining.dropFirst(together.count)
+    /// Judges the rules of triggers whose time has come, and continues the runs that wait for one. What has the same time is
+    /// one event.
+    ///
+    /// - Parameter runs: the runs, by the time for which they wait.
+    mutating func fire(
+        _ triggers: [DueTrigger], continuing runs: [UTCTime: [AwaitingRun]] = [:], at now: Instant,
+        _ effects: inout [Effect]
+    ) {
+        let due = Dictionary(grouping: triggers, by: \.due)
+        for time in Set(due.keys).union(runs.keys).sorted() {
             var matches: [RuleIndex.Match] = []
+            let together = (due[time] ?? []).sorted { RuleIndex.Match.comesFirst($0.match, $1.match) }
             for trigger in together where matches.last?.rule != trigger.match.rule { matches.append(trigger.match) }
-            judgeAndStart(event(at: first, now: now), matches, .all, at: now, &effects)
+            let event = event(due: time, late: together.first?.late ?? .zero, at: now)
+            judgeAndStart(event, matches, continuing: runs[time] ?? [], at: now, &effects)
             advance(at: now, &effects)
         }
     }
 
-    func event(at trigger: DueTrigger, now: Instant) -> Event {
+    /// The event of a time of day.
+    func event(due: UTCTime, late: Duration, at now: Instant) -> Event {
         var facts = TriggerFacts()
         facts.event = TimeTrigger.eventName
-        facts.at = world.timeStamp(trigger.due)
-        facts.occasion = .time(late: trigger.late)
-        return Event(cause: RunCause(facts: facts, at: trigger.due), at: now)
+        facts.at = world.timeStamp(due)
+        facts.occasion = .time(late: late)
+        return Event(cause: RunCause(facts: facts, at: due), at: now)
     }
 
     /// Continues the schedule with a new set.
@@ -271,6 +275,7 @@ extension RuleEngine {
             effects.append(.store(.daily(key, nil)))
         }
         let due = carryOutDailyTimes(at: now, &effects)
-        fire(due, at: now, &effects)
+        moveAwaitedTimes(hasMoved: hasMoved, at: now, &effects)
+        fire(due, continuing: runsWithDueTimes(at: now), at: now, &effects)
     }
 }

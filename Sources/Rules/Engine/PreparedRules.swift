@@ -10,6 +10,8 @@ package struct PreparedRules: Hashable, Sendable {
     let triggerTable: TriggerTable
     let timeTriggers: [TimedRule]
     let stateUses: [Int: [StateUse]]
+    /// The states for which `wait_for` steps wait.
+    let awaitedStates: Set<Int>
     /// The buttons and rules whose ages are read by expressions.
     let agedButtons, agedRules: [Int]
     /// True if expressions read the time or the position of the sun. Otherwise these are not computed.
@@ -21,6 +23,7 @@ package struct PreparedRules: Hashable, Sendable {
         triggerTable = TriggerTable(set)
         timeTriggers = TimedRule.all(in: set)
         stateUses = StateUse.all(in: set, names)
+        awaitedStates = StateUse.awaited(in: set, names)
         var agedButtons: Set<Int> = []
         var agedRules: Set<Int> = []
         var (readsTime, readsSun) = (false, false)

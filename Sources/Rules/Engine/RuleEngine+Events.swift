@@ -19,7 +19,7 @@ extension RuleEngine {
             if isKept {
                 decideBefore(event, at: now, &effects)
                 // A stored event that is decided now can end a run that waits.
-                waiting.removeAll { !isWaitingForPress($0.run) }
+                waiting.removeAll { !isWaitingForEvent($0.run) }
             }
             if waiting.isEmpty {
                 judgeAndStart(event, matches, .all, at: now, &effects)

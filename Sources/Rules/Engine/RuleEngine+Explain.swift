@@ -33,7 +33,7 @@ extension RuleEngine {
     package func explain(timesAt time: UTCTime, at now: Instant) -> Explanation {
         let due = due(from: time).filter { $0.due == time }
         guard let first = due.first else { return Explanation() }
-        return explain(event(at: first, now: now), due.map(\.match), at: now)
+        return explain(event(due: first.due, late: first.late, at: now), due.map(\.match), at: now)
     }
 
     private func due(from time: UTCTime) -> [DueTrigger] {

@@ -64,7 +64,7 @@
                 }
                 expect(set.rules[run.rule].onRestart == .resume, "run \(id.rawValue) is stored and not resumed")
                 switch run.waiting {
-                case .delay, .condition, .press: break
+                case .delay, .condition, .event: break
                 case .result, .retry, .tick, nil: expect(false, "run \(id.rawValue) is stored where it does not wait")
                 }
             }

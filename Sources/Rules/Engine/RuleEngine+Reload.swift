@@ -32,6 +32,7 @@ extension RuleEngine {
         world.refreshAges(at: now)
         worldHasChanged = true
         moveCounts(moves, from: old.set.states, &effects)
+        moveAwaitedCounts(from: old.set.states, before.states, at: now, &effects)
         reloadDailyTimes(from: old.set, at: now, &effects)
     }
 

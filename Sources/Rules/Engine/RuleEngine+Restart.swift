@@ -1,6 +1,7 @@
 import ButtonModel
 import Expressions
 import Gestures
+import JSON
 
 // Persistence: restoring the state at the start, storing changes, and stopping.
 extension RuleEngine {
@@ -21,10 +22,19 @@ extension RuleEngine {
     struct StoredWait: Sendable {
         var frames: [Frame]
         var endsAt: UTCTime
+        /// What a `wait_for` has seen, as it is stored.
+        var seen: JSONValue?
+
+        init(of run: Run, endsAt: UTCTime) {
+            frames = run.frames
+            self.endsAt = endsAt
+            if case .event(let wait) = run.waiting { seen = wait.savedSeen }
+        }
 
         /// True if it is the same wait. The end may differ slightly, because it is converted between two clocks.
         func isSame(as other: StoredWait) -> Bool {
-            frames == other.frames && abs((other.endsAt.milliseconds).addingSaturating(-endsAt.milliseconds)) < 1000
+            frames == other.frames && seen == other.seen
+                && abs((other.endsAt.milliseconds).addingSaturating(-endsAt.milliseconds)) < 1000
         }
     }
 
@@ -106,11 +116,12 @@ extension RuleEngine {
         worldHasChanged = true
         if before == nil { resumeCooldowns(at: now) }
         let due = carryOutDailyTimes(isContinuous: isContinuous, at: now, &effects)
+        planAwaitedTimes(at: now, &effects)
         if isBelievable {
             resumeRuns(at: now, &effects)
             judgeRestoredEvents(at: now, &effects)
         }
-        fire(due, at: now, &effects)
+        fire(due, continuing: runsWithDueTimes(at: now), at: now, &effects)
         guard let before, abs(time.milliseconds.addingSaturating(-before.milliseconds)) >= 1000 else { return }
         // Waits and cooldowns are stored with the wall clock time of their end, which has changed.
         for id in scheduler.ids {
@@ -201,15 +212,19 @@ extension RuleEngine {
             return "it should have continued \((.zero - left).text) ago"
         }
         guard runCount < RuleEngine.maximumRuns else { return "\(RuleEngine.maximumRuns) runs are in progress" }
-        guard let run = Run(waiting, rule: ruleIndex, remaining: max(.zero, left), in: world, at: now) else {
+        guard var run = Run(waiting, rule: ruleIndex, remaining: left, in: world, at: now) else {
             return "its stored state cannot be read"
         }
-        guard !run.isWaitingForPress || mayWaitForPress(run) else { return "its rule is disabled" }
+        guard !run.isWaitingForEvent || mayWaitForEvent(run) else { return "its rule is disabled" }
+        resumeCounts(of: &run, at: now)
+        if let due = run.awaitedTime?.at, now - due > RuleEngine.maximumOverdue {
+            return "it should have continued \((now - due).text) ago"
+        }
         scheduler.resume(run, in: concurrencyGroup(of: ruleIndex, waiting.cause.button))
         world.rules[ruleIndex].running += 1
         world.ruleStarts[ruleIndex] = run.startedAt
         records[ruleIndex].latest = .started
-        storedWaits[run.id] = StoredWait(frames: run.frames, endsAt: waiting.endsAt)
+        storedWaits[run.id] = StoredWait(of: run, endsAt: waiting.endsAt)
         return nil
     }
 }
@@ -229,7 +244,7 @@ extension RuleEngine {
             effects.append(.store(.waiting(run.id, nil)))
             return
         }
-        let wait = StoredWait(frames: run.frames, endsAt: waiting.endsAt)
+        let wait = StoredWait(of: run, endsAt: waiting.endsAt)
         if let before, before.isSame(as: wait) { return }
         storedWaits[run.id] = wait
         effects.append(.store(.waiting(run.id, waiting)))

@@ -62,7 +62,7 @@ extension RuleEngine {
                 deliver(turned, to: group, at: now, &effects)
             } else if worldHasChanged {
                 worldHasChanged = false
-                for id in scheduler.runsWaitingForWorld.sorted() where !isWaitingForPress(id) {
+                for id in scheduler.runsWaitingForWorld.sorted() where !isWaitingForEvent(id) {
                     resume(id, at: now, &effects) { $0.worldChanged(in: &$1, at: now, &$2) }
                 }
             } else {
@@ -99,7 +99,7 @@ extension RuleEngine {
         // A run that has disabled its own rule was resumed once more by that, and may have ended there.
         guard let run = scheduler.runs[id] else { return }
         if let result = run.result { return finish(run, result, &effects) }
-        if run.isWaitingForPress, !mayWaitForPress(run) { return cancel(id, at: now, &effects) }
+        if run.isWaitingForEvent, !mayWaitForEvent(run) { return cancel(id, at: now, &effects) }
         scheduler.reschedule(id)
         storeWait(of: run, at: now, &effects)
     }

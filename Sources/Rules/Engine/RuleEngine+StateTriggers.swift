@@ -15,7 +15,11 @@ extension RuleEngine {
         /// `nil` if the value was not known, because the count began in an earlier process.
         var old: Value?
         var new: Value
-        var matches: [RuleIndex.Match]
+        var matches: [RuleIndex.Match] = []
+        /// The runs that wait for it.
+        var runs: [AwaitingRun] = []
+
+        var firesNothing: Bool { matches.isEmpty && runs.isEmpty }
     }
 
     /// Follows the values that states have received.
@@ -28,7 +32,7 @@ extension RuleEngine {
         for (state, old) in before {
             let new = states.receivedValue(at: state)
             guard new != old || !counts.restored.isEmpty else { continue }
-            var change = StateChange(state: state, old: old, new: new ?? .unknown, matches: [])
+            var change = StateChange(state: state, old: old, new: new ?? .unknown)
             for use in prepared.stateUses[state] ?? [] {
                 let key = StateCounts.Key(match: use.match, state: state)
                 if let count = counts[key] {
@@ -50,20 +54,27 @@ extension RuleEngine {
                     beginCount(key, use.trigger, from: old, to: new, at: now, &effects)
                 }
             }
-            if !change.matches.isEmpty { changes.append(change) }
+            if new != old {
+                change.runs = runs(
+                    waitingForChangeOf: state, from: old, to: new, isRetained: isRetained, at: now, &effects)
+            }
+            if !change.firesNothing { changes.append(change) }
         }
         for change in changes { fire(change, at: now, &effects) }
     }
 
     /// The states with `state` triggers among some, and their received values.
     func receivedValues(of indices: [Int]) -> [(state: Int, value: Value?)] {
-        guard !prepared.stateUses.isEmpty else { return [] }
-        return indices.filter { prepared.stateUses[$0] != nil }.map { ($0, states.receivedValue(at: $0)) }
+        guard !prepared.stateUses.isEmpty || !prepared.awaitedStates.isEmpty else { return [] }
+        return indices.filter { prepared.stateUses[$0] != nil || prepared.awaitedStates.contains($0) }
+            .map { ($0, states.receivedValue(at: $0)) }
     }
 
-    /// Fires the triggers whose values have lasted long enough.
-    mutating func fireLastingStates(at now: Instant, _ effects: inout [Effect]) {
-        guard !counts.isEmpty else { return }
+    /// Fires the triggers whose values have lasted long enough, and continues the runs that waited for that.
+    mutating func fireLastingStates(
+        continuing runs: [LastingRun], at now: Instant, _ effects: inout [Effect]
+    ) {
+        guard !counts.isEmpty || !runs.isEmpty else { return }
         var changes: [StateChange] = []
         for (key, count) in counts.takeDue(at: now) {
             effects.append(.store(.daily(count.storedKey, nil)))
@@ -72,6 +83,13 @@ extension RuleEngine {
                 if last.matches.last?.rule != key.match.rule { changes[changes.count - 1].matches.append(key.match) }
             } else {
                 changes.append(StateChange(state: key.state, old: count.old, new: new, matches: [key.match]))
+            }
+        }
+        for lasting in runs {
+            if let place = changes.firstIndex(where: { $0.state == lasting.state && $0.old == lasting.old }) {
+                changes[place].runs.append(lasting.run)
+            } else if let new = states.receivedValue(at: lasting.state) {
+                changes.append(StateChange(state: lasting.state, old: lasting.old, new: new, runs: [lasting.run]))
             }
         }
         for change in changes { fire(change, at: now, &effects) }
@@ -90,7 +108,7 @@ extension RuleEngine {
 
     private mutating func fire(_ change: StateChange, at now: Instant, _ effects: inout [Effect]) {
         let event = event(ofChange: change.state, from: change.old, to: change.new, at: now)
-        judgeAndStart(event, change.matches, .all, at: now, &effects)
+        judgeAndStart(event, change.matches, continuing: change.runs, at: now, &effects)
         advance(at: now, &effects)
     }
 
@@ -183,7 +201,7 @@ extension RuleEngine {
 
 extension DeclaredState {
     /// True if the values of both come from the same messages.
-    fileprivate func isSameSource(as other: DeclaredState) -> Bool {
+    func isSameSource(as other: DeclaredState) -> Bool {
         topicName == other.topicName && pointer == other.pointer && type == other.type
             && combination == other.combination
     }

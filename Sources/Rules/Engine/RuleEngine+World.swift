@@ -146,7 +146,7 @@ extension RuleEngine {
         where scheduler.runs[id]?.rule == ruleIndex && scheduler.runs[id]?.isRepeatingWhileHeld ?? false {
             resume(id, at: now, &effects) { $0.released(in: &$1, at: now, &$2) }
         }
-        endWaitsForPresses(of: ruleIndex, at: now, &effects)
+        endWaitsForEvents(of: ruleIndex, at: now, &effects)
     }
 }
 

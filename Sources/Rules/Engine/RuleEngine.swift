@@ -287,6 +287,7 @@ package struct RuleEngine: Sendable {
             linkChanged(button, isConnected: isConnected, reportsUnchanged: true, at: now, &effects)
         case .startTime(let time):
             daily.restart()
+            forgetAwaitedTimes(at: now, &effects)
             clockWasSet(to: time, isBelievable: true, at: now, &effects)
         case .state(let name, let value, let topicName):
             guard let stateIndex = names.states[name] else { return }
@@ -329,12 +330,14 @@ extension RuleEngine {
     private mutating func timerFired(at now: Instant, _ effects: inout [Effect]) {
         expireStates(at: now, &effects)
         let due = carryOutDueTimes(at: now, &effects)
-        for id in scheduler.due(at: now) {
+        // Events that continue runs: rules are judged for them before the runs go on.
+        let (times, lasting) = (runsWithDueTimes(at: now), runsWithLastingStates(at: now, &effects))
+        for id in scheduler.due(at: now) where !isWaitingForDueEvent(id, at: now) {
             resume(id, at: now, &effects) { $0.timerFired(in: &$1, at: now, &$2) }
         }
         advance(at: now, &effects)
-        fire(due, at: now, &effects)
-        fireLastingStates(at: now, &effects)
+        fire(due, continuing: times, at: now, &effects)
+        fireLastingStates(continuing: lasting, at: now, &effects)
         decide(kept.take(silentAt: now), at: now, &effects)
         recognised(recogniser.handle(.timerFired, at: now), at: now, &effects)
     }

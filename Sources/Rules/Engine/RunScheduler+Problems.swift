@@ -81,7 +81,11 @@
                 expect(deadline != nil || attempt.action.isMessage, "waits without a time limit")
             case .retry(let attempt, _): expect(attempt.failures > 0, "repeats an action that did not fail")
             case .condition(let since, let until, _): expect(since <= until, "waits until before it began to wait")
-            case .press(let since, let until): expect(since <= until, "waits for a press until before it began to wait")
+            case .event(let wait):
+                expect(wait.since <= wait.until, "waits for an event until before it began to wait")
+                expect(
+                    Set(wait.counts.map { [$0.state, String($0.trigger)] }).count == wait.counts.count,
+                    "counts how long a state lasts twice")
             case .tick:
                 if case .iteration? = frames.last?.part {
                 } else {

@@ -6,9 +6,7 @@ extension RuleSet {
     package func forEachRead(_ body: (ValueReference) -> Void) {
         for rule in rules {
             for condition in rule.conditions { condition.forEachRead(body) }
-            for case .states(let trigger) in rule.triggers.map(\.origin) {
-                for expression in trigger.fromExpressions + trigger.toExpressions { expression.forEachRead(body) }
-            }
+            rule.triggers.forEachRead(body)
             rule.steps.forEachRead(body)
             rule.onError.forEachRead(body)
         }
@@ -47,6 +45,14 @@ extension ValueTemplate {
     }
 }
 
+extension [Trigger] {
+    fileprivate func forEachRead(_ body: (ValueReference) -> Void) {
+        for case .states(let trigger) in map(\.origin) {
+            for expression in trigger.fromExpressions + trigger.toExpressions { expression.forEachRead(body) }
+        }
+    }
+}
+
 extension [Step] {
     fileprivate func forEachRead(_ body: (ValueReference) -> Void) { for step in self { step.forEachRead(body) } }
 }
@@ -61,7 +67,8 @@ extension Step {
         case .choose(let branches, _, _):
             for branch in branches { for condition in branch.conditions { condition.forEachRead(body) } }
         case .script(_, let values): for value in values { value?.forEachRead(body) }
-        case .cycle, .repeat, .enable, .cancel, .waitFor: break
+        case .waitFor(let wait): wait.triggers.forEachRead(body)
+        case .cycle, .repeat, .enable, .cancel: break
         }
         for steps in inner { steps.forEachRead(body) }
     }

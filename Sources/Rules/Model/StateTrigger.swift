@@ -63,6 +63,27 @@ struct StateUse: Hashable, Sendable {
     var match: RuleIndex.Match
     var trigger: StateTrigger
 
+    /// The indices of the states for which `wait_for` steps wait.
+    static func awaited(in set: RuleSet, _ names: RuleEngine.Names) -> Set<Int> {
+        var found: Set<Int> = []
+        func search(_ steps: [Step]) {
+            for step in steps {
+                if case .waitFor(let wait) = step.action {
+                    for case .states(let use) in wait.triggers.map(\.origin) {
+                        found.formUnion(use.states.compactMap { names.states[$0] })
+                    }
+                }
+                for steps in step.inner { search(steps) }
+            }
+        }
+        for rule in set.rules {
+            search(rule.steps)
+            search(rule.onError)
+        }
+        for script in set.scripts { search(script.steps) }
+        return found
+    }
+
     /// The uses of each state, by its index in `RuleSet.states`, in the order of the file.
     static func all(in set: RuleSet, _ names: RuleEngine.Names) -> [Int: [StateUse]] {
         var found: [Int: [StateUse]] = [:]

@@ -1,4 +1,4 @@
-/// A `wait_for` step: it waits for an event of a button.
+/// A `wait_for` step: it waits for an event of a button, a time of day or a change of a state.
 package struct WaitForStep: Hashable, Sendable {
     /// The longest time to wait.
     package static let maximumTimeout = Duration.seconds(86_400)
@@ -6,7 +6,7 @@ package struct WaitForStep: Hashable, Sendable {
     /// Any of them ends the wait.
     package var triggers: [Trigger]
     package var timeout: Duration
-    /// True if neither rules nor other runs see the event that ends the wait.
+    /// True if neither rules nor other runs see the press that ends the wait. Times and changes of states are seen by all.
     package var claims: Bool
     /// The steps after the event.
     package var then: [Step]

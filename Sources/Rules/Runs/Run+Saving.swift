@@ -17,13 +17,13 @@ extension Run {
     /// The encoded run, if it waits in `delay`, `wait` or `wait_for`; otherwise `nil`.
     func saved(in world: World, at now: Instant) -> WaitingRun? {
         let (kind, until): (SavedWait, Instant)
-        var waited: Duration?
+        var awaited: EventWait?
         switch waiting {
         case .delay(let instant): (kind, until) = (.delay, instant)
         case .condition(_, let instant, _): (kind, until) = (.wait, instant)
-        case .press(let since, let instant):
-            (kind, until) = (.waitFor, instant)
-            waited = now - since
+        case .event(let wait):
+            (kind, until) = (.waitFor, wait.until)
+            awaited = wait
         case nil, .result, .retry, .tick: return nil
         }
         guard world.set.rules.indices.contains(rule) else { return nil }
@@ -41,7 +41,10 @@ extension Run {
         if let error {
             members.append(.init("error", .array([.string(error.code), .string(error.message), .string(error.step)])))
         }
-        if let waited { members.append(.init("waited", .integer(waited.nanoseconds))) }
+        if let awaited {
+            members.append(.init("waited", .integer((now - awaited.since).nanoseconds)))
+            members.append(.init("seen", awaited.savedSeen))
+        }
         let saved = JSONValue.object(members).description
         guard saved.utf8.count <= Run.maximumSavedLength else { return nil }
         return WaitingRun(
@@ -49,7 +52,8 @@ extension Run {
             endsAt: world.wallClock(at: now) + (until - now), saved: saved)
     }
 
-    /// Decodes a run that `saved` encoded, whose wait then lasts another `remaining`; `nil` if it cannot be decoded.
+    /// Decodes a run that `saved` encoded, whose wait then lasts another `remaining`, or has ended that long ago if it is
+    /// negative; `nil` if it cannot be decoded.
     ///
     /// The time since the run was saved counts as elapsed time of the run. Buttons may have been released since, so a
     /// `while: held` repeat ends after its current iteration. The condition of a `wait` may have become true, so it is
@@ -67,7 +71,7 @@ extension Run {
         else { return nil }
         self.init(waiting.run, rule: rule, waiting.cause, isDryRun: isDryRun, in: world, at: now)
         // If the wall clock was set back, the wait must not become longer.
-        let remaining = max(.zero, min(remaining, left))
+        let remaining = min(remaining, left)
         let keptAt = now - (left - remaining)
         startedAt = keptAt - elapsed
         trace.startedAt = UTCTime(milliseconds: started)
@@ -86,7 +90,7 @@ extension Run {
         }
         guard (error != nil) == (frames.first?.part == .onError) else { return nil }
 
-        let until = now + remaining
+        let until = now + max(.zero, remaining)
         guard let kind = saved["wait"]?.stringValue.flatMap(SavedWait.init(rawValue:)), kind == SavedWait(step.action)
         else { return nil }
         switch kind {
@@ -94,10 +98,13 @@ extension Run {
         case .wait: self.waiting = .condition(since: now, until: until, nextEvaluation: now)
         case .waitFor:
             // A press while the program was stopped counts, if the button delivers it in time.
-            guard let waited = saved["waited"]?.duration else { return nil }
-            self.waiting = .press(since: keptAt - waited, until: until)
+            guard let waited = saved["waited"]?.duration, case .waitFor(let step) = step.action else { return nil }
+            var wait = EventWait(since: keptAt - waited, until: now + remaining)
+            guard wait.readSeen(saved["seen"], step.triggers) else { return nil }
+            wait.plan(step.triggers, in: world, at: now)
+            self.waiting = .event(wait)
         }
-        let time = DurationText.text(milliseconds: remaining.milliseconds)
+        let time = DurationText.text(milliseconds: max(.zero, remaining).milliseconds)
         note(step, "continues after a restart, \(time) left", at: now)
         release()
     }
@@ -276,5 +283,42 @@ extension JSONValue {
     fileprivate var duration: Duration? {
         guard let nanoseconds = integerValue, nanoseconds >= 0 else { return nil }
         return .nanoseconds(nanoseconds)
+    }
+}
+
+extension EventWait {
+    /// What has been seen since the step began: the time of day up to which `at` triggers are over, in milliseconds, and the
+    /// `state` triggers with `for` whose time goes on, with the value with which it began.
+    ///
+    ///     [1768475700000, [[1, "door", "open"]]]
+    var savedSeen: JSONValue {
+        [
+            handled.map { .integer($0.milliseconds) } ?? .null,
+            .array(counts.map { [.integer(Int64($0.trigger)), .string($0.state), $0.first.saved] }),
+        ]
+    }
+
+    /// Decodes what `savedSeen` encoded. An earlier version stored nothing.
+    ///
+    /// - Returns: false if it cannot be decoded.
+    fileprivate mutating func readSeen(_ saved: JSONValue?, _ triggers: [Trigger]) -> Bool {
+        guard let saved else { return true }
+        guard let fields = saved.arrayValue, fields.count == 2, let counts = fields[1].arrayValue,
+            counts.count <= EventWait.maximumCounts
+        else { return false }
+        if fields[0] != .null {
+            guard let milliseconds = fields[0].integerValue else { return false }
+            // The calendar cannot calculate with a time at the end of its range.
+            handled = UTCTime(milliseconds: max(0, milliseconds))
+        }
+        for count in counts {
+            guard let parts = count.arrayValue, parts.count == 3,
+                let trigger = parts[0].integerValue.flatMap(Int.init(exactly:)), triggers.indices.contains(trigger),
+                case .states(let use) = triggers[trigger].origin, let state = parts[1].stringValue,
+                use.states.contains(state), let first = Value(saved: parts[2])
+            else { return false }
+            self.counts.append(Count(trigger: trigger, state: state, first: first))
+        }
+        return true
     }
 }

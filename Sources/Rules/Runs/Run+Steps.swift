@@ -54,7 +54,7 @@ extension Run {
             let nextEvaluation = until.readsTheTime ? now + Run.evaluationInterval : nil
             waiting = .condition(since: now, until: now + timeout, nextEvaluation: nextEvaluation)
             evaluateWait(in: &world, at: now, &effects)
-        case .waitFor(let wait): waitForPress(wait, of: step, at: now)
+        case .waitFor(let wait): waitForEvent(wait, of: step, in: world, at: now)
         case .set(let assignments):
             try set(assignments, of: step, &values, in: &world, at: now)
         case .cycle(let entries, let resetAfter):

@@ -74,8 +74,7 @@ struct Run: Sendable {
         case delay(until: Instant)
         /// - Parameter nextEvaluation: when to evaluate the condition again, if it depends on the time.
         case condition(since: Instant, until: Instant, nextEvaluation: Instant?)
-        /// Only events after `since` count.
-        case press(since: Instant, until: Instant)
+        case event(EventWait)
         case tick(at: Instant)
     }
 
@@ -96,14 +95,14 @@ struct Run: Sendable {
         case .result(_, let deadline): deadline
         case .retry(_, let instant), .delay(let instant), .tick(let instant): instant
         case .condition(_, let until, let nextEvaluation): min(until, nextEvaluation ?? until)
-        case .press(_, let until): until
+        case .event(let wait): wait.deadline
         }
     }
 
     /// True if the run is in a `wait` or `wait_for`, so that a change or an event may continue it.
     var isWaitingForWorld: Bool {
         switch waiting {
-        case .condition, .press: true
+        case .condition, .event: true
         case .result, .retry, .delay, .tick, nil: false
         }
     }
@@ -169,7 +168,7 @@ extension Run {
             self.waiting = nil
             completed(in: world, at: now)
         case .condition: evaluateWait(in: &world, at: now, &effects)
-        case .press: pressDidNotHappen(in: world, at: now)
+        case .event: eventDidNotHappen(in: world, at: now)
         case .tick: tick(in: world, at: now)
         }
         proceed(in: &world, at: now, &effects)

@@ -308,7 +308,7 @@ private struct EngineStory {
                   while: held
                   every: 200ms
                   actions: {set: {level: "{{ variables.level - 1 }}"}}
-              - wait_for: [{button: b, event: click}, {chord: [a, b]}]
+              - wait_for: [{button: b, event: click}, {chord: [a, b]}, {at: "12:00:05"}, {state: door, for: 1s}]
                 timeout: 3s
                 claim: true
                 save_as: second

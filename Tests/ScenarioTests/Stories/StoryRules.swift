@@ -45,7 +45,7 @@ enum StoryRules: String, CaseIterable, Hashable, Sendable {
     /// sent, including its earlier steps and the message's own wait; `nil`: without a limit.
     static func patience(of rule: String) -> (button: String, Duration)? {
         switch rule {
-        case "hall_down", "hall_repeat", "hall_ask", "arrived", "noon_chime", "word_heard": nil
+        case "hall_down", "hall_repeat", "hall_ask", "arrived", "noon_chime", "word_heard", "word_awaited": nil
         case "porch_hold": ("porch", .seconds(20 + 4 + 5 + 2))
         // A button may be held for long before its link is lost.
         case "porch_release", "kitchen_undim": nil
@@ -60,7 +60,7 @@ enum StoryRules: String, CaseIterable, Hashable, Sendable {
     static func hasSubtopic(_ rule: String) -> Bool { ["kitchen_double", "porch_hold", "hall_ask"].contains(rule) }
 
     /// False for rules that start at a time or with a change of a state.
-    static func hasButton(_ rule: String) -> Bool { !["noon_chime", "word_heard"].contains(rule) }
+    static func hasButton(_ rule: String) -> Bool { !["noon_chime", "word_heard", "word_awaited"].contains(rule) }
 
     /// Secrets that must appear only in the places where rules put them.
     static let secrets = ["correct horse battery", "b3arer-t0ken"]
@@ -214,6 +214,15 @@ enum StoryRules: String, CaseIterable, Hashable, Sendable {
             actions:
               - delay: 300ms
               - publish: {topic: did/word_heard, payload: "{{ states.anything ?? 'nothing' }} {{ random(1, 6) }}"}
+          - id: word_awaited
+            triggers: {state: word}
+            mode: restart
+            on_restart: resume
+            actions:
+              - wait_for: [{state: guests, for: 200ms}, {state: switched}, {at: 12:00}]
+                timeout: 20s
+                save_as: answer
+              - publish: {topic: did/word_awaited, payload: "{{ results.answer.event }}", qos: 1}
           - id: arrived
             triggers: {button: [kitchen, hall], event: connected}
             actions:

@@ -2,14 +2,25 @@ import ButtonModel
 import Expressions
 import Gestures
 
-// Runs in a `wait_for` step, and the events that continue them.
+// Runs in a `wait_for` step, and the events of buttons that continue them.
 extension RuleEngine {
     /// A run that an event continues.
     struct AwaitingRun {
         var run: RunID
+        /// Where the run waits, and since when. If it is elsewhere when its turn comes, it does not continue.
+        var place: [Frame]
+        var since: Instant
         /// The id of the trigger that matches.
         var triggerID: String
         var claims: Bool
+
+        init(_ run: Run, _ trigger: Trigger, since: Instant, claims: Bool = false) {
+            self.run = run.id
+            place = run.frames
+            self.since = since
+            triggerID = trigger.id ?? ""
+            self.claims = claims
+        }
     }
 
     /// An event that may continue runs.
@@ -50,15 +61,15 @@ extension RuleEngine {
     private func runs(waitingFor event: AwaitedEvent) -> [AwaitingRun] {
         var claiming: [AwaitingRun] = []
         var others: [AwaitingRun] = []
-        for id in scheduler.runsWaitingForWorld.filter(isWaitingForPress).sorted() {
-            guard let run = scheduler.runs[id], case .press(let since, _) = run.waiting,
-                isLater(event, than: since, run),
+        for id in runsWaitingForEvents {
+            guard let run = scheduler.runs[id], case .event(let awaited) = run.waiting,
+                isLater(event, than: awaited.since, run),
                 case .waitFor(let wait)? = run.currentStep(in: world)?.action,
                 let trigger = wait.triggers.first(where: {
                     index.matches($0, event.keys, of: event.button, part: event.part)
                 })
             else { continue }
-            let found = AwaitingRun(run: id, triggerID: trigger.id ?? "", claims: wait.claims)
+            let found = AwaitingRun(run, trigger, since: awaited.since, claims: wait.claims)
             if wait.claims { claiming.append(found) } else { others.append(found) }
         }
         return claiming + others
@@ -72,6 +83,9 @@ extension RuleEngine {
             || run.cause.facts.event == event.name
     }
 
+    /// The runs in a `wait_for`, from the oldest.
+    var runsWaitingForEvents: [RunID] { scheduler.runsWaitingForWorld.filter(isWaitingForEvent).sorted() }
+
     /// Continues the runs that wait for an event, and then starts or stops the rules that it triggers. The rules are judged
     /// first, so that a run does not change whether a rule matches the same event.
     ///
@@ -81,6 +95,7 @@ extension RuleEngine {
         _ event: Event, _ matches: [RuleIndex.Match], continuing runs: [AwaitingRun], at now: Instant,
         _ effects: inout [Effect]
     ) {
+        guard !runs.isEmpty else { return judgeAndStart(event, matches, .all, at: now, &effects) }
         if let presses = event.presses, let button = event.cause.button {
             handledPresses[PressSource(button: button, part: event.part), default: HandledPresses()].insert(presses)
         }
@@ -93,7 +108,8 @@ extension RuleEngine {
             let rule = verdict.match.rule
             let mode = rules[rule].mode
             if groups.contains(concurrencyGroup(of: rule, event.cause.button)), isBusy(verdict, mode) {
-                stop(rule, .mode, verdict.cause, "\(mode.rawValue): its run waited for this press", &effects)
+                let what = event.cause.button == nil ? "event" : "press"
+                stop(rule, .mode, verdict.cause, "\(mode.rawValue): its run waited for this \(what)", &effects)
             } else {
                 carryOut(verdict, event, at: now, &effects)
             }
@@ -113,23 +129,27 @@ extension RuleEngine {
     private mutating func `continue`(
         _ awaiting: AwaitingRun, _ event: Event, at now: Instant, _ effects: inout [Effect]
     ) {
+        // An earlier run, or an earlier event of the same input, may have ended the wait.
+        guard let run = scheduler.runs[awaiting.run], run.frames == awaiting.place,
+            case .event(let wait) = run.waiting, wait.since == awaiting.since
+        else { return }
         var facts = event.cause.facts
         facts.id = awaiting.triggerID
-        resume(awaiting.run, at: now, &effects) { $0.pressed(facts, in: &$1, at: now, &$2) }
+        resume(awaiting.run, at: now, &effects) { $0.happened(facts, in: &$1, at: now, &$2) }
     }
 
     /// Cancels the runs of a rule that wait for an event, because the rule was disabled.
-    mutating func endWaitsForPresses(of rule: Int, at now: Instant, _ effects: inout [Effect]) {
+    mutating func endWaitsForEvents(of rule: Int, at now: Instant, _ effects: inout [Effect]) {
         guard !scheduler.runsWaitingForWorld.isEmpty else { return }
-        for id in scheduler.ids where scheduler.runs[id]?.rule == rule && isWaitingForPress(id) {
+        for id in scheduler.ids where scheduler.runs[id]?.rule == rule && isWaitingForEvent(id) {
             cancel(id, at: now, &effects)
         }
     }
 
-    func isWaitingForPress(_ id: RunID) -> Bool { scheduler.runs[id]?.isWaitingForPress ?? false }
+    func isWaitingForEvent(_ id: RunID) -> Bool { scheduler.runs[id]?.isWaitingForEvent ?? false }
 
-    /// True if the run may wait for a press: its rule is enabled, or the run was requested.
-    func mayWaitForPress(_ run: Run) -> Bool { world.rules[run.rule].isEnabled || run.cause.facts.isManual }
+    /// True if the run may wait for an event: its rule is enabled, or the run was requested.
+    func mayWaitForEvent(_ run: Run) -> Bool { world.rules[run.rule].isEnabled || run.cause.facts.isManual }
 }
 
 extension RuleIndex {
