@@ -62,16 +62,10 @@ struct FirmwareGuide: Guide {
     }
 
     private mutating func progressed(_ line: JSONValue) -> [Effect] {
-        switch StreamKind(line) {
-        case .firmware: return updated(line)
-        case .button:
-            guard ["removed", "unpaired"].contains(line.text("state")) else { return [] }
-            return end(
-                .fail(Failure(.negativeResult, "The button is not paired any more. Pair it, then try again.")))
-        case .adapter, .linkShortage, .broker, .publish, .source, .disconnected, .sessionFailed, .changed, .event,
-            .pairing, .rule, .variable, .ruleLog, .stateFault, .process, .http, .rules, nil:
-            return []
-        }
+        let kind = StreamKind(line)
+        if kind == .firmware { return updated(line) }
+        guard kind == .button, ["removed", "unpaired"].contains(line.text("state")) else { return [] }
+        return end(.fail(Failure(.negativeResult, "The button is not paired any more. Pair it, then try again.")))
     }
 
     private mutating func updated(_ line: JSONValue) -> [Effect] {

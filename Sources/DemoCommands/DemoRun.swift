@@ -162,27 +162,24 @@ struct DemoRun: Hashable, Sendable {
 
     private mutating func lineReceived(_ line: JSONValue) -> [Effect] {
         let shown: [Effect] = showsAll ? [.show(line)] : []
-        switch StreamKind(line) {
-        case .adapter, .broker:
+        let kind = StreamKind(line)
+        if kind == .adapter || kind == .broker {
             return shown + (state == .starting ? [request(ControlRequestName.status)] : [])
-        case .pairing:
+        }
+        if kind == .pairing {
             if line.text("step") == "failed" { complaints = [line.text("advice")] }
             return [.show(line)]
-        case .button:
+        }
+        if kind == .button {
             if line.text("state") == "ready" { readyButtons.insert(line.text("id")) }
             guard state == .pairing, readyButtons.count >= buttons.count else { return shown }
             state = .closing
             return shown + [permitJoin(for: .zero)]
-        case .event, .rule, .process, .http, .variable, .ruleLog:
-            tracker.received(line)
-            return [.show(line)] + probeIfSettled()
-        case .publish:
-            // The message is shown when the broker delivers it.
-            tracker.received(line)
-            return probeIfSettled()
-        case .linkShortage, .source, .disconnected, .sessionFailed, .changed, .firmware, .stateFault, .rules, nil:
-            return shown
         }
+        guard kind?.isCausedByRulesOrPresses == true else { return shown }
+        tracker.received(line)
+        // A message is shown when the broker delivers it.
+        return (kind == .publish ? [] : [.show(line)]) + probeIfSettled()
     }
 
     // MARK: The broker

@@ -36,15 +36,10 @@ struct DemoScreen: Hashable, Sendable {
     /// True if a line is shown. Of pairing only a failure is, because the user has nothing to do for it.
     private func isInteresting(_ line: JSONValue) -> Bool {
         guard !showsAll else { return true }
-        return switch StreamKind(line) {
-        case .pairing: line["step"] == "failed"
-        case .event: RawEvent(rawValue: line.text("event")) == nil
-        case .publish: !isOwn(topicName: line.text("topic"))
-        case .adapter, .broker, .button, .rule, .process, .ruleLog, .linkShortage, .source, .disconnected,
-            .sessionFailed,
-            .changed, .firmware, .variable, .stateFault, .http, .rules, nil:
-            true
-        }
+        let kind = StreamKind(line)
+        if kind == .pairing { return line["step"] == "failed" }
+        if kind == .event { return RawEvent(rawValue: line.text("event")) == nil }
+        return kind != .publish || !isOwn(topicName: line.text("topic"))
     }
 
     /// True for the topics on which Tryck itself publishes: reports of presses, states and announcements.

@@ -68,15 +68,10 @@ struct PressTracker: Hashable, Sendable {
 
     /// A line of the daemon's live stream.
     mutating func received(_ line: JSONValue) {
-        switch StreamKind(line) {
-        case .event: happened(line.text("event"), on: line.text("id"), line)
-        case .rule: ruleProceeded(line)
-        case .publish:
-            count(Message(topicName: line.text("topic"), payload: line.text("payload")), by: 1)
-        case .adapter, .linkShortage, .broker, .source, .button, .disconnected, .sessionFailed, .changed, .pairing,
-            .firmware, .variable, .ruleLog, .stateFault, .process, .http, .rules, nil:
-            break
-        }
+        let kind = StreamKind(line)
+        if kind == .event { happened(line.text("event"), on: line.text("id"), line) }
+        if kind == .rule { ruleProceeded(line) }
+        if kind == .publish { count(Message(topicName: line.text("topic"), payload: line.text("payload")), by: 1) }
     }
 
     /// Counts a message that came back from the broker.

@@ -438,6 +438,7 @@ struct BrokerQueue: Sendable {
     #if DEBUG
         /// True if topics wait for `addSettled`.
         var isSettling: Bool { retained.isSettling }
+        func sequences(of button: ButtonID) -> [Int64] { owners.sequences(of: button) }
         /// The runs with messages that are not written yet, in no order.
         var runsWithMessages: [RunID] { owners.runsWithMessages }
 

@@ -7,7 +7,7 @@ import Gestures
 /// Only this type writes records. Each method changes one fact and returns the `ButtonChange` that `Hub.announce` passes on,
 /// or `nil` if nothing has changed.
 struct ButtonRegistry: Sendable {
-    private var records: [ButtonID: ButtonRecord] = [:] { didSet { hasChanged = true } }
+    private(set) var records: [ButtonID: ButtonRecord] = [:] { didSet { hasChanged = true } }
     /// True if a record was written since `takeHasChanged`.
     private var hasChanged = false
     /// The number of buttons in the state `ready`. It is kept, because an engine with a thousand sites says it for each button

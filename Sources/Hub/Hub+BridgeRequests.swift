@@ -6,11 +6,14 @@ import Rules
 // Requests to the bridge itself.
 extension Hub {
     static let bridgeRequests: [RequestKind] = [
-        RequestKind(BridgeRequestName.healthCheck, privilege: .read) { hub, _, _ in
+        RequestKind(name: BridgeRequestName.healthCheck.rawValue, privilege: .read) { hub, _, _ in
             .ok(["healthy": .bool(hub.faults.isEmpty)])
         },
-        RequestKind(BridgeRequestName.options, privilege: .settings) { hub, data, _ in hub.setBridgeOptions(data) },
-        RequestKind(BridgeRequestName.restart, privilege: .all) { hub, _, context in hub.restart(context) },
+        RequestKind(name: BridgeRequestName.options.rawValue, privilege: .settings) { hub, data, _ in
+            hub.setBridgeOptions(data)
+        },
+        RequestKind(name: BridgeRequestName.restart.rawValue, privilege: .all) { hub, _, context in hub.restart(context)
+        },
     ]
 
     /// The least time between a start and a restart that was asked for over MQTT.

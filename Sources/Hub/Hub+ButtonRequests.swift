@@ -14,7 +14,7 @@ extension Hub {
     static let autoDisconnectTimes: ClosedRange<Int64> = 40...510
 
     static let buttonRequests = ButtonRequestName.allCases.map { name in
-        RequestKind(name, privilege: name.privilege) { hub, data, context in
+        RequestKind(name: name.rawValue, privilege: name.privilege) { hub, data, context in
             hub.answerButtonRequest(name, data, isLocal: context.isLocal, at: context.now)
         }
     }

@@ -164,7 +164,7 @@ extension Hub {
         advanceRules(.acting(true, endingRuns: false), at: now)
         let held = feed?.takeHeld() ?? []
         for held in continues ? held : [] {
-            if case .message(.publish(let publish)) = held.action, now > held.at + publish.maximumAge {
+            if case .message(let message) = held.action, now > held.at + message.maximumAge {
                 fail(held, "the broker was disconnected for too long", at: now)
             } else if feed?.holds(held.step, held.action, rule: held.rule, at: now) != true {
                 perform(held.step, held.action, rule: held.rule, at: now)

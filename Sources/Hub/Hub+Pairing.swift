@@ -12,7 +12,7 @@ extension Hub {
     static let maximumJoinTime: Int64 = 3600
 
     static let pairingRequests = [
-        RequestKind(BridgeRequestName.permitJoin, privilege: .settings) { hub, data, context in
+        RequestKind(name: BridgeRequestName.permitJoin.rawValue, privilege: .settings) { hub, data, context in
             hub.permitJoin(data, at: context.now)
         }
     ]

@@ -36,6 +36,9 @@ extension Hub {
         if let claim { changes += claim.changes }
         if uplink != nil { changes += journal(events.map(FeedStep.press), of: button, as: token, at: now) }
         recordTurn(ruleEffects, as: token, with: changes, at: now)
+        #if DEBUG
+            if !events.isEmpty { journal.recorded(Acknowledgement(button: button, cursor: cursor), as: token) }
+        #endif
         if let claim { publish(claim.messages) }
         let lines = act(on: ruleEffects, at: now)
         incompletePress = IncompletePress(

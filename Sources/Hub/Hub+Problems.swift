@@ -24,6 +24,7 @@
             for key in deadlines.keys {
                 expect(deadlines.deadline(of: key).map { $0 >= now } ?? true, "the deadline of \(key) is in the past")
             }
+            checkEvents(expect)
             checkRuns(expect)
             checkBroker(expect)
             checkTimers(expect)
@@ -32,6 +33,25 @@
         }
 
         private typealias Expectation = (Bool, @autoclosure () -> String) -> Void
+
+        /// Checks that no button may forget events that are not on the disk, and that their messages are counted.
+        private func checkEvents(_ expect: Expectation) {
+            for (_, events) in journal.unsynced {
+                let acknowledged = buttonSource.acknowledgedCursor(of: events.button)
+                expect(
+                    acknowledged?.covers(events.cursor) != true,
+                    "an event of \(label(of: events.button)) is acknowledged that is not on the disk")
+            }
+            for button in journal.heldBack.keys {
+                expect(buttons[button] != nil, "events of \(button) are held back, which is not known")
+            }
+            guard incompletePress == nil, !isFinished else { return }
+            for (button, record) in buttons.records {
+                expect(
+                    record.watermark.open == broker.sequences(of: button),
+                    "the publish watermark of \(label(of: button)) is not that of its messages")
+            }
+        }
 
         private func checkRuns(_ expect: Expectation) {
             for step in jobs.awaitedSteps {
@@ -50,6 +70,9 @@
             expect(
                 broker.waitingCount == 0 || isFinished || deadlines.deadline(of: .outbox) != nil,
                 "messages wait for the broker without a deadline")
+            expect(
+                broker.waitingCount > 0 || deadlines.deadline(of: .outbox) == nil,
+                "no message waits for the broker, and the deadline of the first is set")
         }
 
         /// Checks that everything that waits for a timer has one.

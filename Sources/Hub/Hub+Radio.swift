@@ -9,7 +9,7 @@ import Rules
 // The radios: adapters of this and of other machines.
 extension Hub {
     static let radioRequests = [
-        RequestKind(ControlRequestName.radios, privilege: .owner) { hub, _, _ in
+        RequestKind(name: ControlRequestName.radios.rawValue, privilege: .owner) { hub, _, _ in
             .ok(hub.describedRadios(at: hub.handledAt))
         }
     ]

@@ -70,18 +70,18 @@ extension Hub {
     // MARK: Requests that only the control socket knows
 
     private static let controlRequests: [RequestKind] = [
-        RequestKind(ControlRequestName.watch, privilege: .owner) { hub, _, context in
+        RequestKind(name: ControlRequestName.watch.rawValue, privilege: .owner) { hub, _, context in
             guard case .client(let client, _) = context.requester else { return .ok(.object([])) }
             hub.control.watch(client)
             return .ok(.object([]))
         },
-        RequestKind(ControlRequestName.status, privilege: .owner) { hub, _, context in
+        RequestKind(name: ControlRequestName.status.rawValue, privilege: .owner) { hub, _, context in
             .ok(hub.status(at: context.now))
         },
-        RequestKind(ControlRequestName.buttons, privilege: .owner) { hub, _, _ in
+        RequestKind(name: ControlRequestName.buttons.rawValue, privilege: .owner) { hub, _, _ in
             .ok(.array(hub.buttons.sorted.map(hub.describe)))
         },
-        RequestKind(ControlRequestName.pressSimulated, privilege: .owner) { hub, data, _ in
+        RequestKind(name: ControlRequestName.pressSimulated.rawValue, privilege: .owner) { hub, data, _ in
             hub.pressSimulated(data)
         },
     ]

@@ -6,7 +6,7 @@ import Rules
 // Loads the rule files, on a request or after a change of them, and puts a new set of rules into use.
 extension Hub {
     static let reloadRequests = [
-        RequestKind(BridgeRequestName.reloadRules, privilege: .settings) { hub, data, context in
+        RequestKind(name: BridgeRequestName.reloadRules.rawValue, privilege: .settings) { hub, data, context in
             hub.reload(data, for: context.requester)
         }
     ]

@@ -6,7 +6,7 @@ import Rules
 // Requests about rules and variables over the control socket and, with `control.mqtt: all`, over MQTT.
 extension Hub {
     static let ruleRequests = RuleRequestName.allCases.map { name in
-        RequestKind(name, privilege: .owner) { hub, data, context in
+        RequestKind(name: name.rawValue, privilege: .owner) { hub, data, context in
             hub.answerRuleRequest(name, data, at: context.now)
         }
     }

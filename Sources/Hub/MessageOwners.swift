@@ -84,6 +84,15 @@ struct MessageOwners: Sendable {
         /// The runs with messages that are not written yet, in no order.
         var runsWithMessages: [RunID] { Array(runs.keys) }
 
+        /// The sequence numbers of the messages about events of a button, in ascending order.
+        func sequences(of button: ButtonID) -> [Int64] {
+            var sequences: [Int64] = []
+            for case .event(let message) in owners.values where message.button == button {
+                sequences.append(message.sequence)
+            }
+            return sequences.sorted()
+        }
+
         /// The invariants that the state violates between two inputs; empty unless this type has a bug.
         func problems() -> [String] {
             var counts: [RunID: Int] = [:]

@@ -11,7 +11,7 @@ struct PublishWatermark: Hashable, Sendable {
     /// The watermark in the store.
     var recorded: Int64
     /// In ascending order; a gesture's number twice. It is no longer than the messages that wait and are in flight.
-    private var open: [Int64] = []
+    private(set) var open: [Int64] = []
 
     init(recorded: Int64) { self.recorded = recorded }
 

@@ -1,6 +1,5 @@
 import ButtonModel
 import JSON
-import MQTTTopics
 import Rules
 
 /// The requester, its privilege, and the time of the request.
@@ -22,19 +21,11 @@ struct RequestContext: Sendable {
 ///
 /// Each file with functions that answer requests lists them in a table of its own, which `Hub.requests` joins.
 struct RequestKind: Sendable {
-    /// Over MQTT, the request's topic ends with it: `bridge/request/NAME`.
+    /// Over MQTT, the request's topic ends with it: `bridge/request/NAME`. The `RequestName`s are those that our own programs
+    /// send.
     var name: String
     var privilege: Privilege
     var answer: @Sendable (inout Hub, JSONValue, RequestContext) -> RequestAnswer
-
-    init(
-        _ name: some RequestName, privilege: Privilege,
-        answer: @escaping @Sendable (inout Hub, JSONValue, RequestContext) -> RequestAnswer
-    ) {
-        self.name = name.rawValue
-        self.privilege = privilege
-        self.answer = answer
-    }
 }
 
 /// The answer to a request.

@@ -71,6 +71,10 @@ struct StoreJournal: Sendable {
     #if DEBUG
         /// Runs that were recorded as started and not as ended.
         private var recordedRuns: Set<UInt64>
+        /// The cursors of recorded events that no sync has brought to the disk yet, by the token of their record.
+        private(set) var unsynced: [(token: RecordToken, events: Acknowledgement)] = []
+        /// The latest record with a token that failed and is not on the disk.
+        private var latestLostToken: RecordToken?
     #endif
 
     /// - Parameters:
@@ -121,6 +125,9 @@ struct StoreJournal: Sendable {
                 token, reason ?? "The disk does not accept the state directory's data (sync failed)",
                 isRecordLost ? .nowhere : .memory, at: now)
         }
+        #if DEBUG
+            unsynced.removeAll { $0.token <= token }
+        #endif
         var effects: [Effect] = []
         if let latestFault, token > latestFault { effects = mended(at: now) }
         if let acknowledgement = awaitingSync.removeValue(forKey: token) {
@@ -147,6 +154,9 @@ struct StoreJournal: Sendable {
         if refuge != .disk, let token, let acknowledgement = awaitingSync.removeValue(forKey: token) {
             heldBack[acknowledgement.button, default: acknowledgement.cursor].advance(to: acknowledgement.cursor)
         }
+        #if DEBUG
+            if refuge != .disk, let token { latestLostToken = token }
+        #endif
         let fault = "\(reason); \(refuge.consequence)"
         if self.fault != fault { effects.append(.faulted(fault)) }
         // A timer for a missing reserve may expire much later than a timer for this fault should.
@@ -232,9 +242,15 @@ struct StoreJournal: Sendable {
     mutating func forget(_ button: ButtonID) {
         heldBack[button] = nil
         awaitingSync = awaitingSync.filter { $0.value.button != button }
+        #if DEBUG
+            unsynced.removeAll { $0.events.button == button }
+        #endif
     }
 
     #if DEBUG
+        /// Notes that the record with this token contains events of a button up to a cursor.
+        mutating func recorded(_ events: Acknowledgement, as token: RecordToken) { unsynced.append((token, events)) }
+
         /// True if the store has this run.
         func hasRecord(ofRun run: UInt64) -> Bool { recordedRuns.contains(run) }
     #endif
@@ -245,6 +261,11 @@ struct StoreJournal: Sendable {
         for token in awaitingSync.keys.sorted() where token > latestToken {
             problems.append("an event waits for sync \(token.rawValue), which was never requested")
         }
+        #if DEBUG
+            if let latestLostToken, awaitingSync[latestLostToken] != nil {
+                problems.append("an event waits for sync \(latestLostToken.rawValue), whose record has failed")
+            }
+        #endif
         if fault == nil, latestFault != nil { problems.append("a record failed, and the store has no fault") }
         if fault != nil, latestFault == nil { problems.append("the store has a fault, and no record failed") }
         if isRetryScheduled, fault == nil, missingFiles.isEmpty {

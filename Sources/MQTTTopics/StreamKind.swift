@@ -44,6 +44,16 @@ package enum StreamKind: String, CaseIterable, Sendable {
     /// The rule files were loaded, or have errors.
     case rules
 
+    /// True for presses and for what rules do because of them.
+    package var isCausedByRulesOrPresses: Bool {
+        switch self {
+        case .event, .rule, .publish, .process, .http, .variable, .ruleLog: true
+        case .adapter, .linkShortage, .broker, .source, .button, .disconnected, .sessionFailed, .changed, .pairing,
+            .firmware, .stateFault, .rules:
+            false
+        }
+    }
+
     /// The kind of a line. `nil` for an answer to a request, and for a kind that only a newer daemon knows.
     package init?(_ line: JSONValue) {
         guard let kind = line["kind"]?.stringValue else { return nil }

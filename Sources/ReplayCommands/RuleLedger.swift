@@ -92,9 +92,15 @@ struct RuleLedger: Sendable {
         for job in moment.assumed { if let run = jobs.removeValue(forKey: job) { runs[run]?.isUncertain = true } }
         var ended: [Int64] = []
         for line in moment.lines {
-            switch StreamKind(line) {
-            case .event: take(event: line, at: moment.time, isIgnored)
-            case .rule:
+            let kind = StreamKind(line)
+            if kind == .event { take(event: line, at: moment.time, isIgnored) }
+            // Messages, programs, web requests and logs are among the actions of the moment.
+            if kind == .variable {
+                add(
+                    "variable", redacted("\(line.text("variable")) = \(line["value"] ?? .null)"),
+                    to: line["run"]?.integerValue, at: moment.time)
+            }
+            if kind == .rule {
                 let run = line["run"]?.integerValue
                 switch line.text("outcome") {
                 case "started":
@@ -116,21 +122,12 @@ struct RuleLedger: Sendable {
                     accounts[event, default: Account()].deeds.append(
                         Deed(rule: line.text("rule"), kind: gate, text: reason, counts: false))
                 }
-            case .variable:
-                add(
-                    "variable", redacted("\(line.text("variable")) = \(line["value"] ?? .null)"),
-                    to: line["run"]?.integerValue, at: moment.time)
-            // Messages, programs, web requests and logs are among the actions of the moment.
-            case .publish, .process, .http, .ruleLog: break
-            case .adapter, .linkShortage, .broker, .source, .button, .disconnected, .sessionFailed, .changed, .pairing,
-                .firmware, .stateFault, .rules, nil:
-                break
             }
         }
         for action in moment.actions {
             let run = Int64(clamping: action.step.run.rawValue)
             if let job = action.job { jobs[job] = run }
-            add(action.action.kind.rawValue, redacted(action.action.shown), to: run, at: moment.time)
+            add(action.action.kind.rawValue, redacted(action.action.details), to: run, at: moment.time)
         }
         for run in ended { runs[run] = nil }
     }
@@ -180,23 +177,5 @@ struct RuleLedger: Sendable {
         }
         let id = ids[label] ?? label
         return latest["\(id) \(name)"] ?? Event(at: time, button: id, name: name, rule: line.text("rule"))
-    }
-}
-
-extension Action {
-    /// The action in a few words: `zigbee2mqtt/kitchen/set {"state":"TOGGLE"}`.
-    fileprivate var shown: String {
-        switch self {
-        case .message(.publish(let publish)):
-            "\(publish.topicName) \(String(decoding: publish.payload, as: UTF8.self))"
-                + (publish.retain ? " (retained)" : "")
-        case .external(.process(let process)):
-            process.isShell
-                ? process.arguments.dropFirst(2).first ?? "" : process.arguments.joined(separator: " ")
-        case .external(.http(let request)):
-            "\(request.method) \(request.url)"
-                + (request.body.isEmpty ? "" : " \(String(decoding: request.body, as: UTF8.self))")
-        case .log(let level, let message): "\(level.rawValue): \(message)"
-        }
     }
 }

@@ -60,12 +60,9 @@ enum WhatIfText {
     }
 
     private static func words(_ deed: RuleLedger.Deed) -> String {
-        switch deed.kind {
+        if let verb = StepKind(rawValue: deed.kind)?.verb { return "\(verb) \(deed.text)" }
+        return switch deed.kind {
         case "started": "runs"
-        case "publish": "publishes \(deed.text)"
-        case "run", "shell": "starts \(deed.text)"
-        case "http": "requests \(deed.text)"
-        case "log": "logs \(deed.text)"
         case "variable": "sets \(deed.text)"
         case "failed": "fails: \(deed.text)"
         case "cancelled", "interrupted": "is \(deed.kind)"

@@ -8,6 +8,30 @@ extension YAMLNode {
 }
 
 extension RuleSetReader {
+    /// Reads the content of a message: a text, `json` or nothing. Returns `nil` when it is faulty.
+    mutating func content(_ fields: CheckedMapping, text: String, in scope: Scope) -> PayloadTemplate? {
+        switch (fields.key(text), fields.key("json")) {
+        case (let written?, let json?):
+            checker.error(
+                "E210", at: written.start < json.start ? json : written, "give either \"\(text)\" or \"json\", not both"
+            )
+            return nil
+        case (nil, nil): return .nothing
+        case (_?, nil):
+            guard let node = fields.node(text) else { return nil }
+            switch node.content {
+            case .mapping, .sequence:
+                checker.error(
+                    "E203", at: node, "\"\(text)\" must be a text, not \(checker.kind(of: node))",
+                    hint: "write json: in place of \(text):")
+                return nil
+            case .scalar, .invalid: return template(node, key: text, in: scope).map { .text($0) }
+            }
+        case (nil, _?):
+            return fields.node("json").flatMap { readJSON($0, in: scope, textKey: text) }.map { .json($0) }
+        }
+    }
+
     /// Converts any YAML to JSON whose leaves may be templates; `nil` when a part of it is faulty.
     ///
     /// - Parameter textKey: the key for text in place of JSON, for a warning if a leaf is JSON in quotes; `nil`: none.

@@ -158,7 +158,7 @@ extension RuleSetReader {
         _ kind: StepKind, _ key: YAMLNode.Key, _ node: YAMLNode, _ fields: CheckedMapping, _ context: inout StepContext
     ) -> StepAction? {
         guard !checker.environment.forbiddenSteps.contains(kind) else { return forbidden(key) }
-        return read(kind, node, fields, &context)
+        return kind.language.read(&self, node, fields, &context)
     }
 
     private mutating func forbidden(_ key: YAMLNode.Key) -> StepAction? {
@@ -187,7 +187,7 @@ extension RuleSetReader {
                 let allowed = StepKind.listed { $0.timeLimit != nil || key == "timeout" && $0 == .waitFor }
                 checker.error(
                     "E210", at: written, "\"\(key)\" is allowed only with \(allowed), not with \"\(action.text)\"",
-                    hint: key == "timeout" ? kind.limitHint : nil)
+                    hint: key == "timeout" ? kind.language.limitHint : nil)
                 isGood = false
             }
             return isGood

@@ -31,78 +31,14 @@ extension RuleSetReader {
                 hint: "add publish:, run:, shell:, http: or log:"),
             let value = fields.node(key.text)
         else { return nil }
-        let kind = StepKind(rawValue: key.text).flatMap { expected($0, value) }
+        let kind = StepKind(rawValue: key.text)?.language.expectation?.read(&self, value)
         return kind.map { ExpectedEffect($0, at: fields.duration("at"), location: location(of: key)) }
-    }
-
-    mutating func expectedPublish(_ node: YAMLNode) -> ExpectedEffect.Kind? {
-        guard let fields = checker.fields(node, .expectedPublish, owner: "\"publish\""),
-            let payload = expectedContent(fields, text: "payload")
-        else { return nil }
-        return .publish(
-            topic: fields.string("topic"), payload: payload.content, qos: fields.integer("qos"),
-            retain: fields.boolean("retain"))
-    }
-
-    mutating func expectedRun(_ node: YAMLNode) -> ExpectedEffect.Kind? {
-        switch node.content {
-        case .invalid: return nil
-        case .sequence:
-            return texts(node, key: "run").map { .run(arguments: $0, environment: [], directory: nil, stdin: nil) }
-        case .scalar(let text, _):
-            let words = text.split(separator: " ").joined(separator: ", ")
-            checker.error(
-                "E603", at: node, "\"run\" must be a list or a mapping",
-                hint: "write run: [\(checker.shown(words))]")
-            return nil
-        case .mapping: break
-        }
-        guard let fields = checker.fields(node, .expectedRun, owner: "\"run\"") else { return nil }
-        var arguments: [String]?
-        if let argv = fields.node("argv") { arguments = texts(argv, key: "argv") }
-        guard let environment = expectedFields(fields, "env") else { return nil }
-        return .run(
-            arguments: arguments, environment: environment, directory: fields.string("cwd"),
-            stdin: fields.string("stdin"))
-    }
-
-    mutating func expectedShell(_ node: YAMLNode) -> ExpectedEffect.Kind? {
-        guard case .mapping = node.content else {
-            return checker.text(node, key: "shell", .areText).map {
-                .shell(script: $0.string, arguments: nil, environment: [], directory: nil, stdin: nil)
-            }
-        }
-        guard let fields = checker.fields(node, .expectedShell, owner: "\"shell\"") else { return nil }
-        var arguments: [String]?
-        if let args = fields.node("args") { arguments = texts(args, key: "args") }
-        guard let environment = expectedFields(fields, "env") else { return nil }
-        return .shell(
-            script: fields.string("script"), arguments: arguments, environment: environment,
-            directory: fields.string("cwd"), stdin: fields.string("stdin"))
-    }
-
-    mutating func expectedHTTP(_ node: YAMLNode) -> ExpectedEffect.Kind? {
-        guard let fields = checker.fields(node, .expectedHTTP, owner: "\"http\""),
-            let body = expectedContent(fields, text: "body"), let headers = expectedFields(fields, "headers")
-        else { return nil }
-        return .http(
-            url: fields.string("url"), method: fields.string("method"), headers: headers, body: body.content)
-    }
-
-    mutating func expectedLog(_ node: YAMLNode) -> ExpectedEffect.Kind? {
-        guard case .mapping = node.content else {
-            return checker.text(node, key: "log", .areForbidden).map { .log(level: nil, message: $0.string) }
-        }
-        guard let fields = checker.fields(node, .expectedLog, owner: "\"log\"") else { return nil }
-        return .log(
-            level: fields.string("level").flatMap(LogLevel.init(rawValue:)), message: fields.string("message"))
     }
 
     // MARK: Parts of effects
 
     /// - Returns: `nil` when the content is faulty; a content of `nil` when none is written.
-    private mutating func expectedContent(_ fields: CheckedMapping, text: String) -> (content: ExpectedContent?, Void)?
-    {
+    mutating func expectedContent(_ fields: CheckedMapping, text: String) -> (content: ExpectedContent?, Void)? {
         let names = [text, "json", "json_includes"]
         let written = names.compactMap { fields.key($0) }.sorted { $0.start < $1.start }
         guard let key = written.first else { return (nil, ()) }
@@ -122,7 +58,7 @@ extension RuleSetReader {
         return (key.text == "json" ? .json(value) : .jsonIncluding(value), ())
     }
 
-    private mutating func texts(_ node: YAMLNode, key: String) -> [String]? {
+    mutating func texts(_ node: YAMLNode, key: String) -> [String]? {
         guard case .sequence(let nodes) = node.content else {
             if !node.isInvalid {
                 checker.error("E603", at: node, "\"\(key)\" must be a list", hint: "write \(key): [one, two]")
@@ -137,7 +73,7 @@ extension RuleSetReader {
     }
 
     /// The entries of `env` or `headers`: none when the key is absent, `nil` when its value is faulty.
-    private mutating func expectedFields(_ fields: CheckedMapping, _ key: String) -> [ExpectedField]? {
+    mutating func expectedFields(_ fields: CheckedMapping, _ key: String) -> [ExpectedField]? {
         guard let node = fields.node(key) else { return fields.isWritten(key) ? nil : [] }
         guard case .mapping(let entries) = node.content else {
             if !node.isInvalid {

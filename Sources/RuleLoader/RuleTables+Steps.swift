@@ -39,57 +39,6 @@ extension MappingTable {
         return "\"\(key)\" is a step; write it under actions:"
     }
 
-    static let publish = MappingTable(
-        name: "\"publish\"",
-        keys: [
-            Key("topic", .template, required: true, "the topic, without wildcards"),
-            Key("payload", .template, "the payload as text"),
-            Key("json", .anything, "the payload as YAML, sent as JSON"),
-            Key("qos", .integer(0...2), "the quality of service"),
-            Key("retain", .boolean, "whether the broker keeps the message for later subscribers"),
-            Key("max_age", .duration(.zero ... .longest), "the longest time that the message waits for the broker"),
-        ],
-        foreignHints: ["payload_template": "use payload:", "message": "use payload:", "data": "use json:"])
-
-    static let run = MappingTable(
-        name: "\"run\"", keys: [Key("argv", .anything, required: true, "the program and its arguments")] + processKeys,
-        foreignHints: processHints)
-
-    static let shell = MappingTable(
-        name: "\"shell\"",
-        keys: [
-            Key("script", .anything, required: true, "the script, without templates"),
-            Key("args", .anything, "`$1`, `$2`, … of the script"),
-        ] + processKeys,
-        foreignHints: processHints)
-
-    private static let processKeys = [
-        Key("env", .anything, "variables that are added to the environment"),
-        Key("cwd", .text(.areForbidden), "the working directory"),
-        Key("stdin", .template, "the standard input"),
-    ]
-
-    private static let processHints = [
-        "user": "write run: [sudo, -n, -u, NAME, --, …] and allow exactly that in sudoers",
-        "command": "use argv: or script:",
-    ]
-
-    static let http = MappingTable(
-        name: "\"http\"",
-        keys: [
-            Key("url", .template, required: true, "the URL; scheme and host must be literal"),
-            Key("method", .oneOf(httpMethods), "the request method"),
-            Key("headers", .anything, "the request headers"),
-            Key("body", .template, "the body as text"),
-            Key("json", .anything, "the body as YAML, sent as JSON"),
-            Key("expect", .anything, "the statuses that count as success"),
-        ],
-        foreignHints: [
-            "payload": "use body:", "data": "use json:", "header": "use headers:", "content_type": "use headers:",
-        ])
-
-    static let httpMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
-
     static let wait = MappingTable(
         name: "\"wait\"",
         keys: [
@@ -140,13 +89,6 @@ extension MappingTable {
             "else": "use default: beside choose", "elif": "write another branch with if: and then:",
             "condition": "use if:", "conditions": "use if:", "sequence": "use then:", "actions": "use then:",
             "default": "write default: beside choose, not in a branch",
-        ])
-
-    static let log = MappingTable(
-        name: "\"log\"",
-        keys: [
-            Key("message", .template, required: true, "the text of the line"),
-            Key("level", .oneOf(LogLevel.allCases.map(\.rawValue)), "the log level"),
         ])
 
     static let retry = MappingTable(

@@ -103,57 +103,10 @@ extension MappingTable {
         ],
         foreignHints: ["clicks": "use times:", "count": "use times:", "held_for": "use for:", "duration": "use for:"])
 
-    // MARK: Expectations
-
     static let expectedEffect = MappingTable(
         name: "an expected effect",
         keys: StepKind.expectedKeys + [
             Key("at", .duration(.zero ... .longest), "the time since the last `expect`")
         ],
         foreignHints: ["set": "use expect_variables:", "enable": "use expect_rules:", "disable": "use expect_rules:"])
-
-    static let expectedPublish = MappingTable(
-        name: "an expected \"publish\"",
-        keys: [
-            Key("topic", .text(.areForbidden), "the whole topic"),
-            Key("payload", .text(.areForbidden), "the payload as text"),
-            Key("json", .anything, "the payload as JSON, compared whole"),
-            Key(
-                "json_includes", .anything,
-                "some keys of the payload as JSON, compared in depth; lists are compared whole"),
-            Key("qos", .integer(0...2), "the quality of service"),
-            Key("retain", .boolean, "whether the broker keeps the message"),
-        ])
-
-    static let expectedRun = MappingTable(
-        name: "an expected \"run\"", keys: [Key("argv", .anything, "all arguments")] + expectedProcessKeys)
-
-    static let expectedShell = MappingTable(
-        name: "an expected \"shell\"",
-        keys: [Key("script", .text(.areText), "the whole script"), Key("args", .anything, "all arguments")]
-            + expectedProcessKeys)
-
-    private static let expectedProcessKeys = [
-        Key("env", .anything, "some of the environment variables"),
-        Key("cwd", .text(.areForbidden), "the working directory"),
-        Key("stdin", .text(.areForbidden), "the standard input"),
-    ]
-
-    static let expectedHTTP = MappingTable(
-        name: "an expected \"http\"",
-        keys: [
-            Key("url", .text(.areForbidden), "the whole URL"), Key("method", .oneOf(httpMethods), "the request method"),
-            Key("headers", .anything, "some of the headers"), Key("body", .text(.areForbidden), "the body as text"),
-            Key("json", .anything, "the body as JSON, compared whole"),
-            Key(
-                "json_includes", .anything,
-                "some keys of the body as JSON, compared in depth; lists are compared whole"),
-        ])
-
-    static let expectedLog = MappingTable(
-        name: "an expected \"log\"",
-        keys: [
-            Key("message", .text(.areForbidden), "the text of the line"),
-            Key("level", .oneOf(LogLevel.allCases.map(\.rawValue)), "the log level"),
-        ])
 }

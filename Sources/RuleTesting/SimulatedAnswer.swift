@@ -6,19 +6,7 @@ enum SimulatedAnswer {
     /// The outcome and duration of an action, from the first result that matches it. A result may be used any number of
     /// times. Without a match, the action succeeds immediately.
     static func to(_ action: ExternalAction, _ results: [RuleTest.SimulatedResult]) -> (ActionResult, Duration) {
-        let kind: RuleTest.SimulatedResult.Kind
-        let subject: String
-        switch action {
-        case .process(let process) where process.isShell:
-            kind = .shell
-            subject = process.arguments.dropFirst(2).first ?? ""
-        case .process(let process):
-            kind = .run
-            subject = process.arguments.joined(separator: " ")
-        case .http(let request):
-            kind = .http
-            subject = request.url
-        }
+        let (kind, subject) = action.simulation
         let result =
             results.first { $0.kind == kind && subject.hasPrefix($0.prefix) }
             ?? RuleTest.SimulatedResult(kind: kind, prefix: "")

@@ -36,14 +36,14 @@ struct ControlPlaneTests {
         }
     }
 
-    @Test("each name of a request has a row in the table")
+    @Test("each request that a program sends has a row in the table")
     func names() {
         var names: [String] = []
         names += BridgeRequestName.allCases.map(\.rawValue)
         names += ControlRequestName.allCases.map(\.rawValue)
         names += ButtonRequestName.allCases.map(\.rawValue)
         names += RuleRequestName.allCases.map(\.rawValue)
-        #expect(Hub.requests.keys.sorted() == names.sorted())
+        #expect(names.filter { Hub.requests[$0] == nil } == [])
     }
 
     @Test("a request over MQTT has the privilege of the configuration, or none")

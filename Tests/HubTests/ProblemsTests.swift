@@ -13,7 +13,7 @@
 
         private static func hub() -> Hub {
             var hub = Hub(
-                HubConfiguration(version: "0"), stored: StoredState(installationID: "00ff"),
+                HubConfiguration(version: "0"), stored: StoredState(installationID: "00ff", buttons: [button]),
                 rules: RuleSet())
             _ = hub.handleCompletely(.start, at: now)
             return hub
@@ -21,6 +21,15 @@
 
         @Test("a hub that has started contradicts itself in nothing")
         func none() { #expect(Self.hub().problems(at: Self.now).isEmpty) }
+
+        private static let button = StoredButton(
+            identity: ButtonIdentity(
+                address: BluetoothAddress(rawValue: 0x80E4_DA12_3456), uuid: String(repeating: "0f", count: 16),
+                serial: "BA00-H00002", nickname: "", firmwareVersion: 11),
+            pairing: PairingKey([UInt8](repeating: 1, count: 16)).map { Pairing(identifier: 1, key: $0) },
+            pairedAt: UTCTime(milliseconds: 0), cursor: EventCursor(bootID: 1, eventCount: 7, smallEventCount: 0))
+
+        private static let token = RecordToken(rawValue: 9)
 
         private static let entry = Outbox.Entry(
             id: .queued(1), message: MQTTMessage(topicName: "a", payload: []), deadline: now)
@@ -56,6 +65,33 @@
                 }, "run 7 sends messages and has no record"
             ),
             ({ _ = $0.broker.publish(entry, at: now) }, "messages wait for the broker without a deadline"),
+            (
+                { $0.deadlines.set(.outbox, at: now) },
+                "no message waits for the broker, and the deadline of the first is set"
+            ),
+            (
+                { $0.journal.recorded(Acknowledgement(button: button.id, cursor: button.cursor), as: token) },
+                "an event of BA00-H00002 is acknowledged that is not on the disk"
+            ),
+            (
+                { hub in
+                    let stranger = ButtonID(BluetoothAddress(rawValue: 1))
+                    _ = hub.journal.sync(
+                        token, acknowledging: Acknowledgement(button: stranger, cursor: EventCursor()))
+                    _ = hub.journal.recordFailed(token, "no space", .memory, at: now)
+                }, "events of 000000000001 are held back, which is not known"
+            ),
+            (
+                { hub in
+                    _ = hub.journal.recordFailed(token, "no space", .memory, at: now)
+                    _ = hub.journal.sync(
+                        token, acknowledging: Acknowledgement(button: button.id, cursor: button.cursor))
+                }, "an event waits for sync 9, whose record has failed"
+            ),
+            (
+                { $0.buttons.reportOpened(of: button.id, from: 1) },
+                "the publish watermark of BA00-H00002 is not that of its messages"
+            ),
         ]
 
         @Test("a contradiction is reported", arguments: contradictions.indices)

@@ -56,7 +56,7 @@ struct ReferenceTests {
     func mappings(mapping: SchemaMapping) {
         // The keys of hardware are the first keys of a button, and a condition has only one key.
         guard mapping != .hardware, mapping != .condition else { return }
-        #expect(text.contains("<!-- keys: \(mapping.rawValue)"))
+        #expect(text.contains("<!-- keys: \(mapping.name)"))
     }
 
     @Test("every section of tryck.yaml has its keys in it, and nothing else is a section")

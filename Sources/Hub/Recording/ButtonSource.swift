@@ -105,6 +105,9 @@ struct ButtonSource: Sendable {
 
     #if DEBUG
         func problems() -> [String] { manager.problems() }
+
+        /// The cursor up to which the button may forget its events; `nil` for a button of a flicd.
+        func acknowledgedCursor(of button: ButtonID) -> EventCursor? { manager.knownButton(button)?.cursor }
     #endif
 }
 

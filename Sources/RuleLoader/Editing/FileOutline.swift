@@ -1,5 +1,6 @@
 package import Diagnostics
 package import Expressions
+import Rules
 
 /// The tree of one rules file for an editor: its names, its declarations, and what stands at a position.
 ///
@@ -145,7 +146,7 @@ private struct NameWalk {
         switch (mapping, key) {
         case (.rule, "id"): add(.rule, text, at: value, isDeclaration: true)
         case (.step, "save_as"): add(.result, text, at: value, isDeclaration: true)
-        case (.publish, "topic"), (.state, "topic"):
+        case (.fields(of: .publish), "topic"), (.state, "topic"):
             if !value.holdsTemplate, knownTopics.insert(text).inserted { topics.append(text) }
         case (_, _): break
         }

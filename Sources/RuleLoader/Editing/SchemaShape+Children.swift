@@ -6,15 +6,12 @@ struct KeyShape {
 }
 
 extension SchemaMapping {
-    /// `details` of all mappings, computed once.
-    private static let allDetails = Dictionary(uniqueKeysWithValues: allCases.map { ($0, $0.details) })
-
     /// Returns `nil` if the table does not have the key.
     ///
     /// - Parameter keys: the keys that the mapping has. They decide between variants that give the key different shapes.
     func keyShape(_ name: String, beside keys: [String]) -> KeyShape? {
         guard let key = table.key(name) else { return nil }
-        let detail = SchemaMapping.allDetails[self]?[name] ?? KeyDetail()
+        let detail = details[name] ?? KeyDetail()
         var shape = detail.shape ?? SchemaShape(key.type) ?? .json
         for variant in variants where !variant.overrides.isEmpty && variant.distinctive.allSatisfy(keys.contains) {
             if let override = variant.overrides[name] { shape = override }

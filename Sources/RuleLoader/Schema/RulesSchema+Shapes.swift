@@ -34,7 +34,7 @@ extension RulesSchema {
         case .exactly(let number): ["const": .integer(Int64(number))]
         case .name: RulesSchema.reference(to: "name")
         case .reference(let kind): RulesSchema.reference(to: names[kind] == nil ? "name" : kind.definition)
-        case .mapping(let mapping): RulesSchema.reference(to: mapping.rawValue)
+        case .mapping(let mapping): RulesSchema.reference(to: mapping.name)
         case .declarations(let shape): object([], SchemaPattern.name.anchored, schema(shape))
         case .keyed(let kind, let shape, let count): keyed(kind, schema(shape), atLeast: count)
         case .matching(let pattern, let shape): object([], pattern.anchored, schema(shape))

@@ -67,9 +67,9 @@ package struct RulesSchema {
     /// The definition of a mapping. A mapping of several kinds has a definition for each of its keys, too, which the
     /// kinds share.
     private func definitions(_ mapping: SchemaMapping) -> [JSONValue.Member] {
-        guard !mapping.variants.isEmpty else { return [.init(mapping.rawValue, .object(members(of: mapping)))] }
-        return mapping.table.keys.map { .init("\(mapping.rawValue).\($0.name)", property($0, of: mapping)) }
-            + [.init(mapping.rawValue, .object(members(of: mapping)))]
+        guard !mapping.variants.isEmpty else { return [.init(mapping.name, .object(members(of: mapping)))] }
+        return mapping.table.keys.map { .init("\(mapping.name).\($0.name)", property($0, of: mapping)) }
+            + [.init(mapping.name, .object(members(of: mapping)))]
     }
 
     // MARK: Mappings
@@ -118,7 +118,7 @@ package struct RulesSchema {
                 "properties",
                 .object(
                     mapping.table.keys.map {
-                        .init($0.name, RulesSchema.reference(to: "\(mapping.rawValue).\($0.name)"))
+                        .init($0.name, RulesSchema.reference(to: "\(mapping.name).\($0.name)"))
                     })),
             .init("additionalProperties", false),
             .init(

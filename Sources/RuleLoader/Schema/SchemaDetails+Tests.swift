@@ -65,10 +65,4 @@ extension SchemaMapping {
         "age": KeyDetail(else: .value("0s"), "2s"),
         "last": KeyDetail(else: .value(false)),
     ]
-
-    static let expectedProcessDetails: [String: KeyDetail] = [
-        "env": KeyDetail(.matching(.environmentVariable, .text), ["LAMP": "hall"]),
-        "cwd": KeyDetail("/srv/music"),
-        "stdin": KeyDetail("hello"),
-    ]
 }

@@ -2,29 +2,39 @@ import Gestures
 import JSON
 import Rules
 
-/// A kind of mapping in a rules file. The schema defines each kind once, under its raw value, and refers to the
-/// definition.
-enum SchemaMapping: String, CaseIterable, Sendable {
+/// A kind of mapping in a rules file. The schema defines each kind once, under its name, and refers to the definition.
+enum SchemaMapping: Hashable, Sendable {
     case file, location, defaults, button, hardware, queued, state, variable
-    case script
-    case scriptInput = "input"
+    case script, scriptInput
     case rule, trigger, time, condition
-    case step, publish, run, shell, http, wait, cycle, `repeat`, branch, log, retry
-    case test, given
-    case simulatedResult = "result"
-    case testStep = "test_step"
-    case simulatedEvent = "event"
-    case press
-    case expectedEffect = "effect"
-    case expectedPublish = "expected_publish"
-    case expectedRun = "expected_run"
-    case expectedShell = "expected_shell"
-    case expectedHTTP = "expected_http"
-    case expectedLog = "expected_log"
+    case step, retry
+    /// The mapping that is the value of the key of a step.
+    case fields(of: StepKind)
+    case test, given, simulatedResult, testStep, simulatedEvent, press
+    case expectedEffect
+    /// The mapping that is the value of the key of an expected effect.
+    case expectation(of: StepKind)
 
-    var table: MappingTable {
+    var name: String { definition.name }
+    var table: MappingTable { definition.table }
+    /// A detail for each key of the table.
+    var details: [String: KeyDetail] { definition.details }
+    var constraints: [KeyConstraint] { definition.constraints }
+    /// The variants of a mapping; empty for a mapping that has only one.
+    var variants: [Variant] { definition.variants }
+
+    /// What the schema says of a kind of mapping.
+    struct Definition: Sendable {
+        var name: String
+        var table: MappingTable
+        var details: [String: KeyDetail]
+        var constraints: [KeyConstraint] = []
+        var variants: [Variant] = []
+    }
+
+    private var definition: Definition {
         switch self {
-        case .file: .rulesFile
+        case .file: .file
         case .location: .location
         case .defaults: .defaults
         case .button: .button
@@ -39,16 +49,8 @@ enum SchemaMapping: String, CaseIterable, Sendable {
         case .time: .time
         case .condition: .condition
         case .step: .step
-        case .publish: .publish
-        case .run: .run
-        case .shell: .shell
-        case .http: .http
-        case .wait: .wait
-        case .cycle: .cycle
-        case .repeat: .repeat
-        case .branch: .branch
-        case .log: .log
         case .retry: .retry
+        case .fields(let kind): kind.language.fields ?? .empty
         case .test: .test
         case .given: .given
         case .simulatedResult: .simulatedResult
@@ -56,105 +58,7 @@ enum SchemaMapping: String, CaseIterable, Sendable {
         case .simulatedEvent: .simulatedEvent
         case .press: .press
         case .expectedEffect: .expectedEffect
-        case .expectedPublish: .expectedPublish
-        case .expectedRun: .expectedRun
-        case .expectedShell: .expectedShell
-        case .expectedHTTP: .expectedHTTP
-        case .expectedLog: .expectedLog
-        }
-    }
-
-    /// A detail for each key of the table.
-    var details: [String: KeyDetail] {
-        switch self {
-        case .file: SchemaMapping.fileDetails
-        case .location: SchemaMapping.locationDetails
-        case .defaults: SchemaMapping.defaultsDetails
-        case .button: SchemaMapping.hardwareDetails.merging(SchemaMapping.buttonDetails) { first, _ in first }
-        case .hardware: SchemaMapping.hardwareDetails
-        case .queued: ["max_age": KeyDetail("10s"), "keep": KeyDetail(else: .value("all"))]
-        case .state: SchemaMapping.stateDetails
-        case .variable: SchemaMapping.variableDetails
-        case .script: SchemaMapping.scriptDetails
-        case .scriptInput:
-            ["type": KeyDetail(), "default": KeyDetail(.scalar, else: .described("the caller must give one"), 254)]
-        case .rule: SchemaMapping.ruleDetails
-        case .trigger: SchemaMapping.triggerDetails
-        case .time: SchemaMapping.timeDetails
-        case .condition: ["time": KeyDetail(.mapping(.time), ["after": "22:00", "before": "06:00"])]
-        case .step: StepKind.details.merging(SchemaMapping.commonDetails) { first, _ in first }
-        case .publish: SchemaMapping.publishDetails
-        case .run:
-            SchemaMapping.processDetails.merging([
-                "argv": KeyDetail(.arguments, ["mpc", "volume", "{{ variables.volume }}"])
-            ]) { first, _ in first }
-        case .shell:
-            SchemaMapping.processDetails.merging([
-                "script": KeyDetail(.text, #"echo "$1" >> presses"#),
-                "args": KeyDetail(.list(.template, 0...Int.max), ["{{ trigger.button }}"]),
-            ]) { first, _ in first }
-        case .http: SchemaMapping.httpDetails
-        case .wait: ["until": KeyDetail(.expression, "states.door == 'open'"), "timeout": KeyDetail("30s")]
-        case .cycle:
-            [
-                "steps": KeyDetail(.list(.steps, 2...32), [["log": "one"], [["log": "two"], ["delay": "1s"]]]),
-                "reset_after": KeyDetail(else: .described("never"), "20m"),
-            ]
-        case .repeat:
-            [
-                "while": KeyDetail(), "count": KeyDetail(3), "every": KeyDetail("200ms"),
-                "limit": KeyDetail(else: .value("15s"), "10s"), "actions": KeyDetail(.steps, ["log": "again"]),
-            ]
-        case .branch:
-            ["if": KeyDetail(.conditions, "states.lux < 20"), "then": KeyDetail(.steps, ["log": "dark"])]
-        case .log: ["message": KeyDetail("{{ trigger.button }} was pressed"), "level": KeyDetail(else: .value("info"))]
-        case .retry:
-            [
-                "count": KeyDetail(3), "delay": KeyDetail(else: .value("1s"), "500ms"),
-                "backoff": KeyDetail(else: .value(2), 1),
-            ]
-        case .test:
-            [
-                "name": KeyDetail("a click at night gives a dim light"),
-                "given": KeyDetail(.mapping(.given), ["now": "2026-01-10 23:15", "states": ["lux": 3]]),
-                "steps": KeyDetail(
-                    .list(.either([.mapping(.testStep), .oneOf(["reload", "restart"])]), 1...Int.max),
-                    [["event": ["button": "hall", "event": "click"]], ["expect": []]]),
-            ]
-        case .given: SchemaMapping.givenDetails
-        case .simulatedResult: SchemaMapping.resultDetails
-        case .testStep: SchemaMapping.testStepDetails
-        case .simulatedEvent: SchemaMapping.eventDetails
-        case .press:
-            [
-                "button": KeyDetail(.reference(.button), "garage"), "times": KeyDetail(else: .value(1), 3),
-                "gap": KeyDetail(else: .value("150ms"), "200ms"), "for": KeyDetail(else: .value("80ms"), "1200ms"),
-            ]
-        case .expectedEffect:
-            StepKind.expectedDetails.merging(["at": KeyDetail(else: .described("at any time"), "200ms")]) { first, _ in
-                first
-            }
-        case .expectedPublish:
-            [
-                "topic": KeyDetail("zigbee2mqtt/hall/set"), "payload": KeyDetail("open"),
-                "json": KeyDetail(.json, ["state": "ON"]), "json_includes": KeyDetail(.json, ["state": "ON"]),
-                "qos": KeyDetail(1), "retain": KeyDetail(),
-            ]
-        case .expectedRun:
-            SchemaMapping.expectedProcessDetails.merging(["argv": KeyDetail(.texts, ["mpc", "next"])]) {
-                first, _ in first
-            }
-        case .expectedShell:
-            SchemaMapping.expectedProcessDetails.merging([
-                "script": KeyDetail("date >> presses"), "args": KeyDetail(.texts, ["hall"]),
-            ]) { first, _ in first }
-        case .expectedHTTP:
-            [
-                "url": KeyDetail("https://example.net/press"), "method": KeyDetail(),
-                "headers": KeyDetail(.matching(.header, .text), ["Accept": "text/plain"]), "body": KeyDetail("hello"),
-                "json": KeyDetail(.json, ["late": false]), "json_includes": KeyDetail(.json, ["late": false]),
-            ]
-        case .expectedLog: ["message": KeyDetail("good night"), "level": KeyDetail()]
+        case .expectation(let kind): kind.language.expectation?.fields ?? .empty
         }
     }
 
@@ -186,41 +90,7 @@ enum SchemaMapping: String, CaseIterable, Sendable {
         }
     }
 
-    var constraints: [KeyConstraint] {
-        switch self {
-        case .location: [.some, .all(["latitude", "longitude"])]
-        case .button, .hardware: [.exactlyOne(of: MappingTable.hardware.keys.map(\.name))]
-        case .time, .condition: [.some]
-        case .publish: [.atMostOne(of: ["payload", "json"])]
-        case .expectedPublish: [.atMostOne(of: ["payload", "json", "json_includes"])]
-        case .http: [.atMostOne(of: ["body", "json"])]
-        case .expectedHTTP: [.atMostOne(of: ["body", "json", "json_includes"])]
-        case .repeat: [.exactlyOne(of: ["while", "count"])]
-        case .simulatedEvent: [.exactlyOne(of: ["event", "clicks", "pattern"])]
-        case .file, .defaults, .queued, .state, .variable, .script, .scriptInput, .rule, .trigger, .step, .run, .shell,
-            .wait, .cycle, .branch, .log, .retry, .test, .given, .simulatedResult, .testStep, .press, .expectedEffect,
-            .expectedRun, .expectedShell, .expectedLog:
-            []
-        }
-    }
-
-    /// The variants of a mapping; empty for a mapping that has only one.
-    var variants: [Variant] {
-        switch self {
-        case .trigger: SchemaMapping.triggers
-        case .step: SchemaMapping.steps
-        case .simulatedResult: SchemaMapping.results
-        case .testStep: table.keys.map { Variant($0.name) }
-        case .expectedEffect: StepKind.expected.map { Variant($0.rawValue, with: ["at"]) }
-        case .file, .location, .defaults, .button, .hardware, .queued, .state, .variable, .script, .scriptInput, .rule,
-            .time, .condition, .publish, .run, .shell, .http, .wait, .cycle, .repeat, .branch, .log, .retry, .test,
-            .given, .simulatedEvent, .press, .expectedPublish, .expectedRun, .expectedShell, .expectedHTTP,
-            .expectedLog:
-            []
-        }
-    }
-
-    private static let triggers = [
+    fileprivate static let triggers = [
         Variant("button", "event", with: ["for", "collect", "part", "id"]),
         Variant("button", "clicks", with: ["part", "id"]),
         Variant("button", "pattern", with: ["part", "id"]),
@@ -231,12 +101,14 @@ enum SchemaMapping: String, CaseIterable, Sendable {
     ]
 
     /// The variants of a step. Those with companion keys come last.
-    private static let steps: [Variant] = {
+    fileprivate static let steps: [Variant] = {
         let kinds =
-            StepKind.allCases.filter { $0.companions.isEmpty } + StepKind.allCases.filter { !$0.companions.isEmpty }
+            StepKind.allCases.filter(\.language.companions.isEmpty)
+            + StepKind.allCases.filter { !$0.language.companions.isEmpty }
         return kinds.map { kind in
-            var step = Variant(kind.rawValue, with: kind.companions.filter { !$0.isRequired }.map(\.key.name))
-            step.required += kind.companions.filter(\.isRequired).map(\.key.name)
+            let companions = kind.language.companions
+            var step = Variant(kind.rawValue, with: companions.filter { !$0.isRequired }.map(\.key.name))
+            step.required += companions.filter(\.isRequired).map(\.key.name)
             if kind == .waitFor { step.required.append("timeout") }
             step.optional += ["alias", "enabled", "continue_on_error"]
             if kind.timeLimit != nil { step.optional += ["timeout", "retry"] }
@@ -245,9 +117,96 @@ enum SchemaMapping: String, CaseIterable, Sendable {
         }
     }()
 
-    private static let results = [
+    fileprivate static let results = [
         Variant("run", with: ["exit", "stdout", "stderr", "takes"]),
         Variant("shell", with: ["exit", "stdout", "stderr", "takes"]),
         Variant("http", with: ["status", "body", "takes"]),
     ]
+}
+
+extension SchemaMapping: CaseIterable {
+    static let allCases: [SchemaMapping] =
+        [
+            .file, .location, .defaults, .button, .hardware, .queued, .state, .variable, .script, .scriptInput, .rule,
+            .trigger, .time, .condition, .step,
+        ] + StepKind.allCases.filter { $0.language.fields != nil }.map(SchemaMapping.fields)
+        + [.retry, .test, .given, .simulatedResult, .testStep, .simulatedEvent, .press, .expectedEffect]
+        + StepKind.expected.map(SchemaMapping.expectation)
+}
+
+extension SchemaMapping.Definition {
+    /// The definition for a kind of step whose key has no mapping as its value. No shape names such a mapping.
+    fileprivate static let empty = Self(name: "", table: MappingTable(name: "", keys: []), details: [:])
+
+    fileprivate static let file = Self(name: "file", table: .rulesFile, details: SchemaMapping.fileDetails)
+    fileprivate static let location = Self(
+        name: "location", table: .location, details: SchemaMapping.locationDetails,
+        constraints: [.some, .all(["latitude", "longitude"])])
+    fileprivate static let defaults = Self(name: "defaults", table: .defaults, details: SchemaMapping.defaultsDetails)
+    fileprivate static let button = Self(
+        name: "button", table: .button,
+        details: SchemaMapping.hardwareDetails.merging(SchemaMapping.buttonDetails) { first, _ in first },
+        constraints: [.exactlyOne(of: MappingTable.hardware.keys.map(\.name))])
+    fileprivate static let hardware = Self(
+        name: "hardware", table: .hardware, details: SchemaMapping.hardwareDetails,
+        constraints: [.exactlyOne(of: MappingTable.hardware.keys.map(\.name))])
+    fileprivate static let queued = Self(
+        name: "queued", table: .queued, details: ["max_age": KeyDetail("10s"), "keep": KeyDetail(else: .value("all"))])
+    fileprivate static let state = Self(name: "state", table: .state, details: SchemaMapping.stateDetails)
+    fileprivate static let variable = Self(name: "variable", table: .variable, details: SchemaMapping.variableDetails)
+    fileprivate static let script = Self(name: "script", table: .script, details: SchemaMapping.scriptDetails)
+    fileprivate static let scriptInput = Self(
+        name: "input", table: .scriptInput,
+        details: [
+            "type": KeyDetail(), "default": KeyDetail(.scalar, else: .described("the caller must give one"), 254),
+        ])
+    fileprivate static let rule = Self(name: "rule", table: .rule, details: SchemaMapping.ruleDetails)
+    fileprivate static let trigger = Self(
+        name: "trigger", table: .trigger, details: SchemaMapping.triggerDetails, variants: SchemaMapping.triggers)
+    fileprivate static let time = Self(
+        name: "time", table: .time, details: SchemaMapping.timeDetails, constraints: [.some])
+    fileprivate static let condition = Self(
+        name: "condition", table: .condition,
+        details: ["time": KeyDetail(.mapping(.time), ["after": "22:00", "before": "06:00"])], constraints: [.some])
+    fileprivate static let step = Self(
+        name: "step", table: .step,
+        details: StepKind.details.merging(SchemaMapping.commonDetails) { first, _ in first },
+        variants: SchemaMapping.steps)
+    fileprivate static let retry = Self(
+        name: "retry", table: .retry,
+        details: [
+            "count": KeyDetail(3), "delay": KeyDetail(else: .value("1s"), "500ms"),
+            "backoff": KeyDetail(else: .value(2), 1),
+        ])
+    fileprivate static let test = Self(
+        name: "test", table: .test,
+        details: [
+            "name": KeyDetail("a click at night gives a dim light"),
+            "given": KeyDetail(.mapping(.given), ["now": "2026-01-10 23:15", "states": ["lux": 3]]),
+            "steps": KeyDetail(
+                .list(.either([.mapping(.testStep), .oneOf(["reload", "restart"])]), 1...Int.max),
+                [["event": ["button": "hall", "event": "click"]], ["expect": []]]),
+        ])
+    fileprivate static let given = Self(name: "given", table: .given, details: SchemaMapping.givenDetails)
+    fileprivate static let simulatedResult = Self(
+        name: "result", table: .simulatedResult, details: SchemaMapping.resultDetails, variants: SchemaMapping.results)
+    fileprivate static let testStep = Self(
+        name: "test_step", table: .testStep, details: SchemaMapping.testStepDetails,
+        variants: MappingTable.testStep.keys.map { SchemaMapping.Variant($0.name) })
+    fileprivate static let simulatedEvent = Self(
+        name: "event", table: .simulatedEvent, details: SchemaMapping.eventDetails,
+        constraints: [.exactlyOne(of: ["event", "clicks", "pattern"])])
+    fileprivate static let press = Self(
+        name: "press", table: .press,
+        details: [
+            "button": KeyDetail(.reference(.button), "garage"), "times": KeyDetail(else: .value(1), 3),
+            "gap": KeyDetail(else: .value("150ms"), "200ms"), "for": KeyDetail(else: .value("80ms"), "1200ms"),
+        ])
+    fileprivate static let expectedEffect = Self(
+        name: "effect", table: .expectedEffect,
+        details: StepKind.expectedDetails.merging(["at": KeyDetail(else: .described("at any time"), "200ms")]) {
+            first, _ in
+            first
+        },
+        variants: StepKind.expected.map { SchemaMapping.Variant($0.rawValue, with: ["at"]) })
 }

@@ -71,6 +71,16 @@ package enum Action: Hashable, Sendable {
         }
     }
 
+    /// The action in a few words without its verb: `zigbee2mqtt/kitchen/set {"state":"TOGGLE"}`.
+    package var details: String {
+        switch self {
+        case .message(.publish(let message)): message.details
+        case .external(.process(let process)): process.simulation.subject
+        case .external(.http(let request)): request.details
+        case .log(let level, let text): "\(level.rawValue): \(text)"
+        }
+    }
+
     /// True if the time limit begins only when the action is handed over to the broker.
     var isMessage: Bool { if case .message = self { true } else { false } }
 
@@ -120,6 +130,14 @@ package enum ExternalAction: Hashable, Sendable {
         switch self {
         case .process(let process): process.isShell ? .shell : .run
         case .http: .http
+        }
+    }
+
+    /// The kind of result that a test can give for the action, and the text with which its prefix is compared.
+    package var simulation: (kind: RuleTest.SimulatedResult.Kind, subject: String) {
+        switch self {
+        case .process(let process): process.simulation
+        case .http(let request): (.http, request.url)
         }
     }
 }

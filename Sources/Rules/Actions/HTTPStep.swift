@@ -80,6 +80,10 @@ extension HTTPStep {
 }
 
 extension HTTPAction {
+    var details: String {
+        "\(method) \(url)" + (body.isEmpty ? "" : " \(String(decoding: body, as: UTF8.self))")
+    }
+
     /// The request as shown in traces, without its headers and body.
     var summary: String { "http \(method) \(Run.traceText(url))" }
 }

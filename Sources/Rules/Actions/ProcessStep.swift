@@ -77,6 +77,11 @@ extension ProcessAction {
     /// The value of `PATH` for every program, unless its step sets another.
     package static let searchPath = "/usr/local/bin:/usr/bin:/bin"
 
+    /// The subject is the script of a `shell` step, or the arguments of a `run` step.
+    var simulation: (kind: RuleTest.SimulatedResult.Kind, subject: String) {
+        isShell ? (.shell, arguments.dropFirst(2).first ?? "") : (.run, arguments.joined(separator: " "))
+    }
+
     /// The program as shown in traces, without its environment and standard input.
     var summary: String {
         let arguments = isShell ? Array(arguments.dropFirst(2)) : arguments

@@ -54,6 +54,10 @@ extension PublishStep {
 }
 
 extension PublishAction {
+    var details: String {
+        "\(topicName) \(String(decoding: payload, as: UTF8.self))" + (retain ? " (retained)" : "")
+    }
+
     /// The message as shown in traces.
     var summary: String {
         let payload = String(decoding: payload, as: UTF8.self)

@@ -32,6 +32,18 @@ package enum StepKind: String, CaseIterable, Hashable, Sendable {
         }
     }
 
+    /// The word before the details of the step's action: `publishes`; `nil` for a step without an action.
+    package var verb: String? {
+        switch self {
+        case .publish: "publishes"
+        case .run, .shell: "starts"
+        case .http: "requests"
+        case .log: "logs"
+        case .delay, .wait, .waitFor, .set, .cycle, .repeat, .if, .choose, .script, .enable, .disable, .cancel, .stop:
+            nil
+        }
+    }
+
     /// A description of what the setting `actions.KEY` in `tryck.yaml` permits or forbids; `nil` for a step that is
     /// always permitted.
     package var permission: String? {

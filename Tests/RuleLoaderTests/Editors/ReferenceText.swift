@@ -44,7 +44,8 @@ struct ReferenceText {
         default: break
         }
         let words = part.dropFirst("keys: ".count).split(separator: ", ").map(String.init)
-        guard part.hasPrefix("keys: "), let mapping = words.first.flatMap(SchemaMapping.init(rawValue:)) else {
+        guard part.hasPrefix("keys: "), let mapping = SchemaMapping.allCases.first(where: { $0.name == words.first })
+        else {
             throw Unknown.part(part)
         }
         let common = mapping.commonKeys

@@ -68,7 +68,7 @@ struct SchemaTests {
         for path in SchemaCorpus.valid { collect(try #require(SchemaCorpus.json(try Project.file(path)))) }
         for mapping in SchemaMapping.allCases {
             for key in mapping.table.keys where key.name != "include" {
-                #expect(keys.contains(key.name), "\(mapping).\(key.name)")
+                #expect(keys.contains(key.name), "\(mapping.name).\(key.name)")
             }
         }
     }
@@ -153,8 +153,8 @@ struct SchemaTests {
     private func property(_ key: String, of mapping: SchemaMapping) throws -> JSONValue? {
         let json = SchemaTests.json
         if mapping == .file { return json["properties"]?[key] }
-        if !mapping.variants.isEmpty { return json["definitions"]?["\(mapping.rawValue).\(key)"] }
-        return json["definitions"]?[mapping.rawValue]?["properties"]?[key]
+        if !mapping.variants.isEmpty { return json["definitions"]?["\(mapping.name).\(key)"] }
+        return json["definitions"]?[mapping.name]?["properties"]?[key]
     }
 
     @Test("every mapping is closed")

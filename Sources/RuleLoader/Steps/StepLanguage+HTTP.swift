@@ -1,62 +1,68 @@
 import ButtonModel
 import Expressions
+import JSON
 import Rules
 
-/// Steps that send a message: `publish`, `http` and `log`.
+extension StepLanguage {
+    static let http = StepLanguage(
+        summary: "call a web hook",
+        detail: KeyDetail(.mapping(.fields(of: .http)), ["url": "https://example.net/press", "method": "POST"]),
+        fields: .init(
+            name: "http", table: .http,
+            details: [
+                "url": KeyDetail("https://example.net/press?from={{ trigger.button }}"),
+                "method": KeyDetail(else: .value("GET")),
+                "headers": KeyDetail(.headers, ["Authorization": "Bearer abc"]),
+                "body": KeyDetail(else: .described("empty"), "{{ trigger.at }}"),
+                "json": KeyDetail(.json, ["late": "{{ trigger.queued }}"]),
+                "expect": KeyDetail(.oneOrMany(.status), else: .value("2xx"), 204, ["2xx", 304]),
+            ], constraints: [.atMostOne(of: ["body", "json"])]),
+        expectation: Expectation(
+            summary: "a request",
+            detail: KeyDetail(.mapping(.expectation(of: .http)), ["url": "https://example.net/press"]),
+            fields: .init(
+                name: "expected_http", table: .expectedHTTP,
+                details: [
+                    "url": KeyDetail("https://example.net/press"), "method": KeyDetail(),
+                    "headers": KeyDetail(.matching(.header, .text), ["Accept": "text/plain"]),
+                    "body": KeyDetail("hello"), "json": KeyDetail(.json, ["late": false]),
+                    "json_includes": KeyDetail(.json, ["late": false]),
+                ], constraints: [.atMostOne(of: ["body", "json", "json_includes"])]),
+            read: { $0.expectedHTTP($1) })
+    ) { reader, node, _, context in reader.readHTTP(node, in: context.scope) }
+}
+
+extension MappingTable {
+    static let http = MappingTable(
+        name: "\"http\"",
+        keys: [
+            Key("url", .template, required: true, "the URL; scheme and host must be literal"),
+            Key("method", .oneOf(httpMethods), "the request method"),
+            Key("headers", .anything, "the request headers"),
+            Key("body", .template, "the body as text"),
+            Key("json", .anything, "the body as YAML, sent as JSON"),
+            Key("expect", .anything, "the statuses that count as success"),
+        ],
+        foreignHints: [
+            "payload": "use body:", "data": "use json:", "header": "use headers:", "content_type": "use headers:",
+        ])
+
+    static let httpMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+
+    fileprivate static let expectedHTTP = MappingTable(
+        name: "an expected \"http\"",
+        keys: [
+            Key("url", .text(.areForbidden), "the whole URL"), Key("method", .oneOf(httpMethods), "the request method"),
+            Key("headers", .anything, "some of the headers"), Key("body", .text(.areForbidden), "the body as text"),
+            Key("json", .anything, "the body as JSON, compared whole"),
+            Key(
+                "json_includes", .anything,
+                "some keys of the body as JSON, compared in depth; lists are compared whole"),
+        ])
+}
+
 extension RuleSetReader {
-    mutating func readPublish(_ node: YAMLNode, in scope: Scope) -> StepAction? {
-        guard let fields = checker.fields(node, .publish, owner: "\"publish\"") else { return nil }
-        let topic = fields.node("topic").flatMap { self.topic($0, in: scope) }
-        guard let payload = content(fields, text: "payload", in: scope), let topic else { return nil }
-        return .publish(
-            PublishStep(
-                topicName: topic, payload: payload, qos: fields.integer("qos") ?? defaults.qos,
-                retain: fields.boolean("retain") ?? defaults.retain,
-                maximumAge: fields.duration("max_age") ?? defaults.maximumAge))
-    }
-
-    private mutating func topic(_ node: YAMLNode, in scope: Scope) -> Template? {
-        guard let topic = template(node, key: "topic", in: scope, inserting: .topic) else { return nil }
-        if let literal = topic.literal {
-            return checker.checkPublishTopic(literal, node) ? topic : nil
-        }
-        let hasNUL = topic.parts.contains { part in
-            if case .literal(let text) = part { text.utf8.contains(0) } else { false }
-        }
-        guard !hasNUL else {
-            checker.error("E508", at: node, "a publish topic cannot contain NUL")
-            return nil
-        }
-        return topic
-    }
-
-    /// Reads the content of a message: a text, `json` or nothing. Returns `nil` when it is faulty.
-    private mutating func content(_ fields: CheckedMapping, text: String, in scope: Scope) -> PayloadTemplate? {
-        switch (fields.key(text), fields.key("json")) {
-        case (let written?, let json?):
-            checker.error(
-                "E210", at: written.start < json.start ? json : written, "give either \"\(text)\" or \"json\", not both"
-            )
-            return nil
-        case (nil, nil): return .nothing
-        case (_?, nil):
-            guard let node = fields.node(text) else { return nil }
-            switch node.content {
-            case .mapping, .sequence:
-                checker.error(
-                    "E203", at: node, "\"\(text)\" must be a text, not \(checker.kind(of: node))",
-                    hint: "write json: in place of \(text):")
-                return nil
-            case .scalar, .invalid: return template(node, key: text, in: scope).map { .text($0) }
-            }
-        case (nil, _?):
-            return fields.node("json").flatMap { readJSON($0, in: scope, textKey: text) }.map { .json($0) }
-        }
-    }
-
-    // MARK: http
-
-    mutating func readHTTP(_ node: YAMLNode, in scope: Scope) -> StepAction? {
+    fileprivate mutating func readHTTP(_ node: YAMLNode, in scope: Scope) -> StepAction? {
         if case .scalar(let text, _) = node.content {
             checker.noMapping(
                 "E203", at: node, "\"http\" must be a mapping, not a text",
@@ -164,17 +170,11 @@ extension RuleSetReader {
         }
     }
 
-    // MARK: log
-
-    mutating func readLog(_ node: YAMLNode, in scope: Scope) -> StepAction? {
-        guard case .mapping = node.content else {
-            return template(node, key: "log", in: scope).map { .log(.info, $0) }
-        }
-        guard let fields = checker.fields(node, .log, owner: "\"log\""), let message = fields.node("message") else {
-            return nil
-        }
-        return template(message, key: "message", in: scope).map {
-            .log(fields.string("level").flatMap(LogLevel.init(rawValue:)) ?? .info, $0)
-        }
+    fileprivate mutating func expectedHTTP(_ node: YAMLNode) -> ExpectedEffect.Kind? {
+        guard let fields = checker.fields(node, .expectedHTTP, owner: "\"http\""),
+            let body = expectedContent(fields, text: "body"), let headers = expectedFields(fields, "headers")
+        else { return nil }
+        return .http(
+            url: fields.string("url"), method: fields.string("method"), headers: headers, body: body.content)
     }
 }

@@ -1,12 +1,104 @@
+import ButtonModel
 import Expressions
+import JSON
 import Rules
 
-/// Steps that start a program: `run` and `shell`.
+extension StepLanguage {
+    static let run = StepLanguage(
+        summary: "run a program without a shell",
+        detail: KeyDetail(.either([.arguments, .mapping(.fields(of: .run))]), ["mpc", "next"]),
+        fields: .init(
+            name: "run", table: .run,
+            details: processDetails(with: ["argv": KeyDetail(.arguments, ["mpc", "volume", "{{ variables.volume }}"])])),
+        expectation: Expectation(
+            summary: "a program",
+            detail: KeyDetail(.either([.texts, .mapping(.expectation(of: .run))]), ["mpc", "next"]),
+            fields: .init(
+                name: "expected_run", table: .expectedRun,
+                details: expectedProcessDetails(with: ["argv": KeyDetail(.texts, ["mpc", "next"])])),
+            read: { $0.expectedRun($1) })
+    ) { reader, node, _, context in reader.readRun(node, in: context.scope) }
+
+    static let shell = StepLanguage(
+        summary: "run a literal script with `/bin/sh`",
+        detail: KeyDetail(.either([.text, .mapping(.fields(of: .shell))]), "date >> presses"),
+        fields: .init(
+            name: "shell", table: .shell,
+            details: processDetails(with: [
+                "script": KeyDetail(.text, #"echo "$1" >> presses"#),
+                "args": KeyDetail(.list(.template, 0...Int.max), ["{{ trigger.button }}"]),
+            ])),
+        expectation: Expectation(
+            summary: "a script",
+            detail: KeyDetail(.either([.text, .mapping(.expectation(of: .shell))]), "date >> presses"),
+            fields: .init(
+                name: "expected_shell", table: .expectedShell,
+                details: expectedProcessDetails(with: [
+                    "script": KeyDetail("date >> presses"), "args": KeyDetail(.texts, ["hall"]),
+                ])),
+            read: { $0.expectedShell($1) })
+    ) { reader, node, _, context in reader.readShell(node, in: context.scope) }
+
+    private static func processDetails(with own: [String: KeyDetail]) -> [String: KeyDetail] {
+        own.merging([
+            "env": KeyDetail(.environment, ["LAMP": "{{ trigger.button }}"]),
+            "cwd": KeyDetail(else: .described("the state directory"), "/srv/music"),
+            "stdin": KeyDetail(else: .described("nothing"), "{{ trigger.at }}"),
+        ]) { first, _ in first }
+    }
+
+    private static func expectedProcessDetails(with own: [String: KeyDetail]) -> [String: KeyDetail] {
+        own.merging([
+            "env": KeyDetail(.matching(.environmentVariable, .text), ["LAMP": "hall"]),
+            "cwd": KeyDetail("/srv/music"), "stdin": KeyDetail("hello"),
+        ]) { first, _ in first }
+    }
+}
+
+extension MappingTable {
+    static let run = MappingTable(
+        name: "\"run\"", keys: [Key("argv", .anything, required: true, "the program and its arguments")] + processKeys,
+        foreignHints: processHints)
+
+    static let shell = MappingTable(
+        name: "\"shell\"",
+        keys: [
+            Key("script", .anything, required: true, "the script, without templates"),
+            Key("args", .anything, "`$1`, `$2`, … of the script"),
+        ] + processKeys,
+        foreignHints: processHints)
+
+    private static let processKeys = [
+        Key("env", .anything, "variables that are added to the environment"),
+        Key("cwd", .text(.areForbidden), "the working directory"),
+        Key("stdin", .template, "the standard input"),
+    ]
+
+    static let processHints = [
+        "user": "write run: [sudo, -n, -u, NAME, --, …] and allow exactly that in sudoers",
+        "command": "use argv: or script:",
+    ]
+
+    fileprivate static let expectedRun = MappingTable(
+        name: "an expected \"run\"", keys: [Key("argv", .anything, "all arguments")] + expectedProcessKeys)
+
+    fileprivate static let expectedShell = MappingTable(
+        name: "an expected \"shell\"",
+        keys: [Key("script", .text(.areText), "the whole script"), Key("args", .anything, "all arguments")]
+            + expectedProcessKeys)
+
+    private static let expectedProcessKeys = [
+        Key("env", .anything, "some of the environment variables"),
+        Key("cwd", .text(.areForbidden), "the working directory"),
+        Key("stdin", .text(.areForbidden), "the standard input"),
+    ]
+}
+
 extension RuleSetReader {
     static let maximumArgument = 64 << 10
     static let maximumArguments = 128 << 10
 
-    mutating func readRun(_ node: YAMLNode, in scope: Scope) -> StepAction? {
+    fileprivate mutating func readRun(_ node: YAMLNode, in scope: Scope) -> StepAction? {
         var process = ProcessStep(arguments: [])
         var list = node
         switch node.content {
@@ -58,7 +150,7 @@ extension RuleSetReader {
         return false
     }
 
-    mutating func readShell(_ node: YAMLNode, in scope: Scope) -> StepAction? {
+    fileprivate mutating func readShell(_ node: YAMLNode, in scope: Scope) -> StepAction? {
         var process = ProcessStep(arguments: [], isShell: true)
         var scriptNode = node
         var arguments: [Template] = []
@@ -224,6 +316,45 @@ extension RuleSetReader {
             return false
         }
         return true
+    }
+
+    // MARK: Expectations of tests
+
+    fileprivate mutating func expectedRun(_ node: YAMLNode) -> ExpectedEffect.Kind? {
+        switch node.content {
+        case .invalid: return nil
+        case .sequence:
+            return texts(node, key: "run").map { .run(arguments: $0, environment: [], directory: nil, stdin: nil) }
+        case .scalar(let text, _):
+            let words = text.split(separator: " ").joined(separator: ", ")
+            checker.error(
+                "E603", at: node, "\"run\" must be a list or a mapping",
+                hint: "write run: [\(checker.shown(words))]")
+            return nil
+        case .mapping: break
+        }
+        guard let fields = checker.fields(node, .expectedRun, owner: "\"run\"") else { return nil }
+        var arguments: [String]?
+        if let argv = fields.node("argv") { arguments = texts(argv, key: "argv") }
+        guard let environment = expectedFields(fields, "env") else { return nil }
+        return .run(
+            arguments: arguments, environment: environment, directory: fields.string("cwd"),
+            stdin: fields.string("stdin"))
+    }
+
+    fileprivate mutating func expectedShell(_ node: YAMLNode) -> ExpectedEffect.Kind? {
+        guard case .mapping = node.content else {
+            return checker.text(node, key: "shell", .areText).map {
+                .shell(script: $0.string, arguments: nil, environment: [], directory: nil, stdin: nil)
+            }
+        }
+        guard let fields = checker.fields(node, .expectedShell, owner: "\"shell\"") else { return nil }
+        var arguments: [String]?
+        if let args = fields.node("args") { arguments = texts(args, key: "args") }
+        guard let environment = expectedFields(fields, "env") else { return nil }
+        return .shell(
+            script: fields.string("script"), arguments: arguments, environment: environment,
+            directory: fields.string("cwd"), stdin: fields.string("stdin"))
     }
 }
 

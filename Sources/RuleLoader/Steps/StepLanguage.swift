@@ -1,0 +1,53 @@
+import Rules
+
+/// The syntax of one kind of step in rule files, and of its effect in their tests. The reader, the JSON Schema and
+/// `rules/README.md` follow it.
+///
+/// The files of this folder have a value for each kind: a step that acts on the world has its own file, with its tables
+/// and readers.
+struct StepLanguage: Sendable {
+    /// A key beside the key that names the step, such as `then` beside `if`.
+    struct Companion {
+        var key: MappingTable.Key
+        var detail: KeyDetail
+        var isRequired = false
+
+        init(_ name: String, _ summary: String, _ detail: KeyDetail, type: ValueType = .anything) {
+            key = .init(name, type, summary)
+            self.detail = detail
+        }
+
+        var required: Companion {
+            var companion = self
+            companion.isRequired = true
+            return companion
+        }
+    }
+
+    /// The syntax of an expected effect.
+    struct Expectation: Sendable {
+        var summary: String
+        /// The shape of the key's value, and examples.
+        var detail: KeyDetail
+        /// The mapping that may be the key's value.
+        var fields: SchemaMapping.Definition
+        var read: @Sendable (inout RuleSetReader, YAMLNode) -> ExpectedEffect.Kind?
+    }
+
+    /// Reads the value of the key that names a step, and its companions.
+    typealias Reader =
+        @Sendable (inout RuleSetReader, YAMLNode, CheckedMapping, inout StepContext) -> StepAction?
+
+    var summary: String
+    var type = ValueType.anything
+    /// The shape of the key's value, and examples.
+    var detail: KeyDetail
+    var companions: [Companion] = []
+    /// What to write instead of `timeout:` beside a step that does not take it; `nil` if there is nothing like it.
+    var limitHint: String?
+    /// The mapping that may be the key's value; `nil` for a key without such a mapping.
+    var fields: SchemaMapping.Definition?
+    /// `nil` for a kind whose actions a test cannot expect.
+    var expectation: Expectation?
+    var read: Reader
+}
