@@ -100,7 +100,7 @@ extension ButtonFact {
         case .model: [.status, .config, .identities, .deviceList, .engines, .watchers]
         case .source: [.deviceList, .engines, .watchers]
         case .options: [.identities, .deviceList, .engines, .watchers]
-        case .isConnectionWanted: .watchers
+        case .isConnectionWanted: [.status, .watchers]
         case .state(let state, let before):
             (state == .ready) == (before == .ready)
                 ? [.statusSoon, .flicd, .narration, .serviceStatus]

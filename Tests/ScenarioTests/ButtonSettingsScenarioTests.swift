@@ -122,6 +122,26 @@ struct ButtonSettingsScenarioTests {
         #expect(house.violations == [])
     }
 
+    @Test("the topic of a button says which radio has it, also after disconnect, a restart and connect")
+    func radioInTopic() throws {
+        func expectSame(_ house: inout Household, sourceLocation: SourceLocation = #_sourceLocation) throws {
+            house.wait(.seconds(10))
+            house.ask(#"{"request":"button","data":{"id":"kitchen"}}"#)
+            let shown = house.responses.last?["data"]?["radio"]
+            let text = try #require(house.retained["tryck/\(Household.kitchenID)"], sourceLocation: sourceLocation)
+            let retained = try JSONValue(parsing: text)["radio"]
+            #expect(retained == shown && shown != nil, sourceLocation: sourceLocation)
+        }
+        var house = Self.house()
+        try expectSame(&house)
+        house.ask(#"{"request":"button/disconnect","data":{"id":"kitchen"}}"#)
+        try expectSame(&house)
+        house.crash()
+        try expectSame(&house)
+        house.ask(#"{"request":"button/connect","data":{"id":"kitchen"}}"#)
+        try expectSame(&house)
+    }
+
     @Test("a low battery is reported once")
     func lowBattery() {
         var weak = Household.hall
