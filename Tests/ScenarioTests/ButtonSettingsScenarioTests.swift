@@ -124,13 +124,13 @@ struct ButtonSettingsScenarioTests {
 
     @Test("the topic of a button says which radio has it, also after disconnect, a restart and connect")
     func radioInTopic() throws {
-        func expectSame(_ house: inout Household, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        func expectSame(_ house: inout Household, _ line: Int = #line) throws {
             house.wait(.seconds(10))
             house.ask(#"{"request":"button","data":{"id":"kitchen"}}"#)
             let shown = house.responses.last?["data"]?["radio"]
-            let text = try #require(house.retained["tryck/\(Household.kitchenID)"], sourceLocation: sourceLocation)
+            let text = try #require(house.retained["tryck/\(Household.kitchenID)"])
             let retained = try JSONValue(parsing: text)["radio"]
-            #expect(retained == shown && shown != nil, sourceLocation: sourceLocation)
+            #expect(retained == shown && shown != nil, "line \(line)")
         }
         var house = Self.house()
         try expectSame(&house)
