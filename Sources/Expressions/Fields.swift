@@ -26,10 +26,7 @@ package enum TriggerField: String, NamedField, CaseIterable, Sendable {
         switch self {
         case .id: (.string, "the id of the trigger that matched")
         case .button:
-            (
-                .string,
-                "the button's declared name, else its uuid, or its id if the uuid is not known; for a chord, the button that was pressed last"
-            )
+            (.string, "the button's declared name, else its uuid or id; for a chord, the button pressed last")
         case .uuid: (.string, "the button's uuid")
         case .serial: (.string, "the button's serial number")
         case .address: (.string, "the button's Bluetooth address")

@@ -142,9 +142,11 @@ extension Hub {
             })
     }
 
-    /// The name of the radio that has a button, or looks for it; `nil` if none is ready, or the button comes from a flicd.
+    /// The name of the radio that has a button, or looks for it; `nil` if none is ready or none shall look for it, or the button comes
+    /// from a flicd.
     func radioName(of button: ButtonID) -> String? {
-        guard buttons[button]?.source == nil else { return nil }
+        guard let record = buttons[button], record.source == nil else { return nil }
+        guard record.settings.isConnectionWanted || record.state.hasLink else { return nil }
         return radios.radio(of: button).map { radios[$0].radio.name }
     }
 

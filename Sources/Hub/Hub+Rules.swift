@@ -183,6 +183,7 @@ extension Hub {
         feed?.cancel(step)
         for (id, kind) in jobs.cancel(step) { emit(.cancelJob(id, kind)) }
         let changes = broker.cancel(step)
+        if broker.waitingCount == 0 { cancelTimer(.outbox) }
         if !changes.isEmpty { record(changes) }
     }
 

@@ -180,7 +180,7 @@ struct HoldEndScenarioTests {
         #expect(ends.count == 1)
         for times in 2...3 {
             house.loseBroker()
-            house.wait(.seconds(20))
+            house.wait(.milliseconds(500))
             house.bringBrokerBack()
             house.wait(.seconds(1))
             #expect(Self.ends(house).count == times)
