@@ -138,6 +138,8 @@ class Stream:
         self.connection = client.connect()
         self.connection.sendall(client.head('GET', '/api/events', {'Last-Event-ID': last, 'Connection': None}))
         self._text = self.connection.makefile('rb')
+        # What has arrived of a line that a chunk did not complete.
+        self._rest = b''
         self.status = int(self._text.readline().split()[1])
         self.headers: dict[str, str] = {}
         while line := self._text.readline().decode().strip():
@@ -150,7 +152,8 @@ class Stream:
             self._text.readline()
             if not chunk:
                 return
-            yield from chunk.decode().split('\n')
+            *lines, self._rest = (self._rest + chunk).split(b'\n')
+            yield from (line.decode() for line in lines)
 
     def events(self) -> Iterator[Event]:
         event = Event('', '', None)
