@@ -1,5 +1,6 @@
 """The page Health."""
 import json
+import signal
 import sqlite3
 from contextlib import closing
 
@@ -35,19 +36,25 @@ def test_report_has_no_rules_and_no_keys(house: House, browser: Browser) -> None
 def test_the_files_are_looked_at(house: House, browser: Browser) -> None:
     browser.open(house, 'health')
     browser.find('.findings .ok', 'clock')
+    rules = house.rules.read_text()
     house.rules.write_text('version: 1\nrules:\n  - button: kitchen\n')
     browser.click(browser.button('Look again'))
     finding = browser.find('.findings .problem', 'home.yaml has')
     assert 'tryck check' in finding.text
+    house.rules.write_text(rules)
+    browser.click(browser.button('Look again'))
+    browser.gone('.findings .problem')
 
 
 def test_a_battery_is_shown_over_time(house: House, browser: Browser) -> None:
-    house.daemon.end()
+    # After a kill, the buttons keep their connections and are ready soon.
+    house.daemon.end(signal.SIGKILL)
     with closing(sqlite3.connect(house.directory / 'state' / 'tryck.sqlite')) as store, store:
         # Week 2890 begins on 2025-05-22.
         store.execute('UPDATE buttons SET battery_weeks = ? WHERE serial = ?', (
             json.dumps({str(2890 + week): 3050 - 4 * week for week in range(0, 75, 3)}), 'BA00-K00001'))
     house.start_daemon()
+    house.wait_ready()
     browser.open(house, 'health')
     row = browser.find('tbody tr:has(.trend)', 'kitchen')
     assert '3.05 V in May 2025' in row.text
