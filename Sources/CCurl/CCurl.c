@@ -91,9 +91,10 @@ __attribute__((visibility("default"), used)) ssize_t recv(int socket, void *octe
 #define RECEIVING_AT_MOST(octets, call) \
 	({ \
 		size_t left = (octets); \
+		size_t *outer = receivable; \
 		receivable = &left; \
 		__typeof__(call) code = (call); \
-		receivable = NULL; \
+		receivable = outer; \
 		code; \
 	})
 

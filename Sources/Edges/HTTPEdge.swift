@@ -143,7 +143,7 @@ package final class HTTPEdge {
             if client == nil { prepare(withAuthorities: false) }
             return client
         }
-        if case .notNeeded = authorities {
+        if authorities.isMissing {
             prepare(withAuthorities: true)
             return nil
         }
@@ -170,8 +170,9 @@ package final class HTTPEdge {
             if client == nil { client = try HTTPClient() }
             if withAuthorities { authorities = preparation.authorities }
         } catch {
-            // The next request tries again. A request without TLS does not need the authorities.
-            for id in waiting where !withAuthorities || jobs[id]?.request.usesTLS == true {
+            // The next request tries again. A request without TLS does not need the authorities, and those that were read a day
+            // ago are still of use.
+            for id in waiting where !withAuthorities || (jobs[id]?.request.usesTLS == true && authorities.isMissing) {
                 end(id, .failed(error.sentence))
             }
         }

@@ -44,6 +44,9 @@ enum HTTPAuthorities: Sendable {
     case file(String)
     case read(List)
 
+    /// True if a request with TLS cannot use them.
+    var isMissing: Bool { if case .notNeeded = self { true } else { false } }
+
     /// Certificates in the memory of OpenSSL.
     final class List: Sendable {
         private let address: UInt

@@ -22,7 +22,7 @@ package struct EnginePatience: Hashable, Sendable {
     package var stateInterval: Duration { limit * 3 / 10 }
     /// How long a stand-by counts as present after it has said so.
     package var presenceLimit: Duration { limit * 7 / 10 }
-    /// The keep-alive of the connection to the broker, which ends the connection of a silent engine after one and a half times
-    /// of it.
+    /// The keep-alive of the connection to the broker. The broker ends the connection of an engine that has been silent for one
+    /// and a half keep-alives.
     package var keepAlive: Duration { max(Self.shortestKeepAlive, .seconds(limit.milliseconds / 2000)) }
 }

@@ -18,16 +18,17 @@ package struct BatteryTrend: Hashable, Sendable {
 
     package var isEmpty: Bool { weeks.isEmpty }
 
-    /// Keeps a measurement if it is the first of its week. A measurement before the last week is ignored: the clock has been
-    /// put back.
+    /// Keeps a measurement if it is the first of its week. Weeks after it are removed, because the clock was wrong then; if they were
+    /// kept, a clock that was once years ahead would end the trend for years.
     ///
     /// - Returns: true if the trend has changed.
     mutating func add(millivolts: Int, at time: UTCTime) -> Bool {
         let week = time.milliseconds / Self.weekLength
-        guard week >= 0, week > weeks.keys.max() ?? -1, Self.millivolts.contains(millivolts) else { return false }
-        weeks = weeks.filter { $0.key > week - Int64(Self.weekCount) }
-        weeks[week] = millivolts
-        return true
+        guard week >= 0, Self.millivolts.contains(millivolts) else { return false }
+        let before = weeks
+        weeks = weeks.filter { $0.key <= week && $0.key > week - Int64(Self.weekCount) }
+        if weeks[week] == nil { weeks[week] = millivolts }
+        return weeks != before
     }
 
     /// As the database and recordings contain it: `{"2967":3012}`, the millivolts by the number of the week.

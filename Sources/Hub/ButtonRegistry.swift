@@ -7,15 +7,17 @@ import Gestures
 /// Only this type writes records. Each method changes one fact and returns the `ButtonChange` that `Hub.announce` passes on,
 /// or `nil` if nothing has changed.
 struct ButtonRegistry: Sendable {
-    private(set) var records: [ButtonID: ButtonRecord] = [:] { didSet { hasChanged = true } }
+    private var records: [ButtonID: ButtonRecord] = [:] { didSet { hasChanged = true } }
     /// True if a record was written since `takeHasChanged`.
     private var hasChanged = false
     /// The number of buttons in the state `ready`. It is kept, because an engine with a thousand sites says it for each button
     /// that a site has.
     private(set) var readyCount = 0
+    private var identities = IdentityCounts()
 
     init(_ stored: [StoredButton]) {
-        for button in stored { records[button.id] = ButtonRecord(button) }
+        for button in stored { _ = add(button) }
+        hasChanged = false
     }
 
     /// True if a record was written since the last call.
@@ -59,11 +61,20 @@ struct ButtonRegistry: Sendable {
         }.map(\.identity.id).sorted()
     }
 
+    /// True if another button has this nickname.
+    func isNicknameTaken(_ nickname: String, byOtherThan button: ButtonID) -> Bool {
+        identities.isNicknameTaken(nickname, byOtherThan: records[button]?.identity)
+    }
+
+    /// True if a button has this serial number.
+    func isSerialTaken(_ serial: String) -> Bool { identities.isSerialTaken(serial) }
+
     // MARK: Which buttons there are
 
     /// Adds a button, or replaces everything that is known of it.
     mutating func add(_ stored: StoredButton) -> ButtonChange {
-        if records.updateValue(ButtonRecord(stored), forKey: stored.id)?.state == .ready { readyCount -= 1 }
+        if let former = records.updateValue(ButtonRecord(stored), forKey: stored.id) { uncount(former) }
+        identities.add(stored.identity)
         return ButtonChange(
             button: stored.id, fact: .pairing, changes: [.putButton(stored)], isSynced: true)
     }
@@ -71,10 +82,15 @@ struct ButtonRegistry: Sendable {
     /// - Parameter label: the name of the button for users.
     mutating func remove(_ button: ButtonID, _ departure: Departure, label: String) -> ButtonChange? {
         guard let record = records.removeValue(forKey: button) else { return nil }
-        if record.state == .ready { readyCount -= 1 }
+        uncount(record)
         return ButtonChange(
             button: button, fact: .removal(departure, label: label, record), changes: [.removeButton(button)],
             isSynced: true)
+    }
+
+    private mutating func uncount(_ record: ButtonRecord) {
+        if record.state == .ready { readyCount -= 1 }
+        identities.remove(record.identity)
     }
 
     // MARK: What buttons report
@@ -223,7 +239,13 @@ struct ButtonRegistry: Sendable {
     private mutating func set(
         _ stored: StoredFact, of button: ButtonID, announcing fact: ButtonFact? = nil, isSynced: Bool = false
     ) -> ButtonChange {
-        records[button]?.stored.apply(stored)
+        if let before = records[button]?.identity {
+            records[button]?.stored.apply(stored)
+            if let after = records[button]?.identity, after.nickname != before.nickname {
+                identities.remove(before)
+                identities.add(after)
+            }
+        }
         return ButtonChange(button: button, fact: fact, changes: [.fact(button, stored)], isSynced: isSynced)
     }
 
@@ -354,6 +376,9 @@ struct ButtonRegistry: Sendable {
             if readyCount != records.values.count(where: { $0.state == .ready }) {
                 problems.append("\(readyCount) buttons are counted as ready, and others are")
             }
+            var counted = IdentityCounts()
+            for record in records.values { counted.add(record.identity) }
+            if counted != identities { problems.append("nicknames or serial numbers are counted that others have") }
             for (button, record) in records {
                 if record.identity.id != button { problems.append("the record of \(button) is that of another button") }
                 if record.acknowledgedSequence > record.sequence.value {

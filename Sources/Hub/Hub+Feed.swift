@@ -370,7 +370,7 @@ extension Hub {
             return false
         } else {
             // Rules may name a button by its serial number, so a site must not claim that of another button.
-            guard facts.serial.isEmpty || !buttons.values.contains(where: { $0.identity.serial == facts.serial }) else {
+            guard !buttons.isSerialTaken(facts.serial) else {
                 log(
                     .foreignButton, .warning,
                     "\(site): the button \(id) is not used, because another one has its serial number, \(facts.serial)",
@@ -388,7 +388,7 @@ extension Hub {
 
     /// The nickname of a button of a site; empty if another button has it, because rules may name a button by its nickname.
     private func nickname(_ facts: FeedHello.Button, of id: ButtonID) -> String {
-        buttons.values.contains { $0.identity.id != id && $0.identity.nickname == facts.name } ? "" : facts.name
+        buttons.isNicknameTaken(facts.name, byOtherThan: id) ? "" : facts.name
     }
 
     /// The button of a site is gone. Another connected site may have it, too.

@@ -46,10 +46,10 @@
                 expect(buttons[button] != nil, "events of \(button) are held back, which is not known")
             }
             guard incompletePress == nil, !isFinished else { return }
-            for (button, record) in buttons.records {
+            for record in buttons.values {
                 expect(
-                    record.watermark.open == broker.sequences(of: button),
-                    "the publish watermark of \(label(of: button)) is not that of its messages")
+                    record.watermark.open == broker.sequences(of: record.identity.id),
+                    "the publish watermark of \(label(of: record.identity.id)) is not that of its messages")
             }
         }
 

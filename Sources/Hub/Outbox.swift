@@ -43,8 +43,8 @@ struct Outbox: Hashable, Sendable {
     /// The maximum number of octets of `.other` messages in flight. A larger message is sent alone.
     static let maximumOctetsInFlight = 1024 * 1024
 
-    /// Whether a message is handed over again if the broker did not acknowledge it. It may have arrived. The raw value is the
-    /// maximum number of attempts.
+    /// How often a message is handed over if the broker does not acknowledge it, although it may have received it. The raw value
+    /// is the maximum number of attempts.
     enum Repetition: Int, Hashable, Sendable {
         /// Messages of presses and rules: a lamp that is switched twice is worse than a lamp that is not switched.
         case never = 1

@@ -95,14 +95,16 @@ extension ConfigurationReader {
         return web
     }
 
-    /// True for what Home Assistant accepts as the link of a device: `http`, `https`, or a page of its own.
+    /// True for what Home Assistant accepts as the link of a device: `http`, `https`, or a page of its own. A name or a password in
+    /// the address would be published to everybody who reads the broker's messages.
     private static func isPageURL(_ text: String) -> Bool {
         guard text.utf8.count <= maximumURLLength, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
             return false
         }
         return ["http://", "https://", "homeassistant://"].contains { scheme in
-            text.hasPrefix(scheme)
-                && text.dropFirst(scheme.count).first.map { $0.isLetter || $0.isNumber || $0 == "[" } == true
+            let authority = text.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+            return text.hasPrefix(scheme) && !authority.contains("@")
+                && authority.first.map { $0.isLetter || $0.isNumber || $0 == "[" } == true
         }
     }
 

@@ -233,6 +233,7 @@ struct ConfigurationTests {
             "{base_path: ''}", "{base_path: '/a\"/'}",
             "{url: tryck.local}", "{url: 'ftp://tryck.local/'}", "{url: 'http://'}", "{url: 'http:///now'}",
             "{url: 'http://a b/'}", "{url: 'javascript:alert(1)'}",
+            "{url: 'http://ada:hunter2@tryck.local/'}",
         ])
     func badPage(text: String) { #expect(load("web: \(text)").diagnostics.map(\.code) == ["E203"]) }
 

@@ -135,12 +135,15 @@ struct RestartTests {
     }()
 
     /// An engine that continues after a click, 5 s old, was kept for `lastClick`, and its first effects.
-    private static func afterKeptClick(_ pause: Duration, _ rules: Rule...) -> (Transcript<RuleEngine>, [String]) {
+    private static func afterKeptClick(
+        _ pause: Duration, _ rules: Rule..., damage: (inout KeptEvent) -> Void = { _ in }
+    ) -> (Transcript<RuleEngine>, [String]) {
         var state = RuleState()
         var before = House.talk(lastClick)
         for case .store(let change) in before.given(.event(.pattern([.short]), age: .seconds(5), at: before.now)) {
             state.apply(change)
         }
+        for index in state.keptEvents.indices { damage(&state.keptEvents[index]) }
         var talk = Transcript(RuleEngine(House.set(rules), state: state))
         talk.given(.buttonsChanged(House.identities))
         let told = talk.tell(.wallClock(House.noon + pause, isBelievable: true))
@@ -185,6 +188,22 @@ struct RestartTests {
             #expect(told.last?.hasPrefix("warning: rule last does not run for click of kitchen") == true)
             #expect(talk.pass(.seconds(1)) == [])
         }
+    }
+
+    @Test("a kept event of a damaged store starts nothing", arguments: [-1, 1, Int.max])
+    func damagedTrigger(trigger: Int) {
+        var (talk, told) = Self.afterKeptClick(.seconds(1), Self.lastClick) { $0.trigger = trigger }
+        #expect(told.count == 2 && told.last?.hasPrefix("warning: rule last does not run") == true)
+        #expect(talk.pass(.seconds(1)) == [])
+    }
+
+    @Test(
+        "a kept event whose time is at the end of the range is too old, or was just now", arguments: [Int64.min, .max])
+    func damagedTime(milliseconds: Int64) {
+        let (_, told) = Self.afterKeptClick(.seconds(1), Self.lastClick) {
+            $0.cause.at = UTCTime(milliseconds: milliseconds)
+        }
+        #expect(told.last?.hasPrefix(milliseconds < 0 ? "stopped last, dropped_queued" : "keep click for last") == true)
     }
 
     @Test("a cooldown ends after a restart when it would have, and never later than the rule now allows")

@@ -99,8 +99,9 @@ struct ButtonSource: Sendable {
         manager.signals(of: button, at: now)
     }
 
-    /// How often a radio heard buttons in the last full minute; `nil` with one adapter. A recording does not contain it.
+    /// The presses of the last day on a radio. A recording does not contain them.
     func crowding(of radio: RadioID, at now: Instant) -> Crowding.Day { manager.crowding(of: radio, at: now) }
+    /// How often a radio heard buttons in the last full minute; `nil` with one adapter. A recording does not contain it.
     func heardPerMinute(by radio: RadioID, at now: Instant) -> Int? { manager.heardPerMinute(by: radio, at: now) }
 
     #if DEBUG

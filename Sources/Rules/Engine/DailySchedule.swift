@@ -234,8 +234,8 @@ extension RuleEngine {
         effects.append(.log(.info, "rule \(set.rules[first.rule].id) has missed \(time) and does not run\(others)"))
     }
 
-    /// Judges the rules of triggers whose time has come, and continues the runs that wait for one. What has the same time is
-    /// one event.
+    /// Judges the rules of triggers whose time has come, and continues the runs that wait for one. Triggers and runs with the same
+    /// time are handled as one event.
     ///
     /// - Parameter runs: the runs, by the time for which they wait.
     mutating func fire(

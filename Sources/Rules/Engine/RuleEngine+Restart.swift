@@ -179,7 +179,8 @@ extension RuleEngine {
             var matches: [RuleIndex.Match] = []
             for kept in together {
                 effects.append(.store(.kept(rule: kept.rule, kept.button, nil)))
-                guard let ruleIndex = names.rules[kept.rule], set.rules[ruleIndex].fingerprint == kept.fingerprint
+                guard let ruleIndex = names.rules[kept.rule], set.rules[ruleIndex].fingerprint == kept.fingerprint,
+                    set.rules[ruleIndex].triggers.indices.contains(kept.trigger)
                 else {
                     effects.append(
                         .log(
@@ -197,8 +198,7 @@ extension RuleEngine {
 
     /// The age of a kept event, which grows while no process runs.
     private func age(of kept: KeptEvent, at now: Instant) -> Duration {
-        let age = world.wallClock(at: now).milliseconds.addingSaturating(-kept.cause.at.milliseconds)
-        return max(kept.cause.facts.age, .milliseconds(age))
+        max(kept.cause.facts.age, world.wallClock(at: now).duration(since: kept.cause.at))
     }
 
     /// - Returns: why the run cannot be resumed; `nil` if it was.

@@ -93,6 +93,7 @@ export function createHealth(app) {
 
   /** Looks at the files and at the machine. That takes longer than a status, because it runs the rules' own tests. */
   async function examine() {
+    if (again.disabled) return;
     again.disabled = true;
     setText(again, "Looking…");
     try {
