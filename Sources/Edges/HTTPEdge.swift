@@ -53,11 +53,9 @@ package final class HTTPEdge {
         }
     }
 
-    /// The time after which the authorities are read again, in nanoseconds.
-    private nonisolated static let authoritiesLifetime: Int64 = 24 * 3_600_000_000_000
-
     private let loop: EventLoop
     private let authoritiesFile: String?
+    private let authoritiesLifetime: Duration
     private let open: @Sendable () -> String?
     private var client: HTTPClient?
     private var authorities = HTTPAuthorities.notNeeded
@@ -80,13 +78,16 @@ package final class HTTPEdge {
 
     /// - Parameters:
     ///   - authorities: a file of certificates that are trusted instead of the system's.
+    ///   - authoritiesLifetime: the time after which that file is read again. While it cannot be read, the certificates that were
+    ///     read before remain in use.
     ///   - open: loads libcurl, on a helper thread; returns the reason if it cannot.
     package init(
-        loop: EventLoop, authorities: String? = nil,
+        loop: EventLoop, authorities: String? = nil, authoritiesLifetime: Duration = .seconds(24 * 3_600),
         open: @escaping @Sendable () -> String? = { HTTPPreparation.openLibrary() }
     ) {
         self.loop = loop
         authoritiesFile = authorities
+        self.authoritiesLifetime = authoritiesLifetime
         self.open = open
     }
 
@@ -147,7 +148,8 @@ package final class HTTPEdge {
             prepare(withAuthorities: true)
             return nil
         }
-        if loop.nanosecondsSinceBoot - authoritiesReadAt > Self.authoritiesLifetime { prepare(withAuthorities: true) }
+        let age = loop.nanosecondsSinceBoot - authoritiesReadAt
+        if age > authoritiesLifetime.nanoseconds { prepare(withAuthorities: true) }
         return client
     }
 

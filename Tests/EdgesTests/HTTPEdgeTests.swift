@@ -405,6 +405,29 @@ struct HTTPEdgeTests {
         }
     }
 
+    @Test("authorities that cannot be read again remain in use")
+    func oldAuthorities() async throws {
+        let files = try Certificates()
+        let certificate = (files.directory.path + "/broker.crt", files.directory.path + "/broker.key")
+        let server = try TestWebServer(certificate: certificate)
+        defer { server.stop() }
+        let preparations = Mutex(0)
+        try await withReactor {
+            let authorities = files.directory.path + "/ca.crt"
+            let edge = HTTPEdge(loop: .shared, authorities: authorities, authoritiesLifetime: .zero) {
+                preparations.withLock { $0 += 1 }
+                return HTTPPreparation.openLibrary()
+            }
+            // One preparation begins after another one has ended, so before the third the second has failed.
+            for _ in 1...1000 where preparations.withLock({ $0 }) < 3 {
+                let result = await edge.result(of: HTTPAction(url: "https://localhost:\(server.port)/echo"))
+                #expect(result.outcome == .answered(status: 200))
+                unlink(authorities)
+            }
+            #expect(preparations.withLock { $0 } >= 3)
+        }
+    }
+
     // MARK: Many, and their end
 
     @Test("a request that is cancelled ends at once, wherever it is")

@@ -45,4 +45,14 @@ struct SiteUplinkTests {
         var small = Self.hub(buttons: 256)
         #expect(small.uplink?.buttons.count == 256 && !Self.faults(&small).contains("not sent"))
     }
+
+    @Test("a topic that the broker refuses is a fault until the broker grants it")
+    func refusedTopic() {
+        var hub = Self.hub(buttons: 1)
+        _ = hub.handleCompletely(.uplink(.connected(knowsExpiry: true)), at: Self.now)
+        _ = hub.handleCompletely(.uplink(.subscriptionRefused(topicFilter: "engines/+/state", "no")), at: Self.now)
+        #expect(Self.faults(&hub).contains("refuses to let this site read engines/+/state"))
+        _ = hub.handleCompletely(.uplink(.subscriptionGranted(topicFilter: "engines/+/state")), at: Self.now)
+        #expect(!Self.faults(&hub).contains("refuses"))
+    }
 }
