@@ -25,11 +25,20 @@ package enum Job: Hashable, Sendable {
         }
     }
 
-    /// The texts that are equal in a recording and in its replay if the job is the same.
-    var identifyingTexts: [String] {
+    /// The texts that are equal in a recording and in its replay if the job is the same. Variables of a step, and headers, are
+    /// added only where there are some, so a job without them is found in older recordings, too.
+    ///
+    /// - Parameter configuration: the one with which the job was created. Recordings do not have its environment of programs,
+    ///   and the facts of the event follow from the recorded event.
+    func identifyingTexts(in configuration: HubConfiguration) -> [String] {
         switch self {
-        case .process(let request): request.arguments + [String(decoding: request.standardInput, as: UTF8.self)]
-        case .http(let request): [request.method, request.url, String(decoding: request.body, as: UTF8.self)]
+        case .process(let request):
+            request.arguments + [String(decoding: request.standardInput, as: UTF8.self)]
+                + request.environment.filter {
+                    !ProcessAction.isFact($0) && !configuration.processEnvironment.contains($0)
+                }
+        case .http(let request):
+            [request.method, request.url, String(decoding: request.body, as: UTF8.self)] + request.headers
         }
     }
 }

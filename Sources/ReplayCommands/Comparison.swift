@@ -37,6 +37,8 @@ struct Comparison {
     /// True if a part of the history is missing before the next header.
     private var isInterrupted = false
     private var notes: [String] = []
+    /// The states of the other rules whose messages were not received, by their names.
+    private var unknownStates: [String: UnknownState] = [:]
     /// The maximum number of notes. Further notes are dropped, because a damaged history can cause one for each of its
     /// segments, and the first ones show what is wrong.
     private static let maximumNoteCount = 20
@@ -59,15 +61,18 @@ struct Comparison {
                 note(reason)
                 isInterrupted = true
             case .begin(let header):
-                before.ledger.begin()
-                after.ledger.begin()
-                before.house = ReplayedHouse(header, rules: try cache.set(header.rules))
+                let set = try cache.set(header.rules)
+                before.ledger.begin(set, isRestored: false)
+                after.ledger.begin(rules, isRestored: isRestorable(header))
+                before.house = ReplayedHouse(header, rules: set)
                 after.house = ReplayedHouse(restored(header), rules: rules)
                 noteUnknownStates()
             case .input(let input):
                 let set = try input.rulesToLoad.map { (recorded) throws(Failure) in try cache.set(recorded) }
+                if let set { before.ledger.load(set) }
                 take(try before.house?.take(input, rules: set) ?? [], of: input, into: \.before)
                 take(try after.house?.take(input, rules: nil) ?? [], of: input, into: \.after)
+                if set != nil { noteUnknownStates() }
             case .end(let next):
                 take(try before.house?.finish(before: next) ?? [], of: nil, into: \.before)
                 take(try after.house?.finish(before: next) ?? [], of: nil, into: \.after)
@@ -87,13 +92,18 @@ struct Comparison {
     /// that time have stored, where the two differ.
     private mutating func restored(_ header: RecordingHeader) -> RecordingHeader {
         defer { (stored, isInterrupted) = (nil, false) }
-        guard let stored, !isInterrupted, !header.continues else { return header }
+        guard let stored, isRestorable(header) else { return header }
         var header = header
         let (before, after) = stored
         header.stored.rules.variables.replace(before.variables, after.variables)
         header.stored.rules.cycles.replace(before.cycles, after.cycles)
         header.stored.rules.dailyTimes.replace(before.dailyTimes, after.dailyTimes)
         return header
+    }
+
+    /// True if what the other rules have stored is known at the beginning of a process.
+    private func isRestorable(_ header: RecordingHeader) -> Bool {
+        stored != nil && !isInterrupted && !header.continues
     }
 
     private var time: String { before.house.map { "\($0.time)" } ?? "its beginning" }
@@ -112,18 +122,37 @@ struct Comparison {
         if notes.count < Self.maximumNoteCount, !notes.contains(text) { notes.append(text) }
     }
 
-    /// States that only the other rules read are unknown, because their messages were not received.
+    private struct UnknownState {
+        var topicName: String
+        /// When rules were loaded that read it; `nil` if none were yet.
+        var knownFrom: UTCTime?
+    }
+
+    /// States that only the other rules read are unknown, because their messages were not received. A state that the rules that
+    /// ran read later is known from then on.
     private mutating func noteUnknownStates() {
         guard let house = before.house else { return }
-        for state in rules.states where !house.isState(state.topicName) {
-            note("state \(state.name): messages on \(state.topicName) were not received then, so it is unknown")
+        for state in rules.states {
+            if !house.isState(state.topicName) {
+                unknownStates[state.name] = UnknownState(topicName: state.topicName)
+            } else if let unknown = unknownStates[state.name], unknown.knownFrom == nil {
+                unknownStates[state.name]?.knownFrom = house.time
+            }
+        }
+    }
+
+    private var notesAboutStates: [String] {
+        unknownStates.sorted { $0.key < $1.key }.compactMap { name, state in
+            let start = "state \(name): messages on \(state.topicName) were not received"
+            guard let from = state.knownFrom else { return "\(start) then, so it is unknown" }
+            return isShown(from) ? "\(start) before \(from), so until then it is unknown" : nil
         }
     }
 
     // MARK: Result
 
     func result() -> Result {
-        var result = Result(errors: errors, notes: notes)
+        var result = Result(errors: errors, notes: notes + notesAboutStates.prefix(Self.maximumNoteCount))
         if let button, !before.ledger.names.contains(where: { $0.key == button || $0.value == button }),
             !after.ledger.names.values.contains(button)
         {
@@ -163,11 +192,43 @@ struct Comparison {
             if deeds(old) != deeds(new) { differing.insert(rule) }
         }
         guard !differing.isEmpty else { return nil }
+        var (before, after) = (
+            Self.shown(old.deeds.filter { differing.contains($0.rule) }),
+            Self.shown(new.deeds.filter { differing.contains($0.rule) })
+        )
+        Self.addRemarks(&before, &after)
         return Difference(
-            event: event, button: after.ledger.names[event.button] ?? before.ledger.names[event.button] ?? event.button,
-            lateness: old.lateness ?? new.lateness,
-            before: Self.shown(old.deeds.filter { differing.contains($0.rule) }),
-            after: Self.shown(new.deeds.filter { differing.contains($0.rule) }))
+            event: event,
+            button: self.after.ledger.names[event.button] ?? self.before.ledger.names[event.button] ?? event.button,
+            lateness: old.lateness ?? new.lateness, before: before, after: after)
+    }
+
+    /// Says in what actions differ whose texts are equal: in a secret, a header, the quality of service.
+    private static func addRemarks(_ before: inout [RuleLedger.Deed], _ after: inout [RuleLedger.Deed]) {
+        let changes = after.difference(from: before)
+        var inserted = changes.insertions.map(\.place)
+        for old in changes.removals.map(\.place) {
+            let (rule, kind, text) = (before[old].rule, before[old].kind, before[old].text)
+            let match = inserted.firstIndex {
+                after[$0].rule == rule && after[$0].kind == kind && after[$0].text == text
+            }
+            guard let match else { continue }
+            let new = inserted.remove(at: match)
+            let (oldAspects, newAspects) = (before[old].aspects, after[new].aspects)
+            before[old].remark = remark(oldAspects, besides: newAspects)
+            after[new].remark = remark(newAspects, besides: oldAspects)
+        }
+    }
+
+    /// The maximum number of characters of a value in a remark.
+    private static let maximumValueLength = 60
+
+    /// The values that the other action does not have, and the names of those that only the other one has.
+    private static func remark(_ aspects: [ActionAspect], besides others: [ActionAspect]) -> String {
+        let own = aspects.filter { !others.contains($0) }
+            .map { $0.value.isEmpty ? "no \($0.name)" : "\($0.name) \($0.value.prefix(maximumValueLength))" }
+        let names = Set(aspects.map(\.name))
+        return (own + others.filter { !names.contains($0.name) }.map { "no \($0.name)" }).joined(separator: ", ")
     }
 
     /// The deeds without the start of a run that did something else.
@@ -183,6 +244,14 @@ struct Comparison {
         guard let button else { return true }
         return event.button == button || before.ledger.names[event.button] == button
             || after.ledger.names[event.button] == button
+    }
+}
+
+extension CollectionDifference<RuleLedger.Deed>.Change {
+    fileprivate var place: Int {
+        switch self {
+        case .insert(let offset, _, _), .remove(let offset, _, _): offset
+        }
     }
 }
 

@@ -26,8 +26,12 @@ struct RuleLedger: Sendable {
         var kind: String
         /// The details, redacted.
         var text: String
+        /// All values of an action. Secrets are placeholders with their names, as everywhere in a replay.
+        var aspects: [ActionAspect] = []
         /// True if it depends on the result of a program or of a web request that is unknown.
         var isUncertain = false
+        /// What differs from a deed of the other rules with the same `text`, for people: `qos 1`. Set by the comparison.
+        var remark = ""
 
         /// False for a rule that did not run, which only explains what another rule set does.
         var counts = true
@@ -79,13 +83,22 @@ struct RuleLedger: Sendable {
     private var latest: [String: Event] = [:]
     /// The runs that have started a job, by the job.
     private var jobs: [JobID: Int64] = [:]
+    private var doubt = Doubt()
 
     /// A process begins. Its runs have new numbers.
-    mutating func begin() {
+    ///
+    /// - Parameter isRestored: true if the process begins with the variables that this replay has stored, and not with those of
+    ///   the history.
+    mutating func begin(_ rules: RuleSet, isRestored: Bool) {
         runs = [:]
         latest = [:]
         jobs = [:]
+        if !isRestored { doubt.clear() }
+        doubt.load(rules)
     }
+
+    /// Other rules are loaded.
+    mutating func load(_ rules: RuleSet) { doubt.load(rules) }
 
     /// - Parameter redacted: hides the secrets of the rules.
     mutating func take(_ moment: ReplayedHouse.Moment, isIgnored: Bool, redacted: (String) -> String) {
@@ -96,9 +109,12 @@ struct RuleLedger: Sendable {
             if kind == .event { take(event: line, at: moment.time, isIgnored) }
             // Messages, programs, web requests and logs are among the actions of the moment.
             if kind == .variable {
+                let run = line["run"]?.integerValue
+                if let run { look(at: run) }
+                doubt.set(line.text("variable"), isUncertain: run.flatMap { runs[$0]?.isUncertain } ?? false)
                 add(
                     "variable", redacted("\(line.text("variable")) = \(line["value"] ?? .null)"),
-                    to: line["run"]?.integerValue, at: moment.time)
+                    to: run, at: moment.time)
             }
             if kind == .rule {
                 let run = line["run"]?.integerValue
@@ -107,9 +123,11 @@ struct RuleLedger: Sendable {
                     guard let run else { break }
                     if isIgnored { break }
                     let event = event(of: line, at: moment.time)
-                    runs[run] = Run(event: event, rule: line.text("rule"), startedAt: moment.time)
+                    let rule = line.text("rule")
+                    let isUncertain = doubt.concerns(rule)
+                    runs[run] = Run(event: event, rule: rule, startedAt: moment.time, isUncertain: isUncertain)
                     accounts[event, default: Account()].deeds.append(
-                        Deed(rule: line.text("rule"), kind: "started", text: ""))
+                        Deed(rule: rule, kind: "started", text: "", isUncertain: isUncertain))
                 case "step_failed": take(failure: line, of: run, at: moment.time, redacted)
                 case "completed": if let run { ended.append(run) }
                 case "failed", "cancelled", "interrupted":
@@ -118,18 +136,26 @@ struct RuleLedger: Sendable {
                 case let gate:
                     guard !isIgnored else { break }
                     let event = event(of: line, at: moment.time)
-                    let reason = redacted(line.text("reason"))
+                    let (rule, reason) = (line.text("rule"), redacted(line.text("reason")))
+                    let isBusy =
+                        gate == Gate.mode.rawValue && runs.values.contains { $0.rule == rule && $0.isUncertain }
                     accounts[event, default: Account()].deeds.append(
-                        Deed(rule: line.text("rule"), kind: gate, text: reason, counts: false))
+                        Deed(
+                            rule: rule, kind: gate, text: reason, isUncertain: isBusy || doubt.concerns(rule),
+                            counts: false))
                 }
             }
         }
         for action in moment.actions {
             let run = Int64(clamping: action.step.run.rawValue)
             if let job = action.job { jobs[job] = run }
-            add(action.action.kind.rawValue, redacted(action.action.details), to: run, at: moment.time)
+            add(
+                action.action.kind.rawValue, redacted(action.action.details), action.action.aspects, to: run,
+                at: moment.time)
         }
-        for run in ended { runs[run] = nil }
+        for run in ended {
+            if let ended = runs.removeValue(forKey: run), ended.isUncertain { doubt.ended(ended.rule) }
+        }
     }
 
     private mutating func take(
@@ -148,11 +174,22 @@ struct RuleLedger: Sendable {
         failures.append(StepFailure(event: event, deed: deed, error: error))
     }
 
-    private mutating func add(_ kind: String, _ text: String, to run: Int64?, at time: UTCTime) {
-        guard let run, let known = runs[run] else { return }
+    private mutating func add(
+        _ kind: String, _ text: String, _ aspects: [ActionAspect] = [], to run: Int64?, at time: UTCTime
+    ) {
+        guard let run else { return }
+        look(at: run)
+        guard let known = runs[run] else { return }
         let after = time.duration(since: known.startedAt)
         accounts[known.event, default: Account()].deeds.append(
-            Deed(rule: known.rule, after: after, kind: kind, text: text, isUncertain: known.isUncertain))
+            Deed(
+                rule: known.rule, after: after, kind: kind, text: text, aspects: aspects,
+                isUncertain: known.isUncertain))
+    }
+
+    /// A run that goes on reads variables as they are now.
+    private mutating func look(at run: Int64) {
+        if let rule = runs[run]?.rule, doubt.concerns(rule) { runs[run]?.isUncertain = true }
     }
 
     private mutating func take(event line: JSONValue, at time: UTCTime, _ isIgnored: Bool) {

@@ -59,8 +59,16 @@ enum WhatIfText {
         return line
     }
 
+    /// A deed without colours and columns: `kitchen publishes home/lamp on, after 3 s ?`.
+    private static func sentence(_ deed: RuleLedger.Deed) -> String {
+        "\(deed.rule) \(words(deed))" + (deed.after > .zero ? ", after \(Quantity.duration(deed.after))" : "")
+            + (deed.isUncertain ? " ?" : "")
+    }
+
     private static func words(_ deed: RuleLedger.Deed) -> String {
-        if let verb = StepKind(rawValue: deed.kind)?.verb { return "\(verb) \(deed.text)" }
+        if let verb = StepKind(rawValue: deed.kind)?.verb {
+            return "\(verb) \(deed.text)" + (deed.remark.isEmpty ? "" : " (\(deed.remark))")
+        }
         return switch deed.kind {
         case "started": "runs"
         case "variable": "sets \(deed.text)"
@@ -107,6 +115,7 @@ enum WhatIfText {
     private static func json(_ deed: RuleLedger.Deed) -> JSONValue {
         [
             "rule": .string(deed.rule), "does": .string(deed.kind), "text": .string(deed.text),
+            "remark": deed.remark.isEmpty ? .null : .string(deed.remark), "sentence": .string(sentence(deed)),
             "after_ms": .integer(deed.after.milliseconds), "certain": .bool(!deed.isUncertain),
         ]
     }

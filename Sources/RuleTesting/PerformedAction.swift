@@ -152,7 +152,7 @@ extension ProcessAction {
 
     /// The variables that the step sets, and those of these names, as `NAME=value`.
     fileprivate func shownVariables(besides names: Set<String>) -> [String] {
-        let own = environment.filter { !$0.hasPrefix("TRYCK_") }
+        let own = ownVariables
         let others = names.sorted().filter { name in !own.contains { $0.hasPrefix("\(name)=") } }
         return others.compactMap { name in value(ofVariable: name).map { "\(name)=\($0)" } } + own
     }

@@ -405,6 +405,110 @@ struct HistoryScenarioTests {
         #expect(throws: (any Error).self) { try Past.comparison(in: "/nowhere", with: [:]) }
     }
 
+    /// Rules whose messages, programs and web requests have all that such a step can have.
+    private static func actions(
+        qos: Int = 0, header: String? = "Bearer x", room: String? = "hall", stdin: String = "on"
+    ) -> HouseRules {
+        let header = header.map { ", headers: {Authorization: \"\($0)\"}" } ?? ""
+        let room = room.map { ", env: {ROOM: \($0)}" } ?? ""
+        return HouseRules(
+            """
+            version: 1
+            buttons: {kitchen: "80:E4:DA:00:00:01", hall: "80:E4:DA:00:00:02"}
+            variables: {count: 0}
+            rules:
+              - id: hook
+                triggers: {button: kitchen, event: click}
+                actions: [{http: {url: "http://home.example/lamp"\(header)}}, {log: later}]
+              - id: program
+                triggers: {button: kitchen, event: click}
+                actions: [{run: [notify]\(room), stdin: "\(stdin)", save_as: r}, {log: later}]
+              - id: lamp
+                triggers: {button: kitchen, event: click}
+                actions: {publish: {topic: home/lamp, payload: "on", qos: \(qos)}}
+            """)
+    }
+
+    @Test("an action is found that differs only in what its text does not show, and the difference is named")
+    func hidden() throws {
+        var house = Household(rules: Self.actions(), history: HouseHistory(), isWitnessed: true)
+        house.pairAll()
+        house.press("kitchen", .click)
+        house.wait(.seconds(10))
+        #expect(try Self.compare(house, with: Self.actions()).differences == [])
+
+        func remarks(_ rules: HouseRules) throws -> [String] {
+            let difference = try #require(try Self.compare(house, with: rules).differences.first)
+            return [difference.before, difference.after].map { $0.map(\.remark).joined() }
+        }
+        #expect(try remarks(Self.actions(qos: 2)) == ["qos 0", "qos 2"])
+        #expect(
+            try remarks(Self.actions(header: "Bearer y")) == [
+                "header Authorization Bearer x", "header Authorization Bearer y",
+            ])
+        #expect(
+            try remarks(Self.actions(header: nil)) == ["header Authorization Bearer x", "no header Authorization"])
+        #expect(try remarks(Self.actions(room: "attic")) == ["env ROOM hall", "env ROOM attic"])
+        #expect(try remarks(Self.actions(room: nil)) == ["env ROOM hall", "no env ROOM"])
+        #expect(try remarks(Self.actions(stdin: "off")) == ["stdin on", "stdin off"])
+
+        // The recorded result is that of another request and of another program.
+        for rules in [Self.actions(header: nil), Self.actions(room: "attic")] {
+            let difference = try #require(try Self.compare(house, with: rules).differences.first)
+            #expect(difference.after.last?.text == "info: later" && difference.after.last?.isUncertain == true)
+            #expect(difference.before.last?.isUncertain == false)
+        }
+    }
+
+    @Test("what depends on an unknown result by way of a variable or of a cycle is uncertain until it is set anew")
+    func doubt() throws {
+        func rules(_ program: String) -> HouseRules {
+            HouseRules(
+                """
+                version: 1
+                buttons: {kitchen: "80:E4:DA:00:00:01", hall: "80:E4:DA:00:00:02"}
+                variables: {count: 0, copy: 0}
+                scripts: {say: {steps: [{log: "{{ variables.copy }}"}]}}
+                rules:
+                  - id: measure
+                    triggers: {button: kitchen, event: click}
+                    actions:
+                      - {run: [\(program)], save_as: r}
+                      - set: {count: "{{ results.r.status }}"}
+                      - cycle: [{log: one}, {log: two}]
+                  - id: reset
+                    triggers: {button: kitchen, event: double_click}
+                    actions: {set: {count: 0, copy: 0}}
+                  - id: copy
+                    triggers: {button: hall, event: click}
+                    actions: {set: {copy: "{{ variables.count }}"}}
+                  - id: shown
+                    triggers: {button: hall, event: double_click}
+                    actions: {script: say}
+                """)
+        }
+        var house = Household(rules: rules("notify"), history: HouseHistory(), isWitnessed: true)
+        house.pairAll()
+        for (button, press) in [
+            ("hall", SimulatedPress.doubleClick), ("kitchen", .click), ("hall", .click), ("hall", .doubleClick),
+            ("kitchen", .doubleClick), ("hall", .doubleClick), ("hall", .click), ("kitchen", .click),
+        ] {
+            house.press(button, press)
+            house.wait(.seconds(20))
+        }
+        let result = try Self.compare(house, with: rules("measure"))
+        let uncertain = result.differences.map { difference in
+            difference.after.filter(\.isUncertain).map { "\($0.rule) \($0.kind) \($0.text)" }
+        }
+        #expect(
+            uncertain == [
+                ["measure variable count = 0", "measure log info: one"], ["copy variable copy = 0"],
+                ["shown log info: 0"],
+                ["measure run measure", "measure variable count = 0", "measure log info: two"],
+            ])
+        #expect(result.differences.allSatisfy { $0.before.allSatisfy { !$0.isUncertain } })
+    }
+
     @Test("a step that only the other rules fail in is an error, once")
     func errors() throws {
         let house = Self.day(presses: 20, crashes: false)
@@ -414,6 +518,20 @@ struct HistoryScenarioTests {
         #expect(result.notes == ["state door: messages on home/other were not received then, so it is unknown"])
         #expect(result.errors.count { $0.reason.contains("states.door is unknown") } == 1)
         #expect(result.differences.contains { $0.after.contains { $0.kind == "failed" } })
+    }
+
+    @Test("a state that a reload has added is unknown before that time only")
+    func stateAddedLater() throws {
+        var house = Household(rules: Self.actions(), history: HouseHistory(), isWitnessed: true)
+        house.pairAll()
+        house.press("kitchen", .click)
+        house.wait(.seconds(10))
+        house.rulesOnDisk = Self.rules()
+        house.tell(.reloadRules)
+        house.press("kitchen", .click)
+        house.wait(.seconds(10))
+        let notes = try Self.compare(house, with: Self.rules()).notes
+        #expect(notes.count == 2 && notes.allSatisfy { $0.contains("were not received before") }, "\(notes)")
     }
 
     @Test("the history shows what the live stream has shown")

@@ -105,6 +105,20 @@ def test_file_that_has_changed_meanwhile_is_compared(house: House, editor: Brows
     assert 'id: kitchen_lamp' in house.rules.read_text()
 
 
+def test_drafts_are_compared_with_the_past(house: House, editor: Browser) -> None:
+    house.press('kitchen', 'click')
+    editor.run(TYPE, 'zigbee2mqtt/kitchen/set', 'zigbee2mqtt/stove/set')
+
+    def differences() -> list:
+        editor.click(editor.button('Compare with the past'))
+        editor.find('.output h3', 'otherwise')
+        return editor.driver.find_elements('css selector', '.differ li')
+
+    wait('the press in the history', differences)
+    assert 'kitchen_toggle publishes zigbee2mqtt/kitchen/set' in editor.find('.differ .removed', 'kitchen').text
+    assert 'kitchen_toggle publishes zigbee2mqtt/stove/set' in editor.find('.differ .added', 'stove').text
+
+
 def test_rule_is_disabled_tried_and_run(house: House, editor: Browser) -> None:
     toggle = editor.driver.find_element('css selector', 'input[aria-label="sofa_music is enabled"]')
     editor.click(toggle)

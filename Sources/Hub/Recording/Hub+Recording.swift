@@ -62,7 +62,7 @@ extension Hub {
         guard let recording else { return nil }
         var recorded = RecordedInput(
             at: Instant(sinceBoot: now - recording.start), input: input, reports: buttonSource.takeReports())
-        recorded.started = effects.compactMap { $0.recordedJob(hiding: recording.redaction) }
+        recorded.started = effects.compactMap { $0.recordedJob(configuration, hiding: recording.redaction) }
         let isForRadio: Bool
         switch input {
         // In a replay, `goOn` follows its input by itself.
@@ -127,7 +127,9 @@ extension Hub {
 
     /// The fingerprint of a program or a web request that an effect starts, redacted like this hub's output; `nil` for other
     /// effects.
-    package func recordedJob(_ effect: Effect) -> RecordedJob? { effect.recordedJob(hiding: rules.redaction) }
+    package func recordedJob(_ effect: Effect) -> RecordedJob? {
+        effect.recordedJob(configuration, hiding: rules.redaction)
+    }
 
     /// When the time limit of the step that waits for a program or a web request ends; `nil` if no step waits.
     package func deadline(of job: JobID) -> Instant? { jobs.step(of: job).flatMap { rules.deadline(of: $0) } }
@@ -147,9 +149,9 @@ package struct RuleAction: Hashable, Sendable {
 }
 
 extension Hub.Effect {
-    fileprivate func recordedJob(hiding redaction: Redaction) -> RecordedJob? {
+    fileprivate func recordedJob(_ configuration: HubConfiguration, hiding redaction: Redaction) -> RecordedJob? {
         guard case .startJob(let id, let job) = self else { return nil }
-        return RecordedJob(id: id, fingerprint: .fingerprint(job.identifyingTexts, redaction))
+        return RecordedJob(id: id, fingerprint: .fingerprint(job.identifyingTexts(in: configuration), redaction))
     }
 }
 

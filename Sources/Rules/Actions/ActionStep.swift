@@ -81,6 +81,17 @@ package enum Action: Hashable, Sendable {
         }
     }
 
+    /// Everything that the action does, for a comparison with another action of the same kind.
+    package var aspects: [ActionAspect] {
+        switch self {
+        case .message(.publish(let message)): message.aspects
+        case .external(.process(let process)): process.aspects
+        case .external(.http(let request)): request.aspects
+        case .log(let level, let text):
+            [ActionAspect(name: "level", value: level.rawValue), ActionAspect(name: "message", value: text)]
+        }
+    }
+
     /// True if the time limit begins only when the action is handed over to the broker.
     var isMessage: Bool { if case .message = self { true } else { false } }
 
@@ -92,6 +103,18 @@ package enum Action: Hashable, Sendable {
         case .external(.http(let request)): request.summary
         case .log(let level, let text): "\(level.rawValue): \(Run.traceText(text))"
         }
+    }
+}
+
+/// One value of an action.
+package struct ActionAspect: Hashable, Sendable {
+    /// The key of the step in a rule file, and the name of a header or of a variable: `qos`, `header Accept`.
+    package var name: String
+    package var value: String
+
+    package init(name: String, value: String) {
+        self.name = name
+        self.value = value
     }
 }
 

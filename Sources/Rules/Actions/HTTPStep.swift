@@ -84,6 +84,17 @@ extension HTTPAction {
         "\(method) \(url)" + (body.isEmpty ? "" : " \(String(decoding: body, as: UTF8.self))")
     }
 
+    var aspects: [ActionAspect] {
+        [
+            ActionAspect(name: "method", value: method), ActionAspect(name: "url", value: url),
+            ActionAspect(name: "body", value: String(decoding: body, as: UTF8.self)),
+        ]
+            + headers.map { header in
+                let name = header.prefix { $0 != ":" }
+                return ActionAspect(name: "header \(name)", value: String(header.dropFirst(name.count + 2)))
+            }
+    }
+
     /// The request as shown in traces, without its headers and body.
     var summary: String { "http \(method) \(Run.traceText(url))" }
 }

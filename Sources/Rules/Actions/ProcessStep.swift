@@ -1,5 +1,6 @@
 import ButtonModel
 package import Expressions
+import JSON
 
 /// A `run` step, or a `shell` step with the arguments `/bin/sh -c SCRIPT sh ARGS…`.
 package struct ProcessStep: Hashable, Sendable {
@@ -80,6 +81,24 @@ extension ProcessAction {
     /// The subject is the script of a `shell` step, or the arguments of a `run` step.
     var simulation: (kind: RuleTest.SimulatedResult.Kind, subject: String) {
         isShell ? (.shell, arguments.dropFirst(2).first ?? "") : (.run, arguments.joined(separator: " "))
+    }
+
+    /// The variables of the step, without the facts of the event.
+    package var ownVariables: [String] { environment.filter { !ProcessAction.isFact($0) } }
+
+    /// True for an entry of the environment that has a fact of the event.
+    package static func isFact(_ variable: String) -> Bool { variable.hasPrefix("TRYCK_") }
+
+    var aspects: [ActionAspect] {
+        [
+            ActionAspect(name: "arguments", value: JSONValue.array(arguments.map { .string($0) }).description),
+            ActionAspect(name: "cwd", value: directory ?? ""),
+            ActionAspect(name: "stdin", value: String(decoding: standardInput, as: UTF8.self)),
+        ]
+            + ownVariables.map { variable in
+                let name = variable.prefix { $0 != "=" }
+                return ActionAspect(name: "env \(name)", value: String(variable.dropFirst(name.count + 1)))
+            }
     }
 
     /// The program as shown in traces, without its environment and standard input.

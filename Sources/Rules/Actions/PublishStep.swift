@@ -58,6 +58,15 @@ extension PublishAction {
         "\(topicName) \(String(decoding: payload, as: UTF8.self))" + (retain ? " (retained)" : "")
     }
 
+    var aspects: [ActionAspect] {
+        [
+            ActionAspect(name: "topic", value: topicName),
+            ActionAspect(name: "payload", value: String(decoding: payload, as: UTF8.self)),
+            ActionAspect(name: "qos", value: "\(qos)"), ActionAspect(name: "retain", value: "\(retain)"),
+            ActionAspect(name: "max_age", value: "\(maximumAge)"),
+        ]
+    }
+
     /// The message as shown in traces.
     var summary: String {
         let payload = String(decoding: payload, as: UTF8.self)

@@ -4,13 +4,52 @@ package import Expressions
 extension RuleSet {
     /// Calls `body` with each slot that a trigger, a condition or a step of a rule or a script reads, possibly several times.
     package func forEachRead(_ body: (ValueReference) -> Void) {
-        for rule in rules {
-            for condition in rule.conditions { condition.forEachRead(body) }
-            rule.triggers.forEachRead(body)
-            rule.steps.forEachRead(body)
-            rule.onError.forEachRead(body)
-        }
+        for rule in rules { rule.forEachRead(body) }
         for script in scripts { script.steps.forEachRead(body) }
+    }
+
+    /// The names of the variables that a rule reads, itself or in a script that it runs.
+    package func variables(readBy rule: Rule) -> Set<String> {
+        var names: Set<String> = []
+        func note(_ reference: ValueReference) {
+            if case .variable(let index) = reference { names.insert(variables[index].name) }
+        }
+        rule.forEachRead(note)
+        for script in scripts(runBy: rule) { script.steps.forEachRead(note) }
+        return names
+    }
+
+    /// True if a rule has a `cycle` step, itself or in a script that it runs.
+    package func hasCycle(_ rule: Rule) -> Bool {
+        func isCycle(_ step: Step) -> Bool {
+            step.action.kind == .cycle || step.inner.joined().contains(where: isCycle)
+        }
+        return (rule.steps + rule.onError).contains(where: isCycle)
+            || scripts(runBy: rule).contains { $0.steps.contains(where: isCycle) }
+    }
+
+    /// The scripts that a rule runs, also by way of other scripts.
+    private func scripts(runBy rule: Rule) -> [Script] {
+        var found: Set<Int> = []
+        func look(at steps: [Step]) {
+            for step in steps {
+                if case .script(let index, _) = step.action, found.insert(index).inserted {
+                    look(at: scripts[index].steps)
+                }
+                for inner in step.inner { look(at: inner) }
+            }
+        }
+        look(at: rule.steps + rule.onError)
+        return found.map { scripts[$0] }
+    }
+}
+
+extension Rule {
+    fileprivate func forEachRead(_ body: (ValueReference) -> Void) {
+        for condition in conditions { condition.forEachRead(body) }
+        triggers.forEachRead(body)
+        steps.forEachRead(body)
+        onError.forEachRead(body)
     }
 }
 

@@ -232,15 +232,18 @@ export function createRuleEditor(app) {
   async function compareWithPast() {
     output.replaceChildren(h("p", {class: "muted"}, "Running the past through these rules…"));
     try {
-      const {events, errors, differ} = await server.compare({files: drafts(), since: period.value});
+      const {events, errors, notes, differ} = await server.compare({files: drafts(), since: period.value});
+      const isUncertain = differ.some((item) => [...item.before, ...item.after].some((deed) => !deed.certain));
       output.replaceChildren(
         h("h3", {}, `${differ.length} of ${count(events, "event")} ${differ.length === 1 ? "ends" : "end"} otherwise`),
         ...errors.map((error) => h("p", {class: "bad"}, error.message)),
+        ...notes.map((note) => h("p", {class: "muted"}, note)),
+        ...(isUncertain
+          ? [h("p", {class: "muted"}, "A question mark follows what depends on a program or a web request whose result is unknown.")]
+          : []),
         h("ul", {class: "differ"}, differ.map((item) => h(
           "li", {}, h("p", {}, h("b", {}, `${item.button ?? ""} ${item.event ?? ""}`), ` ${timeOrDate(Date.parse(item.at))}`),
-          drawDiff([
-            ...item.before.map((text) => ({sign: "-", text})), ...item.after.map((text) => ({sign: "+", text})),
-          ])))));
+          drawDiff(diffLines(deeds(item.before), deeds(item.after)))))));
     } catch (refusal) {
       // There is no history here, so that nothing can be compared.
       if (refusal.status === 501 || refusal.status === 404) past.hidden = true;
@@ -262,6 +265,9 @@ export function createRuleEditor(app) {
 }
 
 const failureText = (failure) => typeof failure === "string" ? failure : failure.message ?? JSON.stringify(failure, null, 2);
+
+/** What rules did or would have done, a line for each deed. */
+const deeds = (list) => list.map((deed) => deed.sentence.replaceAll("\n", " ")).join("\n");
 
 const ruleName = (rule) => typeof rule === "string" ? rule : rule.id ?? rule.name ?? "";
 

@@ -96,10 +96,29 @@ export const complete = draft("complete");
 export const hints = draft("hints");
 export const compare = draft("compare");
 
-/** @returns {Promise<object[]>} the lines of the stream between two times in milliseconds since 1970 */
+/** The most answers that are asked for at once; each has up to 10,000 lines. */
+const mostPages = 10;
+
+/**
+ * The lines of the stream between two times in milliseconds since 1970.
+ *
+ * @returns {Promise<{lines: object[], isWhole: boolean}>} `isWhole` is false if lines at the end are missing
+ */
 export async function history(from, to) {
   const time = (milliseconds) => encodeURIComponent(new Date(milliseconds).toISOString());
-  return (await call("GET", `api/history?from=${time(from)}&to=${time(to)}`)).body.lines;
+  let lines = [];
+  let begin = from;
+  for (let count = 0; count < mostPages; count += 1) {
+    const {body} = await call("GET", `api/history?from=${time(begin)}&to=${time(to)}`);
+    lines = lines.concat(body.lines);
+    if (!body.more) return {lines, isWhole: true};
+    // The next answer begins with the lines of the last time, of which some may be missing here.
+    const last = Date.parse(body.lines.at(-1).time);
+    if (last <= begin) break;
+    begin = last;
+    lines = lines.filter((line) => Date.parse(line.time) < begin);
+  }
+  return {lines, isWhole: false};
 }
 
 /** @returns {Promise<{findings: import("./findings.js").Finding[]}>} what `tryck doctor` finds besides the status */

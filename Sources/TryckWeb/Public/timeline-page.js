@@ -73,8 +73,10 @@ export function createTimelinePage(app) {
     if (since === null || from >= Math.min(since, known)) return;
     known = from;
     try {
-      const lines = await server.history(from, since);
+      const {lines, isWhole} = await server.history(from, since);
       app.update((state) => withPast(state, lines));
+      // A shorter time is asked for again, because lines at the end are missing.
+      if (!isWhole) known = Infinity;
     } catch (refusal) {
       // Without a history the past cannot be asked for again.
       if (refusal.status === 501 || refusal.status === 404) known = -Infinity;
