@@ -114,11 +114,11 @@ extension Hub {
                 let button = cause.button.map { label(of: $0) }
                 broadcast(.ruleStopped(rule: rule, gate, cause, button: button, reason: reason))
             }
-        case .perform(_, let action, let rule, _):
+        case .perform(let step, let action, let rule, _):
             for occurrence in lines.popFirst() ?? [] { broadcast(occurrence) }
             guard case .log(let level, let message) = action else { break }
             log(level, "rule \(rule): \(message)")
-            broadcast(.ruleLog(rule: rule, level, message))
+            broadcast(.ruleLog(step.run, rule: rule, level, message))
         case .cancel: for occurrence in lines.popFirst() ?? [] { broadcast(occurrence) }
         case .stepFailed(let run, let rule, let step, let place, let code, let message, let isFinal):
             logFailure(ofRule: rule, ", \(step) (\(place)): \(code) \(message)", at: now)
@@ -171,7 +171,7 @@ extension Hub {
                 for: .step(step, rule: rule, topicName: publish.topicName), at: now)
         case .external(let external):
             let id = identifiers.jobID()
-            jobs.started(id, Jobs.StepJob(step: step, rule: rule, action: external))
+            jobs.started(id, Jobs.StepJob(step: step, run: step.run, rule: rule, action: external))
             if let last = ruleActions?.indices.last { ruleActions?[last].job = id }
             emit(.startJob(id, Job(external, in: configuration)))
         // A line of the log is written with the other effects, in the order of the run.
@@ -190,7 +190,7 @@ extension Hub {
     mutating func jobEnded(_ id: JobID, _ result: JobResult, at now: Instant) {
         guard let (job, ended) = jobs.ended(id, result) else { return }
         if let note = result.note { logFailure(ofRule: job.rule, ": \(note)", at: now) }
-        broadcast(.jobEnded(ended, rule: job.rule))
+        broadcast(.jobEnded(ended, by: job.run, rule: job.rule))
         guard let step = job.step else { return }
         advanceRules(.actionFinished(step, result.stepOutcome), at: now)
     }

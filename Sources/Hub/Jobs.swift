@@ -7,6 +7,7 @@ struct Jobs: Sendable {
     struct StepJob: Hashable, Sendable {
         /// `nil` if the run does not wait for it any more.
         var step: ActionID?
+        var run: RunID
         var rule: String
         var action: ExternalAction
 

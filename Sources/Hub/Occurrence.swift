@@ -47,10 +47,10 @@ enum Occurrence: Sendable {
     /// The run and its rule are `nil` if no run has set the variable.
     case variable(String, Value, by: RunID? = nil, rule: String? = nil)
     /// A `log` step.
-    case ruleLog(rule: String, LogLevel, String)
+    case ruleLog(RunID, rule: String, LogLevel, String)
     /// A message of a state that cannot be converted to the type of the state (R830).
     case stateFault(StateFault)
-    case jobEnded(EndedJob, rule: String)
+    case jobEnded(EndedJob, by: RunID, rule: String)
     case rulesLoaded(isOK: Bool, fingerprint: String, count: Int, problems: [JSONValue])
 
     /// The progress of a firmware update.
@@ -80,7 +80,7 @@ enum Occurrence: Sendable {
         case .variable: .variable
         case .ruleLog: .ruleLog
         case .stateFault: .stateFault
-        case .jobEnded(let job, _): job.streamKind
+        case .jobEnded(let job, _, _): job.streamKind
         case .rulesLoaded: .rules
         }
     }
@@ -93,6 +93,7 @@ enum Occurrence: Sendable {
             add("button", .string(button.label))
             add("id", .string(button.id.description))
         }
+        func add(_ run: RunID) { add("run", .integer(Int64(clamping: run.rawValue))) }
         switch self {
         case .adapter(let state, let address, let reason, let radio):
             add("state", .string(state.name))
@@ -146,13 +147,13 @@ enum Occurrence: Sendable {
             line += step.members
         case .runStarted(let run, let rule, let cause, let button):
             line += Self.members(of: rule, cause, button, outcome: "started")
-            add("run", .integer(Int64(clamping: run.rawValue)))
+            add(run)
         case .ruleStopped(let rule, let gate, let cause, let button, let reason):
             line += Self.members(of: rule, cause, button, outcome: gate.rawValue)
             if !reason.isEmpty { add("reason", .string(reason)) }
         case .stepFailed(let run, let rule, let step, let place, let code, let message, let isFinal):
             add("rule", .string(rule))
-            add("run", .integer(Int64(clamping: run.rawValue)))
+            add(run)
             add("outcome", "step_failed")
             add("step", .string(step))
             line += place.members
@@ -161,24 +162,27 @@ enum Occurrence: Sendable {
             add("final", .bool(isFinal))
         case .runEnded(let run, let rule, let result):
             add("rule", .string(rule))
-            add("run", .integer(Int64(clamping: run.rawValue)))
+            add(run)
             add("outcome", .string(result.rawValue))
         case .variable(let name, let value, let run, let rule):
             add("variable", .string(name))
             add("value", value.json)
             if let rule { add("rule", .string(rule)) }
-            if let run { add("run", .integer(Int64(clamping: run.rawValue))) }
-        case .ruleLog(let rule, let level, let message):
+            if let run { add(run) }
+        case .ruleLog(let run, let rule, let level, let message):
             add("rule", .string(rule))
             add("level", .string(level.rawValue))
             add("message", .string(message))
+            add(run)
         case .stateFault(let fault):
             add("state", .string(fault.state))
             add("topic", .string(fault.topicName))
             add("value", .string(fault.value))
             add("code", .string(StateFault.code))
             add("message", .string(fault.message))
-        case .jobEnded(let job, let rule): line += job.members(rule: rule)
+        case .jobEnded(let job, let run, let rule):
+            line += job.members(rule: rule)
+            add(run)
         case .rulesLoaded(let isOK, let fingerprint, let count, let problems):
             add("state", isOK ? "ok" : "error")
             add("active", .string(fingerprint))

@@ -69,6 +69,16 @@ struct HistoryRun {
     private mutating func shown(_ moment: ReplayedHouse.Moment) -> [Occurrence] {
         guard let button else { return shown(moment.lines, at: moment.time) }
         var lines: [JSONValue] = []
+        // A line about a message does not name its run, so lines are made of the actions. They stand before what their run has done
+        // after them.
+        var actions = moment.actions.filter { $0.isMessage || $0.isLog }
+        func takeMessages(of run: Int64, beforeLog: Bool) {
+            while let index = actions.firstIndex(where: { $0.run == run }) {
+                let action = actions.remove(at: index)
+                if let line = action.line, runs.contains(run) { lines.append(line) }
+                if beforeLog, action.isLog { return }
+            }
+        }
         for line in moment.lines {
             let isButton = line["button"]?.stringValue == button || line["id"]?.stringValue == button
             if StreamKind(line) == .event {
@@ -77,11 +87,13 @@ struct HistoryRun {
             }
             let run = line["run"]?.integerValue
             if isButton, let run { runs.insert(run) }
+            if let run, StreamKind(line) == .ruleLog { takeMessages(of: run, beforeLog: true) }
+            if let run, StreamKind(line) == .rule, line["outcome"] != "started" {
+                takeMessages(of: run, beforeLog: false)
+            }
             if isButton || run.map({ runs.contains($0) }) ?? false { lines.append(line) }
         }
-        for action in moment.actions where runs.contains(Int64(clamping: action.step.run.rawValue)) {
-            if let line = action.line { lines.append(line) }
-        }
+        for action in actions where runs.contains(action.run) { if let line = action.line { lines.append(line) } }
         return shown(lines, at: moment.time)
     }
 
@@ -92,6 +104,10 @@ struct HistoryRun {
 }
 
 extension RuleAction {
+    fileprivate var run: Int64 { Int64(clamping: step.run.rawValue) }
+    fileprivate var isMessage: Bool { if case .message = action { true } else { false } }
+    fileprivate var isLog: Bool { if case .log = action { true } else { false } }
+
     /// The line of the live stream about a message; `nil` for other actions.
     fileprivate var line: JSONValue? {
         guard case .message(.publish(let publish)) = action else { return nil }

@@ -11,7 +11,7 @@ struct JobsTests {
 
     private static func jobs(_ action: ExternalAction) -> Jobs {
         var jobs = Jobs()
-        jobs.started(id, Jobs.StepJob(step: step, rule: "light", action: action))
+        jobs.started(id, Jobs.StepJob(step: step, run: step.run, rule: "light", action: action))
         return jobs
     }
 

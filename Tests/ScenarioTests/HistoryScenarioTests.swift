@@ -534,6 +534,46 @@ struct HistoryScenarioTests {
         #expect(notes.count == 2 && notes.allSatisfy { $0.contains("were not received before") }, "\(notes)")
     }
 
+    @Test("of one button, the history shows what its runs have logged, started and published, in order")
+    func oneButton() throws {
+        let rules: HouseRules = """
+            version: 1
+            buttons: {kitchen: "80:E4:DA:00:00:01", hall: "80:E4:DA:00:00:02"}
+            rules:
+              - id: both
+                triggers: {button: [kitchen, hall], event: click}
+                mode: parallel
+                actions:
+                  - publish: {topic: "home/{{ trigger.button }}", payload: first}
+                  - log: between
+                  - publish: {topic: "home/{{ trigger.button }}", payload: second}
+                  - run: [notify, "{{ trigger.button }}"]
+                  - log: last
+            """
+        var house = Household(rules: rules, history: HouseHistory(), isWitnessed: true)
+        house.pairAll()
+        for button in ["kitchen", "hall"] {
+            house.press(button, .click)
+            house.wait(.seconds(10))
+        }
+        let directory = TemporaryDirectory()
+        house.history?.write(to: directory.path)
+        var run = HistoryRun(since: nil, button: "hall")
+        var shown: [String] = []
+        try HistoryFiles(directory.path).read(since: nil) { item in
+            for case .line(let line, _) in run.take(item) ?? [] where line["rule"] == "both" {
+                let words = ["outcome", "topic", "payload", "message", "command"].compactMap { line[$0]?.description }
+                shown.append(words.joined(separator: " "))
+            }
+            return true
+        }
+        #expect(
+            shown == [
+                "\"started\"", "\"home/hall\" \"first\"", "\"between\"", "\"home/hall\" \"second\"",
+                "[\"notify\",\"hall\"]", "\"last\"", "\"completed\"",
+            ])
+    }
+
     @Test("the history shows what the live stream has shown")
     func stream() throws {
         let house = Self.day(presses: 120)
