@@ -30,8 +30,13 @@ extension GestureRecogniser {
         self.chords = chords
         formedChords = []
         chordMembers = chords.map { chord in Set(chord.members).map { rowIndex(of: $0) }.sorted() }
+        var chordsOfRows: [Int: [Int]] = [:]
+        for (chord, members) in chordMembers.enumerated() where members.count > 1 {
+            for row in members { chordsOfRows[row, default: []].append(chord) }
+        }
         for index in rows.indices {
-            let own = chords.indices.filter { chordMembers[$0].contains(index) && chordMembers[$0].count > 1 }
+            let own = chordsOfRows[index] ?? []
+            guard !own.isEmpty || !rows[index].chords.isEmpty else { continue }
             rows[index].configure(chords: own, within: own.map { chords[$0].within }.max() ?? .zero, at: now)
         }
     }

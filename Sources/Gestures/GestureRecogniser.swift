@@ -75,6 +75,27 @@ package struct GestureRecogniser: Sendable {
         for row in rows.indices { rearm(row) }
     }
 
+    /// Adds the vocabularies of buttons that `configure` did not name, and replaces the chords. The result is that of
+    /// `configure` with all vocabularies, and the time does not depend on their number.
+    package mutating func configure(
+        adding vocabularies: [(button: ButtonID, vocabulary: Vocabulary)], chords: [Chord], at now: Instant
+    ) {
+        var grammars = [others: otherGrammar]
+        for (button, vocabulary) in vocabularies {
+            let grammar = grammars[vocabulary] ?? Grammar(vocabulary, usesButtonVerdicts: usesButtonVerdicts)
+            grammars[vocabulary] = grammar
+            if let row = rowIndices[button] {
+                rows[row].configure(vocabulary, grammar, at: now)
+                rearm(row)
+            } else {
+                add(ButtonRecogniser(button, vocabulary, grammar))
+            }
+        }
+        guard chords != self.chords else { return }
+        setChords(chords, at: now)
+        for row in rows.indices { rearm(row) }
+    }
+
     /// Handles an input, and returns the gestures and movements that it completes, in order.
     package mutating func handle(_ input: Input, at now: Instant) -> [RecognisedEvent] {
         var output: [RecognisedEvent] = []

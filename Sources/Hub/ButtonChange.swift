@@ -23,7 +23,9 @@ enum Departure: String, Hashable, Sendable {
 /// A fact about a button that has changed.
 enum ButtonFact: Hashable, Sendable {
     /// The button is new, or was paired again.
-    case pairing
+    ///
+    /// - Parameter isNew: true if no button with this id was known.
+    case pairing(isNew: Bool)
     /// The button is not known any more. The label and the record are those before the removal.
     indirect case removal(Departure, label: String, ButtonRecord)
     /// The button's display name before the change.

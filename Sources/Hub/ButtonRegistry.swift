@@ -14,6 +14,9 @@ struct ButtonRegistry: Sendable {
     /// that a site has.
     private(set) var readyCount = 0
     private var identities = IdentityCounts()
+    /// The buttons whose watermark may differ from what is recorded. The others are not looked at each time that watermarks
+    /// are recorded, which is every second while any of a hundred thousand buttons are pressed.
+    private var risenWatermarks: Set<ButtonID> = []
 
     init(_ stored: [StoredButton]) {
         for button in stored { _ = add(button) }
@@ -73,10 +76,12 @@ struct ButtonRegistry: Sendable {
 
     /// Adds a button, or replaces everything that is known of it.
     mutating func add(_ stored: StoredButton) -> ButtonChange {
-        if let former = records.updateValue(ButtonRecord(stored), forKey: stored.id) { uncount(former) }
+        let former = records.updateValue(ButtonRecord(stored), forKey: stored.id)
+        if let former { uncount(former) }
         identities.add(stored.identity)
+        risenWatermarks.insert(stored.id)
         return ButtonChange(
-            button: stored.id, fact: .pairing, changes: [.putButton(stored)], isSynced: true)
+            button: stored.id, fact: .pairing(isNew: former == nil), changes: [.putButton(stored)], isSynced: true)
     }
 
     /// - Parameter label: the name of the button for users.
@@ -326,6 +331,7 @@ struct ButtonRegistry: Sendable {
     /// Counts an event of a button (`ButtonProgress.count`).
     mutating func count(_ event: RecognisedEvent, _ kind: Hub.Reports.Message.Kind?, isAwaited: Bool) {
         records[event.button]?.progress.count(event, kind, isAwaited: isAwaited)
+        if !isAwaited { risenWatermarks.insert(event.button) }
     }
 
     /// Returns the record of everything that was handled so far, which counts as recorded from now on.
@@ -352,6 +358,7 @@ struct ButtonRegistry: Sendable {
     /// - Returns: whether the watermark differs from what is recorded.
     mutating func messageEnded(of button: ButtonID, _ number: Int64) -> Bool {
         records[button]?.watermark.ended(number)
+        risenWatermarks.insert(button)
         return records[button]?.hasUnrecordedWatermark ?? false
     }
 
@@ -361,11 +368,12 @@ struct ButtonRegistry: Sendable {
     /// The watermarks that are not recorded, which count as recorded from now on; in the order of the buttons' ids.
     mutating func takeWatermarks() -> [StoreChange] {
         var changes: [StoreChange] = []
-        for record in sorted where record.hasUnrecordedWatermark {
-            let acknowledged = record.acknowledgedSequence
-            records[record.identity.id]?.watermark.recorded = acknowledged
-            changes.append(.publishWatermark(record.identity.id, acknowledged))
+        for button in risenWatermarks.sorted() {
+            guard let record = records[button], record.hasUnrecordedWatermark else { continue }
+            records[button]?.watermark.recorded = record.acknowledgedSequence
+            changes.append(.publishWatermark(button, record.acknowledgedSequence))
         }
+        risenWatermarks = []
         return changes
     }
 
@@ -388,6 +396,9 @@ struct ButtonRegistry: Sendable {
                     problems.append("\(button): the recorded watermark is above the watermark")
                 }
                 if record.watermark.recorded < 0 { problems.append("\(button): the recorded watermark is negative") }
+                if record.hasUnrecordedWatermark, !risenWatermarks.contains(button) {
+                    problems.append("\(button): the watermark would never be recorded")
+                }
                 if !record.watermark.isOrdered { problems.append("\(button): sequence numbers are open out of order") }
                 if record.hasUnrecordedSighting, record.lastSeen == nil {
                     problems.append("\(button): a sighting is to be recorded, and there was none")

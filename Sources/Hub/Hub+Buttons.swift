@@ -27,10 +27,10 @@ extension Hub {
         if audiences.contains(.narration) { narrate(change, at: now) }
         if audiences.contains(.rules) { reportToRules(change, at: now) }
         if audiences.contains(.identities) {
-            identitiesChanged(at: now)
+            identityChanged(change, at: now)
         } else if audiences.contains(.deviceList) {
             invalidate(.bridgeDevices)
-            invalidateDevices(at: now)
+            invalidateDevice(of: button, at: now)
         }
         if audiences.contains(.engines), uplink != nil { uplinkLearns(button, at: now) }
         if audiences.contains(.serviceStatus) { reportServiceStatus() }
@@ -116,14 +116,37 @@ extension Hub {
         }
     }
 
+    private mutating func identityChanged(_ change: ButtonChange, at now: Instant) {
+        guard collectedIdentityChanges == nil else { return collectedIdentityChanges?.add(change) ?? () }
+        var changes = IdentityChanges()
+        changes.add(change)
+        tell(changes, at: now)
+    }
+
     /// Tells all parts that resolve names or count buttons: the rule engine, the list of devices, and the service manager.
-    mutating func identitiesChanged(at now: Instant) {
-        guard identityChanges == .told else { return identityChanges = .collected(hasChanged: true) }
-        advanceRules(.buttonsChanged(buttons.sorted.map(\.identity)), at: now)
-        takeNamesOfRules(at: now)
+    ///
+    /// The time for new buttons does not depend on the number of the others, because an engine learns of a hundred thousand
+    /// buttons from the hellos of a thousand sites.
+    mutating func tell(_ changes: IdentityChanges, at now: Instant) {
+        guard !changes.hasOthers else { return allIdentitiesChanged(at: now) }
+        guard !changes.added.isEmpty else { return }
+        advanceRules(.buttonsAdded(changes.added.compactMap { buttons[$0]?.identity }), at: now)
+        takeNamesOfRules(for: changes.added, at: now)
+        identitiesTold()
+    }
+
+    /// Tells all parts that resolve names or count buttons of all buttons.
+    mutating func allIdentitiesChanged(at now: Instant) {
+        let sorted = buttons.sorted
+        advanceRules(.buttonsChanged(sorted.map(\.identity)), at: now)
+        takeNamesOfRules(for: sorted.map(\.identity.id), at: now)
+        invalidateDevices(at: now)
+        identitiesTold()
+    }
+
+    private mutating func identitiesTold() {
         invalidate(.bridgeDevices)
         invalidate(.bridgeInfo)
-        invalidateDevices(at: now)
         reportServiceStatus()
     }
 
@@ -139,10 +162,10 @@ extension Hub {
         rules.declaredName(of: button) ?? buttons[button]?.displayName ?? button.description
     }
 
-    /// Gives each button the name that the rules have for it.
-    mutating func takeNamesOfRules(at now: Instant) {
-        for button in buttons.keys.sorted() {
-            announce(buttons.declared(button, as: rules.declaredName(of: button)), at: now)
+    /// Gives each of the buttons the name that the rules have for it.
+    private mutating func takeNamesOfRules(for buttons: [ButtonID], at now: Instant) {
+        for button in buttons {
+            announce(self.buttons.declared(button, as: rules.declaredName(of: button)), at: now)
         }
     }
 

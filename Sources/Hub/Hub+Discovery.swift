@@ -52,11 +52,15 @@ extension Hub {
     /// Announces buttons whose names, used gestures or available firmware have changed.
     mutating func invalidateDevices(at now: Instant) {
         guard broker.announcesDevices, broker.isConnected else { return }
-        for record in buttons.sorted {
-            let button = record.identity.id
-            guard let before = broker.announcedDevice(of: button), before != device(of: record) else { continue }
-            invalidateDebounced(.config(button), at: now)
-        }
+        for button in buttons.keys.sorted() { invalidateDevice(of: button, at: now) }
+    }
+
+    /// Announces a button if its name, its used gestures or its available firmware have changed.
+    mutating func invalidateDevice(of button: ButtonID, at now: Instant) {
+        guard broker.announcesDevices, broker.isConnected, let record = buttons[button],
+            let before = broker.announcedDevice(of: button), before != device(of: record)
+        else { return }
+        invalidateDebounced(.config(button), at: now)
     }
 
     mutating func announceAgain() {

@@ -328,17 +328,15 @@ extension Hub {
         feed?.arrived(site, saying: hello)
     }
 
-    /// Takes over the buttons of a site. The parts that know all buttons are told once, because each has work in proportion to
-    /// the number of all buttons.
+    /// Takes over the buttons of a site. The parts that know all buttons are told once, because each may have work in
+    /// proportion to the number of all buttons.
     private mutating func sitesHave(
         _ known: [(id: ButtonID, facts: FeedHello.Button, site: String)], at now: Instant
     ) {
-        identityChanges = .collected(hasChanged: false)
+        collectedIdentityChanges = IdentityChanges()
         var new: [ButtonID] = []
         for (id, facts, site) in known where siteHas(id, facts, site, at: now) { new.append(id) }
-        let collected = identityChanges
-        identityChanges = .told
-        if collected == .collected(hasChanged: true) { identitiesChanged(at: now) }
+        if let changes = collectedIdentityChanges.take() { tell(changes, at: now) }
         for id in new { introduce(id, at: now) }
         for (id, facts, site) in known where buttons[id]?.source == EngineFeed.source(of: site) {
             // A hello is repeated whenever something else in it changes.

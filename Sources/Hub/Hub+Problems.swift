@@ -5,14 +5,20 @@
 
     // Statements that hold after each input. Scenarios, stories and the fuzzing targets check them.
     extension Hub {
+        /// How often a button was resolved to the names in rules, for tests that count the work.
+        package var resolvedCount: Int { rules.resolvedCount }
+
         /// The invariants that the hub and its parts violate after an input; empty unless there is a bug.
         package func problems(at now: Instant) -> [String] {
             var problems = buttons.problems() + journal.problems() + radios.problems() + broker.problems()
             problems += jobs.problems() + flicd.problems() + (uplink?.problems() ?? [])
             // The actions of a press are performed in its second input.
             if incompletePress == nil { problems += feed?.problems() ?? [] }
-            if identityChanges != .told {
+            if collectedIdentityChanges != nil {
                 problems.append("the identities of buttons were changed, and nobody was told")
+            }
+            if incompletePress == nil, lifecycle.isRunning, !rules.knows(buttons.values.map(\.identity)) {
+                problems.append("the rules know other buttons than there are")
             }
             problems += rules.problems(isTurnIncomplete: incompletePress != nil) + buttonSource.problems()
             func expect(_ isSo: Bool, _ problem: @autoclosure () -> String) {

@@ -8,11 +8,18 @@ import Rules
 
 // The messages of retained topics, made when they are sent.
 extension Hub {
+    /// The maximum number of buttons that `bridge/devices` lists. With more it is empty, because making the list of an engine
+    /// with a thousand sites would delay each press by a second, and a broker connection does not take so long a message.
+    static let maximumListedButtons = 10_000
+
     mutating func retainedMessage(_ topic: RetainedTopic, at now: Instant) -> MQTTMessage {
         let topics = broker.topics
         return switch topic {
         case .bridgeInfo: message(topics.bridgeInfo, bridgeStatus(at: now).json)
-        case .bridgeDevices: message(topics.bridgeDevices, .array(listedButtons.map(\.json)))
+        case .bridgeDevices:
+            message(
+                topics.bridgeDevices,
+                buttons.count > Hub.maximumListedButtons ? nil : .array(listedButtons.map(\.json)))
         case .bridgePairing: message(topics.bridgePairing, search.status.json)
         case .bridgeHealth: message(topics.bridgeHealth, health(at: now))
         case .bridgeRadios: message(topics.bridgeRadios, describedRadios(at: now))

@@ -177,9 +177,16 @@ package struct Hub: Sendable {
         case feed, uplink
     }
 
-    enum IdentityChanges: Hashable, Sendable {
-        case told
-        case collected(hasChanged: Bool)
+    /// Changes of the identities of buttons.
+    struct IdentityChanges: Hashable, Sendable {
+        /// Buttons that were not known before.
+        var added: [ButtonID] = []
+        /// True if there are other changes than these.
+        var hasOthers = false
+
+        mutating func add(_ change: ButtonChange) {
+            if case .pairing(isNew: true) = change.fact { added.append(change.button) } else { hasOthers = true }
+        }
     }
 
     let configuration: HubConfiguration
@@ -232,8 +239,8 @@ package struct Hub: Sendable {
     var recording: OngoingRecording?
     /// The actions of rules, for a replay that compares them; `nil` if they are not collected.
     var ruleActions: [RuleAction]?
-    /// Whether `identitiesChanged` informs all parts at once, or once later for several buttons.
-    var identityChanges = IdentityChanges.told
+    /// The changes of several buttons of which all parts are told together; `nil` if each change is told at once.
+    var collectedIdentityChanges: IdentityChanges?
     /// The feeds of sites; `nil` unless the configuration names sites.
     var feed: EngineFeed?
     /// The journals of presses for an engine; `nil` unless the configuration has an uplink.
@@ -388,7 +395,7 @@ package struct Hub: Sendable {
         }
         advanceButtons(.restored(buttons.values.compactMap(\.known)), at: now)
         for record in buttons.sorted { restoreRuleFacts(of: record, at: now) }
-        identitiesChanged(at: now)
+        allIdentitiesChanged(at: now)
         for button in buttons.keys.sorted() { reportUnacknowledged(of: button, at: now) }
         startFlicd(with: buttons.ownSorted, at: now)
         if !radios.isHeldClosed { for radio in radios.ids { emit(.openTransport(radio)) } }

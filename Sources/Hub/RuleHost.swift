@@ -365,6 +365,12 @@ struct RuleHost: Sendable {
     var rulesWithLastRun: [String] { lastRuns.keys.sorted() }
 
     #if DEBUG
+        /// True if these are the buttons that the engine was told of.
+        func knows(_ buttons: [ButtonIdentity]) -> Bool { engine.knows(buttons) }
+
+        /// How often a button was resolved to the names in rules.
+        var resolvedCount: Int { engine.resolvedCount }
+
         /// The invariants that the state violates between two inputs; empty unless this type has a bug.
         ///
         /// - Parameter isTurnIncomplete: true between the two halves of a press.

@@ -266,7 +266,8 @@ struct AudienceTests {
     @Test(
         "engines are informed of everything that a hello says of a button",
         arguments: [
-            ButtonFact.pairing, .name(before: ""), .ruleName, .nickname, .firmware, .model, .rules(isDifferent: false),
+            ButtonFact.pairing(isNew: true), .name(before: ""), .ruleName, .nickname, .firmware, .model,
+            .rules(isDifferent: false),
         ])
     func engines(fact: ButtonFact) { #expect(fact.audiences.contains(.engines)) }
 

@@ -155,14 +155,15 @@ struct EngineHouse {
     /// Receives a message of the site with one step, which the broker has kept for a while.
     @discardableResult
     mutating func hear(
-        _ number: Int, _ step: PressStep = .down, after brokerAge: Duration = .zero, from site: String = site
+        _ number: Int, _ step: PressStep = .down, after brokerAge: Duration = .zero, from site: String = site,
+        of button: ButtonID = button
     ) -> [Hub.Effect] {
         let event = ButtonEvent(
-            button: Self.button, bootID: 7, counter: UInt32(number), step: step, ticks: UInt64(number) * 3277)
+            button: button, bootID: 7, counter: UInt32(number), step: step, ticks: UInt64(number) * 3277)
         let message = FeedMessage(number: number, previous: number - 1, content: .steps([.press(event)]))
         return take(
             .expiringMessageReceived(
-                topicName: "\(site)/feed/\(Self.button)", payload: message.encoded(), retained: false,
+                topicName: "\(site)/feed/\(button)", payload: message.encoded(), retained: false,
                 remaining: .seconds(3600) - brokerAge))
     }
 

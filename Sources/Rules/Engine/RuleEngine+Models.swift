@@ -13,6 +13,15 @@ extension RuleEngine {
         }
     }
 
+    /// Reports rules that do not fit the models of new buttons.
+    mutating func reportModels(of new: [ButtonIdentity], _ effects: inout [Effect]) {
+        for identity in new {
+            guard let sentence = index[identity.id].flatMap({ contradiction(of: $0) }) else { continue }
+            contradictions[identity.id] = sentence
+            effects.append(.log(.warning, sentence))
+        }
+    }
+
     private func contradiction(of entry: RuleIndex.Entry) -> String? {
         guard let declaration = entry.declared.first, set.buttons.indices.contains(declaration) else {
             return entry.impossible.map { impossible in

@@ -30,8 +30,16 @@ extension RuleEngine {
     /// Makes the plans again, after a change of the index.
     mutating func makePlans() {
         plannedButtons.formIntersection(identities.map(\.id))
-        plans = index.entries.map { entry in
-            plannedButtons.contains(entry.identity.id) ? PressPlan(of: entry.identity.id, set, index) : nil
+        plans = []
+        plans.reserveCapacity(index.entries.count)
+        addPlans()
+    }
+
+    /// Makes the plans for the entries that were added to the index.
+    mutating func addPlans() {
+        for entry in index.entries[plans.count...] {
+            let button = entry.identity.id
+            plans.append(plannedButtons.contains(button) ? PressPlan(of: button, set, index) : nil)
         }
     }
 

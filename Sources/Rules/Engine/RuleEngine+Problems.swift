@@ -1,5 +1,5 @@
 #if DEBUG
-    import ButtonModel
+    package import ButtonModel
     import Expressions
     import Gestures
 
@@ -53,6 +53,12 @@
                         || use.trigger.goesOn(value, since: count.first, in: EvaluationContext()),
                     "the time of a `for` runs although the state has another value")
             }
+            var resolved = RuleIndex(prepared.triggerTable)
+            resolved.resolve(set, against: identities, modes: modes)
+            expect(
+                index.buttonByDeclaration == resolved.buttonByDeclaration && index.chords == resolved.chords
+                    && index.vocabularies == resolved.vocabularies && plans.count == identities.count,
+                "the names in rules are resolved to other buttons than those that are known")
             for case (let index, let button?) in index.buttonByDeclaration.enumerated() {
                 expect(
                     world.buttons[index].isHeld == world.isHeld(button), "\(button) is held, and rules do not see it")
@@ -72,6 +78,21 @@
             for problem in kept.problems() { expect(false, problem) }
             return problems
         }
+    }
+
+    extension RuleEngine {
+        /// True if these are the buttons that the engine was told of, as they are now. Firmware does not matter to rules.
+        package func knows(_ buttons: [ButtonIdentity]) -> Bool {
+            buttons.count == identities.count
+                && buttons.allSatisfy { button in
+                    guard var known = index[button.id]?.identity else { return isStopped }
+                    known.firmwareVersion = button.firmwareVersion
+                    return known == button
+                }
+        }
+
+        /// How often a button was resolved to the names in rules.
+        package var resolvedCount: Int { index.resolvedCount }
     }
 
     extension KeptEvents {

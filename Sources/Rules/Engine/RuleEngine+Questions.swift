@@ -38,7 +38,8 @@ extension RuleEngine {
         return set.buttons[first]
     }
 
-    /// The button to which a declared name, uuid, serial number, address or nickname refers now.
+    /// The button to which a declared name, uuid, serial number, address or nickname refers now; of several, that with the
+    /// lowest id.
     package func button(named name: String) -> ButtonID? {
         if let declaration = names.buttons[name], let button = index.buttonByDeclaration[declaration] { return button }
         let address = BluetoothAddress(name).map { ButtonID($0) } ?? ButtonID(name)
@@ -46,7 +47,7 @@ extension RuleEngine {
             { $0.uuid == name }, { $0.serial == name }, { $0.id == address }, { $0.nickname == name },
         ]
         for criterion in criteria {
-            if let identity = identities.first(where: criterion) { return identity.id }
+            if let id = identities.lazy.filter(criterion).map(\.id).min() { return id }
         }
         return nil
     }

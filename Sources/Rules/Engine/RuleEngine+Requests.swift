@@ -86,6 +86,15 @@ extension RuleEngine {
             index.vocabularies, others: index.vocabularyOfOthers, chords: index.chords, at: now)
     }
 
+    /// Passes the vocabularies of new buttons, and the chords, to the recogniser.
+    mutating func configure(adding new: [ButtonIdentity], at now: Instant) {
+        index.add(new, to: set, modes: modes)
+        addPlans()
+        recogniser.configure(
+            adding: index.entries.suffix(new.count).map { ($0.identity.id, $0.vocabulary) }, chords: index.chords,
+            at: now)
+    }
+
     /// Resets trigger modes that were set at run time to `auto` if rules now need other gestures.
     mutating func dropModesThatCannotServe(at now: Instant, _ effects: inout [Effect]) {
         let before = modes

@@ -52,6 +52,9 @@ package struct RuleEngine: Sendable {
         case wallClock(UTCTime, isBelievable: Bool)
         /// All known buttons. Names in rules are resolved against them.
         case buttonsChanged([ButtonIdentity])
+        /// Buttons that have become known in addition to the others. The result is that of `buttonsChanged` with all buttons,
+        /// and the time does not depend on the number of the others.
+        case buttonsAdded([ButtonIdentity])
         /// The events in one notification of a button.
         case pressed([ButtonEvent])
         case moved(ButtonMovement)
@@ -244,6 +247,7 @@ package struct RuleEngine: Sendable {
         case .wallClock(let time, let isBelievable):
             clockWasSet(to: time, isBelievable: isBelievable, at: now, &effects)
         case .buttonsChanged(let identities): buttonsChanged(identities, at: now, &effects)
+        case .buttonsAdded(let identities): buttonsAdded(identities, at: now, &effects)
         case .pressed(let events):
             for event in events { recognised(recogniser.handle(.event(event), at: now), at: now, &effects) }
         case .moved(let movement): recognised(recogniser.handle(.moved(movement), at: now), at: now, &effects)
@@ -318,6 +322,19 @@ package struct RuleEngine: Sendable {
             world.buttons[declaration] = ButtonFacts()
         }
         for button in existing { updateButtonFacts(button) }
+        worldHasChanged = true
+    }
+
+    private mutating func buttonsAdded(_ new: [ButtonIdentity], at now: Instant, _ effects: inout [Effect]) {
+        let ids = Set(new.map(\.id))
+        guard ids.count == new.count, ids.allSatisfy({ index.entryIndex(of: $0) == nil }) else {
+            return buttonsChanged(identities.filter { !ids.contains($0.id) } + new, at: now, &effects)
+        }
+        identities += new
+        configure(adding: new, at: now)
+        reportModels(of: new, &effects)
+        dropModesThatCannotServe(at: now, &effects)
+        for button in ids { updateButtonFacts(button) }
         worldHasChanged = true
     }
 }

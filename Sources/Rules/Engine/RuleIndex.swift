@@ -32,12 +32,16 @@ struct RuleIndex: Sendable {
     private let triggerTable: TriggerTable
     private(set) var entries: [Entry] = []
     private var entryIndices: [ButtonID: Int] = [:]
-    /// The first button to which each declaration applies, by index in `RuleSet.buttons`.
+    /// The button to which each declaration applies, of several that with the lowest id; by index in `RuleSet.buttons`.
     private(set) var buttonByDeclaration: [ButtonID?] = []
     private(set) var chords: [Chord] = []
     private var rulesOfChords: [[Match]] = []
     /// The first rule of each chord, which may only wait for it in a step.
     private var firstRulesOfChords: [Int] = []
+    #if DEBUG
+        /// How often a button was resolved, for tests that count the work.
+        private(set) var resolvedCount = 0
+    #endif
 
     init(_ triggerTable: TriggerTable) { self.triggerTable = triggerTable }
 
@@ -135,9 +139,15 @@ extension RuleIndex {
         entries.reserveCapacity(identities.count)
         entryIndices = Dictionary(minimumCapacity: identities.count)
         buttonByDeclaration = Array(repeating: nil, count: set.buttons.count)
+        add(identities, to: set, modes: modes)
+    }
+
+    /// Resolves the names and descriptions in the rules to buttons that were not known before. The result is that of `resolve`
+    /// against all buttons, and the time does not depend on the number of the others.
+    mutating func add(_ identities: [ButtonIdentity], to set: RuleSet, modes: [ButtonID: TriggerMode]) {
         for identity in identities {
             var entry = entry(of: identity, in: set)
-            for index in entry.declared where buttonByDeclaration[index] == nil {
+            for index in entry.declared where buttonByDeclaration[index].map({ identity.id < $0 }) ?? true {
                 buttonByDeclaration[index] = identity.id
             }
             if entry.vocabulary.fixedMode == nil { entry.vocabulary.fixedMode = modes[identity.id] }
@@ -145,6 +155,9 @@ extension RuleIndex {
             entries.append(entry)
             entries[entries.count - 1].vocabulary.canSwipeOrTurn = canSwipeOrTurn(identity)
         }
+        #if DEBUG
+            resolvedCount += identities.count
+        #endif
         addChords()
     }
 
