@@ -19,6 +19,8 @@ struct CheckedSet: Sendable {
     private(set) var diagnostics: [Diagnostic] = []
     /// The part of the set that could be read, even if there are errors.
     private(set) var readable: RuleSet?
+    /// False if a file of the set could not be read or is not valid YAML. Names are missing in `readable` then.
+    private(set) var isComplete = true
     /// The set, if it has no errors.
     private(set) var value: RuleSet?
 
@@ -69,6 +71,7 @@ struct CheckedSet: Sendable {
     mutating func take(_ loaded: LoadResult<RuleSet>) {
         diagnostics = loaded.diagnostics
         readable = loaded.readable
+        isComplete = loaded.isComplete
         value = loaded.value
     }
 

@@ -36,10 +36,9 @@ extension LanguageServer {
         for trigger in outline.clickTriggers {
             let position = document.lines.position(of: trigger.end, client.encoding)
             guard position >= start, position <= end else { continue }
-            let names = trigger.buttons.flatMap { name in
-                set.groups[name]?.map { set.buttons[$0].name } ?? [name]
+            let timings = set.buttonNames(of: trigger.buttons).compactMap { name in
+                timing(of: name, path).map { (name, $0) }
             }
-            let timings = names.compactMap { name in timing(of: name, path).map { (name, $0) } }
             let waiting = timings.filter { $0.1.clickWait != .zero }
             // A click that lasts until the release waits longer than any time.
             let longest = waiting.max { ($0.1.clickWait ?? .seconds(3600)) < ($1.1.clickWait ?? .seconds(3600)) }
@@ -53,5 +52,12 @@ extension LanguageServer {
             ])
         }
         return .array(hints)
+    }
+}
+
+extension RuleSet {
+    /// The names with those of groups replaced by the names of their members.
+    func buttonNames(of names: [String]) -> [String] {
+        names.flatMap { name in groups[name]?.map { buttons[$0].name } ?? [name] }
     }
 }

@@ -43,10 +43,10 @@ extension LanguageServer {
         }
         for diagnostic in relevant.prefix(Self.maximumDiagnostics) {
             let range = lines.offset(of: diagnostic.start)..<lines.offset(of: max(diagnostic.start, diagnostic.end))
-            guard let change = diagnostic.change(in: lines.octets, at: range) else { continue }
-            if isSmall || !change.isCertain {
-                guard isSmall, solves(diagnostic, change, set, file) else { continue }
+            let change = diagnostic.changes(in: lines.octets, at: range).first { change in
+                isSmall ? solves(diagnostic, change, set, file) : change.isCertain
             }
+            guard let change else { continue }
             let edit: JSONValue = [
                 "range": [
                     "start": lines.position(ofOffset: change.range.lowerBound, client.encoding).json,
@@ -86,16 +86,29 @@ struct TextChange: Hashable, Sendable {
 }
 
 extension Diagnostic {
-    /// The change that the hint describes, if it is the replacement of a text.
+    /// The changes of which one may be what the hint describes, the likeliest first.
     ///
     /// - Parameters:
     ///   - octets: the text of the file.
     ///   - range: the octets that the diagnostic is about.
-    func change(in octets: [UInt8], at range: Range<Int>) -> TextChange? {
-        guard !isConfidential else { return nil }
+    func changes(in octets: [UInt8], at range: Range<Int>) -> [TextChange] {
+        guard !isConfidential else { return [] }
         // The message of an unquoted template says itself what to do.
-        if code == "E111" { return quotedTemplate(octets, range) }
-        guard let hint else { return nil }
+        if code == "E111" { return quotedTemplates(octets, range) }
+        switch (code, hint) {
+        case (_, nil): return []
+        case (_, "use ~ to join text"?): return joins(octets, range)
+        case ("E101", "quote text that contains \": \""?): return quotedText(octets, range).map { [$0] } ?? []
+        case ("E202", "add version: to it"?), ("E202", "begin it with version: 1"?):
+            let place = range.lowerBound..<range.lowerBound
+            return [TextChange(range: place, text: "version: 1\n", title: "Add version: 1", isCertain: true)]
+        case (_, let hint?) where hint == "quote the text" || hint.hasSuffix("; quote the text"):
+            return quotedValues(octets, range)
+        case (_, let hint?): return replacement(hint, octets, range).map { [$0] } ?? []
+        }
+    }
+
+    private func replacement(_ hint: String, _ octets: [UInt8], _ range: Range<Int>) -> TextChange? {
         // The diagnostic of a secret is about its tag, and the hint about the name after it.
         let range = code == "E309" ? octets.word(after: range) : range
         let written = String(decoding: octets[range], as: UTF8.self)
@@ -114,7 +127,6 @@ extension Diagnostic {
             else { return nil }
             return replace(with: written.dropFirst().dropLast())
         }
-        if hint == "quote the text" || hint.hasSuffix("; quote the text") { return quotedValue(octets, range) }
         if code == "E101", hint.hasPrefix("write "), written == ":" { return replace(with: ": ") }
         if code == "E201", let key = hint.between("use ", ":"), key.isWord { return replace(with: key) }
         if let text = hint.between("to compare, write ", nil) ?? hint.between("write ", nil)
@@ -126,19 +138,51 @@ extension Diagnostic {
         return nil
     }
 
-    /// Puts the value after a key in quotes, up to the end of the line.
-    private func quotedValue(_ octets: [UInt8], _ range: Range<Int>) -> TextChange? {
+    /// Puts the value after a key in quotes, in brackets up to the next comma or bracket, else up to the end of the line.
+    private func quotedValues(_ octets: [UInt8], _ range: Range<Int>) -> [TextChange] {
         let line = octets[range.upperBound...].firstLine
-        guard line.first == UInt8(ascii: ":") else { return nil }
-        let value = line.dropFirst().drop { $0 == 0x20 }
-        guard !value.isEmpty else { return nil }
-        return quote(value)
+        guard line.first == UInt8(ascii: ":") else { return [] }
+        let value = line.dropFirst().drop { $0 == 0x20 }.withoutComment
+        let ends: [UInt8] = [UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]")]
+        let inBrackets = value.prefix { !ends.contains($0) }.withoutComment
+        return [inBrackets, value].filter { !$0.isEmpty }.compactMap(quote)
     }
 
-    private func quotedTemplate(_ octets: [UInt8], _ range: Range<Int>) -> TextChange? {
-        let value = octets[range.lowerBound...].firstLine
-        guard let last = value.lastIndex(where: { $0 != 0x20 }) else { return nil }
-        return quote(value[...last])
+    /// Puts a template in quotes, in brackets up to the end of its diagnostic, which is before the next comma or bracket,
+    /// else up to the end of the line.
+    private func quotedTemplates(_ octets: [UInt8], _ range: Range<Int>) -> [TextChange] {
+        let value = octets[range.lowerBound...].firstLine.withoutComment
+        // A `#` without a space before it is text, too, but the diagnostic ends there.
+        let isCutOff = octets[range.upperBound...].first == UInt8(ascii: "#") && range.upperBound < value.endIndex
+        return (isCutOff ? [value] : [octets[range], value]).compactMap(quote)
+    }
+
+    /// Puts the value of the line in quotes in which a colon is not expected.
+    private func quotedText(_ octets: [UInt8], _ range: Range<Int>) -> TextChange? {
+        let before = octets[..<range.lowerBound]
+        let start = before.lastIndex { $0 == 0x0A || $0 == 0x0D }.map { $0 + 1 } ?? 0
+        guard let colon = before[start...].firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        let value = octets[(colon + 1)...].firstLine
+        guard value.first == 0x20 else { return nil }
+        return quote(value.drop { $0 == 0x20 }.withoutComment)
+    }
+
+    /// Puts `~` in place of a `+` of an expression. The operator of the diagnostic is the last one in the expression, unless
+    /// others are in brackets after it.
+    private func joins(_ octets: [UInt8], _ range: Range<Int>) -> [TextChange] {
+        var quote: UInt8?
+        var signs: [Int] = []
+        for index in range {
+            let octet = octets[index]
+            if quote == octet {
+                quote = nil
+            } else if quote == nil, octet == UInt8(ascii: "'") || octet == UInt8(ascii: "\"") {
+                quote = octet
+            } else if quote == nil, octet == UInt8(ascii: "+") {
+                signs.append(index)
+            }
+        }
+        return signs.reversed().map { TextChange(range: $0..<$0 + 1, text: "~", title: "Replace + by ~") }
     }
 
     /// Puts a text in the quotes that it does not contain.
@@ -170,6 +214,26 @@ extension [UInt8] {
         let ends: [UInt8] = [0x20, UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]")]
         let word = rest.prefix { !ends.contains($0) }
         return word.startIndex..<word.endIndex
+    }
+}
+
+extension ArraySlice<UInt8> {
+    /// A value without the comment after it, and without the spaces at its end. A `#` in the braces of a template begins no
+    /// comment once the template is in quotes.
+    fileprivate var withoutComment: ArraySlice<UInt8> {
+        var end = endIndex
+        var isInTemplate = false
+        for index in indices.dropFirst() {
+            let (before, octet) = (self[index - 1], self[index])
+            if before == octet, octet == UInt8(ascii: "{") || octet == UInt8(ascii: "}") {
+                isInTemplate = octet == UInt8(ascii: "{")
+            } else if octet == UInt8(ascii: "#"), before == 0x20 || before == 0x09, !isInTemplate {
+                end = index
+                break
+            }
+        }
+        let last = self[..<end].lastIndex { $0 != 0x20 && $0 != 0x09 }
+        return last.map { self[...$0] } ?? self[startIndex..<startIndex]
     }
 }
 

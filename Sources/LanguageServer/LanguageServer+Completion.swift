@@ -103,7 +103,7 @@ extension LanguageServer {
     }
 
     private mutating func completions(at place: EditPlace, _ path: String) -> [Completion] {
-        let set = set(of: path)?.readable
+        let set = lastCompleteSet(of: path)?.readable
         var items: [Completion] = []
         if let names = place.path { items += expression(names, place, path, set) }
         // After a dot, only names of the expression are possible.
@@ -150,10 +150,11 @@ extension LanguageServer {
     /// user types.
     private func topics(_ path: String) -> [String] {
         var topics: Set<String> = []
-        for file in set(of: path)?.files ?? [] {
+        let set = lastCompleteSet(of: path)
+        for file in set?.files ?? [] {
             topics.formUnion(outlines.lastValidOutline(of: file.name)?.topics ?? [])
         }
-        if let set = set(of: path)?.readable {
+        if let set = set?.readable {
             topics.formUnion(set.states.filter { $0.combination == nil }.map(\.topicName))
         }
         return topics.sorted()

@@ -10,16 +10,22 @@ extension LanguageServer {
         let (path, document) = try document(parameters)
         let position = document.lines.sourcePosition(of: try position(parameters), client.encoding)
         let file = SourceFile(name: path, text: document.octets)
-        guard document.kind == .rules,
-            let outline = outlines.outline(of: file).outline
-        else { return .null }
+        guard let outline = outlines.outline(of: file).outline else { return .null }
+        if document.kind == .configuration {
+            guard let setting = outline.setting(at: position) else { return .null }
+            return hover(setting.key.markdown, setting.start, setting.end, document.lines)
+        }
         if let name = outline.name(at: position) {
             return hover(description(of: name, path), name.start, name.end, document.lines)
         }
         guard let (element, start, end) = outline.element(at: position) else { return .null }
         switch element {
-        case .key(let key): return hover(key.markdown, start, end, document.lines)
-        case .value(let key): return hover(key.markdown, start, end, document.lines)
+        case .key(let key), .value(let key):
+            let triggers = outline.clickTriggers.filter { trigger in
+                trigger.start <= position && position <= trigger.end || trigger.triggers == start
+            }
+            let text = ([key.markdown] + waits(of: triggers, path)).joined(separator: "\n\n")
+            return hover(text, start, end, document.lines)
         case .word(let word):
             return description(of: word).map { hover($0, start, end, document.lines) } ?? .null
         }
@@ -35,6 +41,18 @@ extension LanguageServer {
         ]
     }
 
+    /// How long a click waits at each button of some triggers, in sentences. They are empty if the set has errors.
+    private mutating func waits(of triggers: [FileOutline.ClickTrigger], _ path: String) -> [String] {
+        guard !triggers.isEmpty, let set = set(of: path)?.value else { return [] }
+        var names: [String] = []
+        for name in triggers.flatMap({ set.buttonNames(of: $0.buttons) }) where !names.contains(name) {
+            names.append(name)
+        }
+        return names.compactMap { name in
+            timing(of: name, path).map { "A click of `\(name)` \(LanguageServer.wait($0))." }
+        }
+    }
+
     private func description(of word: ExpressionWord) -> String? {
         switch word.kind {
         case .root(let root): "**\(root.rawValue)**: \(root.summary)"
@@ -47,7 +65,7 @@ extension LanguageServer {
 
     /// The description of a name, from the last check of its set.
     private mutating func description(of name: NameInFile, _ path: String) -> String {
-        let checked = set(of: path)
+        let checked = lastCompleteSet(of: path)
         let title = "**\(name.name)**: "
         switch name.kind {
         case .secret: return title + "a secret of secrets.yaml"
@@ -88,7 +106,7 @@ extension LanguageServer {
     }
 
     private mutating func button(_ name: String, _ path: String) -> String? {
-        guard let set = set(of: path)?.readable else { return nil }
+        guard let set = lastCompleteSet(of: path)?.readable else { return nil }
         if let members = set.groups[name] {
             return "a group of " + members.map { "`\(set.buttons[$0].name)`" }.joined(separator: ", ")
         }

@@ -8,6 +8,7 @@ extension LanguageServer {
     mutating func definition(_ parameters: JSONValue) throws(ResponseError) -> JSONValue {
         let (path, document) = try document(parameters)
         let position = document.lines.sourcePosition(of: try position(parameters), client.encoding)
+        if document.kind == .configuration { return settingDefinition(path, document, position) }
         guard let outline = outline(of: path, document) else { return .null }
         if let name = outline.name(at: position) {
             return .array(occurrences(of: name, path).filter(\.name.isDeclaration).map(location))
@@ -18,11 +19,27 @@ extension LanguageServer {
         let found = files(of: path).filter { file in
             file.name != path && (pattern.isLiteral ? pattern.text == file.name : pattern.matches(file.name))
         }
+        return .array(found.map { beginning(of: $0.name) })
+    }
+
+    /// The file that `rules` of a `tryck.yaml` names, or the line of a secret.
+    private mutating func settingDefinition(
+        _ path: String, _ document: OpenDocument, _ position: SourcePosition
+    ) -> JSONValue {
+        let file = SourceFile(name: path, text: document.octets)
+        guard let outline = outlines.outline(of: file).outline else { return .null }
+        if let secret = outline.secret(at: position) {
+            return .array(occurrences(of: secret, path).filter(\.name.isDeclaration).map(location))
+        }
+        guard outline.isRulesPath(at: position), let entry = set(of: path)?.entry.name, entry != path else {
+            return .null
+        }
+        return .array([beginning(of: entry)])
+    }
+
+    private func beginning(of path: String) -> JSONValue {
         let start: JSONValue = ["line": 0, "character": 0]
-        return .array(
-            found.map { file in
-                ["uri": .string(uri(of: file.name)), "range": ["start": start, "end": start]]
-            })
+        return ["uri": .string(uri(of: path)), "range": ["start": start, "end": start]]
     }
 
     mutating func references(_ parameters: JSONValue) throws(ResponseError) -> JSONValue {
@@ -101,6 +118,12 @@ extension LanguageServer {
         }
         for file in files(of: path) where outlines.outline(of: file).outline == nil {
             throw ResponseError(.requestFailed, "\(file.name) is not valid YAML, so its names are not known.")
+        }
+        // Names are found in an expression only up to the part that cannot be read.
+        if let fault = set(of: path)?.diagnostics.first(where: { $0.code == "E401" || $0.code == "E408" }) {
+            throw ResponseError(
+                .requestFailed,
+                "\(fault.file):\(fault.start.line) has an expression that cannot be read, so its names are not known.")
         }
         var wanted = name
         wanted.name = newName

@@ -7,7 +7,11 @@ extension LanguageServer {
 
     mutating func documentSymbols(_ parameters: JSONValue) throws(ResponseError) -> JSONValue {
         let (path, document) = try document(parameters)
-        guard document.kind == .rules else { return [] }
+        if document.kind == .configuration {
+            let file = SourceFile(name: path, text: document.octets)
+            let outline = outlines.outline(of: file).outline ?? outlines.lastValidOutline(of: path)
+            return .array((outline?.settingSymbols ?? []).map { json($0, document.lines) })
+        }
         // While a line is half written, the editor keeps the symbols of the last valid text.
         guard let outline = outline(of: path, document) ?? outlines.lastValidOutline(of: path) else { return [] }
         return .array(outline.symbols.map { json($0, document.lines) })
@@ -65,6 +69,7 @@ extension FileSymbol.Kind {
         case .script: 12
         case .rule: 24
         case .test: 6
+        case .setting: 7
         }
     }
 }

@@ -52,7 +52,7 @@ extension LanguageServer {
                 guard let run = configuration.flatMap({ lastRuns.run(of: symbol.name, $0) }) else { return nil }
                 // A lens without a command only shows its title.
                 command = ["title": .string(run.title), "command": ""]
-            case .section, .button, .group, .state, .variable, .script: return nil
+            case .section, .button, .group, .state, .variable, .script, .setting: return nil
             }
             return ["range": range(symbol.nameStart, symbol.nameEnd, document.lines), "command": command]
         }

@@ -79,6 +79,14 @@ package struct LanguageServer: Sendable {
         var configuration: String
     }
 
+    /// A renaming that waits until the files of its set were read again, because other programs may have changed those that
+    /// are not open.
+    struct RenameRequest: Sendable {
+        /// The identifier of the request.
+        var id: JSONValue
+        var parameters: JSONValue
+    }
+
     let variables: [String: String]
     private let version: String
     private var framer = MessageFramer()
@@ -90,9 +98,14 @@ package struct LanguageServer: Sendable {
     var entries: [String: String] = [:]
     /// The sets that were checked, by their keys.
     var sets: [String: CheckedSet] = [:]
+    /// The last check of each set in which all of its files were valid YAML. Names are taken from it while a line is half
+    /// written.
+    private var completeSets: [String: CheckedSet] = [:]
     /// When documents are to be checked.
     private var due: [String: Instant] = [:]
     private var check: SetCheck?
+    /// True if `check` reads the saved texts of the files that are not valid YAML in the editor, for their names only.
+    private var isCheckOfSavedTexts = false
     /// When `check` began.
     private var checkStart = Instant(nanoseconds: 0)
     /// The diagnostics that the editor has, by path.
@@ -106,6 +119,8 @@ package struct LanguageServer: Sendable {
     var listing: Listing?
     /// The lenses that wait for `DiskAnswer.lastRuns`. Until then, no other message is handled.
     var lensRequest: LensRequest?
+    /// The renaming that waits for the end of `check`.
+    private var renameRequest: RenameRequest?
     /// What daemons have said about the last runs of rules.
     var lastRuns = LastRuns()
     /// The results of the last runs of tests, by the key of the set and the name of the test; true if the test has passed.
@@ -220,7 +235,7 @@ package struct LanguageServer: Sendable {
         case "textDocument/documentSymbol": return try documentSymbols(parameters)
         case "workspace/symbol": return workspaceSymbols(parameters)
         case "textDocument/prepareRename": return try prepareRename(parameters)
-        case "textDocument/rename": return try rename(parameters)
+        case "textDocument/rename": return try beginRename(parameters, id: id, at: now)
         case "textDocument/codeAction": return try codeActions(parameters)
         case "textDocument/codeLens": return try codeLenses(parameters, id: id, at: now)
         case "workspace/executeCommand": return try execute(parameters)
@@ -369,17 +384,64 @@ package struct LanguageServer: Sendable {
         guard phase != .ended, check == nil, !isWaiting else { return }
         while let (path, time) = due.min(by: { ($0.value, $0.key) < ($1.value, $1.key) }) {
             guard time <= now else { return setTimer(time) }
-            due[path] = nil
-            guard let document = documents[path] else { continue }
-            documents[path]?.kind = FileKind(name: path, text: document.octets)
-            checkStart = now
-            check = SetCheck(
-                of: path, open: documents.mapValues(\.octets), versions: documents.compactMapValues(\.version),
-                variables: variables)
-            proceed()
+            beginCheck(of: path, at: now)
             if check != nil { return }
         }
         setTimer(nil)
+    }
+
+    private mutating func beginCheck(of path: String, at now: Instant) {
+        due[path] = nil
+        guard let document = documents[path] else { return }
+        documents[path]?.kind = FileKind(name: path, text: document.octets)
+        checkStart = now
+        check = SetCheck(
+            of: path, lastEntry: lastEntry(of: path), open: documents.mapValues(\.octets),
+            versions: documents.compactMapValues(\.version), variables: variables)
+        proceed()
+    }
+
+    private func lastEntry(of path: String) -> String? {
+        guard let entry = set(of: path)?.entry.name, entry != path else { return nil }
+        return entry
+    }
+
+    /// Begins a check of the saved texts if texts in the editor are not valid YAML and no earlier ones are known.
+    ///
+    /// - Returns: false if there is nothing to check.
+    private mutating func beginCheckOfSavedTexts(of path: String) -> Bool {
+        guard let set = set(of: path), !set.isComplete, completeSets[set.key] == nil, documents[path]?.kind == .rules
+        else { return false }
+        var valid: [String: [UInt8]] = [:]
+        for (path, document) in documents {
+            let file = SourceFile(name: path, text: document.octets)
+            if outlines.outline(of: file).outline != nil { valid[path] = document.octets }
+        }
+        guard valid.count < documents.count else { return false }
+        isCheckOfSavedTexts = true
+        check = SetCheck(of: path, lastEntry: lastEntry(of: path), open: valid, versions: [:], variables: variables)
+        proceed()
+        return true
+    }
+
+    private mutating func beginRename(
+        _ parameters: JSONValue, id: JSONValue, at now: Instant
+    ) throws(ResponseError) -> JSONValue? {
+        let (path, _) = try document(parameters)
+        renameRequest = RenameRequest(id: id, parameters: parameters)
+        beginCheck(of: path, at: now)
+        return nil
+    }
+
+    /// Answers the renaming that has waited for the check.
+    private mutating func answerRename() {
+        guard let request = renameRequest else { return }
+        renameRequest = nil
+        do throws(ResponseError) {
+            send(["jsonrpc": "2.0", "id": request.id, "result": try rename(request.parameters)])
+        } catch {
+            respond(to: request.id, with: error)
+        }
     }
 
     private mutating func setTimer(_ time: Instant?) {
@@ -395,9 +457,21 @@ package struct LanguageServer: Sendable {
             return
         }
         self.check = nil
-        guard documents[check.path] != nil else { return }
+        if isCheckOfSavedTexts {
+            isCheckOfSavedTexts = false
+            if let set = check.result, set.isComplete { completeSets[set.key] = set }
+            removeUnusedSets()
+        } else if documents[check.path] != nil {
+            take(check)
+            if beginCheckOfSavedTexts(of: check.path) { return }
+        }
+        answerRename()
+    }
+
+    private mutating func take(_ check: SetCheck) {
         if let set = check.result {
             sets[set.key] = set
+            if set.isComplete { completeSets[set.key] = set }
             clickTimings[set.key] = nil
             testResults[set.key] = nil
             entries[check.path] = set.key
@@ -410,13 +484,15 @@ package struct LanguageServer: Sendable {
             entries[check.path] = nil
         }
         removeUnusedSets()
-        outlines.keepOnly(sets.values.flatMap { $0.files.map(\.name) } + Array(documents.keys))
+        let known = Array(sets.values) + Array(completeSets.values)
+        outlines.keepOnly(known.flatMap { $0.files.map(\.name) } + Array(documents.keys))
         publish(versions: check.versions)
     }
 
     private mutating func removeUnusedSets() {
         let used = Set(entries.values)
         sets = sets.filter { used.contains($0.key) }
+        completeSets = completeSets.filter { used.contains($0.key) }
         clickTimings = clickTimings.filter { used.contains($0.key) }
         testResults = testResults.filter { used.contains($0.key) }
         lastRuns.keepOnly(Set(sets.values.compactMap(\.configurationPath)))
@@ -444,6 +520,10 @@ package struct LanguageServer: Sendable {
     }
 
     func set(of path: String) -> CheckedSet? { entries[path].flatMap { sets[$0] } }
+
+    /// The set of a document with which names are completed and explained: as it was when all of its files were valid YAML
+    /// for the last time. If they never were, it is the set of the last check.
+    func lastCompleteSet(of path: String) -> CheckedSet? { entries[path].flatMap { completeSets[$0] ?? sets[$0] } }
 
     /// The files of the set of a document with the texts in the editor. Without a set it is the document alone.
     func files(of path: String) -> [SourceFile] {

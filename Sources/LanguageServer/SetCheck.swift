@@ -63,6 +63,8 @@ struct SetCheck: Sendable {
     /// The version of each open text.
     let versions: [String: Int64]
     private let variables: [String: String]
+    /// The entry file of the set to which the file belonged before; `nil` if it belonged to none.
+    private let lastEntry: String?
     private var stage: Stage
     private var candidates: ArraySlice<SourceFile> = []
     private var configuration: (file: SourceFile, inputs: LoadInputs, loaded: LoadResult<Configuration>)?
@@ -74,8 +76,15 @@ struct SetCheck: Sendable {
     private var attempt = CheckedSet(entry: "")
     private(set) var result: CheckedSet?
 
-    init(of path: String, open: [String: [UInt8]], versions: [String: Int64], variables: [String: String]) {
+    /// - Parameters:
+    ///   - lastEntry: the entry file of the set to which the file belonged before.
+    ///   - open: the texts in the editor. A file without one has the text on the disk.
+    init(
+        of path: String, lastEntry: String?, open: [String: [UInt8]], versions: [String: Int64],
+        variables: [String: String]
+    ) {
         self.path = path
+        self.lastEntry = lastEntry
         self.open = open
         self.versions = versions
         self.variables = variables
@@ -184,8 +193,8 @@ struct SetCheck: Sendable {
                 return nil
             }
             let file = overlaid(file)
-            guard let outline = FileOutline(file), outline.isEntry, !outline.inclusions.isEmpty else { return nil }
-            return file
+            guard let outline = FileOutline(file) else { return file.name == lastEntry ? file : nil }
+            return outline.isEntry && !outline.inclusions.isEmpty ? file : nil
         }
         let sorted =
             entries.filter { $0.name.hasSuffix("/home.yaml") } + entries.filter { !$0.name.hasSuffix("/home.yaml") }
@@ -199,7 +208,8 @@ struct SetCheck: Sendable {
     }
 
     private mutating func loadAlone() {
-        guard let text = open[path], PathText.name(of: path) != "secrets.yaml" else { return finish() }
+        guard PathText.name(of: path) != "secrets.yaml" else { return finish() }
+        guard let text = open[path] else { return stage = .entry(path) }
         load(SourceFile(name: path, text: text))
     }
 
@@ -228,7 +238,7 @@ struct SetCheck: Sendable {
 
     private mutating func complete(_ loaded: LoadResult<RuleSet>) {
         attempt.take(loaded)
-        if attempt.contains(path) || path == configuration?.file.name {
+        if attempt.contains(path) || path == configuration?.file.name || mayBelong {
             attempt.configurationPath = isNamed ? configuration?.file.name : nil
             result = attempt
             return finish()
@@ -236,6 +246,19 @@ struct SetCheck: Sendable {
         if isNamed { return lookForSiblings() }
         stage = .siblings(siblingsLeft)
         tryNextCandidate()
+    }
+
+    /// True if the file is taken for a part of the set although no file is known to include it: the entry file is not valid
+    /// YAML, and the file belonged to its set before, or `tryck.yaml` names the entry file and the file lies below it.
+    /// As a set of its own, the file would have mistakes that it has not, and a rename would miss the other files.
+    private var mayBelong: Bool {
+        let entry = attempt.entry.name
+        guard FileOutline(attempt.entry) == nil else { return false }
+        if entry == lastEntry { return true }
+        guard isNamed, path.hasPrefix(PathText.join(PathText.directory(of: entry), "")), let text = open[path] else {
+            return false
+        }
+        return FileOutline(SourceFile(name: path, text: text))?.isEntry != true
     }
 
     /// Ends the check, with the diagnostics of the configuration if the configuration was the file to check.

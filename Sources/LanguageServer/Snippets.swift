@@ -40,27 +40,9 @@ enum Snippets {
         case .trigger:
             [Snippet(label: "trigger", detail: "a click", body: "button: ${1:\(button)}\n  event: ${2:click}")]
         case .step:
-            [
-                Snippet(
-                    label: "publish …", detail: "publish an MQTT message",
-                    body: "publish: {topic: ${1:topic}, payload: ${2:ON}}"),
-                Snippet(
-                    label: "run …", detail: "run a program", body: "run: [${1:program}, ${2:argument}]"),
-                Snippet(
-                    label: "http …", detail: "call a web hook", body: "http: {url: ${1:https://}, method: ${2:POST}}"),
-                Snippet(label: "set …", detail: "assign a variable", body: "set: {${1:variable}: ${2:value}}"),
-                Snippet(
-                    label: "if … then …", detail: "steps on a condition",
-                    body: "if: ${1:condition}\n  then:\n    - ${0:log: yes}"),
-                Snippet(
-                    label: "repeat …", detail: "steps while the button is held",
-                    body: "repeat:\n    while: held\n    every: ${1:200ms}\n    actions:\n      - ${0:log: still held}"),
-                Snippet(
-                    label: "wait_for …", detail: "wait for another press",
-                    body:
-                        "wait_for: {button: ${1:\(button)}, event: ${2:click}}\n  timeout: ${3:5s}\n  then:\n    - ${0:log: yes}"
-                ),
-            ]
+            StepSnippet.all(button: button).map { step in
+                Snippet(label: "\(step.name) …", detail: step.summary, body: step.body)
+            }
         }
     }
 }

@@ -12,9 +12,9 @@ struct LanguageServerCommand: ParsableCommand {
         discussion: """
             Editors start this command and talk to it over standard input and output, in the Language Server Protocol. \
             It shows the mistakes that tryck check finds while you type, completes keys, values and names, explains them, \
-            and renames buttons, variables and scripts in all files of a rule set. How to set up VS Code, Neovim, Emacs \
-            and Helix is in rules/README.md. Needs no daemon. The exit status is 0 if the editor ended it properly, and 1 \
-            otherwise.
+            and renames buttons, variables and scripts in all files of a rule set. How to set up VS Code, Neovim, Emacs, \
+            Helix and Kate is in rules/README.md. Needs no daemon. The exit status is 0 if the editor ended it properly, and \
+            1 otherwise.
 
               tryck language-server
             """)

@@ -72,13 +72,18 @@ package struct LoadResult<Value: Sendable>: Sendable {
     package var value: Value?
     /// The part that could be read, even if there are errors.
     package let readable: Value
+    /// False if a file of a rule set could not be read or is not valid YAML. What it declares is missing in `readable`.
+    package let isComplete: Bool
     /// In source order.
     package var diagnostics: [Diagnostic]
     /// For each file, the programs it names without a slash, with the warning for the case that a program is not found.
     private var warnings: [[String: Diagnostic]]
 
-    init(_ value: Value, _ diagnostics: [Diagnostic], programs: [[String: Diagnostic]] = []) {
+    init(
+        _ value: Value, _ diagnostics: [Diagnostic], programs: [[String: Diagnostic]] = [], isComplete: Bool = true
+    ) {
         readable = value
+        self.isComplete = isComplete
         self.value = diagnostics.contains { $0.severity == .error } ? nil : value
         self.diagnostics = diagnostics.inSourceOrder()
         warnings = programs

@@ -70,7 +70,8 @@ struct RuleSetReader {
         for document in reader.documents { reader.ruleSet.confidential.formUnion(document.checker.confidential) }
         return LoadResult(
             reader.ruleSet, reader.documents.flatMap(\.checker.diagnostics),
-            programs: reader.documents.map(\.checker.programs))
+            programs: reader.documents.map(\.checker.programs),
+            isComplete: reader.documents.allSatisfy(\.isComplete))
     }
 
     private init(documents: [Document]) {

@@ -59,10 +59,46 @@ struct CodeActionTests {
             ("    conditions: {time: {after: 7:00}}", "    conditions: {time: {after: 07:00}}"),
             ("    description: {{ x }}", "    description: \"{{ x }}\""),
             ("    alias: # the lamp", "    alias: \"# the lamp\""),
+            ("    description: {{ x }} # c", "    description: \"{{ x }}\" # c"),
+            ("    description: {{ x }}, {{ y }} # c", "    description: \"{{ x }}, {{ y }}\" # c"),
+            ("    alias: &b # c", "    alias: \"&b\" # c"),
+            ("    alias: a: b", "    alias: \"a: b\""),
+            ("    alias: a: b # c", "    alias: \"a: b\" # c"),
+            ("    alias: say \"a: b\"", "    alias: 'say \"a: b\"'"),
         ])
     func replacements(line: String, expected: String) throws {
         let fix = try #require(Self.fix(Self.rule(line), line: 8))
         #expect(fix.text == expected, "\(fix.title)")
+    }
+
+    @Test(
+        "the change of a value in brackets or in an expression ends where the value does",
+        arguments: [
+            (
+                "actions: {publish: {topic: a, payload: {{ variables.guest }}, retain: true}}",
+                "actions: {publish: {topic: a, payload: \"{{ variables.guest }}\", retain: true}}"
+            ),
+            (
+                "actions: {publish: {topic: a, payload: {{ variables.guest }}}}",
+                "actions: {publish: {topic: a, payload: \"{{ variables.guest }}\"}}"
+            ),
+            ("actions: [{log: {{ variables.guest }}}] # c", "actions: [{log: \"{{ variables.guest }}\"}] # c"),
+            ("actions: {log: \"{{ 'a' + 'b' }}\"}", "actions: {log: \"{{ 'a' ~ 'b' }}\"}"),
+            ("actions: {log: \"{{ 1 + 2 + 'b' }}\"}", "actions: {log: \"{{ 1 + 2 ~ 'b' }}\"}"),
+            ("actions: {log: \"{{ '+' + 'b' }}\"}", "actions: {log: \"{{ '+' ~ 'b' }}\"}"),
+        ])
+    func ends(line: String, expected: String) throws {
+        let text = Self.rule("").replacing("actions: {log: clicked}", with: line)
+        let fix = try #require(Self.fix(text, line: 7))
+        #expect(fix.text == "    " + expected, "\(fix.title)")
+    }
+
+    @Test("the version is added before the first key, below comments")
+    func version() throws {
+        let text = "# the house\nbuttons: {kitchen: BF12-C34567}\n"
+        let fix = try #require(Self.fix(text, line: 1))
+        #expect(fix.title == "Add version: 1")
+        #expect(fix.text == "version: 1\nbuttons: {kitchen: BF12-C34567}")
     }
 
     @Test(

@@ -1,6 +1,7 @@
 import JSON
 import LanguageServer
 import RuleLoader
+import Rules
 import Testing
 
 /// Each test writes a text with a `|` where the cursor is.
@@ -178,6 +179,28 @@ struct CompletionTests {
         #expect(withDash["textEdit"]?["newText"]?.stringValue?.hasPrefix("- id:") ?? false)
         #expect(Self.labels("  - id: b\n    actions:\n      - pub|", snippets: true) == ["publish", "publish …"])
         #expect(Self.labels("tests:\n  - |", snippets: true).contains("test"))
+    }
+
+    @Test("each kind of step has a snippet, and with its placeholders it is a step", arguments: StepKind.allCases)
+    func stepSnippet(kind: StepKind) throws {
+        let items = Self.items("  - id: b\n    actions:\n      - |", snippets: true)
+        let item = try #require(items.first { $0["label"]?.stringValue == "\(kind.rawValue) …" })
+        let body = try #require(item["textEdit"]?["newText"]?.stringValue)
+        #expect(item["insertTextFormat"] == 2)
+        #expect(body.hasPrefix("\(kind.rawValue):"))
+        #expect(item["detail"]?.stringValue?.isEmpty == false)
+        let text = body.replacing(#/\$\{[0-9]:(?<text>[^}]*)\}/#) { $0.output.text }
+            .replacing("condition", with: "true").replacing("variable:", with: "scene:")
+            .replacing("value", with: "night").replacing("script: script", with: "script: quiet")
+            .replacing(": rule", with: ": first")
+        var editor = Editor.ready()
+        editor.programs.insert("program")
+        let event = kind == .repeat ? "hold" : "click"
+        let rule = "  - id: b\n    triggers: {button: kitchen, event: \(event)}\n    actions:\n      - "
+        let step = text.split(separator: "\n").joined(separator: "\n      ")
+        let declarations = Self.start.replacing("rules:", with: "  quiet: {actions: {log: a}}\nrules:")
+        editor.open("/home.yaml", declarations + rule + step + "\n")
+        #expect(!editor.problems("/home.yaml").contains { $0.hasPrefix("E") }, "\(step)")
     }
 
     @Test("topics of the set, and secrets without their values")

@@ -25,6 +25,43 @@ struct GoldenTests {
         return (names ?? []).filter { !$0.hasSuffix(".txt") }.sorted()
     }()
 
+    /// The codes and ranges of the last diagnostics of a file, as the editor has them: `E301 4:10-4:16`, from 0.
+    private static func ranges(_ editor: Editor, _ path: String) -> [String] {
+        (editor.diagnostics[Editor.uri(path)]?["diagnostics"]?.arrayValue ?? []).map { diagnostic in
+            func text(_ position: JSONValue?) -> String {
+                "\(position?["line"]?.integerValue ?? -1):\(position?["character"]?.integerValue ?? -1)"
+            }
+            let range = diagnostic["range"]
+            return "\(diagnostic["code"]?.stringValue ?? "") \(text(range?["start"]))-\(text(range?["end"]))"
+        }
+    }
+
+    /// The same of a diagnostic. Its column in characters is counted in UTF-16 units of its line.
+    private static func range(_ diagnostic: Diagnostic, in text: String) -> String {
+        let lines = text.replacing("\r\n", with: "\n").replacing("\r", with: "\n")
+            .split(separator: "\n", omittingEmptySubsequences: false)
+        func place(_ position: SourcePosition) -> String {
+            guard position.line <= lines.count else {
+                return "\(lines.count - 1):\(lines.last?.utf16.count ?? 0)"
+            }
+            let line = lines[position.line - 1]
+            let mark = position.line == 1 && line.unicodeScalars.first == "\u{FEFF}" ? 1 : 0
+            let before = line.unicodeScalars.prefix(position.column - 1 + mark)
+            return "\(position.line - 1):\(String(String.UnicodeScalarView(before)).utf16.count)"
+        }
+        return "\(diagnostic.code) \(place(diagnostic.start))-\(place(max(diagnostic.start, diagnostic.end)))"
+    }
+
+    @Test("columns after characters of two UTF-16 units and of several octets")
+    func wideText() {
+        var editor = Editor.ready()
+        editor.open(
+            "/home.yaml",
+            "version: 1\nbuttons: {hall: {nickname: \"😀é\", serial: nothing}}\nrules:\n"
+                + "  - {alias: \"𝄞 ü\", id: a, triggers: {button: kitchn, event: click}, actions: {log: a}}\n")
+        #expect(Self.ranges(editor, "/home.yaml") == ["E210 1:34-1:40", "E301 3:46-3:52"])
+    }
+
     @Test("there are files")
     func count() {
         #expect(Self.files.count > 50)
@@ -73,7 +110,7 @@ struct GoldenTests {
             expected = loaded.diagnostics
         }
         expected = expected.filter { $0.file == path }
-        #expect(editor.problems(path) == expected.map { "\($0.code):\($0.start.line)" })
+        #expect(Self.ranges(editor, path) == expected.map { Self.range($0, in: string) })
         let code = String(name.split(separator: "/").last?.prefix(4) ?? "")
         let all = editor.diagnostics.values.description
         #expect(all.contains(code))
@@ -99,7 +136,8 @@ struct GoldenTests {
         let expected = FileLoader.rules(entry, in: LoadInputs(secrets: beside, files: files)).diagnostics
         for path in files.keys {
             let own = expected.filter { $0.file == path }
-            #expect(editor.problems(path) == own.map { "\($0.code):\($0.start.line)" }, "\(path)")
+            let text = String(decoding: files[path]?.text ?? [], as: UTF8.self)
+            #expect(Self.ranges(editor, path) == own.map { Self.range($0, in: text) }, "\(path)")
         }
     }
 }

@@ -232,9 +232,44 @@ struct NameTests {
         #expect(hints.first?["position"] == ["line": 5, "character": 41])
         #expect(
             hints.first?["tooltip"]?["value"] == "A click of `kitchen` waits 500ms, because of the rule `two`.")
+        for character in [7, 32, 40] {
+            let text = editor.ask("hover", "/home.yaml", 5, character)["result"]?["contents"]?["value"]?.stringValue
+            #expect(
+                text?.hasSuffix(
+                    "\n\nA click of `kitchen` waits 500ms, because of the rule `two`.\n\nA click of `hall` does not wait."
+                )
+                    ?? false, "\(character): \(text ?? "")")
+        }
+        let other = editor.ask("hover", "/home.yaml", 8, 33)["result"]?["contents"]?["value"]?.stringValue
+        #expect(other?.contains("wait") == false)
         let hover = editor.ask("hover", "/home.yaml", 1, 12)["result"]?["contents"]?["value"]
         #expect(
             hover == "**kitchen**: a button of model flic2\n\nA click waits 500ms, because of the rule `two`.")
+    }
+
+    @Test("at the triggers of a rule, presses that steps of scripts wait for are not counted")
+    func waitsOfSteps() {
+        var editor = Editor.ready()
+        editor.open(
+            "/home.yaml",
+            """
+            version: 1
+            buttons: {kitchen: BF12-C34567, hall: BF12-C34568}
+            rules:
+              - id: lamp
+                actions: [{script: later}]
+                triggers: {button: kitchen, event: click}
+            scripts:
+              later:
+                actions:
+                  - wait_for: {button: hall, event: click}
+                    timeout: 5s
+                    then: {log: a}
+
+            """)
+        let text = editor.ask("hover", "/home.yaml", 5, 6)["result"]?["contents"]?["value"]?.stringValue ?? ""
+        #expect(text.hasSuffix("\n\nA click of `kitchen` does not wait."), "\(text)")
+        #expect(!text.contains("hall"))
     }
 
     @Test("the words of expressions have types")

@@ -199,6 +199,28 @@ struct RuleDeskTests {
     }
 
     @Test(
+        "in a line that is half written, names of the saved files are offered",
+        arguments: [
+            ("  - id: b\n    triggers: {button: ", ["any", "hall", "kitchen"]),
+            ("  - id: b\n    triggers:\n      button: [kitchen, ", ["any", "hall", "kitchen"]),
+            ("  - id: b\n    actions:\n      - cancel: [", ["toggle"]),
+        ])
+    func halfWritten(line: String, expected: [String]) throws {
+        let parts = Self.home.split(separator: "tests:\n")
+        let before = (parts.first ?? "") + line
+        let text = before + "\ntests:\n" + (parts.last ?? "")
+        let lines = before.split(separator: "\n")
+        let more: [JSONValue.Member] = [
+            .init("file", "home.yaml"), .init("line", .integer(Int64(lines.count - 1))),
+            .init("character", .integer(Int64(lines.last?.utf16.count ?? 0))),
+        ]
+        let answer = try desk.complete(draft(String(text), more))
+        let labels = answer["items"]?.arrayValue?.compactMap { $0["label"]?.stringValue } ?? []
+        #expect(labels.sorted() == expected)
+        #expect(!answer.description.contains("hunter") && !answer.description.contains("topsecret"))
+    }
+
+    @Test(
         "a body of another form is refused with a sentence",
         arguments: [
             "{\"files\":[]}", "{\"files\":{\"home.yaml\":1}}", "{\"files\":{\"home.yaml\":null}}", "{\"files\":\"\"}",

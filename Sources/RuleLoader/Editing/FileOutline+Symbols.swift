@@ -4,6 +4,8 @@ package import Diagnostics
 package struct FileSymbol: Sendable {
     package enum Kind: Sendable {
         case section, button, group, state, variable, script, rule, test
+        /// A key of a section of `tryck.yaml`.
+        case setting
     }
 
     package var kind: Kind
@@ -63,7 +65,7 @@ extension FileOutline {
         }
     }
 
-    private func symbol(_ kind: FileSymbol.Kind, _ name: String, _ entry: YAMLNode.Entry) -> FileSymbol {
+    func symbol(_ kind: FileSymbol.Kind, _ name: String, _ entry: YAMLNode.Entry) -> FileSymbol {
         FileSymbol(
             kind: kind, name: name, detail: nil, start: entry.key.start, end: max(entry.key.end, entry.value.end),
             nameStart: entry.key.start, nameEnd: entry.key.end, children: [])

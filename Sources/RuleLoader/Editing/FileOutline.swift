@@ -19,8 +19,12 @@ package struct FileOutline: Sendable {
     package struct ClickTrigger: Sendable {
         /// The names of its buttons and groups.
         package var buttons: [String]
+        /// The start of the key `event`.
+        package var start: SourcePosition
         /// The end of the event.
         package var end: SourcePosition
+        /// The start of the key `triggers` of its rule; `nil` for a trigger of a step.
+        package var triggers: SourcePosition?
     }
 
     /// - Returns: `nil` if the file is not valid YAML.
@@ -88,6 +92,8 @@ private struct NameWalk {
     private var owner: String?
     /// The script that is being visited.
     private var script: String?
+    /// The start of the key `triggers` that is being visited.
+    private var triggers: SourcePosition?
 
     init(source: SourceText) { self.source = source }
 
@@ -119,6 +125,8 @@ private struct NameWalk {
             switch shape {
             case .mapping(let mapping):
                 let inner = NameKind(declaredBy: key, of: mapping)
+                if mapping == .rule { triggers = key == "triggers" ? entry.key.start : nil }
+                defer { if mapping == .rule { triggers = nil } }
                 visit(key: key, of: mapping, entry.value)
                 if mapping == .step, key == "with" {
                     visitArguments(entry.value, value, of: called)
@@ -196,13 +204,15 @@ private struct NameWalk {
     }
 
     private mutating func addClicks(of entries: [YAMLNode.Entry]) {
-        func texts(_ key: String) -> (texts: [String], end: SourcePosition)? {
-            guard let node = entries.first(where: { $0.key.text == key })?.value, node.alias == nil else { return nil }
-            let nodes = if case .sequence(let nodes) = node.content { nodes } else { [node] }
-            return (nodes.compactMap(\.scalar), node.end)
+        func texts(_ key: String) -> (texts: [String], start: SourcePosition, end: SourcePosition)? {
+            guard let entry = entries.first(where: { $0.key.text == key }), entry.value.alias == nil else { return nil }
+            let nodes = if case .sequence(let nodes) = entry.value.content { nodes } else { [entry.value] }
+            return (nodes.compactMap(\.scalar), entry.key.start, entry.value.end)
         }
         guard let events = texts("event"), events.texts.contains("click"), let buttons = texts("button") else { return }
-        clickTriggers.append(FileOutline.ClickTrigger(buttons: buttons.texts, end: events.end))
+        clickTriggers.append(
+            FileOutline.ClickTrigger(
+                buttons: buttons.texts, start: events.start, end: events.end, triggers: triggers))
     }
 
     // MARK: Adding

@@ -28,6 +28,23 @@ extension StepKind {
     }
 }
 
+/// A kind of step as a template, for completion.
+package struct StepSnippet: Sendable {
+    package var name: String
+    package var summary: String
+    /// In the snippet syntax of editors. The lines after the first are indented relative to the first.
+    package var body: String
+
+    /// - Parameter button: the button that the templates name.
+    package static func all(button: String) -> [StepSnippet] {
+        StepKind.allCases.map { kind in
+            StepSnippet(
+                name: kind.rawValue, summary: kind.language.summary,
+                body: kind.language.snippet.replacing("${1:button}", with: "${1:\(button)}"))
+        }
+    }
+}
+
 // MARK: - Derived tables
 
 extension StepKind {

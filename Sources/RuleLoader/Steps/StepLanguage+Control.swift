@@ -13,12 +13,14 @@ extension StepLanguage {
         KeyDetail(.steps, ["log": "yes"]))
 
     static let delay = StepLanguage(
-        summary: "wait for this time", type: .template, detail: KeyDetail(.delay, "5m", "{{ 2 * variables.pause }}")
+        summary: "wait for this time", type: .template, detail: KeyDetail(.delay, "5m", "{{ 2 * variables.pause }}"),
+        snippet: "delay: ${0:5s}"
     ) { reader, node, _, context in reader.readDelay(node, in: context.scope) }
 
     static let wait = StepLanguage(
         summary: "wait until an expression is true; with `else` beside it",
         detail: KeyDetail(.mapping(.fields(of: .wait)), ["until": "states.door == 'open'", "timeout": "30s"]),
+        snippet: "wait:\n    until: ${1:condition}\n    timeout: ${0:30s}",
         companions: [otherwise], limitHint: "write it inside wait, beside until:",
         fields: .init(
             name: "wait", table: .wait,
@@ -30,6 +32,7 @@ extension StepLanguage {
             "wait for a press, a time or a change of a state; with `timeout`, `then`, `else` and `claim` beside it",
         detail: KeyDetail(
             .oneOrMany(.mapping(.trigger)), ["button": "garage", "event": "click"], ["state": "door", "to": "open"]),
+        snippet: "wait_for: {button: ${1:button}, event: ${2:click}}\n  timeout: ${3:5s}\n  then:\n    - ${0:log: yes}",
         companions: [
             then, otherwise,
             Companion(
@@ -41,12 +44,14 @@ extension StepLanguage {
     static let set = StepLanguage(
         summary: "assign values to variables",
         detail: KeyDetail(
-            .keyed(.variable, .scalar, atLeast: 1), ["guest": true], ["volume": "{{ variables.volume + 5 }}"])
+            .keyed(.variable, .scalar, atLeast: 1), ["guest": true], ["volume": "{{ variables.volume + 5 }}"]),
+        snippet: "set: {${1:variable}: ${2:value}}"
     ) { reader, node, _, context in reader.readSet(node, in: context.scope) }
 
     static let cycle = StepLanguage(
         summary: "run the next entry of a list in each run",
         detail: KeyDetail(.mapping(.fields(of: .cycle)), ["steps": [["log": "one"], ["log": "two"]]]),
+        snippet: "cycle:\n    steps:\n      - ${1:log: one}\n      - ${0:log: two}",
         fields: .init(
             name: "cycle", table: .cycle,
             details: [
@@ -59,6 +64,7 @@ extension StepLanguage {
         summary: "repeat steps while the button is held, or a fixed number of times",
         detail: KeyDetail(
             .mapping(.fields(of: .repeat)), ["while": "held", "every": "200ms", "actions": ["log": "still held"]]),
+        snippet: "repeat:\n    while: held\n    every: ${1:200ms}\n    actions:\n      - ${0:log: still held}",
         limitHint: "use limit: inside repeat",
         fields: .init(
             name: "repeat", table: .repeat,
@@ -71,6 +77,7 @@ extension StepLanguage {
     static let `if` = StepLanguage(
         summary: "conditions; with `then` and `else` beside it",
         detail: KeyDetail(.conditions, "states.lamp == 'ON'", ["time": ["after": "22:00"]]),
+        snippet: "if: ${1:condition}\n  then:\n    - ${0:log: yes}",
         companions: [then.required, otherwise]
     ) { $0.branches(if: $1, $2, &$3) }
 
@@ -78,6 +85,8 @@ extension StepLanguage {
         summary: "run the first branch whose conditions are true; with `default` beside it",
         detail: KeyDetail(
             .list(.mapping(.fields(of: .choose)), 1...Int.max), [["if": "states.lux < 20", "then": ["log": "dark"]]]),
+        snippet:
+            "choose:\n    - if: ${1:condition}\n      then:\n        - ${2:log: yes}\n  default:\n    - ${0:log: no}",
         companions: [
             Companion("default", "the steps if no branch runs", KeyDetail(.steps, ["log": "neither"]))
         ],
@@ -88,6 +97,7 @@ extension StepLanguage {
 
     static let script = StepLanguage(
         summary: "run a script; with `with` beside it", detail: KeyDetail(.reference(.script), "all_off"),
+        snippet: "script: ${0:script}",
         companions: [
             Companion(
                 "with", "the inputs of the script",
@@ -96,20 +106,23 @@ extension StepLanguage {
     ) { $0.readCall($1, $2, &$3) }
 
     static let enable = StepLanguage(
-        summary: "enable rules", detail: KeyDetail(.oneOrMany(.reference(.rule)), "guest_light")
+        summary: "enable rules", detail: KeyDetail(.oneOrMany(.reference(.rule)), "guest_light"),
+        snippet: "enable: ${0:rule}"
     ) { reader, node, _, _ in reader.readRules(node, key: "enable").map { .enable($0, true) } }
 
     static let disable = StepLanguage(
-        summary: "disable rules", detail: KeyDetail(.oneOrMany(.reference(.rule)), ["guest_light", "doorbell"])
+        summary: "disable rules", detail: KeyDetail(.oneOrMany(.reference(.rule)), ["guest_light", "doorbell"]),
+        snippet: "disable: ${0:rule}"
     ) { reader, node, _, _ in reader.readRules(node, key: "disable").map { .enable($0, false) } }
 
     static let cancel = StepLanguage(
         summary: "end the runs of rules; of its own rule, also this run",
-        detail: KeyDetail(.oneOrMany(.reference(.rule)), "night_light")
+        detail: KeyDetail(.oneOrMany(.reference(.rule)), "night_light"), snippet: "cancel: ${0:rule}"
     ) { reader, node, _, _ in reader.readRules(node, key: "cancel").map { .cancel($0) } }
 
     static let stop = StepLanguage(
-        summary: "end the run as completed", type: .template, detail: KeyDetail("nobody is at home")
+        summary: "end the run as completed", type: .template, detail: KeyDetail("nobody is at home"),
+        snippet: "stop: ${0:reason}"
     ) { reader, node, _, context in
         context.isStopped = true
         return reader.template(node, key: "stop", in: context.scope).map(StepAction.stop)

@@ -7,6 +7,7 @@ extension StepLanguage {
     static let http = StepLanguage(
         summary: "call a web hook",
         detail: KeyDetail(.mapping(.fields(of: .http)), ["url": "https://example.net/press", "method": "POST"]),
+        snippet: "http: {url: ${1:https://example.net/}, method: ${2:POST}}",
         fields: .init(
             name: "http", table: .http,
             details: [

@@ -9,6 +9,7 @@ extension StepLanguage {
         detail: KeyDetail(
             .either([.template, .mapping(.fields(of: .log))]), "good night",
             ["message": "good night", "level": "debug"]),
+        snippet: "log: ${0:text}",
         fields: .init(
             name: "log", table: .log,
             details: [

@@ -7,6 +7,7 @@ extension StepLanguage {
     static let run = StepLanguage(
         summary: "run a program without a shell",
         detail: KeyDetail(.either([.arguments, .mapping(.fields(of: .run))]), ["mpc", "next"]),
+        snippet: "run: [${1:program}, ${2:argument}]",
         fields: .init(
             name: "run", table: .run,
             details: processDetails(with: ["argv": KeyDetail(.arguments, ["mpc", "volume", "{{ variables.volume }}"])])),
@@ -22,6 +23,7 @@ extension StepLanguage {
     static let shell = StepLanguage(
         summary: "run a literal script with `/bin/sh`",
         detail: KeyDetail(.either([.text, .mapping(.fields(of: .shell))]), "date >> presses"),
+        snippet: "shell: ${0:date >> presses}",
         fields: .init(
             name: "shell", table: .shell,
             details: processDetails(with: [

@@ -8,6 +8,7 @@ extension StepLanguage {
         summary: "publish an MQTT message",
         detail: KeyDetail(
             .mapping(.fields(of: .publish)), ["topic": "zigbee2mqtt/lamp/set", "json": ["state": "TOGGLE"]]),
+        snippet: "publish: {topic: ${1:topic}, payload: ${2:ON}}",
         fields: .init(
             name: "publish", table: .publish,
             details: [

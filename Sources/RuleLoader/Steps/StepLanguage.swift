@@ -42,6 +42,9 @@ struct StepLanguage: Sendable {
     var type = ValueType.anything
     /// The shape of the key's value, and examples.
     var detail: KeyDetail
+    /// The step as a template, in the snippet syntax of editors. The lines after the first are indented relative to the
+    /// first, and `${1:button}` stands for a declared button.
+    var snippet: String
     var companions: [Companion] = []
     /// What to write instead of `timeout:` beside a step that does not take it; `nil` if there is nothing like it.
     var limitHint: String?

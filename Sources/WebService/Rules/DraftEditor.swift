@@ -9,14 +9,21 @@ import Setup
 struct DraftEditor {
     private var server: LanguageServer
     private let loader: DraftLoader
-    private let drafts: RuleDrafts
+    private let saved: RuleDrafts
     private let uri: String
     private var answers: [JSONValue] = []
 
-    init(_ name: String, _ text: [UInt8], drafts: RuleDrafts, loader: DraftLoader, variables: [String: String]) {
+    /// - Parameters:
+    ///   - drafts: the texts that the page has in place of files.
+    ///   - saved: the saved texts of these files, without their passwords. Their names are offered while a draft is not valid
+    ///     YAML.
+    init(
+        _ name: String, _ text: [UInt8], drafts: RuleDrafts, saved: RuleDrafts, loader: DraftLoader,
+        variables: [String: String]
+    ) {
         server = LanguageServer(variables: variables, version: Version.string)
         self.loader = loader
-        self.drafts = drafts
+        self.saved = saved
         uri = FileURI.uri(of: "\(loader.folder)/\(name)")
         send("initialize", ["capabilities": [:]], id: 0)
         send("initialized", [:])
@@ -106,17 +113,18 @@ struct DraftEditor {
         }
     }
 
-    /// Answers with drafts in place of files, so that the answer knows neither other files nor passwords in clear.
+    /// Answers with texts without passwords, so that the answer has no password in clear. The server itself puts the drafts
+    /// in place of files.
     private func answer(to request: DiskRequest) -> DiskAnswer {
         switch request {
         case .file(let path):
-            return .set(overlaid(RuleSetLoader.Answer(RuleFiles.file(path))))
+            return .set(withoutPasswords(RuleSetLoader.Answer(RuleFiles.file(path))))
         case .ofSet(.timeZone(let name), _): return .set(.timeZone(ZoneFiles().zone(name)))
         case .ofSet(.files(let pattern, let origin), let entry):
             let files = RuleFiles.files(matching: pattern.text, relativeTo: origin, entry: entry) {
                 PathPattern.matches(name: $0, pattern: $1)
             }
-            return .set(overlaid(RuleSetLoader.Answer(files)))
+            return .set(withoutPasswords(RuleSetLoader.Answer(files)))
         case .systemTimeZone: return .systemTimeZone(nil)
         // The page shows the last runs of rules itself.
         case .lastRuns: return .lastRuns(.notRunning)
@@ -127,12 +135,12 @@ struct DraftEditor {
         }
     }
 
-    private func overlaid(_ answer: RuleSetLoader.Answer) -> RuleSetLoader.Answer {
+    private func withoutPasswords(_ answer: RuleSetLoader.Answer) -> RuleSetLoader.Answer {
         guard case .files(let files) = answer else { return answer }
         return .files(
             files.map { file in
                 guard file.name.hasPrefix(loader.folder + "/"),
-                    let text = drafts[String(file.name.dropFirst(loader.folder.utf8.count + 1))]
+                    let text = saved[String(file.name.dropFirst(loader.folder.utf8.count + 1))]
                 else { return file }
                 var file = file
                 file.text = text

@@ -278,6 +278,18 @@ package final class RuleDesk: Sendable {
         guard names.contains(name) else { throw .unknownFile(name) }
         let text: [UInt8]
         if let draft = drafts[name] { text = draft } else { text = try contents(of: name).octets }
-        return DraftEditor(name, text, drafts: drafts, loader: loader, variables: environment)
+        return DraftEditor(
+            name, text, drafts: drafts, saved: saved(drafts.keys), loader: loader, variables: environment)
+    }
+
+    /// The texts of files as they are saved, without their passwords.
+    private func saved(_ names: some Sequence<String>) -> RuleDrafts {
+        var texts: RuleDrafts = [:]
+        for name in names {
+            guard let contents = try? store.read(name) else { continue }
+            let mask = PasswordMask(contents.octets, key: key)
+            texts[name] = mask.neutral(mask.masked)
+        }
+        return texts
     }
 }
