@@ -151,7 +151,7 @@ let package = Package(
             "Hub", "Platform", "Edges", "Setup", "CommandSupport", "CommandText",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
-            "DemoCommands", "ButtonModel", "JSON", "Diagnostics", "Gestures", "Rules", "MQTTTopics", "Hub", "Simulator",
+            "DemoCommands", "ButtonModel", "JSON", "Gestures", "Rules", "MQTTTopics", "Hub", "Simulator",
             "Reactor", "Platform", "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText", "RuleCommands",
             "CLinux",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),

@@ -35,8 +35,10 @@ struct CommandEnding: Hashable, Sendable {
             return
         }
         let code = command.exitCode(for: error)
-        self.init(status: code.rawValue)
-        if !code.isSuccess, let unknown = UnknownCommand.find(in: arguments, of: command) {
+        let unknown =
+            code.isSuccess && arguments.first != "help" ? nil : UnknownCommand.find(in: arguments, of: command)
+        self.init(status: unknown == nil ? code.rawValue : ExitStatus.usage.rawValue)
+        if let unknown {
             isError = !isJSON
             text = isJSON ? Self.json(unknown.sentences, [], code: status) : "Error: \(unknown.sentences)\n"
         } else if isJSON, !code.isSuccess {

@@ -22,6 +22,7 @@ struct UnknownCommand: Hashable, Sendable {
     ///   - arguments: those of the process, without its name.
     ///   - root: the command that was started.
     static func find(in arguments: [String], of root: any ParsableCommand.Type) -> UnknownCommand? {
+        if arguments.first == "help" { return find(behindHelp: arguments.dropFirst(), of: root) }
         var words = arguments.prefix { !$0.hasPrefix("-") }
         var subcommands = root.configuration.subcommands
         var parent = root.configuration.commandName ?? "tryck"
@@ -35,6 +36,24 @@ struct UnknownCommand: Hashable, Sendable {
             subcommands = next.configuration.subcommands
             parent += " \(word)"
             if !subcommands.isEmpty, let argument = words.popFirst() { written += " \(argument)" }
+        }
+        return nil
+    }
+
+    /// Looks for such a word behind `help`, where the names of commands follow each other without arguments. The argument parser
+    /// would show the help of the command before the word, as if nothing were wrong.
+    private static func find(
+        behindHelp arguments: ArraySlice<String>, of root: any ParsableCommand.Type
+    ) -> UnknownCommand? {
+        var subcommands = root.configuration.subcommands
+        var parent = root.configuration.commandName ?? "tryck"
+        for word in arguments.prefix(while: { !$0.hasPrefix("-") }) where word != "help" {
+            guard let next = subcommands.first(where: { $0.configuration.commandName == word }) else {
+                let names = subcommands.compactMap { $0.configuration.commandName }
+                return UnknownCommand(written: "\(parent) \(word)", word: word, names: names, parent: parent)
+            }
+            subcommands = next.configuration.subcommands
+            parent += " \(word)"
         }
         return nil
     }

@@ -40,8 +40,15 @@ enum RuleTable {
         let ago = time.map { ", \(Quantity.span(seconds: (now.milliseconds - $0.milliseconds) / 1000)) ago" } ?? ""
         return [
             rule.text("id"), rule["enabled"]?.boolValue == false ? "disabled" : "enabled",
-            lastRun["result"]?.stringValue.map { $0 + ago } ?? "never", String(count("started")),
-            String(stopped ?? 0) + (rule["last_stopped"]?["gate"]?.stringValue.map { ", last \($0)" } ?? ""),
+            lastRun["result"]?.stringValue.map { $0 + ago } ?? (count("started") > 0 ? "running" : "never"),
+            String(count("started")), String(stopped ?? 0) + lastStopped(rule["last_stopped"] ?? .null),
         ]
+    }
+
+    /// The gate that stopped the latest match, and its reason with the values that it saw.
+    private static func lastStopped(_ match: JSONValue) -> String {
+        guard let gate = match["gate"]?.stringValue else { return "" }
+        let reason = match.text("reason")
+        return ", last \(gate)" + (reason.isEmpty ? "" : ": \(reason)")
     }
 }

@@ -44,7 +44,11 @@ struct RunGuide: Guide {
         case (.running, .connected), (.waiting, .connected), (.tracing, .connected): return []
         case (_, .interrupted):
             state = .done
-            return [.fail(Failure(.negativeResult, "The run goes on. To end it: tryck rule \(rule) disable"))]
+            return [
+                .fail(
+                    Failure(
+                        .negativeResult, "The run goes on, and ends by itself. To see it: tryck rule \(rule) trace"))
+            ]
         case (_, .received(let line)): return line["kind"] == nil ? answered(line) : happened(line)
         }
     }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import ButtonModel
 import CommandSupport
-import Diagnostics
 import Glibc
 import Platform
 import RuleCommands
@@ -132,12 +131,7 @@ struct DemoCommand: ParsableCommand {
         let checker = FileChecker(
             environment: SystemEnvironment.environmentVariables, workingDirectory: SystemEnvironment.workingDirectory)
         let checked = try checker.check(.file(files.rules))
-        guard checked.contains(where: { $0.diagnostics.contains { $0.severity == .error } }) else {
-            if files.simulatesDeclaredButtons { try files.simulate(FileChecker.rules(in: checked).buttons) }
-            return
-        }
-        let output = Output.standardError
-        output.write(text: CheckedFile.report(checked, style: output.style))
-        throw .silent(.configuration)
+        let rules = try FileChecker.rules(in: checked)
+        if files.simulatesDeclaredButtons { try files.simulate(rules.buttons) }
     }
 }

@@ -56,11 +56,7 @@ struct DemoFiles: Sendable {
                 identity = ("address", address.description)
             case .serial(let serial): identity = ("serial", serial)
             case .nickname(let nickname): identity = ("nickname", nickname)
-            case .uuid:
-                throw Failure(
-                    .configuration,
-                    "The button \(button.name) is declared by its uuid, which is not simulated. Declare it by its "
-                        + "serial, or name simulated buttons with --simulator.")
+            case .uuid(let uuid): identity = ("uuid", uuid)
             }
             text +=
                 "  \(JSONValue.string(button.name)): {model: \(button.model.rawValue), \(identity.key): "

@@ -54,7 +54,7 @@ struct ImportCommand: ParsableCommand {
         do throws(FileText.Failure) {
             text = try FileText(reading: file)
         } catch {
-            throw Failure(.usage, "\(error). Name a file of tryck export.")
+            throw Failure(.configuration, "\(error). Name a file of tryck export.")
         }
         let export = try named { () throws(ExportFailure) in try ExportFile(decoding: text.octets) }
         guard !export.isClear || passphrase.passphraseFile == nil else {

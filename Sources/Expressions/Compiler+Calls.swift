@@ -3,7 +3,10 @@ extension Compiler {
         _ name: String, _ nameRange: Range<Int>, _ arguments: [Syntax], _ syntax: Syntax
     ) -> Checked? {
         guard let function = Function(rawValue: name) else {
-            let hint = ForeignNames.hint(forFunction: name)
+            let texts = arguments.prefix(2).compactMap { argument -> String? in
+                if case .literal(.string(let text), _) = argument { text } else { nil }
+            }
+            let hint = ForeignNames.hint(forFunction: name, texts, in: scope)
             let nearest = Suggestions.nearest(to: name, among: Function.allCases.map(\.rawValue))
             report(
                 "E403", at: nameRange, "unknown function \"\(name)\"", hint: hint,

@@ -37,7 +37,7 @@ extension Compiler {
             return nil
         }
         guard let first = path.first else {
-            report("E402", at: rootRange, "\"\(rootName)\" is not a value", hint: "write \(root.example)")
+            report("E402", at: rootRange, "\"\(rootName)\" is not a value", hint: "write \(scope.example(of: root))")
             return nil
         }
         guard let (slot, type, length) = resolve(root, first, path.dropFirst().first, rootRange) else { return nil }

@@ -1,9 +1,15 @@
 /// Names and operators of other template languages, and hints what to write instead.
 enum ForeignNames {
     /// The hint for an unknown function.
-    static func hint(forFunction name: String) -> String? {
+    ///
+    /// - Parameter arguments: the texts among its first arguments, in which other languages write the name of a state and a
+    ///   value.
+    static func hint(forFunction name: String, _ arguments: [String], in scope: Scope) -> String? {
         switch name {
-        case "is_state": "write states.lamp == 'ON'"
+        case "is_state":
+            "write "
+                + scope.exampleOfCondition(
+                    naming: arguments.first, comparedWith: arguments.dropFirst().first ?? "ON")
         case "state_attr", "from_json", "fromjson": "write json_get(text, '/pointer')"
         case "int": "write integer"
         case "float": "write number"
@@ -18,7 +24,7 @@ enum ForeignNames {
         case "rand", "randint", "random_int", "randrange": "write random(1, 6)"
         case "is_defined", "defined", "has_value": "write known"
         case "time", "today_at", "as_timestamp", "utcnow": "write now.time, now.hour or now.unix"
-        default: Root(rawValue: name).map { "write \($0.example)" }
+        default: Root(rawValue: name).map { "write \(scope.example(of: $0, naming: arguments.first))" }
         }
     }
 

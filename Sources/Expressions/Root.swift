@@ -47,16 +47,16 @@ extension Root {
         }
     }
 
-    /// A complete example, for messages about a root without a path.
+    /// A complete example. `NAME` stands for a name that the file declares.
     var example: String {
         switch self {
         case .trigger: "trigger.button"
-        case .states: "states.lamp"
-        case .variables: "variables.scene"
-        case .buttons: "buttons.kitchen.held"
-        case .rules: "rules.goodnight.enabled"
-        case .results: "results.answer.stdout"
-        case .inputs: "inputs.lamp"
+        case .states: "states.NAME"
+        case .variables: "variables.NAME"
+        case .buttons: "buttons.NAME.held"
+        case .rules: "rules.NAME.enabled"
+        case .results: "results.NAME.stdout"
+        case .inputs: "inputs.NAME"
         case .error: "error.message"
         case .now: "now.hour"
         case .sun: "sun.is_up"

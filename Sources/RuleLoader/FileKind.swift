@@ -4,7 +4,8 @@ package enum FileKind: Hashable, Sendable {
     case rules
 
     /// Tells rules from a configuration. Only rules have a `version`. Without it, a file that is called `tryck.yaml` or
-    /// has a key of the configuration is a configuration.
+    /// has a key of the configuration is a configuration. Automations of other programs and single rules have a key
+    /// `actions`, too, so this key counts only beside no key that the configuration does not have.
     package init(name: String, text: [UInt8]) {
         let keys = text.split(separator: UInt8(ascii: "\n")).compactMap(FileKind.topLevelKey)
         if keys.contains("version") {
@@ -12,12 +13,18 @@ package enum FileKind: Hashable, Sendable {
             return
         }
         let isNamedSo = name.split(separator: "/").last == "tryck.yaml"
-        self = isNamedSo || keys.contains(where: FileKind.configurationKeys.contains) ? .configuration : .rules
+        let isConfiguration =
+            keys.contains { $0 != FileKind.sharedKey && FileKind.configurationKeys.contains($0) }
+            || keys.contains(FileKind.sharedKey) && keys.allSatisfy { MappingTable.configuration.key($0) != nil }
+        self = isNamedSo || isConfiguration ? .configuration : .rules
     }
 
     /// The keys of a configuration that rules do not have.
     private static let configurationKeys = Set(MappingTable.configuration.keys.map(\.name))
         .subtracting(MappingTable.rulesFile.keys.map(\.name))
+
+    /// The key of a configuration that rules and automations have as well.
+    private static let sharedKey = "actions"
 
     private static func topLevelKey(_ line: ArraySlice<UInt8>) -> String? {
         let key = line.prefix { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || $0 == UInt8(ascii: "_") }

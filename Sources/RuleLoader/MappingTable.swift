@@ -11,7 +11,7 @@ struct MappingTable: Sendable {
     /// Planned keys that replace a required key, by name. The required key is then not reported as missing.
     let replacedKeys: [String: String]
     /// Keys from other languages or mappings, each with a hint what to write instead.
-    let foreignHints: [String: String]
+    var foreignHints: [String: String]
     /// Keys with this prefix are ignored.
     let ignoredPrefix: String?
     /// Indices in `keys`, by name.

@@ -31,7 +31,7 @@ extension RuleSetReader {
             if case .scalar(let text, .plain) = node.content { return (.expression(expression), text) }
             return (.expression(expression), expression.source)
         }
-        guard let fields = checker.fields(node, .condition) else { return nil }
+        guard let fields = checker.fields(node, conditionTable(for: node, in: scope)) else { return nil }
         guard let time = fields.node("time") else {
             if !fields.isWritten("time"), case .mapping(let entries) = node.content, entries.isEmpty {
                 checker.missing("time", in: fields, owner: "a condition")
@@ -39,6 +39,20 @@ extension RuleSetReader {
             return nil
         }
         return timeCondition(time, in: scope).map { (.time($0.condition), "time: " + $0.source) }
+    }
+
+    /// The table of conditions. If the mapping is a condition of another program, the hints contain a state of the file:
+    /// the one that the mapping names, or else the first.
+    private func conditionTable(for node: YAMLNode, in scope: Scope) -> MappingTable {
+        let foreign = ["condition", "state", "numeric_state", "entity_id"]
+        guard case .mapping(let entries) = node.content, entries.contains(where: { foreign.contains($0.key.text) })
+        else { return .condition }
+        let named = entries.lazy.compactMap(\.value.scalar).first { scope.states[$0] != nil }
+        let isNumeric = entries.contains { $0.key.text == "numeric_state" || $0.value.scalar == "numeric_state" }
+        let example = scope.exampleOfCondition(naming: named, isNumeric: isNumeric)
+        var table = MappingTable.condition
+        for key in foreign { table.foreignHints[key] = "write an expression such as \(example)" }
+        return table
     }
 
     private mutating func timeCondition(

@@ -58,15 +58,37 @@ extension RuleSetReader {
         let key = entry.key.text
         guard MappingTable.rulesFile.key(key) != nil else { return false }
         switch entry.value.content {
-        case .scalar, .invalid: return false
+        case .invalid: return false
+        case .scalar(let text, _):
+            // Variables and states may be called so, and these are possible values of a variable.
+            guard noun == "button", key == "version" && Int(text) != nil || key == "include" && text.hasSuffix(".yaml")
+            else { return false }
         case .sequence: guard noun != "group" || NameRules.reserved.contains(key) else { return false }
-        case .mapping: guard NameRules.reserved.contains(key) else { return false }
+        case .mapping(let entries):
+            guard NameRules.reserved.contains(key) || isSection(key, entries, among: noun) else { return false }
         }
         checker.error(
             "E209", at: entry.key, "\"\(key)\" is indented, and would be the name of a \(noun)",
             hint: "a key of the file begins in column 1")
         markIncomplete(key)
         return true
+    }
+
+    /// True if the entries are those of a section of the file, and no declaration of something that is called like the
+    /// section.
+    private func isSection(_ section: String, _ entries: [YAMLNode.Entry], among noun: String) -> Bool {
+        let declarations: [String: MappingTable] = [
+            "button": .button, "state": .state, "variable": .variable, "script": .script,
+        ]
+        guard let declaration = declarations[noun], !entries.contains(where: { declaration.key($0.key.text) != nil })
+        else { return false }
+        switch section {
+        case "location": return entries.contains { MappingTable.location.key($0.key.text) != nil }
+        case "defaults": return entries.contains { MappingTable.defaults.key($0.key.text) != nil }
+        case "groups": return entries.contains { if case .sequence = $0.value.content { true } else { false } }
+        case "scripts": return entries.contains { $0.value["actions"] != nil }
+        default: return false
+        }
     }
 
     /// The position of a declaration for messages, with its file when the set has several.

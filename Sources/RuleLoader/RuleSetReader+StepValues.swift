@@ -21,7 +21,9 @@ extension RuleSetReader {
     }
 
     /// Reads the value of `wait`, without the `else` beside it.
-    mutating func readUntil(_ node: YAMLNode, in scope: Scope) -> (until: Expression, timeout: Duration)? {
+    mutating func readUntil(
+        _ node: YAMLNode, hasTimeoutBeside: Bool, in scope: Scope
+    ) -> (until: Expression, timeout: Duration)? {
         if case .scalar(let text, _) = node.content {
             checker.noMapping(
                 "E203", at: node, "\"wait\" must be a mapping, not \"\(checker.shown(text))\"",
@@ -29,7 +31,8 @@ extension RuleSetReader {
                     ? "write delay: \(checker.shown(text))" : "write wait: {until: …, timeout: 10s}")
             return nil
         }
-        guard let fields = checker.fields(node, .wait, owner: "\"wait\"") else { return nil }
+        guard let fields = checker.fields(node, hasTimeoutBeside ? .waitWithoutTimeout : .wait, owner: "\"wait\"")
+        else { return nil }
         let until = fields.node("until").flatMap { expression($0, key: "until", in: scope, expecting: .condition) }
         guard let until, let timeout = fields.duration("timeout") else { return nil }
         return (until, timeout)

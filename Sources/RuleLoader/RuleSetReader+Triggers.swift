@@ -11,7 +11,7 @@ extension RuleSetReader {
     ///
     /// - Parameter isAwaited: true for a `wait_for` step.
     mutating func readTrigger(_ node: YAMLNode, rule: Int?, isAwaited: Bool = false) -> Trigger? {
-        guard let fields = checker.fields(node, .trigger) else { return nil }
+        guard let fields = checker.fields(node, triggerTable(for: node, isAwaited: isAwaited)) else { return nil }
         let kinds = RuleSetReader.triggerKinds.filter { fields.key($0) != nil }
         guard kinds.count < 2 else {
             if let key = fields.last(of: kinds) {
@@ -37,7 +37,12 @@ extension RuleSetReader {
             rejectKeys(["within"], of: "chord", in: fields)
             return readStateTrigger(fields)
         }
-        rejectKeys(["from", "to"], of: "state", in: fields)
+        let isOfState = fields.key("from") != nil || fields.key("to") != nil
+        if isOfState, !RuleSetReader.triggerKinds.contains(where: fields.isWritten) {
+            checker.missing("state", in: fields, owner: "a trigger with \"from\" or \"to\"")
+            return nil
+        }
+        if !fields.misspelt.contains("state") { rejectKeys(["from", "to"], of: "state", in: fields) }
         if fields.key("chord") != nil { return readChord(fields) }
         guard fields.isWritten("button") else {
             if !RuleSetReader.triggerKinds.contains(where: fields.isWritten) {
@@ -59,16 +64,42 @@ extension RuleSetReader {
             id: fields.string("id"), location: location(of: fields.node))
     }
 
-    /// Reports keys that belong to the other kind of trigger (E210).
-    private mutating func rejectKeys(_ keys: [String], of kind: String, in fields: CheckedMapping) {
+    /// The table of triggers. Its hints depend on which trigger of another program the mapping is, and on whether a
+    /// `wait_for` has the trigger, beside which some keys belong.
+    private func triggerTable(for node: YAMLNode, isAwaited: Bool) -> MappingTable {
+        guard case .mapping(let entries) = node.content else { return .trigger }
+        let kind = entries.first { ["platform", "trigger"].contains($0.key.text) }?.value.scalar
+        let beside = isAwaited ? ["timeout", "then", "else", "claim", "save_as"] : []
+        guard kind != nil || entries.contains(where: { beside.contains($0.key.text) }) else { return .trigger }
+        var table = MappingTable.trigger
+        for key in beside { table.foreignHints[key] = "write \(key): beside wait_for:, not in the trigger" }
+        let hint: String
+        switch kind {
+        case "time", "time_pattern", "sun": hint = "write at:"
+        case "state", "numeric_state":
+            hint = "write state:"
+            table.foreignHints["entity_id"] = "use state:, with a name under states:"
+        default: return table
+        }
+        table.foreignHints["platform"] = hint
+        table.foreignHints["trigger"] = hint
+        return table
+    }
+
+    /// Reports keys that belong to other kinds of triggers (E210).
+    ///
+    /// - Parameter kinds: the kinds that have the keys.
+    private mutating func rejectKeys(_ keys: [String], of kinds: String..., in fields: CheckedMapping) {
         for key in keys {
             guard let key = fields.key(key) else { continue }
-            checker.error("E210", at: key, "\"\(key.text)\" is allowed only with \"\(kind)\"")
+            let list = kinds.map { "\"\($0)\"" }.joined(separator: " and ")
+            checker.error("E210", at: key, "\"\(key.text)\" is allowed only with \(list)")
         }
     }
 
     private mutating func rejectKeysOfButtons(in fields: CheckedMapping) {
-        rejectKeys(["event", "clicks", "pattern", "for", "part", "collect"], of: "button", in: fields)
+        rejectKeys(["event", "clicks", "pattern", "part", "collect"], of: "button", in: fields)
+        rejectKeys(["for"], of: "button", "state", in: fields)
         rejectKeys(["within"], of: "chord", in: fields)
         rejectKeys(["from", "to"], of: "state", in: fields)
     }

@@ -19,7 +19,9 @@ extension RuleSetReader {
         {
             checker.error("E210", at: key, "\"claim\" is allowed only with a button or a chord")
         }
-        let timeout = readTimeout(fields)
+        // A timeout in the trigger is reported already.
+        let hasTimeoutInside = nodes.contains { $0["timeout"] != nil }
+        let timeout = hasTimeoutInside && !fields.isWritten("timeout") ? nil : readTimeout(fields)
         let results: [String: Scope.Saved]? = context.scope.results
         let path = context.path
         var then: (steps: [Step], results: [String: Scope.Saved]?) = ([], results)

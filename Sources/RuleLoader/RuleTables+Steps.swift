@@ -52,6 +52,16 @@ extension MappingTable {
             "for": "use until: and timeout:", "condition": "use until:",
         ])
 
+    /// The table of a `wait` whose `timeout` stands beside it, which is reported there.
+    static let waitWithoutTimeout = MappingTable(
+        name: wait.name,
+        keys: wait.keys.map { key in
+            var key = key
+            key.isRequired = key.isRequired && key.name != "timeout"
+            return key
+        },
+        foreignHints: wait.foreignHints)
+
     static let cycle = MappingTable(
         name: "\"cycle\"",
         keys: [
@@ -107,10 +117,11 @@ extension MappingTable {
             "and": "all conditions of a list must be true; inside an expression write a and b",
             "or": "write it as one expression: a or b, with in_time(…) for a time window",
             "not": "write it as an expression: not a",
-            "condition": "write an expression such as states.lamp == 'ON'",
-            "state": "write an expression such as states.lamp == 'ON'",
-            "numeric_state": "write an expression such as states.lux < 20",
-            "entity_id": "write an expression such as states.lamp == 'ON'",
+            // `RuleSetReader.conditionTable` puts a state of the file in place of NAME.
+            "condition": "write an expression such as states.NAME == 'ON'",
+            "state": "write an expression such as states.NAME == 'ON'",
+            "numeric_state": "write an expression such as states.NAME < 20",
+            "entity_id": "write an expression such as states.NAME == 'ON'",
             "template": "write the expression itself, without braces",
             "value_template": "write the expression itself, without braces",
             "sun": "use time: with after: sunset",

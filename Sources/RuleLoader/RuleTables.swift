@@ -202,6 +202,8 @@ extension MappingTable {
         replacedKeys: ["mqtt": "button", "sequence": "button"],
         foreignHints: [
             "time": "use at:", "after": "use at:", "weekdays": "use weekday:", "days": "use weekday:",
+            "every": "use at:, with a list of times", "cron": "use at:, with a list of times",
+            "variable": "use state:, because a change of a variable starts no rule",
             "platform": "write button: and event:", "trigger": "write button: and event:", "buttons": "use button:",
             "events": "use event:", "device": "use button:", "device_id": "use button:", "entity_id": "use button:",
             "type": "use event:", "subtype": "use event:", "duration": "use for:", "count": "use clicks:",

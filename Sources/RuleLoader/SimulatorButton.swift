@@ -7,6 +7,8 @@ package struct SimulatorButton: Hashable, Sendable {
     package var model: FlicModel?
     package var address: BluetoothAddress?
     package var serial: String?
+    /// 32 hexadecimal digits in lower case.
+    package var uuid: String?
     /// At most 23 octets of UTF-8.
     package var nickname: String?
     package var firmware: UInt32?
@@ -25,6 +27,7 @@ extension MappingTable {
             Key("model", .oneOf(FlicModel.pairable.map(\.rawValue)), ""),
             Key("address", .text(.areText), "`80:E4:DA:00:00:01`"),
             Key("serial", .text(.areText), "`BA00-K00001`"),
+            Key("uuid", .text(.areText), "32 hexadecimal digits"),
             Key("nickname", .text(.areText), "at most 23 octets"),
             Key("firmware", .integer(0...Int(UInt32.max)), "the firmware version, a number"),
             Key("battery", .integer(0...10_000), "millivolts"),
@@ -74,6 +77,15 @@ enum SimulatorReader {
             button.firmware = fields.integer("firmware").flatMap(UInt32.init(exactly:))
             button.batteryMillivolts = fields.integer("battery")
             button.isPublic = fields.boolean("public")
+            if let text = fields.string("uuid"), let node = fields.node("uuid") {
+                if text.utf8.count == 32, text.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) {
+                    button.uuid = text.lowercased()
+                } else {
+                    checker.error(
+                        "E203", at: node, "\"\(checker.shown(text))\" is not a uuid",
+                        hint: "it has 32 hexadecimal digits, without hyphens")
+                }
+            }
             if let text = fields.string("address"), let node = fields.node("address") {
                 button.address = BluetoothAddress(text)
                 if button.address == nil {

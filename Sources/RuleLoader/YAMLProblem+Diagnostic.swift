@@ -20,19 +20,23 @@ extension YAMLProblem {
         case "found unexpected end of stream", "found unexpected document indicator":
             return error("the quoted text opened at \(opened) is not closed", in: source, at: contextPosition)
         case "mapping values are not allowed in this context":
-            if let key = indentedKey(in: source) {
-                return error(
-                    "\"\(key.text)\" is indented", in: source, at: key.start,
-                    hint: "a key of the file begins in column 1")
-            }
+            if let key = indentedKey(ofLine: position.line, in: source) { return indented(key, in: source) }
             return error("a \":\" is not expected here", in: source, hint: "quote text that contains \": \"")
         case "mapping keys are not allowed in this context":
             return error("a \"?\" is not expected here", in: source, hint: "quote text that begins with \"? \"")
         case "did not find expected key":
+            if contextPosition?.column == 1, let key = indentedKey(ofLine: position.line, in: source) {
+                return indented(key, in: source)
+            }
             return error(
                 "expected a key of the mapping that began at \(opened)", in: source,
                 hint: "keys of one mapping begin in the same column")
         case "did not find expected '-' indicator":
+            if isSection(listBegunAt: contextPosition, in: source),
+                let key = indentedKey(ofLine: position.line, in: source)
+            {
+                return indented(key, in: source)
+            }
             return error(
                 "expected \"- \" as in the list that began at \(opened)", in: source,
                 hint: "begin each entry with \"- \", in the same column as the others")
@@ -69,6 +73,10 @@ extension YAMLProblem {
             return error(
                 "a block of text begins on the next line", in: source, hint: "quote text that begins with | or >")
         case "did not find expected <document start>":
+            let first = (1...position.line).first { firstWord(ofLine: $0, in: source) != nil }
+            if let first, first < position.line, let key = indentedKey(ofLine: first, in: source) {
+                return indented(key, in: source)
+            }
             return error("expected the end of the file", in: source, hint: "everything belongs to one mapping")
         case "found unknown directive name", "found incompatible YAML document", "found duplicate %YAML directive",
             "could not find expected directive name", "did not find expected digit or '.' character",
@@ -133,13 +141,28 @@ extension YAMLProblem {
         return (String(word), SourcePosition(line: line, column: text.count - rest.count + 1))
     }
 
-    /// The key of the file that the line begins with, if it is indented.
-    private func indentedKey(in source: SourceText) -> (text: String, start: SourcePosition)? {
-        let line = source.text(from: SourcePosition(line: position.line, column: 1))
+    /// The key of the file that a line begins with, if it is indented.
+    private func indentedKey(ofLine number: Int, in source: SourceText) -> (text: String, start: SourcePosition)? {
+        let line = source.text(from: SourcePosition(line: number, column: 1))
         let indentation = line.prefix { $0 == " " }.count
         let text = String(Substring(line.dropFirst(indentation).prefix { $0 != ":" }))
         guard indentation > 0, MappingTable.rulesFile.key(text) != nil else { return nil }
-        return (text, SourcePosition(line: position.line, column: indentation + 1))
+        return (text, SourcePosition(line: number, column: indentation + 1))
+    }
+
+    private func indented(_ key: (text: String, start: SourcePosition), in source: SourceText) -> Diagnostic {
+        error(
+            "\"\(key.text)\" is indented", in: source, at: key.start, hint: "a key of the file begins in column 1")
+    }
+
+    /// True if the list is the value of a key in column 1, as that of `rules:` is. The keys of the file have other meanings in
+    /// lists further inside, such as `variables:` in a test.
+    private func isSection(listBegunAt start: SourcePosition?, in source: SourceText) -> Bool {
+        guard let start, start.line > 1 else { return false }
+        for line in stride(from: start.line - 1, through: max(1, start.line - YAMLProblem.maximumLines), by: -1) {
+            if let above = firstWord(ofLine: line, in: source) { return above.start.column == 1 }
+        }
+        return false
     }
 
     private static let escapes = "write \\\\ for a backslash, or use single quotes"

@@ -75,25 +75,6 @@ extension TestRun {
             differences: differences.prefix(TestRun.maximumReasons).map { redaction($0) },
             reasons: reasons.map { redaction($0) })
     }
-
-    /// For each rule that no event has matched since the latest `expect`, although it has a trigger for a button that
-    /// had an event: what happened and what the rule needs. A rule that another one replaced, because it is a fallback,
-    /// is listed, too.
-    private var unmatched: [String] {
-        rules.rules.filter { !judgedRules.contains($0.id) }.compactMap { rule in
-            for (button, names) in heard {
-                let needs = engine.events(of: button, thatTrigger: rule.id)
-                guard !needs.isEmpty else { continue }
-                let happened = "\(engine.declaredName(of: button) ?? "the button") had \(names.joined(separator: ", "))"
-                guard needs.contains(where: names.contains) else {
-                    return "\(rule.id) › not_matched: \(happened), and it needs \(needs.joined(separator: " or "))"
-                }
-                if rule.isFallback { return "\(rule.id) › not_matched: it is a fallback, and another rule matched" }
-                return "\(rule.id) › not_matched: \(happened), but of another part, time or button of its trigger"
-            }
-            return nil
-        }
-    }
 }
 
 extension Value {

@@ -8,6 +8,8 @@ import Rules
 struct TestRun {
     /// The maximum number of lines in `RuleTestFailure.reasons`. The last lines are used.
     static let maximumReasons = 20
+    /// The maximum number of changes that are told for a rule with `state` triggers.
+    private static let maximumStateReasons = 3
     /// The precision of deadlines: two ticks of a button's clock, which has 32,768 ticks per second.
     private static let grain = Duration.microseconds(62)
 
@@ -33,6 +35,10 @@ struct TestRun {
     private var changedRules: Set<String> = []
     /// The events of buttons since the latest `expect`: each button once, with the names of its events, each once.
     private(set) var heard: [(button: ButtonID, names: [String])] = []
+    /// For each rule, why changes of states since the latest `expect` did not start it.
+    private(set) var stateReasons: [String: [String]] = [:]
+    /// The wall clock at the latest `expect`.
+    private(set) var clockAtExpect = UTCTime(milliseconds: 0)
     /// The rules that an event matched since the latest `expect`.
     private(set) var judgedRules: Set<String> = []
     private var lastExpect: Instant
@@ -141,6 +147,8 @@ struct TestRun {
         changedRules = []
         heard = []
         judgedRules = []
+        stateReasons = [:]
+        clockAtExpect = wallClock
         lastExpect = now
     }
 
@@ -319,7 +327,21 @@ extension TestRun {
         for value in values {
             guard let declared = rules.states.first(where: { $0.name == value.name }) else { continue }
             services.setRetainedValue(value.value, for: declared, on: value.topicName)
+            let old = engine.receivedValue(ofState: value.name)
             feed(.given(.state(value.name, value.value, topicName: value.topicName)))
+            noteStateReasons(value.name, from: old)
+        }
+    }
+
+    private mutating func noteStateReasons(_ state: String, from old: Value?) {
+        let new = engine.receivedValue(ofState: state)
+        for rule in rules.rules {
+            guard
+                let reason = engine.reason(
+                    whyChangeOf: state, from: old, to: new, didNotStart: rule.id, at: latest)
+            else { continue }
+            let reasons = stateReasons[rule.id, default: []].filter { $0 != reason } + [reason]
+            stateReasons[rule.id] = reasons.suffix(TestRun.maximumStateReasons)
         }
     }
 

@@ -138,9 +138,9 @@ package struct ConfigurationFiles: Sendable {
         }
         return buttons.map {
             SimulatedButtonDescription(
-                name: $0.name, address: $0.address, serial: $0.serial, nickname: $0.nickname,
-                firmwareVersion: $0.firmware, batteryMillivolts: $0.batteryMillivolts, isPublic: $0.isPublic ?? true,
-                model: $0.model ?? .flic2)
+                name: $0.name, address: $0.address, serial: $0.serial, uuid: $0.uuid,
+                nickname: $0.nickname, firmwareVersion: $0.firmware, batteryMillivolts: $0.batteryMillivolts,
+                isPublic: $0.isPublic ?? true, model: $0.model ?? .flic2)
         }
     }
 

@@ -72,7 +72,9 @@ struct CommandEndingTests {
         func ending(_ line: String) -> CommandEnding? {
             let arguments = line.split(separator: " ").map(String.init)
             do {
-                _ = try Tryck.parseAsRoot(arguments)
+                var command = try Tryck.parseAsRoot(arguments)
+                // The parser shows help when its command runs.
+                if arguments.first == "help" { try command.run() }
                 return nil
             } catch {
                 return CommandEnding(error, arguments: arguments, of: Tryck.self)
@@ -95,6 +97,14 @@ struct CommandEndingTests {
                 #"There is no command "tryck button kitchen renam". Did you mean "rename"? See tryck button --help."#
             ),
             (
+                "help ruels",
+                #"There is no command "tryck ruels". Did you mean "rules"? See tryck --help."#
+            ),
+            (
+                "help rule trce",
+                #"There is no command "tryck rule trce". Did you mean "trace"? See tryck rule --help."#
+            ),
+            (
                 "variable volume sett 3",
                 #"There is no command "tryck variable volume sett". Did you mean "set"? See tryck variable --help."#
             ),
@@ -114,7 +124,8 @@ struct CommandEndingTests {
         #expect(ending("check --strct")?.text.contains("Did you mean '--strict'?") == true)
         #expect(ending("rule lamp run --wiat")?.text.contains("--wait") == true)
         #expect(ending("explain kitchen")?.text.contains("command") == false)
-        for line in ["help check", "rule lamp", "rule lamp run", "button kitchen", "check a.yaml b.yaml"] {
+        let helpLines = ["help", "help check", "help rule trace", "help help"]
+        for line in helpLines + ["rule lamp", "rule lamp run", "button kitchen", "check a.yaml b.yaml"] {
             #expect(ending(line)?.isError != true, "\(line)")
         }
     }

@@ -67,6 +67,10 @@ struct RunGuideTests {
                 == [.fail(Failure(.negativeResult, "rule lamp did not run"))])
         #expect(
             Self.effects(of: [.received(Self.answer(.null)), .interrupted])
-                == [.fail(Failure(.negativeResult, "The run goes on. To end it: tryck rule lamp disable"))])
+                == [
+                    .fail(
+                        Failure(
+                            .negativeResult, "The run goes on, and ends by itself. To see it: tryck rule lamp trace"))
+                ])
     }
 }

@@ -8,6 +8,24 @@ import Testing
 
 @Suite("Status and buttons")
 struct TablesTests {
+    @Test("rules are listed with their last run, and with the values that stopped the latest match")
+    func rules() throws {
+        let rules = try JSONValue(
+            parsing: """
+                [{"id":"lamp","enabled":true,"stats":{"started":1,"dropped_conditions":3},"last_run":null,
+                  "last_stopped":{"gate":"dropped_conditions","reason":"states.lux < 20 is false (states.lux = 31)"}},
+                 {"id":"fan","enabled":true,"stats":{"started":0,"dropped_busy":1},"last_run":null,
+                  "last_stopped":{"gate":"dropped_busy","reason":""}}]
+                """)
+        let lines = RuleTable.lines(rules.arrayValue ?? [], at: UTCTime(milliseconds: 0)).map { $0.rendered(.plain) }
+        #expect(
+            lines.map { $0.split(separator: " ").joined(separator: " ") } == [
+                "RULE STATE LAST RUN RAN STOPPED",
+                "lamp enabled running 1 3, last dropped_conditions: states.lux < 20 is false (states.lux = 31)",
+                "fan enabled never 0 1, last dropped_busy",
+            ])
+    }
+
     @Test("the status is a few aligned lines, then the faults, then what happened lately")
     func status() throws {
         let status = try JSONValue(

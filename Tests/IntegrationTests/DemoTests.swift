@@ -52,11 +52,25 @@ struct DemoTests {
         #expect(lines.contains { $0["kind"] == "publish" && $0["topic"] == "test/bath" })
         #expect(lines.contains { $0["kind"] == "event" && $0["button"] == "garden_door" })
 
-        let other = try workshop.write(
+        let byUUID = try workshop.write(
             "uuid.yaml", "version: 1\nbuttons: {a: {uuid: \"\(String(repeating: "0a", count: 16))\"}}\n")
-        let refused = try workshop.tryck(["demo", "--rules", other, "--press", "a:click"])
-        #expect(try refused.status(within: 60) == 78)
-        #expect(refused.text.contains("uuid"))
+        let other = try workshop.tryck(["demo", "--rules", byUUID, "--press", "a:click", "--json"])
+        #expect(try other.status(within: 60) == 0, "\(other.text)")
+        #expect(
+            try other.lines.contains {
+                let line = try JSONValue(parsing: $0)
+                return line["kind"] == "event" && line["button"] == "a"
+            })
+    }
+
+    @Test("rules with errors end the demo with the errors, with --json as JSON on standard output")
+    func wrongRules() throws {
+        let workshop = try Workshop()
+        let rules = try workshop.write("home.yaml", "version: 1\nbuttons: {bath: BF12}\n")
+        let demo = try workshop.tryck(["demo", "--rules", rules, "--press", "bath:click", "--json"])
+        #expect(try demo.status(within: 60) == 1)
+        let error = try JSONValue(parsing: try #require(demo.lines.first))
+        #expect(error["error"] == "The rules have errors" && error["problems"]?.arrayValue?.isEmpty == false)
     }
 
     @Test("swipes and turns are complete when the demo ends")

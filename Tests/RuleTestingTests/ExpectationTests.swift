@@ -107,6 +107,51 @@ struct ExpectationTests {
         #expect(press.hasSuffix("  why       one › not_matched: a had down, and it needs click"))
     }
 
+    @Test("a failure says why a change of a state started no rule")
+    func unmatchedStates() throws {
+        func why(_ trigger: String, given: String = "{}", _ steps: String) throws -> String? {
+            let text = try Tested.failure(
+                """
+                states: {door: {topic: door, type: boolean}, level: {topic: level, type: integer}}
+                rules: [{id: one, triggers: \(trigger), actions: {publish: {topic: x}}}]
+                """, given: given, steps: steps + "\n- expect: [{publish: {topic: x}}]")
+            guard let start = text.firstRange(of: "  why       ") else { return nil }
+            return String(text[start.upperBound...])
+        }
+        #expect(
+            try why("{state: door, to: true}", "- state: {door: true}")
+                == "one › not_matched: door was unknown, and its first value is no change; give it a value in given: or by an "
+                + "earlier step")
+        #expect(
+            try why("{state: door, to: false}", given: "{states: {door: false}}", "- state: {door: true}")
+                == "one › not_matched: door became true, which to: does not accept")
+        #expect(
+            try why("{state: door, from: true}", given: "{states: {door: false}}", "- state: {door: true}")
+                == "one › not_matched: door was false, which from: does not accept")
+        #expect(
+            try why("{state: level, to: new > old + 5}", given: "{states: {level: 3}}", "- state: {level: 7}")
+                == "one › not_matched: level became 7, which to: does not accept")
+        #expect(
+            try why("{state: door}", given: "{states: {door: false}}", "- state: {door: false}")
+                == "one › not_matched: door was false already")
+        #expect(
+            try why(
+                "{state: door, to: true, for: 3m}", given: "{states: {door: false}}",
+                "- state: {door: true}\n- advance: 2m\n- state: {door: false}\n- advance: 2m")
+                == "one › not_matched: door became true, but was not so for 3m; door became false, which to: does not accept"
+        )
+        #expect(try why("{button: a, event: click}", "- state: {door: true}") == nil)
+    }
+
+    @Test("a failure says that the time of a rule came on another weekday")
+    func unmatchedWeekday() throws {
+        let rules = "rules: [{id: one, triggers: {at: '12:05', weekday: mon}, actions: {publish: {topic: x}}}]"
+        let text = try Tested.failure(rules, steps: "- advance: 10m\n- expect: [{publish: {topic: x}}]")
+        #expect(text.hasSuffix("why       one › not_matched: its time came on thu, which weekday: does not contain"))
+        let early = try Tested.failure(rules, steps: "- advance: 1m\n- expect: [{publish: {topic: x}}]")
+        #expect(!early.contains("weekday"))
+    }
+
     @Test("the environment of a program has the PATH of every program, unless the step sets another")
     func path() throws {
         try Tested.passes(

@@ -188,11 +188,11 @@ struct FallbackTests {
     }
 }
 
-@Suite("Presses that an ordinary rule has handled")
-struct TakenPressesTests {
-    @Test("a range counts as handled if any of its presses was, and old presses are forgotten")
+@Suite("The latest presses of a button")
+struct RecentPressesTests {
+    @Test("a range is contained if any of its presses is, and old presses are forgotten")
     func ranges() {
-        var taken = HandledPresses()
+        var taken = RecentPresses()
         #expect(!taken.contains(1...1))
         taken.insert(3...4)
         #expect(!taken.contains(1...2))
@@ -209,11 +209,11 @@ struct TakenPressesTests {
         #expect(taken.contains(UInt64.max...UInt64.max))
     }
 
-    /// Compares `HandledPresses` with a plain set.
-    @Test("HandledPresses agrees with a plain set", arguments: UInt64(0)..<20)
+    /// Compares `RecentPresses` with a plain set.
+    @Test("RecentPresses agrees with a plain set", arguments: UInt64(0)..<20)
     func model(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        var taken = HandledPresses()
+        var taken = RecentPresses()
         var all: Set<UInt64> = []
         var press: UInt64 = 1
         for _ in 0..<200 {

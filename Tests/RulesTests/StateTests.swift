@@ -127,7 +127,8 @@ struct StateTests {
             ("300.5", .integer, #"lux: R830 "300.5" on lux is no integer; type: number would take it"#),
             ("ON", .number, #"lux: R830 "ON" on lux is no number; type: boolean would take it"#),
             ("warm", .boolean, #"lux: R830 "warm" on lux is no boolean; type: string would take it"#),
-            ("300.0", .integer, nil), ("", .integer, nil), ("warm", .string, nil),
+            ("300.0", .integer, nil), ("", .integer, nil), ("warm", .string, nil), ("null", .integer, nil),
+            ("null", .boolean, nil),
         ] as [(String, ExpressionType.Scalar, String?)])
     func fault(payload: String, type: ExpressionType.Scalar, words: String?) {
         var talk = StateTests.engine(DeclaredState(name: "lux", topicName: "lux", type: type))
@@ -161,6 +162,10 @@ struct StateTests {
         #expect(talk.machine.stateFaultCount == 4)
         talk.given(.reloaded(PreparedRules(talk.machine.set)))
         #expect(talk.machine.stateFaultCount == 4)
+        // A reload does not begin the ten minutes anew.
+        #expect(tell("lux") == 0)
+        talk.wait(.seconds(600))
+        #expect(tell("lux") == 1)
     }
 
     @Test("a message starts no rule, but continues a run that waits for it")

@@ -17,6 +17,8 @@ struct Event: Sendable {
     var hold: RecognisedEvent.Lateness?
 
     var part: ButtonPart? { cause.facts.part }
+    /// The button or part that was pressed; `nil` if no button was.
+    var source: PressSource? { cause.button.map { PressSource(button: $0, part: part) } }
 
     /// The cause for a rule with this trigger.
     func cause(for trigger: Trigger?) -> RunCause {

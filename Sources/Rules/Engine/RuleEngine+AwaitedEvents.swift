@@ -89,17 +89,21 @@ extension RuleEngine {
     /// Continues the runs that wait for an event, and then starts or stops the rules that it triggers. The rules are judged
     /// first, so that a run does not change whether a rule matches the same event.
     ///
-    /// A run that claims the event is the only one that sees it. A press for which a run waited does not restart this run,
+    /// A run that claims the event is the only one that sees it, and the rest of its press. A press for which a run waited does not restart this run,
     /// and rules with `fallback` do not see it.
     mutating func judgeAndStart(
         _ event: Event, _ matches: [RuleIndex.Match], continuing runs: [AwaitingRun], at now: Instant,
         _ effects: inout [Effect]
     ) {
         guard !runs.isEmpty else { return judgeAndStart(event, matches, .all, at: now, &effects) }
-        if let presses = event.presses, let button = event.cause.button {
-            handledPresses[PressSource(button: button, part: event.part), default: HandledPresses()].insert(presses)
+        if let presses = event.presses, let source = event.source {
+            handledPresses[source, default: RecentPresses()].insert(presses)
         }
-        if let first = runs.first, first.claims { return `continue`(first, event, at: now, &effects) }
+        if let first = runs.first, first.claims {
+            claims.claim(event, for: first.run)
+            return `continue`(first, event, at: now, &effects)
+        }
+        claims.wasSeen(event)
         let rules = set.rules
         let verdicts = judgeAll(event, matches.filter { !rules[$0.rule].isFallback }, .all, at: now)
         let groups = Set(runs.compactMap { scheduler.groupOfRun[$0.run] })

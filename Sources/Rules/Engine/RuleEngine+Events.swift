@@ -11,9 +11,13 @@ extension RuleEngine {
     mutating func recognised(_ recognised: RecognisedEvent, at now: Instant, _ effects: inout [Effect]) {
         effects.append(.recognised(recognised))
         let wasReleased = follow(recognised)
-        let matches = index.matches(recognised)
+        var matches = index.matches(recognised)
         let isKept = !kept.isEmpty(for: recognised.button)
         var waiting = runs(waitingFor: recognised)
+        if let claimant = claims.claimant(of: recognised) {
+            matches = []
+            waiting.removeAll { $0.run != claimant }
+        }
         if !matches.isEmpty || isKept || !waiting.isEmpty {
             let event = event(recognised, at: now)
             if isKept {
@@ -58,9 +62,10 @@ extension RuleEngine {
     ) {
         let verdicts = judgeAll(event, matches, gates, at: now)
         for verdict in verdicts { carryOut(verdict, event, at: now, &effects) }
-        guard let presses = event.presses, let button = event.cause.button else { return }
+        guard let presses = event.presses, let source = event.source else { return }
+        if verdicts.contains(where: { $0.judgement.stoppedBy == nil }) { claims.wasSeen(event) }
         if verdicts.contains(where: { !set.rules[$0.match.rule].isFallback && $0.judgement.handlesPress }) {
-            handledPresses[PressSource(button: button, part: event.part), default: HandledPresses()].insert(presses)
+            handledPresses[source, default: RecentPresses()].insert(presses)
         }
     }
 
@@ -96,8 +101,8 @@ extension RuleEngine {
     }
 
     private func isHandled(_ event: Event) -> Bool {
-        guard let presses = event.presses, let button = event.cause.button else { return false }
-        return handledPresses[PressSource(button: button, part: event.part)]?.contains(presses) ?? false
+        guard let presses = event.presses, let source = event.source else { return false }
+        return handledPresses[source]?.contains(presses) ?? false
     }
 
     mutating func carryOut(

@@ -60,7 +60,8 @@ extension RuleEngine {
         var runs: [PressPreview.PreviewedRun] = []
         // Events and rules are read in their places, because copies of them take as long as the decision.
         for event in recognised.indices {
-            guard !recognised[event].facts.wasQueued, let kind = PressPlan.Kind(recognised[event].kind),
+            guard !recognised[event].facts.wasQueued, claims.claimant(of: recognised[event]) == nil,
+                let kind = PressPlan.Kind(recognised[event].kind),
                 let rules = plan[kind]
             else { return nil }
             switch kind {

@@ -95,6 +95,10 @@ extension RuleEngine {
     /// The numbers of the function `random`, for tests.
     package var draws: RandomDraws { world.draws }
 
+    /// The value of a state in its latest message; `nil` if it is unknown, also for a state with a default.
+    package func receivedValue(ofState state: String) -> Value? {
+        names.states[state].flatMap { states.receivedValue(at: $0) }
+    }
     package func value(ofState state: String) -> Value? { names.states[state].map { world.states[$0] } }
     package func statistics(of rule: String) -> RuleStatistics? { names.rules[rule].map { records[$0].statistics } }
     /// The latest outcome since the engine was created; `notMatched` if there is none.

@@ -1,5 +1,5 @@
-import ButtonModel
-import Expressions
+package import ButtonModel
+package import Expressions
 
 // The trigger `state`. It fires when the value of a state changes between two known values, by a message that is not
 // retained: a start, a reload and a reconnection fire nothing. A `default` is no known value here.
@@ -122,6 +122,44 @@ extension RuleEngine {
         facts.at = world.timeStamp(time)
         facts.occasion = .state(name: set.states[state].name, old: old?.text ?? "", new: new.text ?? "")
         return Event(cause: RunCause(facts: facts, at: time), at: now)
+    }
+
+    /// Why a message that has just come did not start a rule with triggers for its state, for a test that fails; `nil` if the rule
+    /// has no such trigger, or if one of them has fired.
+    ///
+    /// - Parameters:
+    ///   - old: the value before the message; `nil` if it was unknown.
+    ///   - new: the value since.
+    package func reason(
+        whyChangeOf state: String, from old: Value?, to new: Value?, didNotStart rule: String, at now: Instant
+    ) -> String? {
+        guard let rule = names.rules[rule], let index = names.states[state] else { return nil }
+        var reason: String?
+        for use in prepared.stateUses[index] ?? [] where use.match.rule == rule {
+            guard let found = self.reason(whyNoChange: state, use.trigger, from: old, to: new, at: now) else {
+                return nil
+            }
+            reason = found
+        }
+        return reason
+    }
+
+    private func reason(
+        whyNoChange state: String, _ trigger: StateTrigger, from old: Value?, to new: Value?, at now: Instant
+    ) -> String? {
+        guard let new else { return "\(state) became unknown" }
+        guard let old else {
+            return "\(state) was unknown, and its first value is no change; give it a value in given: or by an earlier "
+                + "step"
+        }
+        let (before, after) = (old.text ?? "", new.text ?? "")
+        let context = changeContext(trigger, from: old, to: new, at: now)
+        if old == new { return "\(state) was \(after) already" }
+        if !trigger.comes(from: old, in: context) { return "\(state) was \(before), which from: does not accept" }
+        if !trigger.goes(to: new, in: context) { return "\(state) became \(after), which to: does not accept" }
+        guard trigger.duration > .zero else { return nil }
+        let duration = DurationText.text(milliseconds: trigger.duration.milliseconds)
+        return "\(state) became \(after), but was not so for \(duration)"
     }
 
     // MARK: Counts

@@ -177,7 +177,9 @@ package struct RuleEngine: Sendable {
     var contradictions: [ButtonID: String] = [:]
     /// The trigger modes that were set at run time.
     var modes: [ButtonID: TriggerMode] = [:]
-    var handledPresses: [PressSource: HandledPresses] = [:]
+    /// The presses that an ordinary rule has handled, and that rules with `fallback: true` therefore ignore.
+    var handledPresses: [PressSource: RecentPresses] = [:]
+    var claims = PressClaims()
     var kept = KeptEvents()
     /// The serial number of the next kept event.
     var keptCount: UInt64 = 0
@@ -313,6 +315,7 @@ package struct RuleEngine: Sendable {
         self.identities = identities
         devices = devices.filter { existing.contains($0.key) }
         handledPresses = handledPresses.filter { existing.contains($0.key.button) }
+        claims.keep(existing)
         modes = modes.filter { existing.contains($0.key) }
         world.held = world.held.filter { existing.contains($0.button) }
         configure(at: now)

@@ -91,8 +91,9 @@ struct StateTable: Sendable {
             if declared[index].pointer.isEmpty {
                 let text = String(decoding: payload.prefix(StateTable.maximumLength + 4), as: UTF8.self)
                 let isKnown = set(.string(text), index, topicName, now)
-                // An empty message only says that a retained message was removed.
-                if !isKnown, isRead, !payload.isEmpty { noteFault(.string(text), index, topicName, now) }
+                // An empty message only says that a retained message was removed, and `null` that there is no value.
+                guard !isKnown, isRead, !payload.isEmpty, text != "null" else { continue }
+                noteFault(.string(text), index, topicName, now)
             } else if let json {
                 // A message without the value leaves the state unchanged, because many devices send only changed
                 // values.
@@ -221,6 +222,7 @@ struct StateTable: Sendable {
                 missing.insert(state.topicName)
                 continue
             }
+            reportedFaults[index] = old.reportedFaults[before]
             if let combination = state.combination, var values = old.matches[before], !values.known.isEmpty {
                 values.changeMaximumAge(from: old.declared[before].maximumAge, to: state.maximumAge, at: now)
                 values.expire(at: now)

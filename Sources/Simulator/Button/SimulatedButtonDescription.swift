@@ -8,6 +8,8 @@ public struct SimulatedButtonDescription: Hashable, Sendable {
     /// The address; if `nil`, it is derived from the name.
     public var address: BluetoothAddress?
     public var serial: String?
+    /// 32 hexadecimal digits; any other text, and `nil`, gives the uuid that is derived from the name.
+    public var uuid: String?
     public var nickname: String?
     public var firmwareVersion: UInt32?
     public var batteryMillivolts: Int?
@@ -24,14 +26,15 @@ public struct SimulatedButtonDescription: Hashable, Sendable {
     public var model: FlicModel
 
     public init(
-        name: String, address: BluetoothAddress? = nil, serial: String? = nil, nickname: String? = nil,
-        firmwareVersion: UInt32? = nil, batteryMillivolts: Int? = nil, isPublic: Bool = true,
+        name: String, address: BluetoothAddress? = nil, serial: String? = nil, uuid: String? = nil,
+        nickname: String? = nil, firmwareVersion: UInt32? = nil, batteryMillivolts: Int? = nil, isPublic: Bool = true,
         pairings: [Pairing] = [], isConnectedElsewhere: Bool = false, advertisesWhileConnected: Bool = false,
         pingPeriod: Duration? = nil, model: FlicModel = .flic2
     ) {
         self.name = name
         self.address = address
         self.serial = serial
+        self.uuid = uuid
         self.nickname = nickname
         self.firmwareVersion = firmwareVersion
         self.batteryMillivolts = batteryMillivolts
@@ -74,11 +77,12 @@ extension SimulatedButtonDescription {
     /// The button as a daemon knows it that has paired it at its wanted address.
     package var identity: ButtonIdentity {
         ButtonIdentity(
-            address: wantedAddress, uuid: uuid.hex, serial: serial ?? derivedSerial,
+            address: wantedAddress, uuid: uuidOctets.hex, serial: serial ?? derivedSerial,
             nickname: Nickname.cut(nickname ?? name), firmwareVersion: firmware, model: model)
     }
 
-    private var uuid: [UInt8] {
+    private var uuidOctets: [UInt8] {
+        if let uuid, let octets = [UInt8](hex: uuid), octets.count == 16 { return octets }
         var octets = SplitMix64(seed: stableHash(name))
         return octets.octets(16)
     }
@@ -89,7 +93,7 @@ extension SimulatedButtonDescription {
     ) -> FlicPeripheral.Configuration {
         let identity = identity
         return FlicPeripheral.Configuration(
-            address: address, serial: identity.serial, uuid: uuid, nickname: identity.nickname,
+            address: address, serial: identity.serial, uuid: uuidOctets, nickname: identity.nickname,
             firmwareVersion: firmware,
             batteryMillivolts: batteryMillivolts ?? 3000, privateKey: randomness.octets(32),
             rootSeed: SimulatorRoot.seed, bootID: UInt32(truncatingIfNeeded: randomness.next()), pairings: pairings,
