@@ -3,15 +3,24 @@ import Rules
 /// Which rules of a replay depend on the results of programs and web requests that are unknown.
 ///
 /// A run depends on such a result once its program or request has ended. A variable that it sets afterwards does as well, and so
-/// does each run that reads the variable, until a run that depends on nothing unknown sets it. A `cycle` step whose turn came
-/// in such a run goes on from an unknown place, so all later runs of its rule depend on the result.
+/// does each run that reads the variable, until a run that depends on nothing unknown sets it. No line says that a variable was set to
+/// the value that it had, so when a run ends, the `set` steps of its rule count as well. A `cycle` step of such a rule goes on from an
+/// unknown place, so all later runs of the rule depend on the result.
 struct Doubt: Sendable {
     private struct Use {
-        var variables: Set<String>
-        var hasCycle: Bool
+        var read: Set<String>
+        /// What every completed run has set.
+        var alwaysSet: Set<String>
+        /// What a run can set, and move on, at any time, and after its first program or web request.
+        var changes, changesAfterJob: Changes
     }
 
-    /// What each rule reads, by its id.
+    fileprivate struct Changes {
+        var variables: Set<String> = []
+        var hasCycle = false
+    }
+
+    /// What each rule reads and sets, by its id.
     private var uses: [String: Use] = [:]
     private var variables: Set<String> = []
     private var cycles: Set<String> = []
@@ -20,7 +29,12 @@ struct Doubt: Sendable {
     mutating func load(_ set: RuleSet) {
         uses = [:]
         for rule in set.rules {
-            uses[rule.id] = Use(variables: set.variables(readBy: rule), hasCycle: set.hasCycle(rule))
+            let firstJob = rule.steps.firstIndex { step in set.contains(step) { $0.action.isJob } }
+            uses[rule.id] = Use(
+                read: set.variables(readBy: rule), alwaysSet: Set(rule.steps.flatMap { set.variables(setBy: $0) }),
+                changes: set.changes(of: rule.steps + rule.onError),
+                changesAfterJob: set.changes(
+                    of: (firstJob.map { Array(rule.steps[$0...]) } ?? []) + rule.onError, isAfterJob: true))
         }
     }
 
@@ -30,7 +44,7 @@ struct Doubt: Sendable {
     /// True if what a rule does now depends on an unknown result of an earlier run.
     func concerns(_ rule: String) -> Bool {
         guard !variables.isEmpty || !cycles.isEmpty else { return false }
-        return cycles.contains(rule) || uses[rule].map { !$0.variables.isDisjoint(with: variables) } ?? false
+        return cycles.contains(rule) || uses[rule].map { !$0.read.isDisjoint(with: variables) } ?? false
     }
 
     /// - Parameter isUncertain: true if the run that has set the variable depends on an unknown result.
@@ -38,6 +52,74 @@ struct Doubt: Sendable {
         if isUncertain { variables.insert(variable) } else { variables.remove(variable) }
     }
 
-    /// A run that depends on an unknown result has ended.
-    mutating func ended(_ rule: String) { if uses[rule]?.hasCycle == true { cycles.insert(rule) } }
+    /// A run has ended.
+    ///
+    /// - Parameters:
+    ///   - isUncertain: true if the run depends on an unknown result.
+    ///   - hasRead: true if it does so because it has read a variable, or began with a cycle, in doubt.
+    ///   - isComplete: true if it has come to its last step.
+    mutating func ended(_ rule: String, isUncertain: Bool, hasRead: Bool, isComplete: Bool) {
+        guard let use = uses[rule] else { return }
+        if isUncertain {
+            let changes = hasRead ? use.changes : use.changesAfterJob
+            variables.formUnion(changes.variables)
+            if changes.hasCycle { cycles.insert(rule) }
+        } else if isComplete {
+            variables.subtract(use.alwaysSet)
+        }
+    }
+}
+
+extension RuleSet {
+    /// Calls `body` with each step, those inside it, and those of the scripts that they run.
+    private func forEachStep(in steps: [Step], _ body: (Step) -> Void) {
+        var seen: Set<Int> = []
+        func look(at steps: [Step]) {
+            for step in steps {
+                step.forEach { step in
+                    body(step)
+                    if case .script(let index, _) = step.action, seen.insert(index).inserted {
+                        look(at: scripts[index].steps)
+                    }
+                }
+            }
+        }
+        look(at: steps)
+    }
+
+    fileprivate func contains(_ step: Step, where isWanted: (Step) -> Bool) -> Bool {
+        var isFound = false
+        forEachStep(in: [step]) { if isWanted($0) { isFound = true } }
+        return isFound
+    }
+
+    /// - Parameter isAfterJob: true if the first step has the first program or web request. If that step is a cycle, its turn has
+    ///   come before the result.
+    fileprivate func changes(of steps: [Step], isAfterJob: Bool = false) -> Doubt.Changes {
+        var changes = Doubt.Changes()
+        forEachStep(in: steps) { step in
+            changes.variables.formUnion(variables(setBy: step))
+            if step.action.kind == .cycle, !(isAfterJob && step == steps.first) { changes.hasCycle = true }
+        }
+        return changes
+    }
+
+    /// The names of the variables that a step sets, without the steps inside it.
+    fileprivate func variables(setBy step: Step) -> [String] {
+        guard case .set(let assignments) = step.action else { return [] }
+        return assignments.map { variables[$0.variable].name }
+    }
+}
+
+extension StepAction {
+    /// True for a program or a web request.
+    fileprivate var isJob: Bool {
+        switch self {
+        case .perform(.process), .perform(.http): true
+        case .perform(.publish), .delay, .wait, .waitFor, .set, .cycle, .repeat, .choose, .script, .enable, .cancel,
+            .log,
+            .stop:
+            false
+        }
+    }
 }

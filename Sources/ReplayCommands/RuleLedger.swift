@@ -50,6 +50,8 @@ struct RuleLedger: Sendable {
         var rule: String
         var startedAt: UTCTime
         var isUncertain = false
+        /// True if it has read a variable, or began with a cycle, whose value depends on an unknown result.
+        var hasReadDoubt = false
     }
 
     private(set) var accounts: [Event: Account] = [:]
@@ -103,7 +105,7 @@ struct RuleLedger: Sendable {
     /// - Parameter redacted: hides the secrets of the rules.
     mutating func take(_ moment: ReplayedHouse.Moment, isIgnored: Bool, redacted: (String) -> String) {
         for job in moment.assumed { if let run = jobs.removeValue(forKey: job) { runs[run]?.isUncertain = true } }
-        var ended: [Int64] = []
+        var ended: [(run: Int64, isComplete: Bool)] = []
         for line in moment.lines {
             let kind = StreamKind(line)
             if kind == .event { take(event: line, at: moment.time, isIgnored) }
@@ -125,14 +127,16 @@ struct RuleLedger: Sendable {
                     let event = event(of: line, at: moment.time)
                     let rule = line.text("rule")
                     let isUncertain = doubt.concerns(rule)
-                    runs[run] = Run(event: event, rule: rule, startedAt: moment.time, isUncertain: isUncertain)
+                    runs[run] = Run(
+                        event: event, rule: rule, startedAt: moment.time, isUncertain: isUncertain,
+                        hasReadDoubt: isUncertain)
                     accounts[event, default: Account()].deeds.append(
                         Deed(rule: rule, kind: "started", text: "", isUncertain: isUncertain))
                 case "step_failed": take(failure: line, of: run, at: moment.time, redacted)
-                case "completed": if let run { ended.append(run) }
+                case "completed": if let run { ended.append((run, true)) }
                 case "failed", "cancelled", "interrupted":
                     if line.text("outcome") != "failed" { add(line.text("outcome"), "", to: run, at: moment.time) }
-                    if let run { ended.append(run) }
+                    if let run { ended.append((run, false)) }
                 case let gate:
                     guard !isIgnored else { break }
                     let event = event(of: line, at: moment.time)
@@ -153,8 +157,10 @@ struct RuleLedger: Sendable {
                 action.action.kind.rawValue, redacted(action.action.details), action.action.aspects, to: run,
                 at: moment.time)
         }
-        for run in ended {
-            if let ended = runs.removeValue(forKey: run), ended.isUncertain { doubt.ended(ended.rule) }
+        for (run, isComplete) in ended {
+            guard let ended = runs.removeValue(forKey: run) else { continue }
+            doubt.ended(
+                ended.rule, isUncertain: ended.isUncertain, hasRead: ended.hasReadDoubt, isComplete: isComplete)
         }
     }
 
@@ -189,7 +195,9 @@ struct RuleLedger: Sendable {
 
     /// A run that goes on reads variables as they are now.
     private mutating func look(at run: Int64) {
-        if let rule = runs[run]?.rule, doubt.concerns(rule) { runs[run]?.isUncertain = true }
+        guard let rule = runs[run]?.rule, doubt.concerns(rule) else { return }
+        runs[run]?.isUncertain = true
+        runs[run]?.hasReadDoubt = true
     }
 
     private mutating func take(event line: JSONValue, at time: UTCTime, _ isIgnored: Bool) {

@@ -72,8 +72,7 @@ struct ImportTests {
             "Edges", "Setup", "CommandSupport", "CommandText", "ArgumentParser", "Glibc",
         ],
         "DemoCommands": [
-            "ButtonModel", "JSON", "Diagnostics", "Gestures", "Rules", "MQTTTopics", "Hub", "Simulator", "Reactor",
-            "Platform",
+            "ButtonModel", "JSON", "Gestures", "Rules", "MQTTTopics", "Hub", "Simulator", "Reactor", "Platform",
             "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText", "RuleCommands", "CLinux",
             "ArgumentParser",
             "Glibc", "Synchronization",

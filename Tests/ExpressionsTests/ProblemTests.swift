@@ -120,8 +120,8 @@ struct ProblemTests {
             ("rnd(1)", #"E403 0..<3 unknown function "rnd"; did you mean "round"?"#),
             ("int('3')", #"E403 0..<3 unknown function "int"; write integer"#),
             ("now()", #"E403 0..<3 unknown function "now"; write now.hour"#),
-            ("states('x')", #"E403 0..<6 unknown function "states"; write states.lamp"#),
-            ("is_state('a', 'b')", #"E403 0..<8 unknown function "is_state"; write states.lamp == 'ON'"#),
+            ("states('x')", #"E403 0..<6 unknown function "states"; write states.hall_light"#),
+            ("is_state('a', 'b')", #"E403 0..<8 unknown function "is_state"; write states.hall_light == 'b'"#),
             ("1 | abs | foo", #"E403 10..<13 unknown function "foo"; did you mean "floor"?"#),
         ])
     func functions(text: String, problem: String) {
