@@ -6,14 +6,17 @@ extension FeedSource {
     mutating func begin(_ key: ButtonKey, at now: Instant) {
         guard term != nil, let button = self[key], sites[key.site]?.hello?.buttons[key.button] != nil else { return }
         // The claim of a message on which actions are under way is announced before they may go on.
-        guard button.open != nil || asked.count < Self.maximumAsked || asked.contains(key) else {
-            // Nothing is taken until then, because what is interrupted has to be reported before.
-            self[key]?.state = .unknown
-            self[key]?.hasGap = false
-            deadlines.cancel(.want(key))
-            return waiting.add(key)
-        }
+        // Nothing is taken from one that waits, because what is interrupted has to be reported before.
+        guard button.open != nil || hasRoomToAsk || asked.contains(key) else { return putOff(key) }
         start(key, at: now)
+    }
+
+    /// Takes nothing from a button until there is room to ask for its messages.
+    private mutating func putOff(_ key: ButtonKey) {
+        self[key]?.state = .unknown
+        self[key]?.hasGap = false
+        deadlines.cancel(.want(key))
+        waiting.add(key)
     }
 
     private mutating func start(_ key: ButtonKey, at now: Instant) {
@@ -29,9 +32,9 @@ extension FeedSource {
         doneChanged(key, at: now)
     }
 
-    /// Starts with buttons that wait, as many as may be asked at once.
+    /// Starts with buttons that wait, as many as there is room for.
     mutating func startWaiting(at now: Instant) {
-        while asked.count < Self.maximumAsked, let key = waiting.takeFirst() { start(key, at: now) }
+        while hasRoomToAsk, let key = waiting.takeFirst() { start(key, at: now) }
     }
 
     mutating func received(_ message: FeedMessage, of key: ButtonKey, brokerAge: Duration, at now: Instant) {
@@ -46,6 +49,7 @@ extension FeedSource {
             }
             return
         }
+        guard unacknowledgedCount < Self.maximumUnacknowledged else { return putOff(key) }
         take(message, of: key, brokerAge: brokerAge, at: now)
     }
 
@@ -124,12 +128,14 @@ extension FeedSource {
     // MARK: What the broker says of our messages
 
     mutating func acknowledged(_ name: String) {
+        unacknowledgedCount = max(0, unacknowledgedCount - 1)
         guard let feed = FeedTopic(name), case .want(let id) = feed.kind else { return }
         asked.remove(ButtonKey(site: feed.site, button: id))
     }
 
     /// A message of ours was not published, so it is published again after a pause.
     mutating func refused(_ name: String, at now: Instant) {
+        unacknowledgedCount = max(0, unacknowledgedCount - 1)
         guard term != nil, let feed = FeedTopic(name), let id = feed.button else { return }
         let key = ButtonKey(site: feed.site, button: id)
         guard self[key] != nil, sites[feed.site]?.isHere == true else { return }
@@ -165,6 +171,8 @@ extension FeedSource {
         guard term != nil, let button = self[key], button.cursor > 0, !button.isDoneAnnounced else { return }
         if let doneAt = button.doneAt, now < doneAt + Self.minimumDoneInterval {
             deadlines.set(.done(key), at: doneAt + Self.minimumDoneInterval)
+        } else if unacknowledgedCount >= Self.maximumUnacknowledged {
+            deadlines.set(.done(key), at: now + Self.minimumDoneInterval)
         } else {
             publishDone(key, at: now)
         }

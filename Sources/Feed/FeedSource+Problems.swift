@@ -10,7 +10,7 @@
             }
             expect(isConnected || term == nil, "it leads without a connection")
             expect(
-                waiting.members.isEmpty || asked.count >= Self.maximumAsked,
+                waiting.members.isEmpty || !hasRoomToAsk,
                 "\(waiting.members.count) buttons wait, and only \(asked.count) are asked")
             expect(
                 asked.union(waiting.members).allSatisfy { self[$0] != nil && sites[$0.site]?.isHere == true },

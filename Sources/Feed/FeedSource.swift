@@ -7,6 +7,7 @@ package import MQTTTopics
 /// |----------|--------------------------------------|---------|----------------------------------------------------------|
 /// | unknown  | hello, and we lead                   | asking  | report what is claimed and not done, announce our claim, send want |
 /// | asking, in step | a message whose `prev` is our cursor | in step | record the claim, publish it, and hand the message over |
+/// | asking, in step | the same, and the broker is behind with its acknowledgements | unknown | leave it to the site, and ask for it later |
 /// | asking, in step | a message at or below our cursor |      | pass it over                                             |
 /// | asking, in step | another message               | asking  | send want, once in 50 ms                                 |
 /// | any      | the site's hello is emptied, or the connection ends | unknown |                                           |
@@ -38,7 +39,7 @@ package struct FeedSource: Sendable {
         case received(topicName: String, payload: [UInt8], brokerAge: Duration)
         /// Every gesture up to this message is settled, and every first action is out or was reported as failed.
         case settled(FeedPlace)
-        /// The broker has acknowledged a message of `Effect.publish`. Needed for the topics `want` only.
+        /// The broker has acknowledged a message of `Effect.publish`.
         case acknowledged(topicName: String)
         /// A message of `Effect.publish` was not published, and the connection is still up.
         case refused(topicName: String)
@@ -83,6 +84,9 @@ package struct FeedSource: Sendable {
     /// The maximum number of buttons that are asked at once when this engine begins to lead or a site connects. Each costs three
     /// messages, and their site answers with up to 20. The others follow as the broker acknowledges.
     package static let maximumAsked = 64
+    /// The number of messages of ours that the broker has not acknowledged from which no message is taken. The connection
+    /// has a limit for messages that are under way, and refuses further claims.
+    package static let maximumUnacknowledged = 256
     /// How long a message that was refused waits until it is published again.
     package static let refusalPause = Duration.seconds(1)
     /// The maximum number of hellos of a site in `helloInterval`. A site that says more counts as gone for the rest of it.
@@ -145,8 +149,14 @@ package struct FeedSource: Sendable {
     var deadlines = Deadlines<TimerKey>()
     /// The buttons with which we have begun, and whose `want` the broker has not acknowledged.
     var asked: Set<ButtonKey> = []
-    /// The buttons with which we are to begin, when fewer are in `asked`.
+    /// The buttons with which we are to begin, or to go on, when there is room to ask.
     var waiting = FeedQueue()
+    /// The number of our messages on this connection that the broker has not acknowledged.
+    var unacknowledgedCount = 0
+    /// True if a further button may be asked. Half of the places are for the claims of what the sites answer.
+    var hasRoomToAsk: Bool {
+        asked.count < Self.maximumAsked && unacknowledgedCount < Self.maximumUnacknowledged / 2
+    }
     private var anomalyCount = 0
     var effects: [Effect] = []
 
@@ -222,6 +232,7 @@ package struct FeedSource: Sendable {
     private mutating func disconnected() {
         stop()
         isConnected = false
+        unacknowledgedCount = 0
         for name in sites.keys.sorted() {
             deadlines.cancel(.hello(name))
             sites[name]?.waitingHello = nil
@@ -277,6 +288,7 @@ package struct FeedSource: Sendable {
 
     mutating func publish(_ key: ButtonKey, _ kind: FeedTopic.Kind, _ payload: [UInt8], isRetained: Bool) {
         let name = FeedTopic(key.site, kind).description
+        unacknowledgedCount += 1
         effects.append(.publish(MQTTMessage(topicName: name, payload: payload, qos: 1, retain: isRetained)))
     }
 

@@ -384,6 +384,42 @@ struct FeedSourceTests {
             talk.given(.message(message(1, of: last), of: last)).last == .took(place(1, of: last), [down(1, of: last)]))
     }
 
+    @Test(
+        "while the broker has not acknowledged 256 messages, presses wait at their site, and each is taken once afterwards")
+    func backlog() {
+        let count = 600
+        var talk = Self.source()
+        talk.given(.hello(Self.many(count)))
+        var unacknowledged: [String] = []
+        var taken: [FeedPlace] = []
+        func give(_ input: FeedSource.Input) {
+            for effect in talk.given(input) {
+                if case .publish(let message) = effect { unacknowledged.append(message.topicName) }
+                if case .took(let place, _) = effect { taken.append(place) }
+            }
+        }
+        /// The broker acknowledges everything, and the site answers each request with all presses of the button.
+        func acknowledgeAll(presses: Int) {
+            while !unacknowledged.isEmpty {
+                #expect(unacknowledged.count < 2 * FeedSource.maximumUnacknowledged)
+                let topicName = unacknowledged.removeFirst()
+                give(.acknowledged(topicName: topicName))
+                guard case .want(let button) = FeedTopic(topicName)?.kind else { continue }
+                for number in 1...presses { give(.message(message(number, of: button), of: button)) }
+            }
+        }
+        give(.lead(term: 1))
+        acknowledgeAll(presses: 3)
+        #expect(taken.count == 3 * count && Set(taken).count == taken.count)
+        for number in 1...count {
+            let button = ButtonID(BluetoothAddress(rawValue: UInt64(number)))
+            give(.message(message(4, of: button), of: button))
+        }
+        #expect(taken.count == 3 * count + FeedSource.maximumUnacknowledged)
+        acknowledgeAll(presses: 4)
+        #expect(taken.count == 4 * count && Set(taken).count == taken.count)
+    }
+
     @Test("a claim, a done and a want that were refused are published again after a second")
     func refused() {
         var talk = Self.leading()

@@ -30,7 +30,8 @@ extension FeedWorld {
             engine.disk[.init(site: position.site, button: position.button)] = position
         case .forget(let site, let button): engine.disk[.init(site: site, button: button)] = nil
         case .publish(let message):
-            _ = send(.init(topicName: message.topicName, payload: message.payload, isRetained: message.retain))
+            let id = send(.init(topicName: message.topicName, payload: message.payload, isRetained: message.retain))
+            engine.unacknowledged[id] = message.topicName
         case .took(let place, let steps):
             // The action carries the presses, so that the broker's owner knows them.
             let action = FeedMessage(number: place.number, previous: place.number - 1, content: .steps(steps))
@@ -67,6 +68,7 @@ extension FeedWorld {
             engine.inputs.append(.machine(.settled(action.place)))
         }
         engine.actions = []
+        engine.unacknowledged = [:]
     }
 
     private mutating func send(_ message: SimulatedBroker.Message) -> Int {
@@ -93,6 +95,9 @@ extension FeedWorld {
             }
             if message.qos > 0 { engine.inputs.append(.acknowledge(id)) }
         case .acknowledged(let id):
+            if let topicName = engine.unacknowledged.removeValue(forKey: id) {
+                engine.inputs.append(.machine(.acknowledged(topicName: topicName)))
+            }
             guard let index = engine.actions.firstIndex(where: { $0.id == id }) else { return }
             // The broker acknowledges in order, so all actions before it are out as well.
             let place = engine.actions.remove(at: index).place

@@ -24,6 +24,8 @@ struct WorldEngine {
     var inputs: [EngineInput] = []
     var effects: [FeedSource.Effect] = []
     var actions: [Action] = []
+    /// The topics of the machine's messages that the broker has not acknowledged, by the numbers of the messages.
+    var unacknowledged: [Int: String] = [:]
     var timer: Instant?
     var nextID = 1
     /// The term in which it has led since its process started.
@@ -41,6 +43,7 @@ struct WorldEngine {
         inputs = []
         effects = []
         actions = []
+        unacknowledged = [:]
         timer = nil
     }
 
