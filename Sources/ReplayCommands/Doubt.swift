@@ -2,10 +2,11 @@ import Rules
 
 /// Which rules of a replay depend on the results of programs and web requests that are unknown.
 ///
-/// A run depends on such a result once its program or request has ended. A variable that it sets afterwards does as well, and so
-/// does each run that reads the variable, until a run that depends on nothing unknown sets it. No line says that a variable was set to
-/// the value that it had, so when a run ends, the `set` steps of its rule count as well. A `cycle` step of such a rule goes on from an
-/// unknown place, so all later runs of the rule depend on the result.
+/// A run depends on such a result once its program or request has ended. A variable that it sets afterwards does as well,
+/// and so does each run that reads the variable, until a run that depends on nothing unknown sets it. No line says that a
+/// variable was set to the value that it had, so when a run ends, the `set` steps of its rule behind the first program or
+/// request count as well. A `cycle` step behind it goes on from an unknown place, so all later runs of the rule depend on
+/// the result.
 struct Doubt: Sendable {
     private struct Use {
         var read: Set<String>
@@ -71,22 +72,6 @@ struct Doubt: Sendable {
 }
 
 extension RuleSet {
-    /// Calls `body` with each step, those inside it, and those of the scripts that they run.
-    private func forEachStep(in steps: [Step], _ body: (Step) -> Void) {
-        var seen: Set<Int> = []
-        func look(at steps: [Step]) {
-            for step in steps {
-                step.forEach { step in
-                    body(step)
-                    if case .script(let index, _) = step.action, seen.insert(index).inserted {
-                        look(at: scripts[index].steps)
-                    }
-                }
-            }
-        }
-        look(at: steps)
-    }
-
     fileprivate func contains(_ step: Step, where isWanted: (Step) -> Bool) -> Bool {
         var isFound = false
         forEachStep(in: [step]) { if isWanted($0) { isFound = true } }
@@ -117,8 +102,7 @@ extension StepAction {
         switch self {
         case .perform(.process), .perform(.http): true
         case .perform(.publish), .delay, .wait, .waitFor, .set, .cycle, .repeat, .choose, .script, .enable, .cancel,
-            .log,
-            .stop:
+            .log, .stop:
             false
         }
     }

@@ -11,7 +11,7 @@ struct MappingTable: Sendable {
     /// Planned keys that replace a required key, by name. The required key is then not reported as missing.
     let replacedKeys: [String: String]
     /// Keys from other languages or mappings, each with a hint what to write instead.
-    var foreignHints: [String: String]
+    private(set) var foreignHints: [String: String]
     /// Keys with this prefix are ignored.
     let ignoredPrefix: String?
     /// Indices in `keys`, by name.
@@ -28,6 +28,13 @@ struct MappingTable: Sendable {
         self.foreignHints = foreignHints
         self.ignoredPrefix = ignoredPrefix
         indices = Dictionary(keys.indices.map { (keys[$0].name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The table with other or more hints for keys from elsewhere.
+    func hinting(_ hints: [String: String]) -> MappingTable {
+        var table = self
+        table.foreignHints.merge(hints) { _, new in new }
+        return table
     }
 
     func key(_ name: String) -> Key? { indices[name].map { keys[$0] } }

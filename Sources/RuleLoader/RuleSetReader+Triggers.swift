@@ -42,7 +42,7 @@ extension RuleSetReader {
             checker.missing("state", in: fields, owner: "a trigger with \"from\" or \"to\"")
             return nil
         }
-        if !fields.misspelt.contains("state") { rejectKeys(["from", "to"], of: "state", in: fields) }
+        if isOfState, !fields.misspelt.contains("state") { rejectKeys(["from", "to"], of: "state", in: fields) }
         if fields.key("chord") != nil { return readChord(fields) }
         guard fields.isWritten("button") else {
             if !RuleSetReader.triggerKinds.contains(where: fields.isWritten) {
@@ -69,22 +69,23 @@ extension RuleSetReader {
     private func triggerTable(for node: YAMLNode, isAwaited: Bool) -> MappingTable {
         guard case .mapping(let entries) = node.content else { return .trigger }
         let kind = entries.first { ["platform", "trigger"].contains($0.key.text) }?.value.scalar
-        let beside = isAwaited ? ["timeout", "then", "else", "claim", "save_as"] : []
-        guard kind != nil || entries.contains(where: { beside.contains($0.key.text) }) else { return .trigger }
-        var table = MappingTable.trigger
-        for key in beside { table.foreignHints[key] = "write \(key): beside wait_for:, not in the trigger" }
-        let hint: String
+        let table = isAwaited ? RuleSetReader.awaitedTrigger : .trigger
         switch kind {
-        case "time", "time_pattern", "sun": hint = "write at:"
+        case "time", "time_pattern", "sun":
+            return table.hinting(["platform": "write at:", "trigger": "write at:"])
         case "state", "numeric_state":
-            hint = "write state:"
-            table.foreignHints["entity_id"] = "use state:, with a name under states:"
+            return table.hinting([
+                "platform": "write state:", "trigger": "write state:", "entity_id": "use state:, with a name under states:",
+            ])
         default: return table
         }
-        table.foreignHints["platform"] = hint
-        table.foreignHints["trigger"] = hint
-        return table
     }
+
+    private static let awaitedTrigger = MappingTable.trigger.hinting(
+        Dictionary(
+            uniqueKeysWithValues: ["timeout", "then", "else", "claim", "save_as"].map {
+                ($0, "write \($0): beside wait_for:, not in the trigger")
+            }))
 
     /// Reports keys that belong to other kinds of triggers (E210).
     ///

@@ -117,6 +117,11 @@ def test_drafts_are_compared_with_the_past(house: House, editor: Browser) -> Non
     wait('the press in the history', differences)
     assert 'kitchen_toggle publishes zigbee2mqtt/kitchen/set' in editor.find('.differ .removed', 'kitchen').text
     assert 'kitchen_toggle publishes zigbee2mqtt/stove/set' in editor.find('.differ .added', 'stove').text
+    editor.resize(320, 800)
+    edge = editor.run('return document.querySelector(".panel.editor").getBoundingClientRect().right')
+    lines = editor.run(
+        'return [...document.querySelectorAll(".differ .diff > div")].map((line) => line.getBoundingClientRect().right)')
+    assert lines and all(line <= edge for line in lines)
 
 
 def test_rule_is_disabled_tried_and_run(house: House, editor: Browser) -> None:

@@ -106,7 +106,7 @@ package enum Action: Hashable, Sendable {
     }
 }
 
-/// One value of an action.
+/// A value of an action, such as its topic or one of its headers, and how the value is called.
 package struct ActionAspect: Hashable, Sendable {
     /// The key of the step in a rule file, and the name of a header or of a variable: `qos`, `header Accept`.
     package var name: String

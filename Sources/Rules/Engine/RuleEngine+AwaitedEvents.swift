@@ -89,8 +89,8 @@ extension RuleEngine {
     /// Continues the runs that wait for an event, and then starts or stops the rules that it triggers. The rules are judged
     /// first, so that a run does not change whether a rule matches the same event.
     ///
-    /// A run that claims the event is the only one that sees it, and the rest of its press. A press for which a run waited does not restart this run,
-    /// and rules with `fallback` do not see it.
+    /// A run that claims the event is the only one that sees it, and the rest of its press. A press for which a run waited
+    /// does not restart this run, and rules with `fallback` do not see it.
     mutating func judgeAndStart(
         _ event: Event, _ matches: [RuleIndex.Match], continuing runs: [AwaitingRun], at now: Instant,
         _ effects: inout [Effect]

@@ -15,32 +15,26 @@ extension RuleSet {
             if case .variable(let index) = reference { names.insert(variables[index].name) }
         }
         rule.forEachRead(note)
-        for script in scripts(runBy: rule) { script.steps.forEachRead(note) }
+        forEachStep(in: rule.steps + rule.onError) { step in
+            if case .script(let index, _) = step.action { scripts[index].steps.forEachRead(note) }
+        }
         return names
     }
 
-    /// True if a rule has a `cycle` step, itself or in a script that it runs.
-    package func hasCycle(_ rule: Rule) -> Bool {
-        func isCycle(_ step: Step) -> Bool {
-            step.action.kind == .cycle || step.inner.joined().contains(where: isCycle)
-        }
-        return (rule.steps + rule.onError).contains(where: isCycle)
-            || scripts(runBy: rule).contains { $0.steps.contains(where: isCycle) }
-    }
-
-    /// The scripts that a rule runs, also by way of other scripts.
-    private func scripts(runBy rule: Rule) -> [Script] {
-        var found: Set<Int> = []
+    /// Calls `body` with each step, the steps inside it, and the steps of the scripts that they run, each script once.
+    package func forEachStep(in steps: [Step], _ body: (Step) -> Void) {
+        var seen: Set<Int> = []
         func look(at steps: [Step]) {
             for step in steps {
-                if case .script(let index, _) = step.action, found.insert(index).inserted {
-                    look(at: scripts[index].steps)
+                step.forEach { step in
+                    body(step)
+                    if case .script(let index, _) = step.action, seen.insert(index).inserted {
+                        look(at: scripts[index].steps)
+                    }
                 }
-                for inner in step.inner { look(at: inner) }
             }
         }
-        look(at: rule.steps + rule.onError)
-        return found.map { scripts[$0] }
+        look(at: steps)
     }
 }
 

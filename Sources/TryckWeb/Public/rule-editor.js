@@ -4,7 +4,7 @@ import {diffLines, hunks} from "./diff.js";
 import {h, icon, setText} from "./dom.js";
 import {createEditor} from "./editor.js";
 import * as server from "./server.js";
-import {count, timeOrDate} from "./words.js";
+import {count, eventWords, timeOrDate} from "./words.js";
 
 /** How long after the last key a text is checked, in milliseconds. */
 const checkDelay = 250;
@@ -242,7 +242,7 @@ export function createRuleEditor(app) {
           ? [h("p", {class: "muted"}, "A question mark follows what depends on a program or a web request whose result is unknown.")]
           : []),
         h("ul", {class: "differ"}, differ.map((item) => h(
-          "li", {}, h("p", {}, h("b", {}, `${item.button ?? ""} ${item.event ?? ""}`), ` ${timeOrDate(Date.parse(item.at))}`),
+          "li", {}, h("p", {}, h("b", {}, `${item.button ?? ""} ${item.event ? eventWords(item) : ""}`), ` ${timeOrDate(Date.parse(item.at))}`),
           drawDiff(diffLines(deeds(item.before), deeds(item.after)))))));
     } catch (refusal) {
       // There is no history here, so that nothing can be compared.
