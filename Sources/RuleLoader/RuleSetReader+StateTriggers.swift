@@ -57,6 +57,12 @@ extension RuleSetReader {
             if isChangeExpression(node, type, scope) {
                 guard let expression = expression(node, key: key, in: scope, expecting: .condition) else { return nil }
                 wanted.expressions.append(expression)
+            } else if let hint = hintForCondition(node, of: states, scope) {
+                checker.error(
+                    "E204", at: node,
+                    "\"\(checker.shown(node.scalar ?? ""))\" is neither a value nor a comparison of old and new",
+                    hint: hint)
+                return nil
             } else if let value = value(node, key: key, type, code: "E204") {
                 wanted.values.append(value)
             } else {
@@ -75,6 +81,18 @@ extension RuleSetReader {
             scope.absent[root] = "from and to compare old and new, states and variables"
         }
         return scope
+    }
+
+    /// What to write instead of a condition without `old` and `new`, such as `states.lux > 3`; `nil` if the text is none.
+    private func hintForCondition(_ node: YAMLNode, of states: [DeclaredState], _ scope: Scope) -> String? {
+        guard let text = node.scalar, node.tag == nil, text.contains("states.") || text.contains("variables."),
+            (try? Expression(compiling: text, in: scope, expecting: .condition)) != nil
+        else { return nil }
+        for state in states where text.hasPrefix("states.\(state.name) ") {
+            let rest = text.dropFirst("states.\(state.name)".count)
+            return "write new\(rest): new is the value of \(state.name) after the change"
+        }
+        return "compare old or new here, and write other expressions under conditions:"
     }
 
     /// True if a text is an expression with `old` or `new`, and not a value.

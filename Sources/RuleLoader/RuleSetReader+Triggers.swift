@@ -75,7 +75,8 @@ extension RuleSetReader {
             return table.hinting(["platform": "write at:", "trigger": "write at:"])
         case "state", "numeric_state":
             return table.hinting([
-                "platform": "write state:", "trigger": "write state:", "entity_id": "use state:, with a name under states:",
+                "platform": "write state:", "trigger": "write state:",
+                "entity_id": "use state:, with a name under states:",
             ])
         default: return table
         }

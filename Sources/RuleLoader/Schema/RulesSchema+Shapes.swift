@@ -22,7 +22,7 @@ extension RulesSchema {
         case .duration: RulesSchema.reference(to: "duration")
         case .delay: RulesSchema.reference(to: "delay")
         case .offset: RulesSchema.reference(to: "offset")
-        case .clock: RulesSchema.reference(to: "clock")
+        case .clock(let takesOffset): RulesSchema.reference(to: takesOffset ? "clock" : "daytime")
         case .moment: RulesSchema.reference(to: "moment")
         case .rate: RulesSchema.reference(to: "rate")
         case .weekday: RulesSchema.reference(to: "weekday")

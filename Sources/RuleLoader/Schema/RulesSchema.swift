@@ -53,6 +53,7 @@ package struct RulesSchema {
         ("delay", .delay, "write 10s, 500ms or 1h30m, or a template"),
         ("offset", .offset, "write 30m, or -30m for earlier"),
         ("clock", .clock, "write 22:00, sunset or sunset - 30m"),
+        ("daytime", .daytime, "write 22:00 or sunset; the key offset has the difference"),
         ("moment", .moment, "write 2026-01-15 12:00"),
         ("rate", .rate, "write 20/1m"),
         ("weekday", .weekday, "write mon, or a range such as mon-fri"),

@@ -85,7 +85,7 @@ extension SchemaMapping {
         "min": KeyDetail(0),
         "max": KeyDetail(100),
         "persist": KeyDetail(else: .value(true)),
-        "reset": KeyDetail(.clock, else: .described("never"), "00:00", "sunrise"),
+        "reset": KeyDetail(.clock(takesOffset: true), else: .described("never"), "00:00", "sunrise"),
     ]
 
     static let scriptDetails: [String: KeyDetail] = [
@@ -131,7 +131,7 @@ extension SchemaMapping {
         "collect": KeyDetail(else: .value("100ms"), "250ms"),
         "chord": KeyDetail(.list(.reference(.button), 2...4), ["bed_left", "bed_right"]),
         "within": KeyDetail(else: .value("300ms"), "500ms"),
-        "at": KeyDetail(.oneOrMany(.clock), "21:00", ["07:30", "19:30"], "sunset"),
+        "at": KeyDetail(.oneOrMany(.clock(takesOffset: false)), "21:00", ["07:30", "19:30"], "sunset"),
         "offset": KeyDetail(.offset, else: .value("0s"), "-30m"),
         "weekday": KeyDetail(.oneOrMany(.weekday), else: .described("every day"), "mon-fri", ["sat", "sun"]),
         "missed": KeyDetail(else: .value("0s"), "2h"),
@@ -143,8 +143,10 @@ extension SchemaMapping {
     ]
 
     static let timeDetails: [String: KeyDetail] = [
-        "after": KeyDetail(.clock, else: .described("the start of the day"), "22:00", "sunset - 30m"),
-        "before": KeyDetail(.clock, else: .described("the end of the day"), "06:30", "sunrise"),
+        "after": KeyDetail(
+            .clock(takesOffset: true), else: .described("the start of the day"), "22:00", "sunset - 30m"),
+        "before": KeyDetail(
+            .clock(takesOffset: true), else: .described("the end of the day"), "06:30", "sunrise"),
         "weekday": KeyDetail(.oneOrMany(.weekday), else: .described("every day"), "mon-fri", ["sat", "sun"]),
     ]
 }

@@ -13,9 +13,8 @@ struct SchemaPattern: Sendable {
     static let duration = SchemaPattern("(?=[0-9])(?:[0-9]+d)?(?:[0-9]+h)?(?:[0-9]+m)?(?:[0-9]+s)?(?:[0-9]+ms)?")
     static let delay = SchemaPattern(duration.text + #"|[\s\S]*\{\{[\s\S]*"#)
     static let offset = SchemaPattern("-?\(duration.text)")
-    static let clock = SchemaPattern(
-        "(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?"
-            + "|(?:sunrise|sunset|dawn|dusk) *(?:[+-] *\(duration.text))?")
+    static let daytime = SchemaPattern("(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?|(?:sunrise|sunset|dawn|dusk)")
+    static let clock = SchemaPattern(daytime.text + " *(?:[+-] *\(duration.text))?")
     static let moment = SchemaPattern("[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}(?::[0-9]{2})?")
     static let rate = SchemaPattern("[1-9][0-9]{0,4}/\(duration.text)")
     static let weekday = SchemaPattern("(?:\(days))(?:-(?:\(days)))?")

@@ -16,7 +16,8 @@ indirect enum SchemaShape: Sendable {
     case delay
     /// A duration that may be negative.
     case offset
-    case clock
+    /// A time of day, or a time of the sun, which may have an offset: `sunset - 30m`.
+    case clock(takesOffset: Bool)
     /// A day and a time of day.
     case moment
     case rate

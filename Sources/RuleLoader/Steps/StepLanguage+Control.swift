@@ -118,7 +118,13 @@ extension StepLanguage {
     static let cancel = StepLanguage(
         summary: "end the runs of rules; of its own rule, also this run",
         detail: KeyDetail(.oneOrMany(.reference(.rule)), "night_light"), snippet: "cancel: ${0:rule}"
-    ) { reader, node, _, _ in reader.readRules(node, key: "cancel").map { .cancel($0) } }
+    ) { reader, node, _, context in
+        guard let rules = reader.readRules(node, key: "cancel") else { return nil }
+        if case .rule(let id) = context.owner, rules.contains(where: { reader.ruleSet.rules[$0].id == id }) {
+            context.isStopped = true
+        }
+        return .cancel(rules)
+    }
 
     static let stop = StepLanguage(
         summary: "end the run as completed", type: .template, detail: KeyDetail("nobody is at home"),
