@@ -50,9 +50,8 @@ extension RuleSetReader {
         let named = entries.lazy.compactMap(\.value.scalar).first { scope.states[$0] != nil }
         let isNumeric = entries.contains { $0.key.text == "numeric_state" || $0.value.scalar == "numeric_state" }
         let example = scope.exampleOfCondition(naming: named, isNumeric: isNumeric)
-        var table = MappingTable.condition
-        for key in foreign { table.foreignHints[key] = "write an expression such as \(example)" }
-        return table
+        return MappingTable.condition.hinting(
+            Dictionary(uniqueKeysWithValues: foreign.map { ($0, "write an expression such as \(example)") }))
     }
 
     private mutating func timeCondition(

@@ -57,7 +57,7 @@ extension RuleSetReader {
             if isChangeExpression(node, type, scope) {
                 guard let expression = expression(node, key: key, in: scope, expecting: .condition) else { return nil }
                 wanted.expressions.append(expression)
-            } else if let hint = hintForCondition(node, of: states, scope) {
+            } else if let hint = hintForExpression(node, key, of: states) {
                 checker.error(
                     "E204", at: node,
                     "\"\(checker.shown(node.scalar ?? ""))\" is neither a value nor a comparison of old and new",
@@ -83,14 +83,21 @@ extension RuleSetReader {
         return scope
     }
 
-    /// What to write instead of a condition without `old` and `new`, such as `states.lux > 3`; `nil` if the text is none.
-    private func hintForCondition(_ node: YAMLNode, of states: [DeclaredState], _ scope: Scope) -> String? {
-        guard let text = node.scalar, node.tag == nil, text.contains("states.") || text.contains("variables."),
-            (try? Expression(compiling: text, in: scope, expecting: .condition)) != nil
-        else { return nil }
+    /// What to write instead of an expression without `old` and `new`, such as `states.lux > 3`; `nil` if a text does not look
+    /// like one, because it names no state and no variable.
+    private func hintForExpression(_ node: YAMLNode, _ key: String, of states: [DeclaredState]) -> String? {
+        guard let text = node.scalar, node.tag == nil else { return nil }
+        let words = text.split { !($0.isLetter || $0.isNumber || $0 == "_" || $0 == ".") }
+        let isExpression = words.contains { word in
+            word.hasPrefix("states.") && scope.states[String(word.dropFirst("states.".count))] != nil
+                || word.hasPrefix("variables.") && scope.variables[String(word.dropFirst("variables.".count))] != nil
+        }
+        guard isExpression else { return nil }
         for state in states where text.hasPrefix("states.\(state.name) ") {
             let rest = text.dropFirst("states.\(state.name)".count)
-            return "write new\(rest): new is the value of \(state.name) after the change"
+            return key == "from"
+                ? "write old\(rest): old is the value of \(state.name) before the change"
+                : "write new\(rest): new is the value of \(state.name) after the change"
         }
         return "compare old or new here, and write other expressions under conditions:"
     }
