@@ -56,6 +56,20 @@ struct StepTests {
                 """)
     }
 
+    @Test("an expect sees what is due by then, so a press after it at the same moment is a new one")
+    func expectAtTheLimit() throws {
+        try Tested.passes(
+            Self.clicks,
+            steps: """
+                - press: {button: a, for: 100ms}
+                - advance: 400ms
+                - expect: [{log: one}]
+                - press: {button: a}
+                - advance: 1s
+                - expect: [{log: one}]
+                """)
+    }
+
     @Test("what a button does at the very end of a wait is judged before the timer")
     func sameInstant() throws {
         try Tested.passes(
