@@ -385,7 +385,8 @@ struct FeedSourceTests {
     }
 
     @Test(
-        "while the broker has not acknowledged 256 messages, presses wait at their site, and each is taken once afterwards")
+        "while the broker has not acknowledged 256 messages, presses wait at their site, and each is taken once afterwards"
+    )
     func backlog() {
         let count = FeedHello.maximumButtons
         var talk = Self.source()

@@ -129,11 +129,31 @@ struct TimeTriggerTests {
         var talk = House.talk(Self.rule())
         let missed = "info: rule evening has missed 2026-01-15T21:00:00+00:00 and does not run"
         #expect(talk.tell(.wallClock(Self.nine + .seconds(60), isBelievable: true)) == [missed])
-        #expect(talk.tell(.wallClock(Self.nine - .seconds(60), isBelievable: true)) == [])
+        #expect(
+            talk.tell(.wallClock(Self.nine - .seconds(60), isBelievable: true)) == [
+                "keep reset of evening/21:00 at 2026-01-15T21:01:00.000Z"
+            ])
         #expect(talk.pass(.seconds(3600)) == [])
         _ = talk.tell(.wallClock(Self.nine + .seconds(86_400), isBelievable: true))
         #expect(talk.pass(.seconds(3600)) == [])
         #expect(talk.pass(.seconds(23 * 3600)).count == 3)
+    }
+
+    @Test("nor does it after a restart of the program, which keeps the time until the clock has passed it again")
+    func jumpsAndRestart() {
+        var talk = House.talk(Self.rule())
+        #expect(talk.pass(.seconds(9 * 3600)) == Self.ran)
+        #expect(
+            talk.tell(.wallClock(Self.nine - .seconds(3600), isBelievable: true)) == [
+                "keep reset of evening/21:00 at 2026-01-15T21:00:00.000Z"
+            ])
+        var state = RuleState()
+        state.dailyTimes["evening/21:00"] = Self.nine
+        talk = Transcript(RuleEngine(House.set([Self.rule()]), state: state))
+        #expect(talk.tell(.wallClock(Self.nine - .seconds(1800), isBelievable: true)) == [])
+        #expect(talk.pass(.seconds(3600)) == [])
+        #expect(
+            talk.pass(.seconds(23 * 3600 + 1800)) == ["keep reset of evening/21:00 at no time"] + Self.ran)
     }
 
     @Test("a clock that is set to just the time does not fire")

@@ -24,6 +24,9 @@ struct DailySchedule: Sendable {
         var isStored: Bool
         /// True until `handled` was stored for the first time.
         var isUnsaved = false
+        /// True while `handled` is stored only because the clock was set back behind a time that was carried out, which must
+        /// not be carried out again after a restart.
+        var isKept = false
         /// Everything until this time was carried out, or came before the entry was declared. `nil` until the clock is known.
         var handled: UTCTime?
     }
@@ -31,11 +34,10 @@ struct DailySchedule: Sendable {
     /// An entry whose time has come.
     struct Step: Sendable {
         var target: Target
-        var key: String
-        /// The latest time that has come; `nil` if only `handled` must be stored.
+        /// The latest time that has come; `nil` if only something must be stored.
         var due: UTCTime?
-        /// `nil` if it is not stored.
-        var handled: UTCTime?
+        /// What must be stored.
+        var change: RuleStateChange?
     }
 
     private var entries: [Entry] = []
@@ -49,9 +51,7 @@ struct DailySchedule: Sendable {
             add(variable.name, .variable(index), TimesOfDay([time]), isStored: true, handled[variable.name])
         }
         for timed in rules.timeTriggers {
-            add(
-                timed.key, .trigger(timed.match), timed.times, isStored: timed.isStored,
-                timed.isStored ? handled[timed.key] : nil)
+            add(timed.key, .trigger(timed.match), timed.times, isStored: timed.isStored, handled[timed.key])
         }
     }
 
@@ -60,7 +60,10 @@ struct DailySchedule: Sendable {
     ) {
         // The calendar cannot calculate with a stored time at the end of its range.
         let handled = handled.map { max($0, UTCTime(milliseconds: 0)) }
-        entries.append(Entry(key: key, target: target, times: times, isStored: isStored, handled: handled))
+        entries.append(
+            Entry(
+                key: key, target: target, times: times, isStored: isStored, isKept: !isStored && handled != nil,
+                handled: handled))
     }
 
     /// The schedule after a reload. An entry whose times have changed counts as new, and has missed nothing.
@@ -74,6 +77,7 @@ struct DailySchedule: Sendable {
             let entry = after.entries[index]
             guard let old = before[entry.key], old.times == entry.times else { continue }
             after.entries[index].handled = old.handled
+            after.entries[index].isKept = old.isKept && !entry.isStored
             after.entries[index].isUnsaved = old.handled != nil && entry.isStored && !old.isStored
             if case .trigger = entry.target, let moved, old.handled != nil {
                 after.entries[index].handled = moved
@@ -87,9 +91,11 @@ struct DailySchedule: Sendable {
     var isEmpty: Bool { entries.isEmpty }
 
     /// The keys of the entries whose times are stored.
-    var storedKeys: Set<String> { Set(entries.lazy.filter(\.isStored).map(\.key)) }
+    var storedKeys: Set<String> { Set(entries.lazy.filter { $0.isStored || $0.isKept }.map(\.key)) }
     /// The keys of the entries whose times were stored.
-    var handledKeys: Set<String> { Set(entries.lazy.filter { $0.isStored && $0.handled != nil }.map(\.key)) }
+    var handledKeys: Set<String> {
+        Set(entries.lazy.filter { ($0.isStored || $0.isKept) && $0.handled != nil }.map(\.key))
+    }
 
     /// Finds what was due until now, however late: while the program was stopped, the computer slept, or the clock jumped
     /// over it. Afterwards, `nextDeadline` is the next time.
@@ -102,13 +108,21 @@ struct DailySchedule: Sendable {
             let entry = entries[index]
             var handled = entry.handled ?? time
             if handled > time + DailySchedule.longestStepBack { handled = time }
+            // What an earlier process kept says nothing about the times that have come since then.
+            if entry.isKept, deadlines.deadline(of: index) == nil { handled = max(handled, time) }
             let due = calendar.latest(entry.times, after: handled, until: time)
             if due != nil { handled = time }
-            if handled != entry.handled || entry.isUnsaved, due != nil || entry.isStored {
-                steps.append(
-                    Step(target: entry.target, key: entry.key, due: due, handled: entry.isStored ? handled : nil))
+            let isKept =
+                !entry.isStored && handled > time && calendar.latest(entry.times, after: time, until: handled) != nil
+            var change: RuleStateChange?
+            if entry.isStored {
+                if handled != entry.handled || entry.isUnsaved { change = .daily(entry.key, handled) }
+            } else if isKept != entry.isKept {
+                change = .daily(entry.key, isKept ? handled : nil)
             }
+            if due != nil || change != nil { steps.append(Step(target: entry.target, due: due, change: change)) }
             entries[index].handled = handled
+            entries[index].isKept = isKept
             entries[index].isUnsaved = false
             let next = calendar.next(entry.times, after: max(handled, time))
             deadlines.set(index, at: next.map { now + .milliseconds($0.milliseconds - time.milliseconds) })
@@ -187,7 +201,7 @@ extension RuleEngine {
         var fired: [DueTrigger] = []
         var missed: [(rule: Int, due: UTCTime)] = []
         for step in daily.advance(to: time, at: now, in: set, onlyDue: onlyDue) {
-            if let handled = step.handled { effects.append(.store(.daily(step.key, handled))) }
+            if let change = step.change { effects.append(.store(change)) }
             guard let due = step.due else { continue }
             switch step.target {
             case .variable(let variable):
