@@ -2,6 +2,13 @@ import ButtonModel
 
 /// Follows a button's clock across reboots, and relates it to the host's clock.
 struct ButtonClock: Sendable {
+    /// What the button's clock showed at an event.
+    struct Reading: Hashable, Sendable {
+        var bootID: UInt32
+        /// Ticks since the button's boot.
+        var ticks: UInt64
+    }
+
     private(set) var bootID: UInt32 = 0
     /// The button's clock at the last event, in its own ticks since boot.
     private(set) var reading: UInt64 = 0
@@ -25,6 +32,9 @@ struct ButtonClock: Sendable {
         instant = happened
         arrival = (moment.addingSaturating(Ticks(event.age)), now)
     }
+
+    /// The reading at the last event.
+    var latest: Reading { Reading(bootID: bootID, ticks: reading) }
 
     /// Restores the state that an earlier process saved.
     ///

@@ -210,6 +210,7 @@ extension PressMachine {
         }
         guard let first = saved.presses.first else {
             clock.restore(bootID: saved.bootID, reading: saved.reading, moment: 0, at: happened)
+            latestPress = clock.latest
             usesButtonVerdicts = false
             return
         }
@@ -230,6 +231,8 @@ extension PressMachine {
         case "s": state = .spent(train.removeLast())
         default: state = .released
         }
+        let sinceDown = UInt64(clamping: saved.presses[saved.presses.count - 1].down)
+        latestPress = ButtonClock.Reading(bootID: saved.bootID, ticks: saved.reading - min(sinceDown, saved.reading))
         usesButtonVerdicts = false
         linkLostAt = happened
         isRestored = true

@@ -89,8 +89,8 @@ struct PressMachine: Sendable {
     var isReservedForChord = false
     /// The rotation during the last press, in hundredths of a turn.
     private var turned = 0
-    /// When the latest press that was a swipe or a turn began.
-    private var movedAt: Ticks?
+    /// The button's clock at the latest `down`, or at the `up` of a swipe whose `down` was lost.
+    var latestPress: ButtonClock.Reading?
     /// True if the link was lost while a press was down, and no event has arrived since.
     var lostLinkDuringPress = false
     /// True if the train, or its beginning, was restored from an earlier process.
@@ -128,9 +128,9 @@ struct PressMachine: Sendable {
         lostLinkDuringPress = false
         if isRestored { ageRestoredPresses(by: event.age, to: clock.moment, clock.instant) }
         if startsOver && event.step == .down {
-            let followsMovement = movedAt.map { clock.moment - $0 <= grammar.clickGap } ?? false
-            usesButtonVerdicts = grammar.verdictMode != nil && !isInChord && !followsMovement
+            usesButtonVerdicts = grammar.verdictMode != nil && !isInChord && !isCountedWithDecidedPress(event)
         }
+        if event.step == .down { latestPress = clock.latest }
         if event.isTimeRough { switchToVerdicts() }
         if event.step != .down { note(event) }
 
@@ -157,6 +157,13 @@ struct PressMachine: Sendable {
             if settlesAt == nil { advance(to: clock.arrival.moment, into: &output) }
         }
         rearm()
+    }
+
+    /// True if the button may count a press that begins together with the press before it, which was decided without its
+    /// verdict: a swipe, a turn, or a click that was reported after a restart because nothing followed for some time.
+    private func isCountedWithDecidedPress(_ event: ButtonEvent) -> Bool {
+        guard !usesButtonVerdicts, let latestPress, latestPress.bootID == event.bootID else { return false }
+        return Ticks(from: latestPress.ticks, to: event.ticks) <= grammar.clickGap
     }
 
     /// Handles the loss of the link. Events that have not arrived by now arrive later as stored events, or never.
@@ -186,7 +193,6 @@ struct PressMachine: Sendable {
         turned = overflow ? Vocabulary.minimumTurn : sum
         guard turned.magnitude >= Vocabulary.minimumTurn else { return }
         usesButtonVerdicts = false
-        movedAt = train.last?.down
         spendPress(into: &output)
     }
 
@@ -247,8 +253,8 @@ extension PressMachine {
             press?.up = clock.moment
             state = .released
             settle(isOver: true, into: &output)
+            if press == nil { latestPress = clock.latest }
             let swiped = press ?? pressWithoutDown(event)
-            movedAt = swiped.down
             report(.up, swiped, heldFor: swiped.heldFor(at: clock.moment).duration, into: &output)
             report(.swipe(direction), swiped, into: &output)
         case .holding, .spent:

@@ -141,6 +141,30 @@ struct ChangeTests {
         #expect(later.recogniser.saved(.kitchen) == "")
     }
 
+    @Test("after a restart a late press is no part of a click that was reported, though the button reports a double click")
+    func lateSecondPress() {
+        let button = Button()
+        let events = button.events(of: Room.presses("0-80 200-280"))
+        #expect(events.last?.step == .up(.doubleClick))
+        var room = Room(Self.all)
+        for event in events.prefix(2) {
+            room.wait(until: Instant(ticks: button.ticks(of: event)))
+            room.hear(event)
+        }
+        var later = Room(Self.all)
+        later.now = .start + .seconds(1)
+        later.recogniser.restore(.kitchen, room.recogniser.saved(.kitchen), at: later.now)
+        later.wait(until: later.now + .seconds(11))
+        #expect(later.gestures.map(\.word) == ["click"])
+        for var event in events.dropFirst(2) {
+            event.wasQueued = true
+            event.age = later.now - Instant(ticks: button.ticks(of: event))
+            later.hear(event)
+        }
+        later.rest()
+        #expect(later.gestures.map(\.word) == ["click", "click"])
+    }
+
     @Test("after a restart the time the program was away counts as age, and a clock set back makes no gesture younger")
     func timeAway() throws {
         var room = Room(Self.triple)

@@ -68,6 +68,18 @@ struct SwipeTests {
         #expect(room.gestures.summary == ["swipe_left 1", "click 2"])
     }
 
+    @Test("a press long after a swipe is decided by the button again")
+    func longAfter() {
+        var room = swiped("0-200", takesVerdicts: true)
+        let button = Button()
+        for event in button.events(of: Room.presses("2000-2080")) {
+            room.wait(until: room.now + .seconds(10))
+            #expect(room.gestures.summary == ["swipe_left 1"])
+            room.hear(event)
+        }
+        #expect(room.gestures.summary == ["swipe_left 1", "click 2"])
+    }
+
     @Test("a press that was reported as a hold is no swipe", arguments: [true, false])
     func held(takesVerdicts: Bool) {
         let room = swiped("0-1500", takesVerdicts: takesVerdicts)
