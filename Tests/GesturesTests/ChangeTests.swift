@@ -141,7 +141,9 @@ struct ChangeTests {
         #expect(later.recogniser.saved(.kitchen) == "")
     }
 
-    @Test("after a restart a late press is no part of a click that was reported, though the button reports a double click")
+    @Test(
+        "after a restart a late press is no part of a click that was reported, though the button reports a double click"
+    )
     func lateSecondPress() {
         let button = Button()
         let events = button.events(of: Room.presses("0-80 200-280"))
