@@ -283,6 +283,11 @@ extension Hub {
 
     private mutating func took(_ place: FeedPlace, _ steps: [FeedStep], _ claim: FeedClaim, at now: Instant) {
         let button = place.button
+        if let former = buttons[button]?.source, former != EngineFeed.source(of: place.site),
+            EngineFeed.isSite(source: former)
+        {
+            moved(button, to: place.site, at: now)
+        }
         guard let record = buttons[button], record.source == EngineFeed.source(of: place.site) else {
             carryOut(claim)
             log(
@@ -295,17 +300,20 @@ extension Hub {
         var movements: [ButtonMovement] = []
         for step in steps {
             switch step {
+            // A button repeats at its other site what it has told the first one and was not told to forget.
+            case .press(let event) where record.stored.cursor.covers(EventCursor(event)): break
             case .press(let event): events.append(event)
             case .turn(let movement): movements.append(movement)
             }
         }
         feed?.took(place)
         if let last = events.last {
-            let counts = record.stored.cursor
-            let cursor =
-                last.part == .small
-                ? EventCursor(bootID: last.bootID, eventCount: counts.eventCount, smallEventCount: last.counter)
-                : EventCursor(bootID: last.bootID, eventCount: last.counter, smallEventCount: counts.smallEventCount)
+            var cursor = EventCursor(last)
+            if last.part == .small {
+                cursor.eventCount = record.stored.cursor.eventCount
+            } else {
+                cursor.smallEventCount = record.stored.cursor.smallEventCount
+            }
             pressed(button, events, cursor, needsAcknowledgement: false, claim: claim, at: now)
         } else {
             completePress(at: now)
@@ -315,6 +323,16 @@ extension Hub {
             completePress(at: now)
             moved(button, movements, at: now)
         }
+    }
+
+    /// A site has heard a button that another site had until now. A button has one link, so it is where it was heard last.
+    private mutating func moved(_ button: ButtonID, to site: String, at now: Instant) {
+        guard let facts = feed?.sites[site]?.buttons[button] else { return }
+        completePress(at: now)
+        let label = label(of: button)
+        log(.foreignButton, .info, "\(site) hears \(label) now", at: now)
+        announce(buttons.adopted(button, by: EngineFeed.source(of: site)), at: now)
+        sitesHave([(button, facts, site)], at: now)
     }
 
     // MARK: Buttons of sites
@@ -402,5 +420,13 @@ extension Hub {
             stateChanged(id, .disconnected, at: now)
             otherSiteHas(id, than: site, at: now)
         }
+    }
+}
+
+extension EventCursor {
+    /// The cursor of one event: its counter, and nothing of the other part of a Duo.
+    fileprivate init(_ event: ButtonEvent) {
+        self.init(bootID: event.bootID)
+        if event.part == .small { smallEventCount = event.counter } else { eventCount = event.counter }
     }
 }

@@ -155,11 +155,11 @@ struct EngineHouse {
     /// Receives a message of the site with one step, which the broker has kept for a while.
     @discardableResult
     mutating func hear(
-        _ number: Int, _ step: PressStep = .down, after brokerAge: Duration = .zero, from site: String = site,
-        of button: ButtonID = button
+        _ number: Int, _ step: PressStep = .down, counter: Int? = nil, after brokerAge: Duration = .zero,
+        from site: String = site, of button: ButtonID = button
     ) -> [Hub.Effect] {
         let event = ButtonEvent(
-            button: button, bootID: 7, counter: UInt32(number), step: step, ticks: UInt64(number) * 3277)
+            button: button, bootID: 7, counter: UInt32(counter ?? number), step: step, ticks: UInt64(number) * 3277)
         let message = FeedMessage(number: number, previous: number - 1, content: .steps([.press(event)]))
         return take(
             .expiringMessageReceived(
