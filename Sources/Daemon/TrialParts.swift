@@ -68,11 +68,14 @@ func becomeTrialDaemon(if configuration: Configuration) {
         ? "bluetooth.transport: simulated" : configuration.broker == .embedded ? "mqtt.broker: embedded" : nil
     guard let setting else { return }
     guard !configuration.mayOpenAdapter || linux_keeps_net_admin_on_exec() != 0 else {
+        let remedy =
+            configuration.isSimulated
+            ? "name no adapter beside the simulated buttons"
+            : "set mqtt.broker to mqtt://localhost:1883, where mosquitto listens as a service"
         stop(
             """
             \(setting) needs the program tryck, which may not open an adapter: the capability of tryckd belongs to its \
-            file. Install mosquitto and set mqtt.broker to mqtt://localhost:1883, or start tryckd by tryck.service, which \
-            passes the capability on.
+            file. Start tryckd by tryck.service, which passes the capability on, or \(remedy).
             """, .configuration)
     }
     let program = SystemEnvironment.directory(of: ownPath) + "/tryck"

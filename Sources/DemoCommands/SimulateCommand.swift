@@ -8,7 +8,7 @@ import TrialEdges
 struct SimulateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "simulate",
-        abstract: "Run simulated buttons for a daemon that is not a trial.",
+        abstract: "Run simulated buttons outside the daemon.",
         discussion: """
             With --attach, each button of the file becomes a peripheral with its own connection to a virtual controller. \
             With --listen, this command is the controller, too, for the transport h4:unix:PATH. Lines NAME PRESS on \

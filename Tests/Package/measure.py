@@ -37,15 +37,16 @@ def rest(program: str, tryck: Path) -> tuple[dict[str, int], float]:
     air = Air(tryck)
     configuration = whole(broker, air)
     daemon = Daemon(program, configuration)
+    daemon.wait_until_all_is_well(ready=0)
+    before = daemon.fields()['voluntary_ctxt_switches']
+    time.sleep(REST)
+    wakeups = (daemon.fields()['voluntary_ctxt_switches'] - before) / REST
     daemon.pair()
     daemon.wait_until_all_is_well()
     daemon.end()
     # Memory that pairing needed is not part of the measurement, because a service pairs rarely.
     daemon = Daemon(program, configuration)
     daemon.wait_until_all_is_well(ready=0)
-    before = daemon.fields()['voluntary_ctxt_switches']
-    time.sleep(REST)
-    wakeups = (daemon.fields()['voluntary_ctxt_switches'] - before) / REST
     for index in range(BUTTONS):
         air.press(f'button_{index}', 'click')
     daemon.wait_until_all_is_well()
