@@ -119,16 +119,18 @@ let package = Package(
         module("Platform", "ButtonModel", "JSON", "Reactor", "CLinux"),
         module(
             "Edges", "Bytes", "ButtonModel", "JSON", "BluetoothHost", "FlicdProtocol", "Radios", "Expressions", "Rules",
-            "MQTTTopics", "Hub", "Simulator", "Reactor", "Platform", "CLinux", "CBluetooth", "CCurl", "CMosquitto",
-            "CSQLite", "CSystemBus",
+            "MQTTTopics", "Hub", "Reactor", "Platform", "CLinux", "CBluetooth", "CCurl", "CMosquitto", "CSQLite",
+            "CSystemBus",
             .product(name: "Logging", package: "swift-log")),
         module(
             "Setup", "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Radios", "Rules", "RuleLoader", "RuleTesting",
-            "MQTTTopics", "Feed", "Hub", "Simulator", "Platform", "Edges", "CCrypto"),
+            "MQTTTopics", "Feed", "Hub", "Platform", "Edges", "CCrypto"),
         module(
             "Daemon", "ButtonModel", "JSON", "BluetoothHost", "Radios", "Rules", "RuleLoader", "MQTTTopics", "Hub",
-            "Simulator",
             "Reactor", "Platform", "Edges", "Setup", "CLinux", .product(name: "Logging", package: "swift-log")),
+        // What only trials need. `tryckd` does not contain it.
+        module(
+            "TrialEdges", "ButtonModel", "RuleLoader", "Simulator", "Reactor", "Platform", "Edges", "CLinux"),
         // Only this small target is recompiled for each commit.
         .executableTarget(name: "tryckd", dependencies: ["Daemon"], swiftSettings: settings, plugins: ["CommitPlugin"]),
         .plugin(name: "CommitPlugin", capability: .buildTool(), path: "Plugins/Commit"),
@@ -152,13 +154,13 @@ let package = Package(
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
             "DemoCommands", "ButtonModel", "JSON", "Gestures", "Rules", "MQTTTopics", "Hub", "Simulator",
-            "Reactor", "Platform", "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText", "RuleCommands",
-            "CLinux",
+            "Reactor", "Platform", "Edges", "TrialEdges", "Setup", "ControlClient", "CommandSupport", "CommandText",
+            "RuleCommands", "CLinux",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
             "DoctorCommands", "ButtonModel", "JSON", "Diagnostics", "Radios", "Rules", "RuleLoader", "RuleTesting",
-            "MQTTTopics", "Reactor", "Platform", "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText",
-            "RuleCommands",
+            "MQTTTopics", "Reactor", "Platform", "Edges", "TrialEdges", "Setup", "ControlClient", "CommandSupport",
+            "CommandText", "RuleCommands",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
             "ExportCommands", "ButtonModel", "JSON", "Hub", "Platform", "Edges", "Setup", "ControlClient",
@@ -173,9 +175,9 @@ let package = Package(
         .executableTarget(
             name: "tryck",
             dependencies: [
-                "Platform", "CommandSupport", "RadioCommands", "DaemonCommands", "RuleCommands", "ReplayCommands",
-                "DemoCommands",
-                "DoctorCommands", "ExportCommands", "LanguageServerCommands",
+                "ButtonModel", "Hub", "Simulator", "Platform", "TrialEdges", "Daemon", "CommandSupport",
+                "RadioCommands", "DaemonCommands", "RuleCommands", "ReplayCommands", "DemoCommands", "DoctorCommands",
+                "ExportCommands", "LanguageServerCommands",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -201,8 +203,8 @@ let package = Package(
             name: "tryck-bench",
             dependencies: [
                 "Bytes", "ButtonModel", "JSON", "Diagnostics", "FlicdProtocol", "Expressions", "Rules", "Hub",
-                "RuleLoader", "Simulator", "Reactor", "Platform", "Edges", "Setup", "CommandSupport", "CLinux",
-                "CMosquitto", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "RuleLoader", "Simulator", "Reactor", "Platform", "Edges", "TrialEdges", "Setup", "CommandSupport",
+                "CLinux", "CMosquitto", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
 
@@ -263,7 +265,7 @@ let package = Package(
         tests("ReactorTests", "Reactor", "ReactorTestSupport", "CLinux"),
         tests("PlatformTests", "Platform", "Reactor", "ReactorTestSupport", "DiskTestSupport"),
         tests(
-            "EdgesTests", "Edges", "Radios", "Platform", "ControlClient", "CCurl", "CMosquitto",
+            "EdgesTests", "Edges", "TrialEdges", "Radios", "Platform", "ControlClient", "CCurl", "CMosquitto",
             "BluetoothHost", "FlicdProtocol", "Hub",
             "MQTTTopics", "Gestures", "Rules", "Reactor", "ReactorTestSupport", "DiskTestSupport", "CLinux", "CDisk",
             "Expressions",

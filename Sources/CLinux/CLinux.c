@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/close_range.h>
 #include <linux/magic.h>
 #include <malloc.h>
@@ -99,6 +100,16 @@ void linux_restore_ambient_capabilities(void)
 	for (capability = 0; capability < 64; capability++)
 		if (dropped_capabilities >> capability & 1)
 			prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0);
+}
+
+int linux_keeps_net_admin_on_exec(void)
+{
+	struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+
+	if (geteuid() == 0 || prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, CAP_NET_ADMIN, 0, 0) == 1)
+		return 1;
+	return syscall(SYS_capget, &header, data) != 0 || !(data[0].effective & 1u << CAP_NET_ADMIN);
 }
 
 int linux_forbid_dumps(void)

@@ -14,16 +14,9 @@ extension Daemon {
         switch setup.configuration.broker {
         case .none: return
         case .embedded:
-            let broker = EmbeddedBroker(
-                loop: loop, directory: setup.stateDirectory + "/broker", seed: SystemEnvironment.randomSeed
-            ) { [weak self] event in
-                switch event {
-                case .ready(let path): self?.embeddedBrokerReady(path)
-                case .failed(let reason): self?.deliver(.brokerDisconnected(reason))
-                }
-            }
-            self.broker = broker
-            broker.start()
+            stopBroker = trialParts?.broker(
+                loop, setup.stateDirectory + "/broker", { [weak self] in self?.embeddedBrokerReady($0) },
+                { [weak self] in self?.deliver(.brokerDisconnected($0)) })
         case .tcp, .unix:
             if let endpoint = MQTTOptions.Endpoint(setup.configuration, in: setup.directory) { connect(to: endpoint) }
         }

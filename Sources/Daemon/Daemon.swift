@@ -36,8 +36,14 @@ final class Daemon {
     var runner: HubRunner
     /// In the order of the configuration.
     private lazy var radios = makeRadios()
-    var simulator: SimulatorEdge?
-    var broker: EmbeddedBroker?
+    let trialParts: TrialParts?
+    /// The simulated buttons, which exist as long as this process.
+    lazy var simulation = trialParts?.simulation(loop, setup.simulator, store.stored.buttons) {
+        [logger] button, text in
+        logger.debug("simulated \(button): \(text)")
+    }
+    /// Ends the private broker; `nil` if there is none.
+    var stopBroker: (@ReactorActor () -> Void)?
     var mqtt: MQTTEdge?
     /// The connection to the broker of `uplink:`; `nil` without that section.
     var uplink: MQTTEdge?
@@ -78,7 +84,7 @@ final class Daemon {
 
     init(
         loop: EventLoop, logger: Logger, output: LogOutput, setup: Setup, store: StoreEdge,
-        control: ControlServer, capture: CaptureFile?, recorder: RecordEdge?
+        control: ControlServer, capture: CaptureFile?, recorder: RecordEdge?, trialParts: TrialParts?
     ) {
         self.loop = loop
         self.logger = logger
@@ -87,6 +93,7 @@ final class Daemon {
         self.store = store
         self.control = control
         self.capture = capture
+        self.trialParts = trialParts
         notifier = ServiceNotifier.fromEnvironment()
         processes = ProcessEdge(loop: loop)
         web = HTTPEdge(loop: loop)
@@ -327,7 +334,7 @@ final class Daemon {
         firmware.stop()
         capture?.close()
         recorder?.end()
-        broker?.stop()
+        stopBroker?()
         control.close()
         flicd?.stop()
         store.close()

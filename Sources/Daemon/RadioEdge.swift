@@ -26,7 +26,7 @@ final class RadioEdge {
     /// The directory of the configuration, at which relative paths start.
     private let directory: String
     private let capture: CaptureFile?
-    private let simulator: @ReactorActor () -> any HCITransport
+    private let simulator: @ReactorActor () -> (any HCITransport)?
     private let report: @ReactorActor (Event) -> Void
     private var transport: (any HCITransport)?
     /// The connection to the system bus while BlueZ is used, in place of `transport`.
@@ -41,7 +41,8 @@ final class RadioEdge {
     ///   - simulator: makes the simulated radio.
     init(
         loop: EventLoop, _ wanted: Configuration.Transport, directory: String, capture: CaptureFile?,
-        simulator: @escaping @ReactorActor () -> any HCITransport, report: @escaping @ReactorActor (Event) -> Void
+        simulator: @escaping @ReactorActor () -> (any HCITransport)?,
+        report: @escaping @ReactorActor (Event) -> Void
     ) {
         self.loop = loop
         self.wanted = wanted

@@ -22,7 +22,7 @@ func restartProcess() -> String {
 }
 
 /// The path of the program's file, even if the file was deleted or replaced.
-private var ownPath: String {
+var ownPath: String {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = readlink("/proc/self/exe", &buffer, buffer.count)
     let path = String(decoding: buffer.prefix(max(0, count)).lazy.map(UInt8.init(bitPattern:)), as: UTF8.self)

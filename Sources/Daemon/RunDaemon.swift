@@ -9,11 +9,17 @@ import Reactor
 import RuleLoader
 import Setup
 
-/// Runs `tryckd` from its arguments to its exit status. Never returns.
+/// Runs the daemon from its arguments to its exit status. Never returns.
 ///
-/// - Parameter commit: the first eight digits of the commit that was built; empty if it was built without git.
-package func runDaemon(commit: String) -> Never {
-    switch DaemonOptions.parse(Array(CommandLine.arguments.dropFirst())) {
+/// - Parameters:
+///   - arguments: the command line without the name of the program.
+///   - commit: the first eight digits of the commit that was built; empty if it is unknown.
+///   - trialParts: the simulator and the private broker. Without them, this process becomes `tryck daemon` if the
+///     configuration needs them.
+package func runDaemon(
+    _ arguments: [String] = Array(CommandLine.arguments.dropFirst()), commit: String = "", trialParts: TrialParts? = nil
+) -> Never {
+    switch DaemonOptions.parse(arguments) {
     case .help:
         write(DaemonOptions.help, to: STDOUT_FILENO)
         exit(ExitStatus.success.rawValue)
@@ -24,7 +30,7 @@ package func runDaemon(commit: String) -> Never {
         stop(sentence, .usage)
     case .run(let options):
         harden()
-        exit(run(options, commit: commit))
+        exit(run(options, commit: commit, trialParts))
     }
 }
 
@@ -38,15 +44,18 @@ private func harden() {
     signal(SIGXFSZ, SIG_IGN)
 }
 
-private func run(_ options: DaemonOptions, commit: String) -> Int32 {
+private func run(_ options: DaemonOptions, commit: String, _ trialParts: TrialParts?) -> Int32 {
     let environmentVariables = SystemEnvironment.environmentVariables
     var setup: Setup
     do {
-        setup = try Setup(options, environment: environmentVariables)
+        setup = try Setup(options, environment: environmentVariables) { configuration in
+            if trialParts == nil { becomeTrialDaemon(if: configuration) }
+        }
     } catch {
         stop(error.text, error.status)
     }
     setup.hub.commit = commit
+    if setup.configuration.isSimulated { trialParts?.describe(setup.simulator, &setup.hub) }
     let level = Logger.Level(setup.hub.logLevel)
     let output = LogOutput(
         level: level, format: LogFormat(setup.configuration.logFormat, environment: environmentVariables))
@@ -55,7 +64,7 @@ private func run(_ options: DaemonOptions, commit: String) -> Int32 {
     for warning in setup.warnings { logger.warning("\(warning)") }
 
     return EventLoop.run { @ReactorActor [logger, setup] in
-        start(setup, logger, output)
+        start(setup, logger, output, trialParts)
     }
 }
 
@@ -63,7 +72,7 @@ private func run(_ options: DaemonOptions, commit: String) -> Int32 {
 @ReactorActor private var daemon: Daemon?
 
 @ReactorActor
-private func start(_ setup: Setup, _ logger: Logger, _ output: LogOutput) {
+private func start(_ setup: Setup, _ logger: Logger, _ output: LogOutput, _ trialParts: TrialParts?) {
     let loop = EventLoop.shared
     var setup = setup
     do {
@@ -99,7 +108,7 @@ private func start(_ setup: Setup, _ logger: Logger, _ output: LogOutput) {
         let capture = beginCapture(&setup, logger)
         daemon = Daemon(
             loop: loop, logger: logger, output: output, setup: setup, store: store, control: control,
-            capture: capture, recorder: recorder)
+            capture: capture, recorder: recorder, trialParts: trialParts)
         daemon?.start()
         logger.info("tryckd \(Version.string) is running; commands reach it at \(setup.controlSocket)")
     } catch let failure as RecordFailure {
@@ -127,7 +136,7 @@ private func beginCapture(_ setup: inout Setup, _ logger: Logger) -> CaptureFile
     }
 }
 
-private func stop(_ sentence: String, _ status: ExitStatus) -> Never {
+func stop(_ sentence: String, _ status: ExitStatus) -> Never {
     let isJournal = LogOutput.isJournal(stream: SystemEnvironment.environmentVariables["JOURNAL_STREAM"])
     LogOutput.writeLast(LogOutput.errors(sentence, isJournal: isJournal))
     exit(status.rawValue)

@@ -7,6 +7,7 @@ import RuleCommands
 import Rules
 import Setup
 import Simulator
+import TrialEdges
 
 struct DemoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -97,7 +98,7 @@ struct DemoCommand: ParsableCommand {
                 .usage, "Standard input is not a terminal. Name the presses: tryck demo --press kitchen:click")
         }
         if let capture { _ = try NewFile(capture, remedy: "Specify another file, or remove it.") }
-        let program = try DaemonProgram.locate()
+        let program = try DaemonProgram.locate("tryck")
         let page = try web ? DaemonProgram.locate("tryck-web") : nil
         let files = try DemoFiles(rules: rules, simulator: simulator, pagePort: web ? LoopbackPort.free() : nil)
         let models: [String: FlicModel]
@@ -118,7 +119,8 @@ struct DemoCommand: ParsableCommand {
     private func models(_ files: DemoFiles) throws(Failure) -> [String: FlicModel] {
         do throws(Setup.Failure) {
             let buttons = try ConfigurationFiles(environment: SystemEnvironment.environmentVariables).simulator(
-                at: files.simulator)
+                at: files.simulator
+            ).map { SimulatedButtonDescription($0) }
             return Dictionary(buttons.map { ($0.name, $0.model) }) { first, _ in first }
         } catch {
             throw Failure(error.status, error.text)

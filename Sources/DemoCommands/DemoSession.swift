@@ -86,7 +86,7 @@ final class DemoSession {
         let files = settings.files
         let arguments =
             [
-                settings.program, "--config", files.configuration, "--state-directory", files.stateDirectory,
+                settings.program, "daemon", "--config", files.configuration, "--state-directory", files.stateDirectory,
                 "--control-socket", files.controlSocket,
             ] + (settings.capture.map { ["--capture", $0] } ?? [])
         do throws(Failure) {

@@ -6,6 +6,7 @@ import JSON
 import Platform
 import Reactor
 import Simulator
+import TrialEdges
 
 /// Gives lines of standard input to the simulated buttons, and prints what they report.
 @ReactorActor
@@ -18,7 +19,10 @@ final class SimulateSession {
     private let conversation: Conversation<Void>
     private let isJSON: Bool
     private let output = Output.standardOutput
+    /// The buttons with `--attach`.
     private var buttons: [AttachedButton] = []
+    /// The controller with the buttons, and its socket, with `--listen`.
+    private var air: (controller: SimulatorEdge, server: H4Server)?
     private var input = LineFramer(maximumLength: maximumLineLength)
     private var inputWatch: Watch?
     private var hasInputEnded = false
@@ -34,20 +38,36 @@ final class SimulateSession {
         self.isJSON = isJSON
     }
 
-    func start(_ descriptions: [SimulatedButtonDescription], at endpoint: H4StreamTransport.Endpoint) {
+    func start(_ descriptions: [SimulatedButtonDescription]) {
         let loop = EventLoop.shared
         // The loop keeps this object alive through the handler.
         conversation.onInterrupt { self.end(nil) }
         show(SimulateText.trustRoot(SimulatorRoot.publicKey.map(hexadecimal).joined()))
         models = descriptions.map { ($0.name, $0.model) }
-        buttons = descriptions.map { description in
-            AttachedButton(loop, description, at: endpoint, seed: 0) { [unowned self] event in
-                happened(event, on: description.name)
-            }
-        }
         if isatty(STDIN_FILENO) == 1, !isJSON { output.write(SimulateText.help(buttons: models.map(\.name))) }
         movementTimer = loop.timer { [unowned self] in endIfDone() }
         inputWatch = loop.watch(STDIN_FILENO, .read) { [unowned self] _ in read() }
+    }
+
+    func attach(_ descriptions: [SimulatedButtonDescription], to endpoint: H4StreamTransport.Endpoint) {
+        buttons = descriptions.map { description in
+            AttachedButton(.shared, description, at: endpoint, seed: 0) { [unowned self] event in
+                happened(event, on: description.name)
+            }
+        }
+    }
+
+    /// Serves a controller with the buttons. A host that connects resets it first, as it does a real one.
+    func serve(_ descriptions: [SimulatedButtonDescription], at path: String) {
+        let controller = SimulatorEdge(
+            loop: .shared, buttons: descriptions, seed: SystemEnvironment.randomSeed
+        ) { [unowned self] in show(SimulateText.note($0, $1)) }
+        guard let server = H4Server(loop: .shared, path: path, { controller.send($0) }) else {
+            return end(Failure(.unavailable, "\(path) cannot be listened on: \(String(cString: strerror(errno)))."))
+        }
+        controller.open { if case .received(let packet) = $0 { server.send(packet) } }
+        air = (controller, server)
+        show(SimulateText.listening(path))
     }
 
     private func happened(_ event: AttachedButton.Event, on name: String) {
@@ -80,6 +100,8 @@ final class SimulateSession {
     }
 
     private var canEndByInput: Bool {
+        // The buttons are there for the daemon that is connected, which may be connected for long.
+        guard air == nil else { return false }
         var status = stat()
         let isPipe = fstat(STDIN_FILENO, &status) == 0 && [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT)
         return isPipe || isatty(STDIN_FILENO) == 1
@@ -103,6 +125,7 @@ final class SimulateSession {
                 movesUntil = EventLoop.shared.nanosecondsSinceBoot + Self.movementTime
             }
             buttons.first { $0.name == name }?.act(action)
+            air?.controller.act(action, on: name)
         case .help: output.write(SimulateText.help(buttons: models.map(\.name)))
         case .mistake(let sentence): Output.standardError.write(Line(sentence, .bad))
         case nil: break
@@ -119,6 +142,7 @@ final class SimulateSession {
 
     private func end(_ failure: Failure?) {
         for button in buttons { button.close() }
+        air?.server.close()
         conversation.end(failure.map { .failure($0) } ?? .success(()))
     }
 

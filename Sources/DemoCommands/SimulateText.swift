@@ -11,6 +11,8 @@ enum SimulateText {
         ["kind": "attached", "button": .string(button), "address": .string(address)]
     }
 
+    static func listening(_ path: String) -> JSONValue { ["kind": "listening", "path": .string(path)] }
+
     static func note(_ button: String, _ note: String) -> JSONValue {
         ["kind": "note", "button": .string(button), "note": .string(note)]
     }
@@ -27,6 +29,7 @@ enum SimulateText {
                 "A daemon accepts these buttons when its tryck.yaml says:",
                 Line("  bluetooth: {trust_roots: [\"\(line.text("key"))\"]}", .strong),
             ]
+        case "listening": return [Line("A daemon finds them with the transport h4:unix:\(line.text("path"))")]
         case "note": return [button + ": \(line.text("note"))"]
         case "pressed": return [button + (": \(line.text("press")) done", .faint)]
         default: return []

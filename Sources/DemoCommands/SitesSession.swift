@@ -8,6 +8,7 @@ import MQTTTopics
 import Platform
 import Reactor
 import Synchronization
+import TrialEdges
 
 /// Carries out the effects of `SitesRun` with a private broker, and a daemon for each site and each engine.
 @ReactorActor
@@ -48,7 +49,7 @@ final class SitesSession {
 
     /// Runs the demo to its end and removes its files.
     nonisolated static func run(siteCount: Int, engineCount: Int) throws(Failure) {
-        let daemon = try DaemonProgram.locate()
+        let daemon = try DaemonProgram.locate("tryck")
         let directory = try TemporaryDirectory()
         let session = Mutex<SitesSession?>(nil)
         _ = EventLoop.run {
@@ -112,8 +113,8 @@ final class SitesSession {
             let child = try DaemonChild(
                 loop,
                 arguments: [
-                    daemon, "--config", path(member, "tryck.yaml"), "--state-directory", path(member, "state"),
-                    "--control-socket", path(member, "control.sock"),
+                    daemon, "daemon", "--config", path(member, "tryck.yaml"), "--state-directory",
+                    path(member, "state"), "--control-socket", path(member, "control.sock"),
                 ], log: path(member, "tryckd.log")
             ) { [unowned self] status in ended(member, status) }
             programs[member] = Program(child: child)

@@ -9,6 +9,7 @@ import Radios
 import Reactor
 import RuleLoader
 import Setup
+import TrialEdges
 
 /// An attempt to open the adapter and to connect to the broker, as the daemon would make it. With a running daemon,
 /// the adapter is left to the daemon, and the broker is tried only when the daemon is not connected to it.

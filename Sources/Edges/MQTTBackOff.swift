@@ -1,16 +1,16 @@
 import ButtonModel
 
 /// The delays between attempts to connect to the broker, with jitter from a seed.
-struct MQTTBackOff {
+package struct MQTTBackOff {
     private var backOff = BackOff(.milliseconds(250)...(.seconds(30)))
     private var state: UInt64
 
-    init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { state = seed }
 
-    mutating func next() -> Duration { backOff.next(jitter: random()) }
+    package mutating func next() -> Duration { backOff.next(jitter: random()) }
 
     /// Restarts with the shortest delay. Called after a connection or a run that lasted long enough.
-    mutating func reset() { backOff.reset() }
+    package mutating func reset() { backOff.reset() }
 
     /// The next output of SplitMix64.
     ///

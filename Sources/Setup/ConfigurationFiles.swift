@@ -5,7 +5,6 @@ import JSON
 import Platform
 package import RuleLoader
 import Rules
-package import Simulator
 
 /// The rules with which the daemon starts.
 struct InitialRules: Sendable {
@@ -120,7 +119,7 @@ package struct ConfigurationFiles: Sendable {
     /// The buttons of `simulated:FILE`; empty for other transports.
     package func simulator(
         _ configuration: Configuration, in directory: String
-    ) throws(Setup.Failure) -> [SimulatedButtonDescription] {
+    ) throws(Setup.Failure) -> [SimulatorButton] {
         let paths = configuration.usedRadios.compactMap {
             if case .simulated(let path) = $0.transport { path } else { nil }
         }
@@ -129,19 +128,14 @@ package struct ConfigurationFiles: Sendable {
     }
 
     /// The buttons of a simulator file.
-    package func simulator(at path: String) throws(Setup.Failure) -> [SimulatedButtonDescription] {
+    package func simulator(at path: String) throws(Setup.Failure) -> [SimulatorButton] {
         let text = try read(path)
         let loaded = FileLoader.simulator(SourceFile(name: path, text: text.octets))
         guard let buttons = loaded.value else {
             throw .init(
                 text: ConfigurationFiles.report(loaded.diagnostics, on: text), status: .configuration)
         }
-        return buttons.map {
-            SimulatedButtonDescription(
-                name: $0.name, address: $0.address, serial: $0.serial, uuid: $0.uuid,
-                nickname: $0.nickname, firmwareVersion: $0.firmware, batteryMillivolts: $0.batteryMillivolts,
-                isPublic: $0.isPublic ?? true, model: $0.model ?? .flic2)
-        }
+        return buttons
     }
 
     /// The secrets and variables that files in this directory may refer to.

@@ -6,7 +6,6 @@ package import Platform
 import Radios
 package import RuleLoader
 package import Rules
-package import Simulator
 
 /// The settings of the daemon that are known before the event loop starts: the configuration, the rules, and the paths.
 package struct Setup: Sendable {
@@ -33,7 +32,8 @@ package struct Setup: Sendable {
     package var recordedRules: RecordedRules?
     /// The limits of the history; `nil` if none is kept.
     package var history: HistoryLimits?
-    package var simulator: [SimulatedButtonDescription]
+    /// The buttons of `simulated:FILE`; empty for other transports.
+    package var simulator: [SimulatorButton]
     package var hub: HubConfiguration
     /// Lines to be logged once the log is open.
     package var warnings: [String] = []
@@ -44,10 +44,15 @@ package struct Setup: Sendable {
         package var status: ExitStatus
     }
 
+    /// - Parameter examine: called with the configuration before any other file is read.
     /// - Throws: `Failure` if a named file is missing, or the configuration has an error.
-    package init(_ options: DaemonOptions, environment: [String: String]) throws(Failure) {
+    package init(
+        _ options: DaemonOptions, environment: [String: String],
+        examine: (Configuration) -> Void = { _ in }
+    ) throws(Failure) {
         let files = ConfigurationFiles(environment: environment)
         let found = try files.configuration(at: options.configuration)
+        examine(found.configuration)
         let (configuration, directory) = (found.configuration, found.directory)
         self.configuration = configuration
         self.directory = directory
@@ -84,14 +89,11 @@ package struct Setup: Sendable {
         for name in ["HOME", "LANG", "TZ", "USER"] {
             if let value = environment[name] { names.append("\(name)=\(value)") }
         }
-        let isSimulated = configuration.usedRadios.contains {
-            if case .simulated = $0.transport { true } else { false }
-        }
         hub = HubConfiguration(
             version: Version.string, baseTopic: configuration.baseTopic,
             discoveryPrefix: configuration.homeAssistantDiscovery ? configuration.homeAssistantPrefix : nil,
             homeAssistantStatusTopic: configuration.homeAssistantStatusTopic, pageURL: configuration.web.url,
-            extraTrustRoots: configuration.trustRoots + (isSimulated ? [SimulatorRoot.publicKey] : []),
+            extraTrustRoots: configuration.trustRoots,
             trustRootNames: configuration.trustRoots.map(Setup.fingerprint),
             radios: configuration.usedRadios.map { $0.configured(configuration) },
             sources: configuration.sources.map(\.sourceURL),
@@ -100,8 +102,6 @@ package struct Setup: Sendable {
             processEnvironment: names,
             stateDirectory: stateDirectory, builtAt: Version.builtAt, ruleFault: initial.fault,
             ruleProblems: initial.problems, capture: capture, hasMetrics: metricsFile != nil,
-            simulatedButtons: simulator.map(\.name),
-            simulatedIdentities: Dictionary(simulator.map { ($0.name, $0.identity) }) { first, _ in first },
             flicdListen: configuration.flicdListen.map { "\($0)" },
             engine: EngineConfiguration(configuration), uplink: UplinkConfiguration(configuration))
     }

@@ -5,6 +5,7 @@ import Glibc
 import Hub
 import Platform
 import Reactor
+import TrialEdges
 
 /// Measures what a daemon with many buttons publishes when it has connected to its broker: how long until it reports
 /// that it is online, how many messages and octets there are, and how much memory they take.

@@ -6,6 +6,7 @@ import Hub
 import Platform
 import Reactor
 import Simulator
+import TrialEdges
 
 /// Measures a Duo that is turned faster than by hand: many notifications at once, from their octets at the transport to
 /// the message with which a rule with `mode: single` completes the sum of their steps at a subscriber.

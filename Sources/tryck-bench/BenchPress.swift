@@ -7,6 +7,7 @@ import Hub
 import Platform
 import Reactor
 import Simulator
+import TrialEdges
 
 /// Measures one press: from the notification's octets at the transport to the rule's message at a subscriber.
 ///

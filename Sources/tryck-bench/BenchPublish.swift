@@ -3,6 +3,7 @@ import Edges
 import Hub
 import Platform
 import Reactor
+import TrialEdges
 
 /// Measures what `MQTTEdge` adds to libmosquitto: a message through the event loop to a broker and back, in turn with a
 /// message by libmosquitto alone.

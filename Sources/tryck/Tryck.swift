@@ -21,7 +21,9 @@ struct Tryck: ParsableCommand {
             """,
         version: Version.string,
         groupedSubcommands: [
-            CommandGroup(name: "Start", subcommands: [RunCommand.self, DaemonCommands.web, DemoCommands.demo]),
+            CommandGroup(
+                name: "Start",
+                subcommands: [RunCommand.self, DaemonCommand.self, DaemonCommands.web, DemoCommands.demo]),
             CommandGroup(
                 name: "Rules",
                 subcommands: [

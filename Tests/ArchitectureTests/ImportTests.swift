@@ -38,18 +38,19 @@ struct ImportTests {
         "Platform": ["ButtonModel", "JSON", "Reactor", "CLinux", "Glibc"],
         "Edges": [
             "Bytes", "ButtonModel", "JSON", "BluetoothHost", "FlicdProtocol", "Radios", "Expressions", "Rules",
-            "MQTTTopics",
-            "Hub", "Simulator", "Reactor", "Platform", "CLinux", "CBluetooth", "CCurl", "CMosquitto", "CSQLite",
-            "CSystemBus", "Logging",
-            "Glibc", "Synchronization",
+            "MQTTTopics", "Hub", "Reactor", "Platform", "CLinux", "CBluetooth", "CCurl", "CMosquitto", "CSQLite",
+            "CSystemBus", "Logging", "Glibc", "Synchronization",
         ],
         "Setup": [
             "ButtonModel", "JSON", "Diagnostics", "ESPHome", "Radios", "Rules", "RuleLoader", "RuleTesting",
-            "MQTTTopics", "Feed", "Hub", "Simulator", "Platform", "Edges", "CCrypto", "Glibc",
+            "MQTTTopics", "Feed", "Hub", "Platform", "Edges", "CCrypto", "Glibc",
         ],
         "Daemon": [
-            "ButtonModel", "JSON", "BluetoothHost", "Radios", "Rules", "RuleLoader", "MQTTTopics", "Hub", "Simulator",
-            "Reactor", "Platform", "Edges", "Setup", "CLinux", "Logging", "Glibc", "Synchronization",
+            "ButtonModel", "JSON", "BluetoothHost", "Radios", "Rules", "RuleLoader", "MQTTTopics", "Hub", "Reactor",
+            "Platform", "Edges", "Setup", "CLinux", "Logging", "Glibc", "Synchronization",
+        ],
+        "TrialEdges": [
+            "ButtonModel", "RuleLoader", "Simulator", "Reactor", "Platform", "Edges", "CLinux", "Glibc",
         ],
         "tryckd": ["Daemon", "Glibc"],
         "ControlClient": ["JSON", "RuleLoader", "Reactor", "Platform", "CLinux", "Glibc"],
@@ -73,15 +74,13 @@ struct ImportTests {
         ],
         "DemoCommands": [
             "ButtonModel", "JSON", "Gestures", "Rules", "MQTTTopics", "Hub", "Simulator", "Reactor", "Platform",
-            "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText", "RuleCommands", "CLinux",
-            "ArgumentParser",
-            "Glibc", "Synchronization",
+            "Edges", "TrialEdges", "Setup", "ControlClient", "CommandSupport", "CommandText", "RuleCommands", "CLinux",
+            "ArgumentParser", "Glibc", "Synchronization",
         ],
         "DoctorCommands": [
             "ButtonModel", "JSON", "Diagnostics", "Radios", "Rules", "RuleLoader", "RuleTesting", "MQTTTopics",
-            "Reactor",
-            "Platform", "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText", "RuleCommands",
-            "ArgumentParser", "Glibc",
+            "Reactor", "Platform", "Edges", "TrialEdges", "Setup", "ControlClient", "CommandSupport", "CommandText",
+            "RuleCommands", "ArgumentParser", "Glibc",
         ],
         "RadioCommands": ["Reactor", "Platform", "Edges", "CommandSupport", "ArgumentParser", "Glibc"],
         "ExportCommands": [
@@ -94,8 +93,9 @@ struct ImportTests {
             "CommandSupport", "CommandText", "ArgumentParser", "Glibc",
         ],
         "tryck": [
-            "Platform", "CommandSupport", "DaemonCommands", "RuleCommands", "ReplayCommands", "DemoCommands",
-            "DoctorCommands", "RadioCommands", "ExportCommands", "LanguageServerCommands", "ArgumentParser", "Glibc",
+            "ButtonModel", "Hub", "Simulator", "Platform", "TrialEdges", "Daemon", "CommandSupport",
+            "DaemonCommands", "RuleCommands", "ReplayCommands", "DemoCommands", "DoctorCommands", "RadioCommands",
+            "ExportCommands", "LanguageServerCommands", "ArgumentParser", "Glibc",
         ],
         "WebService": [
             "ButtonModel", "JSON", "Diagnostics", "Rules", "RuleLoader", "RuleTesting", "LanguageServer", "MQTTTopics",
@@ -108,8 +108,8 @@ struct ImportTests {
         ],
         "tryck-bench": [
             "Bytes", "ButtonModel", "JSON", "Diagnostics", "FlicdProtocol", "Expressions", "Rules", "Hub", "RuleLoader",
-            "Simulator", "Reactor", "Platform", "Edges", "Setup", "CommandSupport", "CLinux", "CMosquitto",
-            "ArgumentParser", "Glibc", "Synchronization",
+            "Simulator", "Reactor", "Platform", "Edges", "TrialEdges", "Setup", "CommandSupport", "CLinux",
+            "CMosquitto", "ArgumentParser", "Glibc", "Synchronization",
         ],
     ]
 
@@ -119,7 +119,8 @@ struct ImportTests {
     ]
     /// The modules that touch the world. All other modules are pure.
     static let edges: Set<String> = [
-        "Reactor", "Platform", "Edges", "Setup", "Daemon", "tryckd", "ControlClient", "CommandSupport", "CommandText",
+        "Reactor", "Platform", "Edges", "Setup", "Daemon", "TrialEdges", "tryckd", "ControlClient", "CommandSupport",
+        "CommandText",
         "DaemonCommands", "RuleCommands", "ReplayCommands", "DemoCommands", "DoctorCommands", "ExportCommands",
         "RadioCommands", "LanguageServerCommands", "tryck", "tryck-bench", "WebService", "TryckWeb",
     ]
@@ -170,6 +171,18 @@ struct ImportTests {
             let allowed = (ImportTests.table[module] ?? []).subtracting(ImportTests.ofToolchain)
             #expect(dependencies == allowed, "\(module): \(dependencies.symmetricDifference(allowed).sorted())")
         }
+    }
+
+    @Test("the privileged program contains neither the simulator nor the private broker")
+    func privileged() {
+        var contents: Set<String> = []
+        var added: Set = ["tryckd"]
+        while !added.isEmpty {
+            contents.formUnion(added)
+            added = Set(added.flatMap { ImportTests.table[$0] ?? [] }).subtracting(contents)
+        }
+        #expect(contents.contains("Hub"))
+        #expect(contents.isDisjoint(with: ["Simulator", "TrialEdges"]))
     }
 
     @Test("ARCHITECTURE.md shows the same table")

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import Edges
+@testable import TrialEdges
 
 extension EmbeddedBrokerSupervisor: StateMachine {}
 

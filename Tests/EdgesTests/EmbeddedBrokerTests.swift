@@ -5,6 +5,7 @@ import ReactorTestSupport
 import Testing
 
 @testable import Edges
+@testable import TrialEdges
 
 @Suite("The embedded broker")
 struct EmbeddedBrokerTests {

@@ -4,6 +4,7 @@ import Testing
 
 @testable import Edges
 @testable import Platform
+@testable import TrialEdges
 
 @Suite("The simulated controller as a transport")
 struct SimulatorEdgeTests {

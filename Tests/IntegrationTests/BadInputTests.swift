@@ -22,6 +22,22 @@ struct BadInputTests {
         #expect(daemon.text.contains(expected), "\(daemon.text)")
     }
 
+    @Test(
+        "simulated buttons and an embedded broker need tryck beside tryckd; without it, exit status 78",
+        arguments: [
+            ("bluetooth: {transport: \"simulated:a.yaml\"}\n", "bluetooth.transport: simulated needs"),
+            ("bluetooth: {transport: none}\nmqtt: {broker: embedded}\n", "mqtt.broker: embedded needs"),
+        ])
+    func trialWithoutTryck(_ text: String, _ expected: String) throws {
+        let workshop = try Workshop()
+        try workshop.write("tryck.yaml", text)
+        try FileManager.default.copyItem(atPath: Workshop.built("tryckd"), toPath: workshop.path("tryckd"))
+        let daemon = try workshop.start(workshop.path("tryckd"), ["--config", workshop.path("tryck.yaml")])
+        #expect(try daemon.status() == 78)
+        #expect(daemon.text.contains(expected), "\(daemon.text)")
+        #expect(daemon.text.contains("\(workshop.path("tryck")) cannot be started: No such file"), "\(daemon.text)")
+    }
+
     @Test("a configuration that does not exist: exit status 78")
     func missingConfiguration() throws {
         let workshop = try Workshop()

@@ -28,10 +28,13 @@ struct ForeignControllerTests {
         let buttons = try workshop.tryck([
             "simulate", workshop.path("simulator.yaml"), "--attach", "h4:tcp:127.0.0.1:\(port)",
         ])
+        return (port, buttons, try Self.root(of: buttons))
+    }
+
+    private static func root(of buttons: Program) throws -> String {
         let line = try buttons.line(containing: "trust_roots")
-        let root = try #require(
+        return try #require(
             line.split(whereSeparator: { !$0.isHexDigit }).map(String.init).first { $0.count == 64 })
-        return (port, buttons, root)
     }
 
     private func pairAndPress(
@@ -72,7 +75,7 @@ struct ForeignControllerTests {
         try subscriber.line(containing: "/action hold")
         let status = try workshop.tryck(["status"])
         #expect(try status.status() == 0, "\(status.text)")
-        // RootCanal determines the signal strength.
+        // The controller determines the signal strength.
         #expect(try ButtonCommandTests.shown(workshop, "kitchen")["rssi"]?.integerValue != nil)
     }
 
@@ -82,6 +85,19 @@ struct ForeignControllerTests {
         let air = try air(in: workshop)
         try pairAndPress(
             workshop, transport: "h4:tcp:127.0.0.1:\(air.port)", root: air.root, buttons: air.buttons)
+    }
+
+    @Test("the same with a controller that tryck simulates")
+    func listening() throws {
+        let workshop = try Workshop()
+        try workshop.write("simulator.yaml", ForeignControllerTests.simulatorFile)
+        let buttons = try workshop.tryck([
+            "simulate", workshop.path("simulator.yaml"), "--listen", workshop.path("air.sock"),
+        ])
+        let root = try Self.root(of: buttons)
+        try buttons.line(containing: "h4:unix:")
+        try pairAndPress(
+            workshop, transport: "\"h4:unix:\(workshop.path("air.sock"))\"", root: root, buttons: buttons)
     }
 
     @Test("the same through a program, which lends an adapter of another machine")

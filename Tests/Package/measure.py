@@ -2,7 +2,8 @@
 
     measure.py NAME=PROGRAM...
 
-It fails if the first program exceeds a budget. Others are measured for comparison.
+It fails if the first program exceeds a budget. Others are measured for comparison. The buttons are simulated by the tryck
+beside the first program.
 """
 import os
 import statistics
@@ -11,7 +12,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2] / 'deploy/debian'))
-from trial import BUTTONS, RULES, Broker, Daemon, alone, forget, whole  # noqa: E402
+from trial import BUTTONS, RULES, Air, Broker, Daemon, alone, forget, whole  # noqa: E402
 
 STARTS = 21
 START_BUDGET = 20.0  # milliseconds
@@ -30,33 +31,36 @@ def start(program: str) -> float:
     return statistics.median(starts)
 
 
-def rest(program: str) -> tuple[dict[str, int], float]:
+def rest(program: str, tryck: Path) -> tuple[dict[str, int], float]:
     """Memory of a daemon with connected buttons, and its wake-ups without any."""
     broker = Broker()
-    configuration = whole(broker)
+    air = Air(tryck)
+    configuration = whole(broker, air)
     daemon = Daemon(program, configuration)
+    daemon.wait_until_all_is_well(ready=0)
+    before = daemon.fields()['voluntary_ctxt_switches']
+    time.sleep(REST)
+    wakeups = (daemon.fields()['voluntary_ctxt_switches'] - before) / REST
     daemon.pair()
     daemon.wait_until_all_is_well()
     daemon.end()
     # Memory that pairing needed is not part of the measurement, because a service pairs rarely.
     daemon = Daemon(program, configuration)
     daemon.wait_until_all_is_well(ready=0)
-    before = daemon.fields()['voluntary_ctxt_switches']
-    time.sleep(REST)
-    wakeups = (daemon.fields()['voluntary_ctxt_switches'] - before) / REST
     for index in range(BUTTONS):
-        daemon.ask('simulator/press', button=f'button_{index}', press='click')
+        air.press(f'button_{index}', 'click')
     daemon.wait_until_all_is_well()
     fields = daemon.fields()
     daemon.end()
+    air.end()
     broker.end()
     forget()
     return fields, wakeups
 
 
-def measure(name: str, program: str) -> list[str]:
+def measure(name: str, program: str, tryck: Path) -> list[str]:
     """Prints the figures, and returns those that exceed their budgets."""
-    fields, wakeups = rest(program)
+    fields, wakeups = rest(program, tryck)
     threads = fields['Threads']
     figures = [
         (f'ready in {{:.1f}} ms with {RULES} rules', start(program), START_BUDGET),
@@ -70,7 +74,8 @@ def measure(name: str, program: str) -> list[str]:
 
 
 arguments = [argument.split('=', 1) for argument in sys.argv[1:]]
-exceeded = [measure(name, program) for name, program in arguments]
+tryck = Path(arguments[0][1]).resolve().parent / 'tryck'
+exceeded = [measure(name, program, tryck) for name, program in arguments]
 for words in exceeded[:1]:
     if words:
         sys.exit(f'{arguments[0][0]} is above its budget: {"; ".join(words)}')

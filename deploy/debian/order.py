@@ -1,9 +1,9 @@
 """Lists the functions that a running tryckd calls. The linker places them together, so that the running code is in few
 pages, and only these are read from the disk and kept in memory.
 
-    order.py PROGRAM > symbols
+    order.py PROGRAM TRYCK > symbols
 
-PROGRAM must have symbols, but no debugging information, which callgrind does not always understand. It runs slowly.
+PROGRAM, a tryckd, must have symbols, but no debugging information, which callgrind does not always understand. It runs slowly.
 """
 import re
 import signal
@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from trial import BUTTONS, Broker, Daemon, alone, directory, whole
+from trial import BUTTONS, Air, Broker, Daemon, alone, directory, whole
 
 PRESSES = ('click', 'double_click', 'hold')
 
@@ -38,19 +38,21 @@ callgrind = ('valgrind', '--quiet', '--tool=callgrind', '--demangle=no', f'--cal
 # Profiles a first start, a pairing, and normal operation.
 Daemon(str(program), alone(), callgrind).end()
 broker = Broker()
-configuration = whole(broker)
+air = Air(Path(sys.argv[2]).resolve())
+configuration = whole(broker, air)
 daemon = Daemon(str(program), configuration, callgrind)
 daemon.pair()
 daemon.wait_until_all_is_well()
 daemon.end()
 daemon = Daemon(str(program), configuration, callgrind)
 for index in range(BUTTONS):
-    daemon.ask('simulator/press', button=f'button_{index}', press=PRESSES[index % len(PRESSES)])
+    air.press(f'button_{index}', PRESSES[index % len(PRESSES)])
 daemon.wait_until_all_is_well()
 daemon.process.send_signal(signal.SIGHUP)
 daemon.ask('rules')
 daemon.wait_until_all_is_well()
 daemon.end()
+air.end()
 broker.end()
 
 names = {name for profile in directory.glob('profile.*') for name in functions(profile, program)}

@@ -1,5 +1,5 @@
 """Runs a tryckd for measurements, with 8 simulated buttons, 100 rules and MQTT over TLS, on loopback and in a temporary
-directory that is removed at the end.
+directory that is removed at the end. The buttons are in another process, because tryckd has no simulator.
 """
 import atexit
 import getpass
@@ -140,16 +140,40 @@ class Broker:
         children.remove(self.process)
 
 
-def air() -> str:
-    """The transport with the simulated buttons. A button connects when it is pressed."""
-    (directory / 'air.yaml').write_text(json.dumps({'buttons': {
-        f'button_{index}': {'address': f'80:E4:DA:00:00:{index:02X}', 'public': True} for index in range(BUTTONS)}}))
-    return f'simulated:{directory}/air.yaml'
+class Air:
+    """A controller with simulated buttons, which tryck serves at a socket."""
+
+    def __init__(self, tryck: Path) -> None:
+        file = directory / 'air.yaml'
+        file.write_text(json.dumps({'buttons': {
+            f'button_{index}': {'address': f'80:E4:DA:00:00:{index:02X}', 'public': True}
+            for index in range(BUTTONS)}}))
+        log = directory / 'air.log'
+        with log.open('w') as output:
+            self.process = subprocess.Popen(
+                [tryck, 'simulate', file, '--listen', directory / 'air.sock', '--json'], stdin=subprocess.PIPE,
+                stdout=output, text=True)
+        children.append(self.process)
+        deadline = time.monotonic() + PATIENCE
+        while '"listening"' not in log.read_text():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                sys.exit(f'{sys.argv[0]}: {tryck} simulate does not listen: {log.read_text()}')
+            time.sleep(0.02)
+        self.root = json.loads(log.read_text().splitlines()[0])['key']
+
+    def press(self, button: str, press: str) -> None:
+        self.process.stdin.write(f'{button} {press}\n')
+        self.process.stdin.flush()
+
+    def end(self) -> None:
+        self.process.terminate()
+        self.process.wait(PATIENCE)
+        children.remove(self.process)
 
 
-def whole(broker: Broker) -> Path:
+def whole(broker: Broker, air: Air) -> Path:
     return configure(
-        bluetooth={'transport': air()},
+        bluetooth={'transport': f'h4:unix:{directory}/air.sock', 'trust_roots': [air.root]},
         mqtt={'broker': f'mqtts://127.0.0.1:{broker.port}', 'tls': {'ca': f'{directory}/ca.pem'}})
 
 

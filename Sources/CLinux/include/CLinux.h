@@ -46,6 +46,10 @@ int linux_drop_ambient_capabilities(void);
 // Restores the ambient capabilities that the thread's first call of linux_drop_ambient_capabilities removed.
 void linux_restore_ambient_capabilities(void);
 
+// Returns 0 if a program that this process executes would lose CAP_NET_ADMIN: the process has the capability, it is not
+// ambient, and the user is not root.
+int linux_keeps_net_admin_on_exec(void);
+
 // Forbids core files of this process and lets only root inspect it (ptrace, /proc/PID/mem). The process can still read
 // its own /proc/self. Programs that it executes or starts begin without this restriction.
 int linux_forbid_dumps(void);

@@ -1,4 +1,5 @@
 import ButtonModel
+import Edges
 
 /// Decides when `EmbeddedBroker` starts mosquitto, probes its socket, kills it after a timeout, and restarts it.
 ///

@@ -1,11 +1,11 @@
 import CLinux
 import Edges
 import Glibc
-import Reactor
+package import Reactor
 
 /// The controller's end of an `h4:unix:` transport, which serves one host at a time.
 @ReactorActor
-final class H4Server {
+package final class H4Server {
     private let loop: EventLoop
     private let path: String
     private let received: @ReactorActor ([UInt8]) -> Void
@@ -16,7 +16,7 @@ final class H4Server {
     private var framer = H4Framer()
 
     /// `nil` when it cannot listen at the path.
-    init?(loop: EventLoop, path: String, _ received: @escaping @ReactorActor ([UInt8]) -> Void) {
+    package init?(loop: EventLoop, path: String, _ received: @escaping @ReactorActor ([UInt8]) -> Void) {
         self.loop = loop
         self.path = path
         self.received = received
@@ -35,12 +35,12 @@ final class H4Server {
         listenerWatch = loop.watch(listener, .read) { [weak self] _ in self?.accepted() }
     }
 
-    func send(_ packet: [UInt8]) {
+    package func send(_ packet: [UInt8]) {
         guard connection >= 0 else { return }
-        _ = packet.withUnsafeBytes { write(connection, $0.baseAddress, $0.count) }
+        _ = packet.withUnsafeBytes { Glibc.send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
     }
 
-    func close() {
+    package func close() {
         hangUp()
         listenerWatch?.cancel()
         if listener >= 0 { Glibc.close(listener) }

@@ -1,5 +1,7 @@
 import ButtonModel
+package import Edges
 package import Reactor
+package import RuleLoader
 package import Simulator
 
 /// The simulated controller and buttons as a transport. The simulation runs in this process on the reactor's clock.
@@ -62,5 +64,15 @@ package final class SimulatorEdge: HCITransport {
     private func deliver() {
         // Events that the handler causes are delivered on the next turn.
         for _ in 0..<outgoing.count where !outgoing.isEmpty { handler?(outgoing.removeFirst()) }
+    }
+}
+
+extension SimulatedButtonDescription {
+    /// The button of a simulator file.
+    package init(_ button: SimulatorButton) {
+        self.init(
+            name: button.name, address: button.address, serial: button.serial, uuid: button.uuid,
+            nickname: button.nickname, firmwareVersion: button.firmware, batteryMillivolts: button.batteryMillivolts,
+            isPublic: button.isPublic ?? true, model: button.model ?? .flic2)
     }
 }
