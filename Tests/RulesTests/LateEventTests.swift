@@ -69,7 +69,8 @@ struct LateEventTests {
         }
     }
 
-    @Test("the end of a stored hold is told to a rule that accepts nothing stored if another rule has accepted the hold")
+    @Test(
+        "the end of a stored hold is told to a rule that accepts nothing stored if another rule has accepted the hold")
     func holdEndOfAnotherRule() {
         for (policy, isAccepted) in [(QueuedPolicy.accept, true), (.standard, false), (.drop, false)] {
             var talk = House.talk(
