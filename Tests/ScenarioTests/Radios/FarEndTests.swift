@@ -114,6 +114,7 @@ struct FarEndTests {
     @Test("A late link of a proxy takes the place of a dead link through another one, and the press arrives once")
     func lateLink() {
         var house = Household(kinds: [.proxy, .proxy])
+        house.ask(#"{"request":"watch"}"#)
         house.signal("kitchen", 0, nil)
         house.pairAll()
         house.reach("kitchen", false)
@@ -132,7 +133,7 @@ struct FarEndTests {
         house.breakButton("kitchen", .dropLink)
         house.press("kitchen", .click)
         house.wait(.seconds(3))
-        #expect(house.logged.contains { $0.contains("superseded") })
+        #expect(house.told.contains { $0["kind"] == "disconnected" && $0["reason"] == "superseded" })
         house.wait(.seconds(30))
         #expect(Self.presses(&house) == [2, 0])
         #expect(house.violations.isEmpty)
