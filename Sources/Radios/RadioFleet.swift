@@ -21,8 +21,10 @@ package struct RadioFleet: Sendable {
         var id: LinkID
         var address: BluetoothAddress
         var isAttached = false
-        /// True if its end was reported when another link took its place.
+        /// True if its end was reported when another link took its place, or when it was found to be dead.
         var isSuperseded = false
+        /// When the button was heard advertising though it has this link.
+        var heardAt: Instant?
     }
 
     /// An attempt of a radio to connect a button.
@@ -60,6 +62,8 @@ package struct RadioFleet: Sendable {
     private var outputs: [Output] = []
 
     package static let maximumCount = 16
+    /// The time between two advertisements of a button that show that it has no link.
+    private static let doubtTime = Duration.seconds(1)...Duration.seconds(10)
 
     /// - Parameter kinds: of each radio; at least one, and at most `maximumCount`.
     package init(_ kinds: [RadioKind]) {
@@ -248,6 +252,7 @@ package struct RadioFleet: Sendable {
         case .heard(let heard):
             guard heard.kind != .other else { break }
             heardCounts[Int(id.rawValue)].count(at: now)
+            noticeDeadLink(heard, at: now)
             choice.heard(heard.address, by: id, heard.rssi, isNew: heard.service != nil, at: now)
         case .connected(let link, let address):
             supersede(address, at: now)
@@ -292,6 +297,26 @@ package struct RadioFleet: Sendable {
         links[place].isSuperseded = true
         let link = links[place]
         report(.disconnected(link.id, .superseded), link.id.radio)
+        advance(link.id.radio, .perform(.disconnect(link.id)), at: now)
+    }
+
+    /// A button with a link does not advertise, except in public mode. A proxy may lose the report of a link's end; an
+    /// adapter reports it after the supervision timeout. One advertisement may have been on its way for long, so a second one
+    /// must follow it.
+    private mutating func noticeDeadLink(_ heard: HeardAdvertisement, at now: Instant) {
+        guard heard.kind == .connectable, heard.service == nil,
+            let place = links.firstIndex(where: { $0.address == heard.address && !$0.isSuperseded }),
+            !self[links[place].id.radio].connectsByItself
+        else { return }
+        guard let first = links[place].heardAt, now - first <= Self.doubtTime.upperBound else {
+            return links[place].heardAt = now
+        }
+        guard now - first >= Self.doubtTime.lowerBound else { return }
+        let link = links[place]
+        links[place].isSuperseded = true
+        report(.anomaly("\(link.address) advertises, so its link has ended without a report"), link.id.radio)
+        report(.disconnected(link.id, .unknown), link.id.radio)
+        choice.disconnected(link.address, from: link.id.radio, wasAttached: link.isAttached, at: now)
         advance(link.id.radio, .perform(.disconnect(link.id)), at: now)
     }
 

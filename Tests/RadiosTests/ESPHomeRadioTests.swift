@@ -262,9 +262,14 @@ struct ESPHomeRadioTests {
     @Test("The proxy's slots and the configuration limit the links; the last one is reported once")
     func room() {
         var talk = ProxyTalk.ready(slots: 1)
-        talk.attach()
+        talk.when(.perform(.attempt(Self.hall)))
+        talk.passOver()
+        // The proxy reports its slots when an attempt begins, and not when it has succeeded.
         talk.say(.connectionsFree(free: 0, limit: 1, allocated: [ProxyTalk.address]))
+        talk.say(.deviceConnection(address: ProxyTalk.address, isConnected: true, mtu: 131, error: 0))
+        talk.reports(.connected(Self.link, Self.hall))
         talk.reports(.linkLimitReached(1))
+        talk.says(.getServices(address: ProxyTalk.address))
         talk.say(.connectionsFree(free: 0, limit: 1, allocated: [ProxyTalk.address]))
         let bath = BluetoothAddress(rawValue: 0x80E4_DA7B_0002)
         talk.when(
@@ -426,6 +431,54 @@ struct ESPHomeRadioTests {
         talk.when(.closed)
         talk.when(.perform(.write(Self.link, [1])))
         talk.when(.perform(.disconnect(Self.link)))
+        talk.ends()
+    }
+
+    /// A link to the button of the hall, whose services are being discovered.
+    private static func linked(slots: UInt32 = 3) -> ProxyTalk {
+        var talk = ProxyTalk.ready(slots: slots)
+        talk.when(.perform(.attempt(hall)))
+        talk.passOver()
+        talk.say(.connectionsFree(free: slots - 1, limit: slots, allocated: [ProxyTalk.address]))
+        talk.passOver()
+        talk.say(.deviceConnection(address: ProxyTalk.address, isConnected: true, mtu: 140, error: 0))
+        talk.passOver()
+        return talk
+    }
+
+    @Test(
+        "A link that the proxy no longer names among those with a slot has ended",
+        arguments: [(2, [0x1122]), (3, [])] as [(UInt32, [UInt64])])
+    func unnamed(free: UInt32, allocated: [UInt64]) {
+        var talk = Self.linked()
+        talk.say(.connectionsFree(free: free, limit: 3, allocated: allocated))
+        talk.reports(.disconnected(Self.link, .unknown))
+        for address in allocated { talk.says(.deviceRequest(address: address, .disconnect, addressType: nil)) }
+        talk.when(.perform(.attempt(Self.hall)))
+        talk.says(.deviceRequest(address: ProxyTalk.address, .connectWithoutCache, addressType: 0))
+        talk.ends()
+    }
+
+    @Test("The links of a proxy that names none stay")
+    func namesNone() {
+        var talk = Self.linked()
+        talk.say(.connectionsFree(free: 2, limit: 3, allocated: []))
+        talk.ends()
+    }
+
+    @Test("A slot that is never reported as free is tried again after 10 s")
+    func neverReleased() {
+        var talk = Self.linked()
+        talk.say(.deviceConnection(address: ProxyTalk.address, isConnected: false, mtu: 0, error: 8))
+        talk.reports(.disconnected(Self.link, .connectionTimeout))
+        talk.when(.perform(.attempt(Self.hall)))
+        talk.wait(.seconds(9))
+        talk.wait(.seconds(1))
+        // The attempt has waited for too long.
+        talk.reports(.attemptFailed(Self.hall))
+        talk.says(.pingRequest)
+        talk.when(.perform(.attempt(Self.hall)))
+        talk.says(.deviceRequest(address: ProxyTalk.address, .connectWithoutCache, addressType: 0))
         talk.ends()
     }
 }

@@ -310,6 +310,41 @@ struct RadioFleetTests {
         #expect(fleet.problems.isEmpty)
     }
 
+    @Test(
+        "A button that advertises for a second has no link, even if the proxy did not report its end",
+        arguments: [0, 1])
+    func unreportedEnd(hearing: Int) {
+        var fleet = TwoProxies()
+        fleet.hear(0, rssi: -60)
+        fleet.attach(0)
+        let link = LinkID(RadioID(rawValue: 0), 1)
+        fleet.wait(.seconds(9))
+        // An advertisement that comes late proves nothing.
+        fleet.hear(hearing, rssi: -60)
+        fleet.hear(hearing, rssi: -60)
+        fleet.keepAlive()
+        fleet.wait(.seconds(9))
+        fleet.keepAlive()
+        fleet.wait(.seconds(6))
+        fleet.hear(hearing, rssi: -60)
+        #expect(fleet.events == [.connected(link, Self.hall)])
+        fleet.wait(.milliseconds(1100))
+        fleet.hear(hearing, rssi: -60)
+        #expect(fleet.events == [.connected(link, Self.hall), .disconnected(link, .unknown)])
+        #expect(fleet.problems.isEmpty)
+        // The proxy is asked to end the link, and never answers.
+        for _ in 0..<4 {
+            fleet.keepAlive()
+            fleet.wait(.seconds(9))
+        }
+        let before = fleet.requests
+        fleet.hear(hearing, rssi: -60)
+        fleet.wait(.milliseconds(400))
+        fleet.hear(hearing, rssi: -60)
+        #expect(fleet.requests[hearing] == before[hearing] + 1)
+        #expect(fleet.problems.isEmpty)
+    }
+
     @Test("A button that had no link yet is connected by the proxy that hears it, and after a failure soon again")
     func noHome() {
         var fleet = TwoProxies()

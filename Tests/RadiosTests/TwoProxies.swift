@@ -33,8 +33,19 @@ struct TwoProxies {
         say(.rawAdvertisements([RawAdvertisement(address: ProxyTalk.address, rssi: rssi, data: [2, 1, 6])]), place)
     }
 
+    /// Both proxies say something, so that neither is given up as silent.
+    mutating func keepAlive() { for place in 0..<2 { say(.pingResponse, place) } }
+
     mutating func connect(_ place: Int) {
         say(.deviceConnection(address: ProxyTalk.address, isConnected: true, mtu: 131, error: 0), place)
+    }
+
+    /// The proxy connects, finds the services and enables the notifications.
+    mutating func attach(_ place: Int) {
+        connect(place)
+        say(.services(address: ProxyTalk.address, ProxyTalk.services), place)
+        say(.servicesDone(address: ProxyTalk.address), place)
+        say(.writeResponse(address: ProxyTalk.address, handle: 15), place)
     }
 
     mutating func disconnect(_ place: Int) {

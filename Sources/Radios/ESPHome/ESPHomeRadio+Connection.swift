@@ -25,7 +25,7 @@ extension ESPHomeRadio {
             fail("The proxy has ended the connection, as it does before it restarts.", .restarting, at: now)
         case .connectionsFree(let free, let limit, let allocated):
             limitChanged(Int(clamping: limit))
-            roomChanged(free: Int(clamping: free), allocated: allocated, at: now)
+            roomChanged(free: Int(clamping: free), limit: Int(clamping: limit), allocated: allocated, at: now)
         case .rawAdvertisements(let advertisements):
             deadlines.set(.deaf, at: now + Self.deafness)
             if state == .ready { for advertisement in advertisements { heard(advertisement) } }

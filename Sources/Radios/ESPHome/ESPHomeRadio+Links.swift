@@ -50,7 +50,7 @@ extension ESPHomeRadio {
         deadlines.cancel(.attempt(address))
         let (button, usesCache) = (attempt.button, attempt.usesCache)
         guard expected.contains(where: { $0.address == button.address }) || elsewhere.contains(button.address) else {
-            releasing.insert(address)
+            release(address, at: now)
             report(.attemptFailed(button.address))
             return messages.append(.deviceRequest(address: address, .disconnect, addressType: nil))
         }
@@ -63,6 +63,8 @@ extension ESPHomeRadio {
                 id: lastLink, address: button.address, expected: button.service, phase: .discovering, attMTU: attMTU))
         deadlines.set(.link(lastLink), at: now + Self.attachLimit)
         report(.connected(lastLink, button.address))
+        // The proxy has reported its slots when the attempt began, and does not do so again now.
+        reportRoom()
         if let known {
             subscribe(links.count - 1, known.attributes)
         } else {
@@ -117,12 +119,19 @@ extension ESPHomeRadio {
 
     mutating func disconnected(_ address: UInt64, _ error: Int32, at now: Instant) {
         if let place = place(of: address) {
-            releasing.insert(address)
+            release(address, at: now)
             return linkEnded(place, DisconnectReason(proxyError: error, isAsked: links[place].phase == .ending))
         }
         // The second report of the end of a link means that its slot is free.
         if releasing.remove(address) != nil { return beginAttempts(at: now) }
         attemptEnded(address)
+    }
+
+    /// The slot of a link that has ended is not free yet. If the proxy never reports that it is, the button is tried again
+    /// after a while.
+    mutating func release(_ address: UInt64, at now: Instant) {
+        releasing.insert(address)
+        deadlines.set(.release(address), at: now + Self.releaseLimit)
     }
 
     mutating func linkEnded(_ place: Int, _ reason: DisconnectReason) {
@@ -139,17 +148,29 @@ extension ESPHomeRadio {
         report(.linkLimit(limit))
     }
 
-    mutating func roomChanged(free: Int, allocated: [UInt64], at now: Instant) {
+    mutating func roomChanged(free: Int, limit: Int, allocated: [UInt64], at now: Instant) {
         slots = (free, Set(allocated))
         releasing.formIntersection(allocated)
         guard state == .ready else { return }
+        // Old proxies do not name the buttons that have a slot. The report of a link's end may be lost in the proxy.
+        if !allocated.isEmpty || free == limit {
+            while let place = links.firstIndex(where: { !allocated.contains($0.address.rawValue) }) {
+                linkEnded(place, links[place].phase == .ending ? .localHostTerminated : .unknown)
+            }
+        }
         for address in allocated where place(of: address) == nil && attempts[address] == nil {
             // A link that was not ended, such as one of the time before this connection.
-            if releasing.insert(address).inserted {
+            if !releasing.contains(address) {
+                release(address, at: now)
                 messages.append(.deviceRequest(address: address, .disconnect, addressType: nil))
             }
         }
         beginAttempts(at: now)
+        reportRoom()
+    }
+
+    /// Reports that there is no room for another link, once, and that there is room again.
+    private mutating func reportRoom() {
         if room > 0, isFullReported {
             isFullReported = false
             report(.linkFreed)
@@ -163,7 +184,7 @@ extension ESPHomeRadio {
     mutating func gattFailed(_ address: UInt64, _ handle: UInt32, _ error: Int32, at now: Instant) {
         guard let place = place(of: address) else { return }
         if error == -1 {
-            releasing.insert(address)
+            release(address, at: now)
             return linkEnded(place, .unknown)
         }
         switch links[place].phase {

@@ -30,9 +30,10 @@ package import ESPHome
 /// | not attached| an error, or 10 s                         | ending      | report `attachFailed`                       |
 /// | any         | `disconnect`                              | ending      | ask for the end                             |
 /// | any         | not connected                             | –           | report `disconnected`                       |
+/// | any         | not named among the links with a slot     | –           | report `disconnected`                       |
 ///
 /// After its end a link keeps its slot for a moment, and the proxy ignores requests for a connection meanwhile, without
-/// an answer. An attempt therefore waits until the proxy reports that a slot is free.
+/// an answer. An attempt therefore waits until the proxy reports that a slot is free, for 10 s at most.
 package struct ESPHomeRadio: Sendable {
     enum State: Hashable, Sendable {
         case closed
@@ -53,6 +54,8 @@ package struct ESPHomeRadio: Sendable {
         case deaf
         case attempt(UInt64)
         case link(LinkID)
+        /// The slot of a link that has ended is considered free.
+        case release(UInt64)
     }
 
     struct ProxyLink: Sendable {
@@ -91,6 +94,8 @@ package struct ESPHomeRadio: Sendable {
     /// A proxy gives up by itself after 20 s.
     static let attemptLimit = Duration.seconds(25)
     static let attachLimit = Duration.seconds(10)
+    /// How long the slot of a link that has ended may take to become free.
+    static let releaseLimit = Duration.seconds(10)
     /// How long an attempt waits for a slot.
     static let waitingLimit = Duration.milliseconds(1500)
     /// The proxy connects to each button that it is told to, so there is no list that could be too short.
@@ -241,11 +246,14 @@ package struct ESPHomeRadio: Sendable {
         case .link(let id):
             guard let place = links.firstIndex(where: { $0.id == id }) else { break }
             if links[place].phase == .ending {
-                releasing.insert(links[place].address.rawValue)
+                release(links[place].address.rawValue, at: now)
                 linkEnded(place, .localHostTerminated)
             } else {
                 attachFailed(place, "no answer while \(links[place].phase)", at: now)
             }
+        case .release(let address):
+            releasing.remove(address)
+            beginAttempts(at: now)
         }
     }
 
