@@ -249,7 +249,8 @@ let package = Package(
         tests("RadiosTests", "Radios", "BluetoothHost", "ButtonModel", "ESPHome"),
         tests("ButtonsTests", "Buttons", "Radios", "BluetoothHost", "Flic", "ButtonModel", "Simulator"),
         tests(
-            "HubTests", "Hub", "Radios", "Buttons", "Flic", "FlicdProtocol", "MQTTTopics", "Expressions", "Gestures",
+            "HubTests", "Hub", "Feed", "Radios", "Buttons", "Flic", "FlicdProtocol", "MQTTTopics", "Expressions",
+            "Gestures",
             "Rules",
             "ButtonModel",
             "JSON"),

@@ -158,7 +158,10 @@ package struct FeedUplink: Sendable {
             guard session != nil, name == FeedTopic(topic, .hello).description else { break }
             deadlines.set(.hello, at: now + Self.refusalPause)
         case .timerFired:
-            for key in deadlines.takeDue(at: now) { expire(key, at: now) }
+            let due = deadlines.takeDue(at: now)
+            // An engine is online and claims nothing, perhaps because the broker has lost the hello.
+            if due.contains(where: { if case .claim = $0 { true } else { false } }) { sayHello(at: now) }
+            for key in due { expire(key, at: now) }
         }
         switch deadlines.rearm() {
         case .set(let deadline): effects.append(.setTimer(deadline))

@@ -341,7 +341,15 @@ struct SiteUplink: Sendable {
     mutating func granted(_ topic: String) { refusals[topic] = nil }
 
     /// The first of the faults of the connection; a sentence for users.
-    var connectionFault: String? { fault ?? refusals.min { $0.key < $1.key }?.value }
+    var connectionFault: String? { fault ?? refusals.min { $0.key < $1.key }?.value ?? shareFault }
+
+    /// More than one share of engines has this site, because their numbers of shares differ.
+    private var shareFault: String? {
+        guard engines.count > 1 else { return nil }
+        let shares = engines.values.map { "\"\($0)\"" }.sorted().joined(separator: " and ")
+        return "engines with the shares \(shares) are online, and each acts on the presses of this site; "
+            + "give all engines the same number of shares"
+    }
 
     /// - Returns: true if the reason differs from the one before, so that it is worth a line in the log.
     mutating func disconnected(_ reason: String) -> Bool {

@@ -64,7 +64,7 @@ struct FeedUplinkTests {
             .recorded(hall, old), expect: .message(message(1, age: .milliseconds(42))),
             .setTimer(talk.now + FeedUplink.claimLimit))
         talk.wait(FeedUplink.claimLimit)
-        talk.when(.timerFired, expect: .read(hall, after: 0, count: 20))
+        talk.when(.timerFired, expect: .hello(hello([hall: facts(last: 1)])), .read(hall, after: 0, count: 20))
         talk.when(
             .read(hall, [old]), expect: .message(message(1, age: .milliseconds(10_042))),
             .setTimer(talk.now + FeedUplink.claimLimit))
@@ -84,7 +84,7 @@ struct FeedUplinkTests {
             .read(hall, Self.entries(23...24, at: talk.now)), expect: .message(message(23)), .message(message(24)))
     }
 
-    @Test("what is unclaimed after 10 s is sent once more from the cursor, only while an engine is online")
+    @Test("what is unclaimed after 10 s is sent once more, after a hello, only while an engine is online")
     func resend() {
         var talk = Self.connected(last: 2, isEngineOnline: false)
         talk.when(.read(hall, Self.entries(1...2, at: talk.now)), expect: .message(message(1)), .message(message(2)))
@@ -94,7 +94,9 @@ struct FeedUplinkTests {
         talk.when(
             .claim(claim(1)), expect: .term(1), .claimed(hall, 1), .setTimer(talk.now + FeedUplink.claimLimit))
         talk.wait(FeedUplink.claimLimit)
-        talk.when(.timerFired, expect: .read(hall, after: 1, count: 20))
+        talk.when(
+            .timerFired, expect: .hello(hello(term: 1, [hall: facts(last: 2, claimed: 1, done: 0)])),
+            .read(hall, after: 1, count: 20))
         talk.when(
             .read(hall, [entry(2, at: talk.now)]), expect: .message(message(2)),
             .setTimer(talk.now + FeedUplink.claimLimit))

@@ -1,4 +1,5 @@
 import ButtonModel
+import Feed
 import JSON
 import Rules
 import Testing
@@ -44,6 +45,27 @@ struct SiteUplinkTests {
         #expect(hub.problems(at: Self.now).isEmpty)
         var small = Self.hub(buttons: 256)
         #expect(small.uplink?.buttons.count == 256 && !Self.faults(&small).contains("not sent"))
+    }
+
+    @Test("engines of two shares that both have the site are a fault, because each acts on its presses")
+    func overlappingShares() throws {
+        var hub = Self.hub(buttons: 1)
+        _ = hub.handleCompletely(.uplink(.connected(knowsExpiry: true)), at: Self.now)
+        func hear(_ share: String, isOnline: Bool) throws {
+            let share = try #require(EngineShare(share))
+            let state = EngineState(isOnline: isOnline, engine: "e", share: share)
+            _ = hub.handleCompletely(
+                .uplink(.received(topicName: "\(share.topic)/state", payload: state.encoded())), at: Self.now)
+        }
+        let first = try #require(["1 of 2", "2 of 2"].first { EngineShare($0)?.has(site: "tryck/berlin7") == true })
+        try hear(first, isOnline: true)
+        #expect(!Self.faults(&hub).contains("shares"))
+        let second = try #require(
+            (3...9).map { "\($0) of \($0)" }.first { EngineShare($0)?.has(site: "tryck/berlin7") == true })
+        try hear(second, isOnline: true)
+        #expect(Self.faults(&hub).contains("engines with the shares"))
+        try hear(second, isOnline: false)
+        #expect(!Self.faults(&hub).contains("shares"))
     }
 
     @Test("a topic that the broker refuses is a fault until the broker grants it")
