@@ -454,6 +454,7 @@ struct SharedConversationTests {
         device: [
             "org.bluez.Device1": [
                 "Address": .string("90:88:A9:00:00:01"), "AddressType": .string("public"), "Trusted": .bool(true),
+                "UUIDs": .list([.string("00420000-8f59-4420-870d-84f3b617e493")]),
             ]
         ],
         notify: ["org.bluez.GattCharacteristic1": ["UUID": .string("00420002-8f59-4420-870d-84f3b617e493")]],
