@@ -69,20 +69,6 @@ struct LateEventTests {
         }
     }
 
-    @Test(
-        "the end of a stored hold is told to a rule that accepts nothing stored if another rule has accepted the hold")
-    func holdEndOfAnotherRule() {
-        for (policy, isAccepted) in [(QueuedPolicy.accept, true), (.standard, false), (.drop, false)] {
-            var talk = House.talk(
-                .on(.hold(after: nil), id: "dim", queued: policy, do: .say("dim")),
-                .on(.holdRelease, id: "stop", queued: .drop, do: .say("stop")))
-            let hold = RecognisedEvent.Lateness(wasQueued: true, age: .seconds(20))
-            let end = RecognisedEvent(
-                button: House.kitchen, kind: .holdRelease, wasQueued: true, age: .seconds(20), at: talk.now, hold: hold)
-            #expect(talk.tell(.given(.recognised(end))).contains("1 says stop") == isAccepted)
-        }
-    }
-
     @Test("a hold without a reported release ends when the link times out, the button reboots or the button is removed")
     func lostHold() {
         for loss in [

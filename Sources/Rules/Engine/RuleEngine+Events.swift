@@ -84,14 +84,12 @@ extension RuleEngine {
         let hasConditions = matches.contains { !set.rules[$0.rule].conditions.isEmpty }
         var snapshot = hasConditions ? snapshot(for: event, at: now) : EvaluationContext()
         var verdicts: [Judged] = []
-        let endsAcceptedHold = isAccepted(event.hold, of: event)
         func judge(_ match: RuleIndex.Match) {
             let triggers = set.rules[match.rule].triggers
             let trigger = triggers.indices.contains(match.trigger) ? triggers[match.trigger] : nil
             let cause = event.cause(for: trigger)
             let judgement = self.judge(
-                match.rule, cause, gates, endOf: event.hold, endsAcceptedHold: endsAcceptedHold, in: &snapshot,
-                isExplaining: isExplaining, at: now)
+                match.rule, cause, gates, endOf: event.hold, in: &snapshot, isExplaining: isExplaining, at: now)
             verdicts.append(Judged(match: match, cause: cause, judgement: judgement))
         }
         for match in matches where !set.rules[match.rule].isFallback { judge(match) }
@@ -100,18 +98,6 @@ extension RuleEngine {
         }
         if hasConditions { world.draws = snapshot.draws }
         return verdicts
-    }
-
-    /// True if a rule accepts a hold of the button that was stored. What the rule has begun must end, so the end is told to rules
-    /// that accept nothing stored, too.
-    private func isAccepted(_ hold: RecognisedEvent.Lateness?, of event: Event) -> Bool {
-        guard let hold, hold.wasQueued, let button = event.cause.button else { return false }
-        return index.events(of: button).contains { used, _ in
-            guard case .hold = used else { return false }
-            return index.matches(EventKey(used), of: button, part: event.part).contains { match in
-                policy(of: set.rules[match.rule], button).admits(hold)
-            }
-        }
     }
 
     private func isHandled(_ event: Event) -> Bool {

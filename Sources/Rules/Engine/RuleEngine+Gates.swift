@@ -49,11 +49,10 @@ extension RuleEngine {
     ///
     /// - Parameters:
     ///   - hold: for the end of a hold, how late the hold was. If the hold was accepted, its end is accepted, too.
-    ///   - endsAcceptedHold: true if another rule has accepted the hold.
     ///   - isExplaining: whether to include the reasons of gates that are passed. This takes too long for every press.
     func judge(
         _ rule: Int, _ cause: RunCause, _ gates: GateSet, endOf hold: RecognisedEvent.Lateness? = nil,
-        endsAcceptedHold: Bool = false, in snapshot: inout EvaluationContext, isExplaining: Bool, at now: Instant
+        in snapshot: inout EvaluationContext, isExplaining: Bool, at now: Instant
     ) -> Judgement {
         var judgement = Judgement()
         func pass(_ gate: Gate, _ holds: Bool, _ text: @autoclosure () -> String) -> Bool {
@@ -72,7 +71,7 @@ extension RuleEngine {
         if gates.contains(.queued) {
             let policy = policy(of: declared, cause.button)
             let facts = cause.facts
-            let endsAcceptedHold = endsAcceptedHold || policy.admits(hold)
+            let endsAcceptedHold = policy.admits(hold)
             let admits = endsAcceptedHold || policy.admits(queued: facts.wasQueued, age: facts.age)
             guard
                 pass(
@@ -132,7 +131,7 @@ extension QueuedPolicy {
         admits(queued: recognised.wasQueued, age: recognised.age) || admits(recognised.hold)
     }
 
-    func admits(_ hold: RecognisedEvent.Lateness?) -> Bool {
+    fileprivate func admits(_ hold: RecognisedEvent.Lateness?) -> Bool {
         hold.map { admits(queued: $0.wasQueued, age: $0.age) } ?? false
     }
 
