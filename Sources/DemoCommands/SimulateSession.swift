@@ -63,7 +63,12 @@ final class SimulateSession {
             loop: .shared, buttons: descriptions, seed: SystemEnvironment.randomSeed
         ) { [unowned self] in show(SimulateText.note($0, $1)) }
         guard let server = H4Server(loop: .shared, path: path, { controller.send($0) }) else {
-            return end(Failure(.unavailable, "\(path) cannot be listened on: \(String(cString: strerror(errno)))."))
+            let reason = String(cString: strerror(errno))
+            return end(
+                Failure(
+                    .unavailable,
+                    "\(path) cannot be listened on: \(reason). Name another path, or remove the file if no program uses it."
+                ))
         }
         controller.open { if case .received(let packet) = $0 { server.send(packet) } }
         air = (controller, server)

@@ -343,7 +343,8 @@ struct SiteUplink: Sendable {
     /// The first of the faults of the connection; a sentence for users.
     var connectionFault: String? { fault ?? refusals.min { $0.key < $1.key }?.value ?? shareFault }
 
-    /// More than one share of engines has this site, because their numbers of shares differ.
+    /// A sentence for users if engines of more than one share act on the presses of this site, which happens if their numbers
+    /// of shares differ.
     private var shareFault: String? {
         guard engines.count > 1 else { return nil }
         let shares = engines.values.map { "\"\($0)\"" }.sorted().joined(separator: " and ")

@@ -214,7 +214,7 @@ struct Comparison {
             }
             guard let match else { continue }
             let new = inserted.remove(at: match)
-            let (oldAspects, newAspects) = (before[old].action?.aspects ?? [], after[new].action?.aspects ?? [])
+            let (oldAspects, newAspects) = (before[old].aspects, after[new].aspects)
             before[old].remark = remark(oldAspects, besides: newAspects)
             after[new].remark = remark(newAspects, besides: oldAspects)
         }

@@ -26,9 +26,9 @@ struct RuleLedger: Sendable {
         var kind: String
         /// The details, redacted.
         var text: String
-        /// The action that was performed, if it was one. Secrets are placeholders with their names, as everywhere in a
-        /// replay.
-        var action: Action?
+        /// All values of an action, without the facts of the event, among which is the button's name: a button may have
+        /// another name in the other rules. Secrets are placeholders with their names, as everywhere in a replay.
+        var aspects: [ActionAspect] = []
         /// True if it depends on the result of a program or of a web request that is unknown.
         var isUncertain = false
         /// What differs from a deed of the other rules with the same `text`, for people: `qos 1`. Set by the comparison.
@@ -155,7 +155,8 @@ struct RuleLedger: Sendable {
             let run = Int64(clamping: action.step.run.rawValue)
             if let job = action.job { jobs[job] = run }
             add(
-                action.action.kind.rawValue, redacted(action.action.details), action.action, to: run, at: moment.time)
+                action.action.kind.rawValue, redacted(action.action.details), action.action.aspects, to: run,
+                at: moment.time)
         }
         for (run, isComplete) in ended {
             guard let ended = runs.removeValue(forKey: run) else { continue }
@@ -181,7 +182,7 @@ struct RuleLedger: Sendable {
     }
 
     private mutating func add(
-        _ kind: String, _ text: String, _ action: Action? = nil, to run: Int64?, at time: UTCTime
+        _ kind: String, _ text: String, _ aspects: [ActionAspect] = [], to run: Int64?, at time: UTCTime
     ) {
         guard let run else { return }
         look(at: run)
@@ -189,7 +190,7 @@ struct RuleLedger: Sendable {
         let after = time.duration(since: known.startedAt)
         accounts[known.event, default: Account()].deeds.append(
             Deed(
-                rule: known.rule, after: after, kind: kind, text: text, action: action,
+                rule: known.rule, after: after, kind: kind, text: text, aspects: aspects,
                 isUncertain: known.isUncertain))
     }
 

@@ -15,7 +15,7 @@ package final class H4Server {
     private var connectionWatch: Watch?
     private var framer = H4Framer()
 
-    /// `nil` when it cannot listen at the path.
+    /// `nil` when it cannot listen at the path; `errno` then has the reason.
     package init?(loop: EventLoop, path: String, _ received: @escaping @ReactorActor ([UInt8]) -> Void) {
         self.loop = loop
         self.path = path
@@ -24,7 +24,12 @@ package final class H4Server {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let octets = Array(path.utf8)
-        guard listener >= 0, octets.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
+        guard listener >= 0 else { return nil }
+        guard octets.count < MemoryLayout.size(ofValue: address.sun_path) else {
+            Glibc.close(listener)
+            errno = ENAMETOOLONG
+            return nil
+        }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: octets) }
         let isBound = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {

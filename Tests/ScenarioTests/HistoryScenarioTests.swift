@@ -460,6 +460,24 @@ struct HistoryScenarioTests {
         }
     }
 
+    @Test("a program that does the same under another name of its button is no difference")
+    func renamedButton() throws {
+        func rules(_ button: String) -> HouseRules {
+            HouseRules(
+                """
+                version: 1
+                buttons: {\(button): "80:E4:DA:00:00:01"}
+                rules:
+                  - {id: bell, triggers: {button: \(button), event: click}, actions: {run: [ring]}}
+                """)
+        }
+        var house = Household(rules: rules("kitchen"), history: HouseHistory(), isWitnessed: true)
+        house.pairAll()
+        house.press("kitchen", .click)
+        house.wait(.seconds(10))
+        #expect(try Self.compare(house, with: rules("stove")).differences == [])
+    }
+
     @Test(
         "what depends on an unknown result by way of a variable or of a cycle is uncertain until it is set anew",
         arguments: [0, 1])
