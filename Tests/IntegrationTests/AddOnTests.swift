@@ -164,6 +164,8 @@ struct AddOnTests {
         #expect(line.hasPrefix("user \(user), ") && line.hasSuffix("token none") && !line.contains("root"), "\(line)")
         #expect(try daemon.line(containing: "state") == "state \(user)")
         #expect(try daemon.status() == 0)
+        // The shell that would start the page again ends with the daemon, although the daemon is not root.
+        try workshop.wait { try processes(of: "sh").isEmpty }
     }
 
     @Test("a new container of the add-on finds the record ring and the reserve of the old one")

@@ -44,7 +44,12 @@ run() {
     # The words of $as are options.
     # shellcheck disable=SC2086
     if grep -q '^ *"\{0,1\}web"\{0,1\}:' "$1"; then
-        setpriv --pdeathsig KILL sh -c 'while :; do setpriv --pdeathsig TERM "$@"; sleep 60; done' page $as \
+        # The kernel lets the daemon's end signal only processes of the daemon's user, and only if the signal was asked for
+        # before.
+        setpriv --pdeathsig KILL $as sh -c '
+            [ "$PPID" = "$1" ] || exit 0
+            shift
+            while :; do setpriv --pdeathsig TERM "$@"; sleep 60; done' page $$ \
             tryck-web --config "$1" --state-directory "$pages" &
     fi
     # shellcheck disable=SC2086
