@@ -91,8 +91,8 @@ package final class StoreDisk {
     ///   - runtimeDirectory: the directory for the second reserve, which survives the process, but not a power cut.
     ///   - entropy: for the id of a new installation.
     ///   - now: for the new name of a damaged file.
-    /// - Throws: `StoreFailure.inUse` if another daemon uses the directory; a failure of the disk if there is no database
-    ///   that can be read.
+    /// - Throws: `StoreFailure.inUse` if another daemon uses the directory; a failure of the disk if the database cannot be
+    ///   read, or if the directory or its lock file cannot be created.
     package init(
         directory: String, runtimeDirectory: String? = nil, entropy: UInt16, now: UTCTime,
         checkpoints: CheckpointPolicy = CheckpointPolicy()
@@ -120,7 +120,9 @@ package final class StoreDisk {
             isLogSuspect = !found.opened.log.writeAgain() || !found.opened.log.syncData()
             if isLogSuspect { fault = StoreFailure(operation: "sync", path: paths.database + "-wal", code: errno) }
         } catch {
-            guard error.isDiskFailure, let found = Self.loadReadOnly(paths, { notices.append($0) }) else { throw error }
+            guard error.isDiskFailure, let found = Self.loadReadOnly(paths, entropy, { notices.append($0) }) else {
+                throw error
+            }
             (mark, fault, isLogSuspect) = (found.recovered.mark, error, !found.isSynced)
             coveredNumber = found.recovered.coveredNumber
             var state = found.state
@@ -452,27 +454,45 @@ package final class StoreDisk {
         return (Opened(database: database, log: log, identities: identities(paths)), mark)
     }
 
-    /// Reads the database and the reserves without changing a file; `nil` if there is no database, or it cannot be read.
+    /// Reads the database and the reserves without changing a file; `nil` if the database cannot be read. If there is none,
+    /// because the first start found a full or read-only disk, the state is that of a new installation.
     ///
     /// - Returns: the state of the database, what the reserves and the ring contain after it, and true if the log is synced or
     ///   missing.
     private static func loadReadOnly(
-        _ paths: StorePaths, _ report: (StoreNotice) -> Void
+        _ paths: StorePaths, _ entropy: UInt16, _ report: (StoreNotice) -> Void
     ) -> (state: StoredState, recovered: RecoveredChanges, isSynced: Bool)? {
         let path = paths.database
-        var information = stat()
-        guard stat(path, &information) == 0, information.st_size > 1,
-            let file = try? Database(path: path, busyTimeout: .zero, keepsWALOnClose: true, access: .readWithoutLocks),
-            (try? file.rows("PRAGMA quick_check(1)", read: { $0.text(0) })) == ["ok"],
-            // A file of an older version is migrated in memory now, and on the disk when it is opened for writing.
-            let database = try? file.copyInMemory(),
-            let version = try? StoreSchema.migrate(database), 1...StoreSchema.version ~= version,
+        guard let database = readInMemory(paths), let version = try? StoreSchema.migrate(database),
+            1...StoreSchema.version ~= version, (try? database.begin(entropy: entropy, report)) != nil,
             let state = try? database.load(report), let mark = try? database.reserveMark() ?? ReserveMark(database: 0)
         else { return nil }
         let recovered = RecoveredChanges(paths, after: mark, report)
         // The previous process may not have synced the log. The snapshots of this process are useless without it.
         let log = OwnedDescriptor(Glibc.open(path + "-wal", O_RDONLY | O_CLOEXEC))
         return (state, recovered, !log.isOpen || log.syncData())
+    }
+
+    /// A copy of the database, where a file of an older version can be migrated; on the disk it is migrated when it is opened
+    /// for writing.
+    ///
+    /// - Returns: an empty database if there is none and the disk has no room for one; `nil` if there is none for another
+    ///   reason, or if it cannot be read.
+    private static func readInMemory(_ paths: StorePaths) -> Database? {
+        let path = paths.database
+        var information = stat()
+        // A full disk may have had room for the name of the file.
+        if StoreFiles.isEmpty(paths.directory) || stat(path, &information) == 0 && information.st_size <= 1 {
+            // If the directory belongs to another user, somebody must correct that, and is told so by a start that fails.
+            guard StoreFiles.obstacle(to: paths.directory) != nil else { return nil }
+            let new = try? Database(path: ":memory:", busyTimeout: .zero)
+            return new.flatMap { (try? StoreSchema.migrate($0)) == nil ? nil : $0 }
+        }
+        guard
+            let file = try? Database(path: path, busyTimeout: .zero, keepsWALOnClose: true, access: .readWithoutLocks),
+            (try? file.rows("PRAGMA quick_check(1)", read: { $0.text(0) })) == ["ok"]
+        else { return nil }
+        return try? file.copyInMemory()
     }
 
     /// Opens the database for writing, migrates it, and applies what the reserves and the ring contain after it.

@@ -31,8 +31,10 @@ extension Hub {
         let isAdapterReady = radios.isReady
         guard isAdapterReady || flicd.isAnyConnected else {
             let problem = (configuration.hasRadio ? adapterProblem : nil) ?? flicd.upstreamFaults.first
+            // The radios wait while a new pairing could be stored nowhere.
             return .error(
-                problem ?? adapterProblem ?? "the Bluetooth adapter is not ready yet; try again in a moment")
+                problem ?? adapterProblem ?? (journal.isRecordLost ? journal.fault : nil)
+                    ?? "the Bluetooth adapter is not ready yet; try again in a moment")
         }
         var radio: RadioID?
         if let name = data["radio"], name != .null {

@@ -135,6 +135,30 @@ struct FullDiskTests {
         daemon.stop()
     }
 
+    @Test(
+        "a daemon whose first start finds a read-only or full disk runs, and pairs when the disk can be written",
+        arguments: [true, false])
+    func firstStart(isReadOnly: Bool) throws {
+        let (workshop, disk) = try Self.house(isRingMapped: true)
+        #expect(try disk.run(["/bin/mkdir", "--mode=700", workshop.path("disk/state")]).status() == 0)
+        try isReadOnly ? disk.remount("ro") : disk.fill()
+        let daemon = try disk.daemon()
+        let fault = isReadOnly ? "cannot be written" : "no space left"
+        #expect(try workshop.tryck(["status", "--json"]).failing(fault))
+        // A button whose key is on no disk would be lost to its owner with the next restart.
+        let refused = try workshop.tryck(["pair", "--time", "60"])
+        #expect(try refused.status() == 69, "\(refused.text)")
+        #expect(refused.text.contains(fault), "\(refused.text)")
+        try isReadOnly ? disk.remount("rw") : disk.makeRoom()
+        try workshop.wait { try workshop.tryck(["status"]).status() == 0 }
+        #expect(try workshop.tryck(["pair", "--time", "60"]).status() == 0)
+        try Self.press(workshop, daemon, expecting: 1)
+        try Self.kill(daemon)
+        let again = try disk.daemon()
+        #expect(try Self.count(workshop) == 1)
+        again.stop()
+    }
+
     @Test("on a full disk the history ends and no press does; status says so, and after kill -9 the history goes on")
     func history() throws {
         // The history leaves a mebibyte to others, and needs a disk with more.
