@@ -15,6 +15,7 @@ extension RuleSetReader {
         warnOfUnusedButtons()
         warnOfSlowClicks()
         warnOfLongDelays()
+        warnOfMissingEnds()
         warnOfMissingBroker()
     }
 
@@ -124,6 +125,45 @@ extension RuleSetReader {
         }
     }
 
+    /// Warns of rules for `hold_release` that drop the end of a late hold for which another rule runs (W713): what that rule
+    /// began, such as dimming a lamp, would have no end.
+    private mutating func warnOfMissingEnds() {
+        var holds: [ButtonSelector: (rule: Rule, maximumAge: Duration)] = [:]
+        for rule in ruleSet.rules {
+            for button in rule.buttons(where: \.isHold) {
+                let maximumAge = maximumAge(rule, button)
+                if maximumAge > holds[button]?.maximumAge ?? .zero { holds[button] = (rule, maximumAge) }
+            }
+        }
+        for rule in ruleSet.rules {
+            for trigger in rule.triggers {
+                for button in trigger.buttons(where: { $0 == .holdRelease }) {
+                    guard let hold = holds[button], hold.maximumAge > maximumAge(rule, button),
+                        let document = document(of: trigger.location)
+                    else { continue }
+                    currentDocument = document
+                    let start = SourcePosition(line: trigger.location.line, column: trigger.location.column)
+                    checker.warning(
+                        "W713", from: start, to: start.advanced(by: 1),
+                        "the end of a late hold is dropped here, but rule \(hold.rule.id) runs for the hold",
+                        hint: "give both rules the same queued")
+                    break
+                }
+            }
+        }
+    }
+
+    /// The age up to which the rule accepts stored events of a button.
+    private func maximumAge(_ rule: Rule, _ button: ButtonSelector) -> Duration {
+        var ofButton: QueuedPolicy?
+        if case .declared(let index) = button { ofButton = ruleSet.buttons[index].queued }
+        switch rule.queued ?? ofButton ?? ruleSet.queued {
+        case .drop: return .zero
+        case .accept: return .seconds(Int64.max)
+        case .limited(let maximumAge, _): return maximumAge
+        }
+    }
+
     /// Warns of the first `publish` of the set if there is no broker (W710).
     private mutating func warnOfMissingBroker() {
         guard documents.first?.checker.environment.hasNoBroker ?? false else { return }
@@ -151,4 +191,22 @@ extension RuleSetReader {
     private func document(of location: SourceLocation) -> Int? {
         documents.firstIndex { $0.checker.source.name == location.file }
     }
+}
+
+extension Rule {
+    fileprivate func buttons(where isMeant: (TriggerEvent) -> Bool) -> [ButtonSelector] {
+        triggers.flatMap { $0.buttons(where: isMeant) }
+    }
+}
+
+extension Trigger {
+    /// The buttons of the trigger if it has an event that is meant. Chords have none.
+    fileprivate func buttons(where isMeant: (TriggerEvent) -> Bool) -> [ButtonSelector] {
+        guard case .buttons(let buttons, let events, _) = origin, events.contains(where: isMeant) else { return [] }
+        return buttons
+    }
+}
+
+extension TriggerEvent {
+    fileprivate var isHold: Bool { if case .hold = self { true } else { false } }
 }
