@@ -159,8 +159,8 @@ let package = Package(
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
             "DoctorCommands", "ButtonModel", "JSON", "Diagnostics", "Radios", "Rules", "RuleLoader", "RuleTesting",
-            "MQTTTopics", "Reactor", "Platform", "Edges", "TrialEdges", "Setup", "ControlClient", "CommandSupport",
-            "CommandText", "RuleCommands",
+            "MQTTTopics", "Reactor", "Platform", "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText",
+            "RuleCommands",
             .product(name: "ArgumentParser", package: "swift-argument-parser")),
         module(
             "ExportCommands", "ButtonModel", "JSON", "Hub", "Platform", "Edges", "Setup", "ControlClient",
@@ -180,7 +180,7 @@ let package = Package(
                 "ExportCommands", "LanguageServerCommands",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: settings),
+            swiftSettings: settings, plugins: ["CommitPlugin"]),
 
         // The page
         module(

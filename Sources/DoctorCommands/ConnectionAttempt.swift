@@ -9,7 +9,6 @@ import Radios
 import Reactor
 import RuleLoader
 import Setup
-import TrialEdges
 
 /// An attempt to open the adapter and to connect to the broker, as the daemon would make it. With a running daemon,
 /// the adapter is left to the daemon, and the broker is tried only when the daemon is not connected to it.
@@ -200,8 +199,7 @@ final class ConnectionAttempt {
         switch setup.configuration.broker {
         case .none: outcome.broker = .notNeeded
         case .embedded:
-            outcome.broker = .embedded(
-                isInstalled: EmbeddedBroker.searchPath.contains { access("\($0)/mosquitto", X_OK) == 0 })
+            outcome.broker = .embedded(isInstalled: InstalledMosquitto.path != nil)
         case .tcp, .unix:
             guard let endpoint = MQTTOptions.Endpoint(setup.configuration, in: setup.directory) else { return }
             pending += 1

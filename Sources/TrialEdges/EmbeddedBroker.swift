@@ -1,5 +1,6 @@
 import ButtonModel
 package import CLinux
+import Edges
 import Glibc
 import Platform
 package import Reactor
@@ -21,7 +22,6 @@ package final class EmbeddedBroker {
         case failed(String)
     }
 
-    package nonisolated static let searchPath = ["/usr/sbin", "/usr/local/sbin", "/usr/bin", "/usr/local/bin"]
     package nonisolated static let missing =
         "there is no mosquitto on this system: install the package mosquitto, or name another broker in mqtt.broker"
 
@@ -44,7 +44,7 @@ package final class EmbeddedBroker {
 
     /// - Parameters:
     ///   - directory: a directory that only the broker uses. It is created with mode 0700 if it is missing.
-    ///   - program: `nil` for the first `mosquitto` in `searchPath`.
+    ///   - program: `nil` for the mosquitto of this system.
     ///   - seed: for the jitter of the retries.
     package init(
         loop: EventLoop, directory: String, program: String? = nil, seed: UInt64,
@@ -114,10 +114,9 @@ package final class EmbeddedBroker {
     }
 
     private func spawn() throws(StartFailure) -> Child {
-        guard
-            let program = program ?? Self.searchPath.map({ $0 + "/mosquitto" }).first(where: { access($0, X_OK) == 0 }),
-            access(program, X_OK) == 0
-        else { throw StartFailure(sentence: Self.missing) }
+        guard let program = program ?? InstalledMosquitto.path, access(program, X_OK) == 0 else {
+            throw StartFailure(sentence: Self.missing)
+        }
         if case .failure(let unresolved) = SocketAddress.resolve(unixPath: socketPath) {
             throw StartFailure(
                 sentence:

@@ -22,7 +22,8 @@ struct DaemonCommand: ParsableCommand {
     @Argument(parsing: .captureForPassthrough)
     var arguments: [String] = []
 
-    func run() { runDaemon(arguments, trialParts: .all) }
+    // The plugin CommitPlugin makes the constant.
+    func run() { runDaemon(arguments, commit: builtCommit, trialParts: .all) }
 }
 
 extension TrialParts {

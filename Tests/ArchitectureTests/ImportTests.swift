@@ -79,7 +79,7 @@ struct ImportTests {
         ],
         "DoctorCommands": [
             "ButtonModel", "JSON", "Diagnostics", "Radios", "Rules", "RuleLoader", "RuleTesting", "MQTTTopics",
-            "Reactor", "Platform", "Edges", "TrialEdges", "Setup", "ControlClient", "CommandSupport", "CommandText",
+            "Reactor", "Platform", "Edges", "Setup", "ControlClient", "CommandSupport", "CommandText",
             "RuleCommands", "ArgumentParser", "Glibc",
         ],
         "RadioCommands": ["Reactor", "Platform", "Edges", "CommandSupport", "ArgumentParser", "Glibc"],
@@ -173,15 +173,17 @@ struct ImportTests {
         }
     }
 
-    @Test("the privileged program contains neither the simulator nor the private broker")
-    func privileged() {
+    @Test(
+        "the privileged program and the page contain neither the simulator nor the private broker",
+        arguments: ["tryckd", "TryckWeb"])
+    func withoutTrials(program: String) {
         var contents: Set<String> = []
-        var added: Set = ["tryckd"]
+        var added: Set = [program]
         while !added.isEmpty {
             contents.formUnion(added)
             added = Set(added.flatMap { ImportTests.table[$0] ?? [] }).subtracting(contents)
         }
-        #expect(contents.contains("Hub"))
+        #expect(contents.contains("Edges"))
         #expect(contents.isDisjoint(with: ["Simulator", "TrialEdges"]))
     }
 

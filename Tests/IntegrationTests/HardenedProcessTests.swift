@@ -46,9 +46,10 @@ struct HardenedProcessTests {
         #expect(try daemon.status() == 0)
     }
 
-    @Test("every build contains its commit")
-    func commit() throws {
-        let house = try RuleHouse("version: 1\nrules: []\n")
+    /// With simulated buttons, `tryckd` executes `tryck daemon`.
+    @Test("every build contains its commit", arguments: ["tryckd", "tryck"])
+    func commit(program: String) throws {
+        let house = try RuleHouse("version: 1\nrules: []\n", hasButton: program == "tryck")
         let info = try house.retained("tryck/bridge/info")
         let repository = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").path
         func git(_ words: String...) throws -> String? {
@@ -62,7 +63,7 @@ struct HardenedProcessTests {
             return
         }
         let built =
-            try FileManager.default.attributesOfItem(atPath: Workshop.built("tryckd"))[.modificationDate] as? Date
+            try FileManager.default.attributesOfItem(atPath: Workshop.built(program))[.modificationDate] as? Date
         let committed = try #require(git("log", "-1", "--format=%ct", "HEAD").flatMap { Double($0) })
         if try #require(built).timeIntervalSince1970 >= committed {
             #expect(commit == head)

@@ -1,0 +1,12 @@
+import Glibc
+
+/// The broker mosquitto of this system, which `mqtt: {broker: embedded}` needs.
+package enum InstalledMosquitto {
+    /// A service's `PATH` may lack the directories for administrators, where distributions put brokers.
+    private static let directories = ["/usr/sbin", "/usr/local/sbin", "/usr/bin", "/usr/local/bin"]
+
+    /// The path of the program; `nil` if it is not installed.
+    package static var path: String? {
+        directories.map { $0 + "/mosquitto" }.first { access($0, X_OK) == 0 }
+    }
+}
