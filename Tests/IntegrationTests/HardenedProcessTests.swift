@@ -46,6 +46,33 @@ struct HardenedProcessTests {
         #expect(try daemon.status() == 0)
     }
 
+    /// `tryck` must not get the capability from a `tryckd` that has it from its own file.
+    @Test(
+        "a tryckd that would lose its capability by executing tryck says so, exit status 78", arguments: [true, false])
+    func capability(isInFile: Bool) throws {
+        let workshop = try Workshop()
+        try workshop.write("tryck.yaml", "bluetooth: {transport: auto}\nmqtt: {broker: embedded}\n")
+        for name in ["tryckd", "tryck"] {
+            try FileManager.default.copyItem(atPath: Workshop.built(name), toPath: workshop.path(name))
+        }
+        // Whoever runs the tests is root in a user namespace of their own, and may give the capability to a file there. In
+        // another one below it, the daemon has an ordinary user.
+        let setCapability = isInFile ? "/usr/sbin/setcap cap_net_admin+ep ./tryckd && " : ""
+        let script = """
+            \(setCapability)exec unshare --user --map-user=1000 --map-group=1000 ./tryckd --config tryck.yaml \
+            --state-directory state --control-socket control.sock
+            """
+        let daemon = try workshop.start(
+            "/usr/bin/unshare", ["--user", "--map-root-user", "/bin/sh", "-c", script])
+        guard isInFile else {
+            try daemon.line(containing: "is running")
+            return
+        }
+        #expect(try daemon.status() == 78, "\(daemon.text)")
+        #expect(daemon.text.contains("mqtt.broker: embedded needs the program tryck, which may not open an adapter"))
+        #expect(daemon.text.contains("set mqtt.broker to mqtt://localhost:1883"), "\(daemon.text)")
+    }
+
     /// With simulated buttons, `tryckd` executes `tryck daemon`.
     @Test("every build contains its commit", arguments: ["tryckd", "tryck"])
     func commit(program: String) throws {
