@@ -182,7 +182,11 @@ struct BlueZRadioTests {
     @Test("a button without a service of Flic cannot be attached")
     func noService() {
         var talk = BlueZTalk.ready(
-            BlueZTalk.objects(and: [BlueZTalk.hallPath: BlueZTalk.device(BlueZTalk.hall, ["Trusted": .bool(true)])]),
+            BlueZTalk.objects(and: [
+                BlueZTalk.hallPath: BlueZTalk.device(
+                    BlueZTalk.hall,
+                    ["Trusted": .bool(true), "UUIDs": .list(BlueZTalk.services.map { .string($0) })])
+            ]),
             expecting: [Self.hall])
         talk.changes(["Connected": .bool(true)])
         let id = talk.connects()
@@ -286,18 +290,125 @@ struct BlueZRadioTests {
     @Test("after a refused Disconnect, a new connection waits 5 s if the link is still there, and not if it has ended")
     func refusedDisconnect() {
         for hasEnded in [true, false] {
-            var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known()))
+            var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known(["Trusted": .bool(false)])))
             talk.changes(["Connected": .bool(true)])
             talk.when(.perform(.expect([], unwanted: [], elsewhere: [BlueZTalk.hall])))
-            talk.calls(.setTrusted(device: BlueZTalk.hallPath, false))
             talk.calls(.disconnect(device: BlueZTalk.hallPath))
             if hasEnded { talk.changes(["Connected": .bool(false)]) }
-            talk.answers(.success)
             talk.answers(.error("org.bluez.Error.NotConnected"))
             talk.when(.perform(.expect([Self.hall], unwanted: [])))
-            if hasEnded { talk.calls(.setTrusted(device: BlueZTalk.hallPath)) } else { _ = talk.connects() }
+            if hasEnded {
+                talk.calls(.setTrusted(device: BlueZTalk.hallPath))
+                talk.calls(.connect(device: BlueZTalk.hallPath))
+            } else {
+                _ = talk.connects()
+            }
             talk.ends()
         }
+    }
+
+    // MARK: A button that another radio looks for
+
+    @Test(
+        "a trusted button that another radio looks for is blocked, stays trusted, and is unblocked when it may come here"
+    )
+    func elsewhere() {
+        var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known()), expecting: [Self.hall])
+        talk.when(.perform(.expect([], unwanted: [], elsewhere: [BlueZTalk.hall])))
+        talk.calls(.setBlocked(device: BlueZTalk.hallPath, true))
+        talk.answers(.success)
+        talk.changes(["Blocked": .bool(true)])
+        talk.when(.perform(.expect([Self.hall], unwanted: [])))
+        talk.calls(.setBlocked(device: BlueZTalk.hallPath, false))
+        talk.answers(.success)
+        // BlueZ connects it by itself again.
+        talk.wait(.seconds(60))
+        talk.ends()
+    }
+
+    @Test("a block ends the link to a button that another radio looks for, and an untrusted button is disconnected")
+    func elsewhereWithLink() {
+        for isTrusted in [true, false] {
+            var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known(["Trusted": .bool(isTrusted)])))
+            talk.when(.perform(.expect([], unwanted: [], elsewhere: [BlueZTalk.hall])))
+            if isTrusted {
+                talk.calls(.setBlocked(device: BlueZTalk.hallPath, true))
+                talk.answers(.success)
+            }
+            talk.changes(["Connected": .bool(true)])
+            if !isTrusted { talk.calls(.disconnect(device: BlueZTalk.hallPath)) }
+            talk.ends()
+        }
+    }
+
+    // MARK: The first connection
+
+    @Test(
+        "a button that became trusted without a link is connected first, because BlueZ does not connect it by itself",
+        arguments: [false, true])
+    func firstConnection(isResolved: Bool) {
+        var talk = BlueZTalk.ready(
+            BlueZTalk.objects(and: BlueZTalk.known(["Trusted": .bool(false)])), expecting: [Self.hall])
+        talk.calls(.setTrusted(device: BlueZTalk.hallPath))
+        talk.calls(.connect(device: BlueZTalk.hallPath))
+        talk.answers(.success)
+        talk.changes(["Connected": .bool(true)])
+        let id = talk.connects()
+        talk.answers(.success)
+        if isResolved {
+            talk.changes(["ServicesResolved": .bool(true)])
+            talk.forgetEffects()
+        }
+        talk.changes(["Connected": .bool(false), "ServicesResolved": .bool(false)])
+        talk.does(.closeChannels(id))
+        talk.reports(.disconnected(id, .unknown))
+        // With its services, the device has become one that BlueZ connects by itself.
+        if !isResolved { talk.calls(.connect(device: BlueZTalk.hallPath)) }
+        talk.ends()
+    }
+
+    @Test("a trusted button whose services BlueZ does not know is connected, and again 5 s after each failure")
+    func unknownServices() {
+        var talk = BlueZTalk.ready(
+            BlueZTalk.objects(and: BlueZTalk.known(["UUIDs": .list([])])), expecting: [Self.hall])
+        for _ in 0..<3 {
+            talk.calls(.connect(device: BlueZTalk.hallPath))
+            talk.answers(.error("org.bluez.Error.Failed", "le-connection-abort-by-local"))
+            talk.wait(.seconds(6))
+        }
+        talk.calls(.connect(device: BlueZTalk.hallPath))
+        talk.ends()
+    }
+
+    @Test("two buttons that were not heard are connected in turns, and give way to one that is heard and to a search")
+    func turns() {
+        let stairs = [Self.stairsPath: BlueZTalk.device(Self.stairs, ["Trusted": .bool(true)])]
+        var talk = BlueZTalk.ready(
+            BlueZTalk.objects(and: BlueZTalk.known(["UUIDs": .list([])]).merging(stairs) { $1 }),
+            expecting: [Self.hall, ExpectedButton(Self.stairs, .flic2)])
+        for path in [BlueZTalk.hallPath, Self.stairsPath, BlueZTalk.hallPath] {
+            talk.calls(.connect(device: path))
+            talk.answers(.error("org.bluez.Error.Failed", "le-connection-abort-by-local"))
+            if path == Self.stairsPath { talk.wait(.seconds(6)) }
+        }
+        talk.calls(.connect(device: Self.stairsPath))
+        talk.changes(["RSSI": .integer(-60)])
+        talk.wait(.seconds(6))
+        talk.forgetEffects()
+        talk.when(.perform(.listen(.active)))
+        talk.forgetEffects()
+    }
+
+    @Test("the connection of a button that was not heard ends when a search begins")
+    func searchFirst() {
+        var talk = BlueZTalk.ready(
+            BlueZTalk.objects(and: BlueZTalk.known(["UUIDs": .list([])])), expecting: [Self.hall])
+        talk.calls(.connect(device: BlueZTalk.hallPath))
+        talk.when(.perform(.listen(.active)))
+        talk.calls(.disconnect(device: BlueZTalk.hallPath))
+        talk.answers(.error("org.bluez.Error.Failed", "le-connection-canceled"))
+        talk.calls(.setDiscoveryFilter(adapter: BlueZTalk.adapter, .all))
+        talk.ends()
     }
 
     @Test("the end of a descriptor ends the link; BlueZ tells that of the device afterwards")
@@ -391,6 +502,7 @@ struct BlueZRadioTests {
         var talk = BlueZTalk.ready(
             BlueZTalk.objects(and: BlueZTalk.known(["Trusted": .bool(false)])), expecting: [Self.hall])
         talk.calls(.setTrusted(device: BlueZTalk.hallPath))
+        talk.calls(.connect(device: BlueZTalk.hallPath))
         talk.answers(.success)
         talk.ends()
     }
@@ -429,7 +541,10 @@ struct BlueZRadioTests {
 
     @Test("with as many links as configured, and a button without a link, the radio says once that it is full")
     func full() {
-        let stairs = [Self.stairsPath: BlueZTalk.device(Self.stairs, ["Trusted": .bool(true)])]
+        let stairs = [
+            Self.stairsPath: BlueZTalk.device(
+                Self.stairs, ["Trusted": .bool(true), "UUIDs": .list(BlueZTalk.services.map { .string($0) })])
+        ]
         var talk = BlueZTalk.ready(
             BlueZTalk.objects(and: BlueZTalk.known().merging(stairs) { $1 }),
             expecting: [Self.hall, ExpectedButton(Self.stairs, .flic2)], maximumLinks: 1)
@@ -523,7 +638,7 @@ struct BlueZRadioTests {
         talk.ends()
     }
 
-    @Test("a button that was not heard since is trusted, and not connected again")
+    @Test("a button that was not heard since is trusted, so that BlueZ keeps it, and is connected again")
     func notHeard() {
         var talk = BlueZTalk.ready(
             BlueZTalk.objects(and: [BlueZTalk.hallPath: BlueZTalk.device(BlueZTalk.hall, Self.signals)]),
@@ -533,6 +648,7 @@ struct BlueZRadioTests {
         talk.warns("could not connect")
         talk.wait(.seconds(6))
         talk.calls(.setTrusted(device: BlueZTalk.hallPath))
+        talk.calls(.connect(device: BlueZTalk.hallPath))
         talk.ends()
     }
 
@@ -553,6 +669,44 @@ struct BlueZRadioTests {
         talk.reports(.disconnected(id, .unknown))
         talk.wait(.seconds(6))
         talk.calls(.setTrusted(device: BlueZTalk.hallPath))
+        talk.calls(.connect(device: BlueZTalk.hallPath))
+        talk.ends()
+    }
+
+    @Test(
+        "a new button that is refused for want of links is trusted, so that BlueZ keeps it, and tried again every 5 s")
+    func keptForWantOfLinks() {
+        var talk = BlueZTalk.ready(
+            BlueZTalk.objects(and: [BlueZTalk.hallPath: BlueZTalk.device(BlueZTalk.hall, Self.signals)]),
+            expecting: [Self.hall])
+        for round in 0..<3 {
+            talk.calls(.connect(device: BlueZTalk.hallPath))
+            if round == 1 { talk.answers(.success) }
+            talk.answers(.error("org.bluez.Error.Failed", "le-connection-concurrent-connection-limit"))
+            talk.warns("could not connect")
+            talk.wait(.seconds(6))
+            if round == 0 { talk.calls(.setTrusted(device: BlueZTalk.hallPath)) }
+        }
+        talk.calls(.connect(device: BlueZTalk.hallPath))
+        talk.ends()
+    }
+
+    @Test("a button that was refused for want of links is connected at once when another link ends")
+    func connectedWithRoom() {
+        let stairs = [Self.stairsPath: BlueZTalk.device(Self.stairs, Self.signals)]
+        var talk = BlueZTalk.ready(
+            BlueZTalk.objects(and: BlueZTalk.known(["Connected": .bool(true)]).merging(stairs) { $1 }),
+            expecting: [Self.hall, ExpectedButton(Self.stairs, .flic2)])
+        let id = talk.connects()
+        talk.calls(.connect(device: Self.stairsPath))
+        talk.answers(.error("org.bluez.Error.Failed", "le-connection-concurrent-connection-limit"))
+        talk.warns("could not connect")
+        talk.reports(.linkLimitReached(1))
+        talk.changes(["Connected": .bool(false)])
+        talk.does(.closeChannels(id))
+        talk.reports(.disconnected(id, .unknown))
+        talk.calls(.setTrusted(device: Self.stairsPath))
+        talk.calls(.connect(device: Self.stairsPath))
         talk.ends()
     }
 
@@ -578,6 +732,38 @@ struct BlueZRadioTests {
         talk.calls(.stopDiscovery(adapter: BlueZTalk.adapter))
         talk.answers(.success)
         talk.calls(.connect(device: BlueZTalk.hallPath))
+        talk.ends()
+    }
+
+    @Test("an expected button that somebody removes from BlueZ is searched by its address for a minute, and connected")
+    func removed() {
+        var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known()), expecting: [Self.hall])
+        // The search after the start is over.
+        talk.wait(.seconds(61))
+        talk.when(.bus(.interfacesRemoved(BlueZTalk.hallPath, ["org.bluez.Device1"])))
+        talk.discovers(.addressPrefix("80:E4:DA:7B:00:01"))
+        talk.when(.bus(.interfacesAdded(BlueZTalk.hallPath, BlueZTalk.device())))
+        talk.calls(.stopDiscovery(adapter: BlueZTalk.adapter))
+        talk.answers(.success)
+        talk.calls(.connect(device: BlueZTalk.hallPath))
+        talk.ends()
+    }
+
+    @Test("a device whose object is gone without a report is looked for by its address among the objects")
+    func unknownObject() {
+        let path = BlueZTalk.adapter + "/dev_other"
+        var talk = BlueZTalk.ready(
+            BlueZTalk.objects(and: BlueZTalk.known(["Trusted": .bool(false)])), expecting: [Self.hall])
+        talk.calls(.setTrusted(device: BlueZTalk.hallPath))
+        talk.calls(.connect(device: BlueZTalk.hallPath))
+        talk.answers(.error("org.freedesktop.DBus.Error.UnknownObject"))
+        talk.calls(.getManagedObjects)
+        talk.answers(.error("org.freedesktop.DBus.Error.UnknownObject"))
+        talk.calls(.setDiscoveryFilter(adapter: BlueZTalk.adapter, .addressPrefix("80:E4:DA:7B:00:01")))
+        talk.answers(
+            .objects(BlueZTalk.objects(and: [path: BlueZTalk.device(BlueZTalk.hall, ["Connected": .bool(true)])])))
+        talk.calls(.setTrusted(device: path))
+        _ = talk.connects()
         talk.ends()
     }
 

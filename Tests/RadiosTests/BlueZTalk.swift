@@ -44,10 +44,12 @@ struct BlueZTalk {
         return ["org.bluez.Device1": properties.merging(more) { $1 }]
     }
 
-    /// A device with the characteristics of a Flic 2, as BlueZ remembers them.
+    /// A device with the service and the characteristics of a Flic 2, as BlueZ remembers them.
     static func known(_ more: [String: BusValue] = [:]) -> [String: BusInterfaces] {
         [
-            hallPath: device(hall, ["Trusted": .bool(true)].merging(more) { $1 }),
+            hallPath: device(
+                hall,
+                ["Trusted": .bool(true), "UUIDs": .list(services.map { .string($0) })].merging(more) { $1 }),
             hallPath + "/service0010/char0011": characteristic("00420001-8f59-4420-870d-84f3b617e493"),
             hallPath + "/service0010/char0013": characteristic("00420002-8f59-4420-870d-84f3b617e493"),
         ]

@@ -60,6 +60,13 @@ struct BlueZDevice: Hashable, Sendable {
     var isResolved = false
     /// True if it was heard advertising since it was last connected.
     var wasHeard = false
+    /// True if bluetoothd connects to it whenever it advertises. It does so with a trusted device whose services it knows, if
+    /// it found them on a link in its life or had stored them; setting `Trusted` is not enough.
+    var connectsByItself = false
+    /// True if `Connect` was refused because the adapter has no link left.
+    var wantsLink = false
+    /// How often `Connect` has failed, so that devices are connected in turns.
+    var failureCount = 0
     /// The paths of the characteristics for packets to the button and from it.
     var write: [FlicService: String] = [:]
     var notify: [FlicService: String] = [:]
@@ -72,9 +79,11 @@ struct BlueZDevice: Hashable, Sendable {
         self.path = path
         self.address = address
         update(properties)
+        connectsByItself = connectsByItself || isTrusted && service != nil
     }
 
     mutating func update(_ properties: [String: BusValue]) {
+        let wasBlocked = isBlocked
         if let name = properties["Name"]?.string { self.name = name }
         if let value = properties["RSSI"]?.integer, let rssi = Int8(exactly: value) {
             self.rssi = rssi
@@ -92,7 +101,12 @@ struct BlueZDevice: Hashable, Sendable {
         if let isResolved = properties["ServicesResolved"]?.bool { self.isResolved = isResolved }
         if let isConnected = properties["Connected"]?.bool {
             self.isConnected = isConnected
-            if isConnected { wasHeard = false }
+            if isConnected { (wasHeard, wantsLink, failureCount) = (false, false, 0) }
+        }
+        if isTrusted, isConnected && isResolved || wasBlocked && !isBlocked && service != nil {
+            connectsByItself = true
+        } else if !isTrusted, !isConnected {
+            connectsByItself = false
         }
     }
 

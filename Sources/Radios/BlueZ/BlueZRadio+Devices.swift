@@ -76,9 +76,15 @@ extension BlueZRadio {
             callOnce(.setBlocked(device: device.path, true), about: address)
         }
         for address in elsewhere {
-            guard let device = device(address), !links.contains(where: { $0.address == address }) else { continue }
-            if device.isTrusted { callOnce(.setTrusted(device: device.path, false), about: address) }
-            if device.isConnected { callOnce(.disconnect(device: device.path), about: address) }
+            guard let device = device(address), !device.isBlocked, !links.contains(where: { $0.address == address })
+            else { continue }
+            if device.isTrusted {
+                // Without `Trusted`, BlueZ would forget the device, and would not connect to it by itself when it is trusted
+                // again. A block keeps it.
+                callOnce(.setBlocked(device: device.path, true), about: address)
+            } else if device.isConnected {
+                callOnce(.disconnect(device: device.path), about: address)
+            }
         }
         var toConnect: BlueZDevice?
         for button in expected {
@@ -92,10 +98,15 @@ extension BlueZRadio {
                 } else if !isHeldElsewhere(device.address) {
                     begin(device, button, at: now)
                 }
-            } else if !device.isTrusted, deadlines.deadline(of: .connectAgain(button.address)) == nil {
-                if device.wasHeard { toConnect = toConnect ?? device } else { trust(device) }
+            } else if deadlines.deadline(of: .connectAgain(button.address)) == nil {
+                // An untrusted device that is not connected soon would be forgotten.
+                if !device.isTrusted, !device.wasHeard || device.wantsLink { trust(device) }
+                if !device.connectsByItself, toConnect.map({ device.isConnectedBefore($0) }) ?? true {
+                    toConnect = device
+                }
             }
         }
+        if toConnect?.wasHeard == false, isSearching { toConnect = nil }
         updateConnecting(toConnect)
         updateDiscovery(isConnecting: toConnect != nil || connecting != nil)
         reportRoom()
@@ -107,10 +118,16 @@ extension BlueZRadio {
         return nil
     }
 
-    /// Connects to one device at a time, and not during a discovery.
+    /// Connects to one device at a time, and not during a discovery. A device that was not heard gives way to a search and
+    /// to one that was heard, because bluetoothd gives up only after 40 s.
     private mutating func updateConnecting(_ device: BlueZDevice?) {
         if let path = connecting {
-            let isWanted = devices[path].map { isExpected($0.address) } ?? false
+            // The call for an object that is gone ends by itself.
+            let isWanted =
+                devices[path].map {
+                    isExpected($0.address)
+                        && ($0.isConnected || $0.wasHeard || !isSearching && device?.wasHeard != true)
+                } ?? true
             if !isWanted, !isCalling(.disconnect(device: path)) { call(.disconnect(device: path)) }
         } else if let device, discovery == nil, nextDiscovery == nil {
             call(.connect(device: device.path))
@@ -138,6 +155,14 @@ extension BlueZRadio {
         } else if let wanted, deadlines.deadline(of: .discoverAgain) == nil {
             nextDiscovery = wanted
             call(.setDiscoveryFilter(adapter: adapter.path, wanted))
+        }
+    }
+
+    /// True if a discovery is wanted that finds devices which are to be connected.
+    private var isSearching: Bool {
+        switch wantedDiscovery {
+        case .all, .addressPrefix: true
+        case .flicServices, nil: false
         }
     }
 
@@ -236,6 +261,7 @@ extension BlueZRadio {
     /// A link is over: the device has told so, or has been silent about it for too long.
     mutating func linkEnded(_ place: Int) {
         let link = links.remove(at: place)
+        for device in devices.values where device.wantsLink { deadlines.cancel(.connectAgain(device.address)) }
         deadlines.cancel(.link(link.id))
         effects.append(.bus(.closeChannels(link.id)))
         report(.disconnected(link.id, link.isDisconnecting ? .localHostTerminated : .unknown))
@@ -250,6 +276,13 @@ extension BlueZRadio {
         case .open: break
         case .ending: linkEnded(place)
         }
+    }
+}
+
+extension BlueZDevice {
+    /// True if this device is connected first: devices that were heard come first, and the others take turns.
+    fileprivate func isConnectedBefore(_ other: BlueZDevice) -> Bool {
+        wasHeard == other.wasHeard ? failureCount < other.failureCount : wasHeard
     }
 }
 

@@ -20,8 +20,11 @@ package import ButtonModel
 ///
 /// | button          | on                                       | becomes         | and we                             |
 /// |-----------------|------------------------------------------|-----------------|------------------------------------|
-/// | absent          | its object appears                       | untrusted       | connect, if it advertises; else trust it |
-/// | untrusted       | connected, or trusted                    | waiting         | trust it                           |
+/// | absent          | its object appears                       | untrusted       | connect; trust it, unless it advertises |
+/// | untrusted       | connected, and its services are resolved | waiting         | trust it                           |
+/// | untrusted       | refused, or not reached for 40 s         | untrusted       | connect again, after 5 s or when a link ends |
+/// | any             | another radio looks for it               | blocked         | block it, when its link has ended  |
+/// | blocked         | expected                                 | waiting         | unblock it                         |
 /// | waiting         | connected                                | resolving       | report `connected`                 |
 /// | resolving       | its services are resolved                | acquiring       | acquire both characteristics       |
 /// | resolving, acquiring | 10 s                                | ending          | disconnect                         |
@@ -31,6 +34,9 @@ package import ButtonModel
 /// | open            | `disconnect`                             | ending          | close the descriptors, disconnect  |
 /// | open            | a descriptor has ended                   | ending          | wait for the device's state        |
 /// | any             | disconnected, or its object is gone      | waiting, absent | report `disconnected`              |
+///
+/// A device that bluetoothd has stored with its services is *waiting* when bluetoothd is started, if it is trusted. One that becomes
+/// trusted later must have been connected once.
 ///
 /// bluetoothd does not say how many links the adapter can have, and does not report trusted buttons that it fails to connect. The
 /// limit is therefore the configured one, or is learned when bluetoothd refuses to connect a new button because of it.
@@ -125,7 +131,7 @@ package struct BlueZRadio: Sendable {
     var lastLink: LinkID
     var expected: [ExpectedButton] = []
     var unwanted: [BluetoothAddress] = []
-    /// The buttons that another radio looks for. BlueZ must not connect to them by itself.
+    /// The buttons that another radio looks for. BlueZ must not connect to them by itself, and keeps their objects.
     var elsewhere: [BluetoothAddress] = []
     var listening = RadioListening.off
     /// The discovery that bluetoothd performs for us.
@@ -306,14 +312,19 @@ package struct BlueZRadio: Sendable {
             discovery = nextDiscovery
             nextDiscovery = nil
         case .stopDiscovery: discovery = nil
-        case .setTrusted(let path, let isTrusted): devices[path]?.isTrusted = isTrusted
-        case .setBlocked(let path, let isBlocked): devices[path]?.isBlocked = isBlocked
+        case .setTrusted(let path, let isTrusted): devices[path]?.update(["Trusted": .bool(isTrusted)])
+        case .setBlocked(let path, let isBlocked): devices[path]?.update(["Blocked": .bool(isBlocked)])
         // The device's properties tell what has become of it.
         case .connect, .disconnect, .removeDevice, .getManagedObjects, .acquireNotify, .acquireWrite: break
         }
     }
 
     private mutating func refused(_ call: BlueZCall, _ error: BusError, at now: Instant) {
+        if let path = call.device, devices[path] != nil, error.isForWantOfObject {
+            // The report that the object is gone was missed, or will come. The button may have another object.
+            removed(path, [BlueZName.device], at: now)
+            return self.call(.getManagedObjects)
+        }
         switch call {
         case .getManagedObjects, .registerApplication:
             guard state != .ready else { break }
@@ -325,11 +336,17 @@ package struct BlueZRadio: Sendable {
             deadlines.set(.discoverAgain, at: now + Self.retryDelay)
             report(.anomaly("BlueZ refused to search: \(error)"))
         case .connect(let path):
-            guard let address = devices[path]?.address else { break }
-            devices[path]?.wasHeard = false
-            deadlines.set(.connectAgain(address), at: now + Self.retryDelay)
-            report(.anomaly("\(address): BlueZ could not connect: \(error)"))
-            if error.isForWantOfLinks, !links.isEmpty { refusedLinks = links.count }
+            guard let device = devices[path] else { break }
+            deadlines.set(.connectAgain(device.address), at: now + Self.retryDelay)
+            // A button that was not heard usually does not answer, and gives way to others.
+            if device.wasHeard { report(.anomaly("\(device.address): BlueZ could not connect: \(error)")) }
+            devices[path]?.failureCount += 1
+            guard error.isForWantOfLinks else {
+                devices[path]?.wasHeard = false
+                break
+            }
+            devices[path]?.wantsLink = true
+            if !links.isEmpty { refusedLinks = links.count }
         case .acquireNotify(_, let id): acquiringFailed(.notify, id, error, at: now)
         case .acquireWrite(_, let id): acquiringFailed(.write, id, error, at: now)
         case .setTrusted(let path, _), .setBlocked(let path, _):
@@ -387,6 +404,9 @@ package struct BlueZRadio: Sendable {
         }
         if interfaces.contains(BlueZName.device), let device = devices.removeValue(forKey: path) {
             if let place = links.firstIndex(where: { $0.address == device.address }) { linkEnded(place) }
+            if state == .ready, expected.contains(where: { $0.address == device.address }) {
+                deadlines.set(.searchForAbsent, at: now + Self.absentSearch)
+            }
         }
         if interfaces.contains(BlueZName.characteristic) {
             for device in devices.keys where path.hasPrefix(device + "/") {
@@ -451,10 +471,27 @@ package struct BlueZRadio: Sendable {
 extension BusError: CustomStringConvertible {
     package var description: String { message.isEmpty ? name : "\(name), \(message)" }
 
+    /// True if the device has no object any more.
+    fileprivate var isForWantOfObject: Bool {
+        name == "org.freedesktop.DBus.Error.UnknownObject" || name == "org.freedesktop.DBus.Error.UnknownMethod"
+    }
+
     /// True for the refusal of a link because the controller has as many as it can.
     ///
     /// - Source: BlueZ 5.66, src/error.h, ERR_LE_CONN_SYNC_CONNECT_LIMIT and ERR_LE_CONN_MEMORY_ALLOC.
     fileprivate var isForWantOfLinks: Bool {
         message == "le-connection-concurrent-connection-limit" || message == "le-connection-memory-allocation"
+    }
+}
+
+extension BlueZCall {
+    /// The device that the call is about, unless it is removed; `nil` for other calls.
+    fileprivate var device: String? {
+        switch self {
+        case .connect(let path), .disconnect(let path), .setTrusted(let path, _), .setBlocked(let path, _): path
+        case .getManagedObjects, .registerApplication, .setDiscoveryFilter, .startDiscovery, .stopDiscovery,
+            .removeDevice, .acquireNotify, .acquireWrite:
+            nil
+        }
     }
 }
