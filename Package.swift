@@ -256,7 +256,8 @@ let package = Package(
             "JSON"),
         tests("SimulatorTests", "Simulator", "BluetoothHost", "Flic", "ButtonModel", "Bytes"),
         tests(
-            "ScenarioTests", "Hub", "Radios", "Simulator", "Flic", "FlicdProtocol", "RuleLoader", "RuleTesting",
+            "ScenarioTests", "Hub", "Radios", "ESPHome", "Simulator", "Flic", "FlicdProtocol", "RuleLoader",
+            "RuleTesting",
             "Rules",
             "Expressions",
             "Diagnostics",

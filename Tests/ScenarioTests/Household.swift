@@ -127,7 +127,11 @@ struct Household {
     private var worldTimer: Instant?
     /// The radios whose transports are open.
     private var openRadios: Set<Int> = []
-    let radioCount: Int
+    let kinds: [HouseRadio]
+    var radioCount: Int { kinds.count }
+    /// The programs between the hub and the controllers of radios, by the radios' numbers.
+    private var farEnds: [Int: FarEnd] = [:]
+    private var farInputs: [(radio: Int, input: FarEnd.Input)] = []
     private var worldInputs: [SimulatedWorld.Input] = []
     private var slowSyncs: [HouseDisk.Sync] = []
     private var slowLoads: [JobID] = []
@@ -148,12 +152,14 @@ struct Household {
         control: MQTTControl = .settings, discoveryPrefix: String? = nil,
         hasBroker: Bool = true, hasMetrics: Bool = false, lostState: String? = nil, ringWarning: String? = nil,
         servesFlicd: Bool = false, controller: VirtualController.Configuration? = nil,
-        radios radioCount: Int = 1, uplink: UplinkConfiguration? = nil, recordedAt seam: RecordingSeam? = nil,
+        radios radioCount: Int = 1, kinds: [HouseRadio]? = nil, uplink: UplinkConfiguration? = nil,
+        recordedAt seam: RecordingSeam? = nil,
         history: HouseHistory? = nil,
         isWitnessed: Bool = false,
         pausing pause: Duration? = nil
     ) {
-        self.radioCount = radioCount
+        let kinds = kinds ?? Array(repeating: .adapter, count: radioCount)
+        self.kinds = kinds
         self.pause = pause
         self.isWitnessed = isWitnessed
         if isWitnessed, EffectDigestFile.isWanted { digest = EffectDigest(keepsLines: EffectDigestFile.keepsLines) }
@@ -162,10 +168,11 @@ struct Household {
         random = SeededGenerator(seed: seed)
         self.rules = rules
         descriptions = buttons
+        let limit = controller.flatMap { $0.maximumLinks < buttons.count ? $0.maximumLinks : nil }
         configuration = HubConfiguration(
             version: "test", discoveryPrefix: discoveryPrefix, extraTrustRoots: [SimulatorRoot.publicKey],
-            radios: (0..<radioCount).map {
-                ConfiguredRadio("simulated:test", name: Self.radioNames[$0], kind: .local(maximumLinks: nil))
+            radios: kinds.enumerated().map {
+                ConfiguredRadio("simulated:test", name: Self.radioNames[$0], kind: $1.kind(maximumLinks: limit))
             },
             broker: "mqtt://test", hasBroker: hasBroker, control: control, lostState: lostState,
             ringWarning: ringWarning, hasMetrics: hasMetrics,
@@ -176,7 +183,16 @@ struct Household {
         self.controller = controller ?? Self.firstController
         world = SimulatedWorld(
             buttons, seed: seed, at: now, controller: self.controller,
-            others: Self.others(than: self.controller, radioCount))
+            others: Self.others(than: self.controller, kinds.count))
+        for (radio, kind) in kinds.enumerated() {
+            guard
+                let farEnd = kind.farEnd(
+                    maximumLinks: self.controller.maximumLinks,
+                    ownAddress: BluetoothAddress(rawValue: self.controller.address.rawValue + UInt64(radio)))
+            else { continue }
+            farEnds[radio] = farEnd
+            farInputs.append((radio, .begun))
+        }
         begin(store.state)
     }
 
@@ -218,6 +234,7 @@ struct Household {
     /// The process dies at this instant and starts again; the store keeps what was recorded.
     mutating func crash(for downtime: Duration = .zero) {
         die(isPowerCut: false)
+        if !farInputs.isEmpty { settle() }
         if downtime > .zero { wait(downtime) }
         rise()
     }
@@ -225,6 +242,7 @@ struct Household {
     /// The power fails at this instant, and records after the last sync are lost.
     mutating func cutPower(for downtime: Duration = .zero) {
         die(isPowerCut: true)
+        if !farInputs.isEmpty { settle() }
         if downtime > .zero { wait(downtime) }
         rise()
     }
@@ -244,6 +262,7 @@ struct Household {
         running = []
         subscriptions = []
         openRadios = []
+        for radio in farEnds.keys.sorted() { farInputs.append((radio, .closed)) }
     }
 
     private mutating func rise() {
@@ -288,8 +307,20 @@ struct Household {
         settle()
     }
 
-    /// Unplugs an adapter; the next attempt to open it succeeds.
+    /// Causes trouble at the far end of a radio; without effect if the radio is of another kind.
+    mutating func trouble(_ radio: Int, _ trouble: FarEndTrouble) {
+        guard farEnds[radio] != nil else { return }
+        farInputs.append((radio, .trouble(trouble)))
+        settle()
+    }
+
+    /// Unplugs an adapter; the next attempt to open it succeeds. A proxy restarts.
     mutating func unplugAdapter(_ radio: Int = 0) {
+        switch kinds[radio] {
+        case .adapter: break
+        case .bluez: return trouble(radio, .bluetoothd(.pull(for: .seconds(2))))
+        case .proxy: return trouble(radio, .proxy(.restart(after: .seconds(2))))
+        }
         worldInputs.append(.powerCycled(host: radio))
         openRadios.remove(radio)
         give(.transportClosed("hci0 disappeared.", .absent, RadioID(rawValue: UInt8(radio))))
@@ -432,12 +463,18 @@ struct Household {
     /// Lets time pass, and fires every timer that is due meanwhile.
     mutating func wait(_ duration: Duration) {
         let end = now + duration
-        while let next = [hubTimer, worldTimer, runner.pausesUntil].compactMap(\.self).min(), next <= end {
+        while let next = ([hubTimer, worldTimer, runner.pausesUntil] + farEnds.values.map(\.deadline))
+            .compactMap(\.self).min(), next <= end
+        {
             now = max(now, next)
             // At one instant, events of buttons come before decisions of timers.
             if let timer = worldTimer, timer <= now {
                 worldTimer = nil
                 worldInputs.append(.timerFired)
+            } else if let radio = farEnds.keys.sorted().first(where: {
+                farEnds[$0]?.deadline.map { $0 <= now } ?? false
+            }) {
+                farInputs.append((radio, .timerFired))
             } else if let timer = hubTimer, timer <= now {
                 hubTimer = nil
                 firedAt = timer
@@ -458,7 +495,12 @@ struct Household {
 
     private mutating func settle() {
         while true {
-            while !worldInputs.isEmpty {
+            while !worldInputs.isEmpty || !farInputs.isEmpty {
+                guard !worldInputs.isEmpty else {
+                    let (radio, input) = farInputs.removeFirst()
+                    for effect in farEnds[radio]?.handle(input, at: now) ?? [] { carryOut(effect, of: radio) }
+                    continue
+                }
                 for effect in world.handle(worldInputs.removeFirst(), at: now) { carryOut(effect) }
                 lookAtButtons()
             }
@@ -489,11 +531,24 @@ struct Household {
 
     private mutating func carryOut(_ effect: SimulatedWorld.Effect) {
         switch effect {
+        case .send(let packet, let radio) where farEnds[radio] != nil: farInputs.append((radio, .received(packet)))
         case .send(let packet, let radio):
             if openRadios.contains(radio) { give(.received(packet, RadioID(rawValue: UInt8(radio)))) }
         case .setTimer(let deadline): worldTimer = deadline
         case .cancelTimer: worldTimer = nil
         case .pressFinished, .note, .unknownButton: break
+        }
+    }
+
+    private mutating func carryOut(_ effect: FarEnd.Effect, of radio: Int) {
+        let id = RadioID(rawValue: UInt8(radio))
+        switch effect {
+        case .send(let packet): worldInputs.append(.received(packet, host: radio))
+        case .powerCycle: worldInputs.append(.powerCycled(host: radio))
+        case .bus(let input): if openRadios.contains(radio) { give(.bus(input, id)) }
+        case .octets(let octets): if openRadios.contains(radio) { give(.received(octets, id)) }
+        case .close(let reason):
+            if openRadios.remove(radio) != nil { give(.transportClosed(reason, .absent, id)) }
         }
     }
 
@@ -505,20 +560,35 @@ struct Household {
         case .goOn: break
         case .openTransport(let radio) where keepsAdapterAway || radiosAway.contains(Int(radio.rawValue)):
             give(.transportClosed("hci0 disappeared.", .absent, radio))
+        case .openTransport(let radio) where farEnds[Int(radio.rawValue)] != nil:
+            guard farEnds[Int(radio.rawValue)]?.isReachable == true else {
+                return give(.transportClosed("it is out of reach.", .absent, radio))
+            }
+            openRadios.insert(Int(radio.rawValue))
+            farInputs.append((Int(radio.rawValue), .opened))
+            give(kinds[Int(radio.rawValue)] == .bluez ? .busOpened(.any, radio) : .transportOpened(radio))
         case .openTransport(let radio):
             openRadios.insert(Int(radio.rawValue))
             // The kernel resets the controller when a user channel is closed and opened.
             worldInputs.append(.powerCycled(host: Int(radio.rawValue)))
             give(.transportOpened(radio))
-        case .closeTransport(let radio): openRadios.remove(Int(radio.rawValue))
-        // These houses have no flicd as a source, and no BlueZ.
-        case .source, .bus: break
+        case .closeTransport(let radio):
+            openRadios.remove(Int(radio.rawValue))
+            if farEnds[Int(radio.rawValue)] != nil { farInputs.append((Int(radio.rawValue), .closed)) }
+        case .bus(let effect, let radio): farInputs.append((Int(radio.rawValue), .bus(effect)))
+        // These houses have no flicd as a source.
+        case .source: break
         case .flicd(let order):
             journal.append("flicd")
             flicdOrders.append(order)
         case .send(let packet, let radio):
             journal.append("send")
-            worldInputs.append(.received(packet, host: Int(radio.rawValue)))
+            let radio = Int(radio.rawValue)
+            if farEnds[radio] == nil {
+                worldInputs.append(.received(packet, host: radio))
+            } else {
+                farInputs.append((radio, .octets(packet)))
+            }
         case .record(let token, let changes):
             journal.append("record")
             guard let refuge = disk.record(token, changes) else { break }

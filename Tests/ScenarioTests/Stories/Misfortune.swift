@@ -25,6 +25,8 @@ enum Misfortune: Hashable, Sendable {
     case radioFault(Int, ControllerFault)
     /// The strength with which a button and a radio hear each other; `nil`: they do not.
     case signal(String, radio: Int, Int8?)
+    /// The program between the hub and a controller is in trouble.
+    case farEnd(Int, FarEndTrouble)
 
     case loseBroker
     case bringBrokerBack
@@ -75,6 +77,7 @@ extension Misfortune {
             if isAway { house.unplugAdapter(radio) }
         case .radioFault(let radio, let fault): house.breakAdapter(fault, radio)
         case .signal(let button, let radio, let rssi): house.signal(button, radio, rssi)
+        case .farEnd(let radio, let trouble): house.trouble(radio, trouble)
         case .loseBroker: if house.brokerIsUp { house.loseBroker() }
         case .bringBrokerBack: if !house.brokerIsUp { house.bringBrokerBack() }
         case .brokerIsSilent(let isSilent):
@@ -113,6 +116,11 @@ extension Household {
             breakButton(button.name, .ignoresRequests(false))
             reach(button.name, true)
             if radioCount > 1 { for radio in 0..<radioCount { signal(button.name, radio, -60) } }
+        }
+        for radio in 0..<radioCount {
+            for trouble: SimulatedProxy.Trouble in [
+                .hideEnds(0, freesSlots: true), .loseNotifications(0), .failAttempts(0),
+            ] { self.trouble(radio, .proxy(trouble)) }
         }
         radiosAway = []
         end = nil

@@ -15,15 +15,29 @@ struct Story: Hashable, Sendable {
 
     var seed: UInt64
     var happenings: [Happening]
+    /// The kinds of the radios; `nil`: all are adapters.
+    var mixture: [HouseRadio]?
 
     /// The link capacities of adapters in stories: at least one for each button, or fewer.
     static let linkCounts = [8, 2, 3, 4]
     /// Every third house has an adapter with few links.
-    var links: Int { seed % 3 == 0 ? Self.linkCounts[1 + Int(seed / 3 % 3)] : Self.linkCounts[0] }
+    var links: Int {
+        guard mixture == nil else { return Self.mixedLinkCounts[seed % 3 == 0 ? 1 : 0] }
+        return seed % 3 == 0 ? Self.linkCounts[1 + Int(seed / 3 % 3)] : Self.linkCounts[0]
+    }
+
+    /// The same for houses with radios of several kinds. An ESPHome proxy has three slots.
+    static let mixedLinkCounts = [8, 3]
+    /// The radios of houses with radios of several kinds.
+    static let mixtures: [[HouseRadio]] = [
+        [.bluez], [.proxy], [.adapter, .bluez], [.adapter, .proxy], [.bluez, .proxy], [.proxy, .proxy],
+        [.bluez, .bluez], [.proxy, .bluez, .adapter],
+    ]
 
     static let maximumRadios = 3
     /// Two houses of five have several radios.
-    var radios: Int { [1, 2, 3, 1, 1][Int(seed % 5)] }
+    var radios: Int { mixture?.count ?? [1, 2, 3, 1, 1][Int(seed % 5)] }
+    var kinds: [HouseRadio] { mixture ?? Array(repeating: .adapter, count: radios) }
 
     static let porch = SimulatedButtonDescription(
         name: "porch", address: BluetoothAddress("80:E4:DA:00:00:03"), serial: "BA00-P00003", isPublic: true)
@@ -40,8 +54,12 @@ struct Story: Hashable, Sendable {
         self.happenings = happenings
     }
 
-    init(seed: UInt64) {
+    /// A story of a house with radios of several kinds.
+    init(mixed seed: UInt64) { self.init(seed: seed, mixture: Self.mixtures[Int(seed % UInt64(Self.mixtures.count))]) }
+
+    init(seed: UInt64, mixture: [HouseRadio]? = nil) {
         self.seed = seed
+        self.mixture = mixture
         happenings = []
         var random = SeededGenerator(seed: seed)
         var now = Duration.zero
@@ -59,6 +77,7 @@ struct Story: Hashable, Sendable {
             }
         }
         if radios > 1 { happenings += Self.troubleOfRadios(radios, until: now, seed: seed) }
+        if let mixture { happenings += Self.troubleOfFarEnds(mixture, until: now, seed: seed) }
         // The events of a long hold are interleaved with later ones.
         happenings.sort { $0.at < $1.at }
     }
@@ -106,6 +125,50 @@ struct Story: Hashable, Sendable {
                     )
                 }
             return Happening(at: at, misfortune: .radioFault(radio, fault))
+        }
+    }
+
+    /// Programs between the hub and the controllers that end, stall, lie or are used by others.
+    private static func troubleOfFarEnds(_ kinds: [HouseRadio], until end: Duration, seed: UInt64) -> [Happening] {
+        var random = SeededGenerator(seed: seed ^ 0x5AD1_0002)
+        return (0..<Int.random(in: 1...8, using: &random)).flatMap { _ -> [Happening] in
+            let at = Duration.milliseconds(Int64.random(in: 0...max(1, end.milliseconds), using: &random))
+            let radio = Int.random(in: 0..<kinds.count, using: &random)
+            let address = buttons[Int.random(in: 0..<buttons.count, using: &random)].wantedAddress
+            func time(_ range: ClosedRange<Int64>) -> Duration {
+                .milliseconds(Int64.random(in: range, using: &random))
+            }
+            let number = Int.random(in: 0..<16, using: &random)
+            switch kinds[radio] {
+            case .adapter: return []
+            case .bluez:
+                let trouble: SimulatedBluetoothd.Trouble =
+                    switch number {
+                    case 0, 1: .restart(after: time(100...20_000))
+                    case 2, 3: .kill(restartAfter: time(100...20_000))
+                    case 4: .powerOff(for: time(100...30_000))
+                    case 5: .pull(for: time(100...30_000))
+                    case 6, 7: .stall(for: time(10...20_000))
+                    case 8, 9: .hold(address, for: time(1000...40_000))
+                    case 10, 11: .disconnect(address)
+                    case 12, 13: .connect(address)
+                    default: .remove(address)
+                    }
+                return [Happening(at: at, misfortune: .farEnd(radio, .bluetoothd(trouble)))]
+            case .proxy:
+                let count = Int.random(in: 1...3, using: &random)
+                let trouble: SimulatedProxy.Trouble =
+                    switch number {
+                    case 0...2: .restart(after: time(100...30_000))
+                    case 3...5: .cut(for: time(100...60_000))
+                    case 6: .deafness(for: time(1000...100_000))
+                    case 7...9: .hideEnds(count, freesSlots: true)
+                    case 10, 11: .hideEnds(count, freesSlots: false)
+                    case 12, 13: .loseNotifications(count)
+                    default: .failAttempts(count)
+                    }
+                return [Happening(at: at, misfortune: .farEnd(radio, .proxy(trouble)))]
+            }
         }
     }
 
@@ -184,7 +247,7 @@ struct Story: Hashable, Sendable {
 extension Story: CustomStringConvertible {
     /// One line for each event.
     var description: String {
-        "story \(seed), \(links) links:\n"
+        "story \(seed), \(links) links, \(kinds.map(\.rawValue)):\n"
             + happenings.map { "  \($0.at.milliseconds) ms: \($0.misfortune)" }.joined(separator: "\n")
     }
 }

@@ -25,11 +25,13 @@ struct StoryTests {
     }
 
     @Test("in every random story the promises are kept", arguments: handfuls)
-    func promises(seeds: [UInt64]) {
+    func promises(seeds: [UInt64]) { expectPromises(seeds.map { Story(seed: $0) }) }
+
+    private func expectPromises(_ stories: [Story]) {
         var isFirst = true
-        for seed in seeds {
-            let told = StoryRun(Story(seed: seed))
-            if let digest = told.house.digest { EffectDigestFile.append(digest, seed: seed) }
+        for story in stories {
+            let told = StoryRun(story)
+            if let digest = told.house.digest { EffectDigestFile.append(digest, seed: story.seed) }
             guard let problem = told.problems.first else { continue }
             // Only the first failure is shortened, because the others may have the same cause.
             let shown = isFirst ? told.shortened(for: problem.promise) : told
@@ -37,6 +39,20 @@ struct StoryTests {
             Issue.record("\(shown.problems[0])\n\(shown.story)\n\(shown.saveRecording())")
         }
     }
+
+    /// `TRYCK_MIXED_SEEDS` sets the number of stories with radios of several kinds, and `TRYCK_SEED` the first seed.
+    private static let mixedHandfuls: [[UInt64]] = {
+        let count = number("TRYCK_MIXED_SEEDS") ?? 80
+        let first = number("TRYCK_SEED") ?? 1
+        return stride(from: 0, to: count, by: 10).map { start in
+            (start..<min(start + 10, count)).map { first + $0 }
+        }
+    }()
+
+    @Test(
+        "with radios of several kinds that die, stall and lie, the promises are kept, and each press is counted once",
+        arguments: mixedHandfuls)
+    func mixedPromises(seeds: [UInt64]) { expectPromises(seeds.map { Story(mixed: $0) }) }
 
     @Test("stories have presses on full disks, few links, and long holds whose link is lost; some have all three")
     func ingredients() {

@@ -1,0 +1,113 @@
+import ButtonModel
+import JSON
+import Simulator
+import Testing
+
+/// Houses with one radio of each kind, through which a button is paired and pressed.
+@Suite("Radios of each kind, with simulated far ends")
+struct FarEndTests {
+    private static func presses(_ house: inout Household) -> [Int64?] {
+        house.ask(#"{"request":"buttons"}"#)
+        return house.responses.last?["data"]?.arrayValue?.map { $0["press_count"]?.integerValue } ?? []
+    }
+
+    @Test(
+        "Buttons are paired and pressed, and again after the far end has been restarted", arguments: HouseRadio.allCases
+    )
+    func press(kind: HouseRadio) {
+        var house = Household(kinds: [kind])
+        house.pairAll()
+        house.press("kitchen", .click)
+        house.press("hall", .doubleClick)
+        house.wait(.seconds(3))
+        #expect(Self.presses(&house) == [1, 2])
+        house.unplugAdapter()
+        house.wait(.seconds(30))
+        house.press("kitchen", .click)
+        house.wait(.seconds(10))
+        #expect(Self.presses(&house) == [2, 2])
+        house.crash(for: .seconds(5))
+        house.press("hall", .click)
+        house.wait(.seconds(30))
+        #expect(Self.presses(&house) == [2, 3])
+        #expect(house.violations.isEmpty)
+        if Self.presses(&house) != [2, 3] { print(house.logged.suffix(40).joined(separator: "\n")) }
+    }
+
+    @Test(
+        "A radio with three links serves four buttons: each is paired, and each press arrives",
+        arguments: HouseRadio.allCases)
+    func fewLinks(kind: HouseRadio) {
+        let buttons = (1...4).map { number in
+            SimulatedButtonDescription(
+                name: "b\(number)", address: BluetoothAddress(rawValue: 0x80E4_DA00_0010 + number),
+                serial: "BA00-B0000\(number)", isPublic: true)
+        }
+        var house = Household(
+            buttons, controller: .init(address: BluetoothAddress(rawValue: 0x0000_5E00_5301), maximumLinks: 3),
+            kinds: [kind])
+        house.pairAll(within: .seconds(60))
+        for _ in 0..<3 {
+            for button in buttons {
+                house.press(button.name, .click)
+                house.wait(.seconds(10))
+            }
+        }
+        house.wait(.seconds(60))
+        #expect(Self.presses(&house) == [3, 3, 3, 3])
+        if Self.presses(&house) != [3, 3, 3, 3] { print(house.logged.suffix(80).joined(separator: "\n")) }
+    }
+
+    @Test(
+        "A proxy that does not report the end of a link loses no press, even if it is the only radio",
+        arguments: [true, false], [[HouseRadio.proxy], [.proxy, .adapter], [.proxy, .bluez]])
+    func hiddenEnd(freesSlots: Bool, kinds: [HouseRadio]) {
+        var house = Household(kinds: kinds)
+        house.pairAll()
+        for radio in 1..<max(2, kinds.count) { house.signal("kitchen", radio, -80) }
+        house.trouble(0, .proxy(.hideEnds(1, freesSlots: freesSlots)))
+        house.reach("kitchen", false)
+        house.wait(.seconds(12))
+        house.reach("kitchen", true)
+        house.press("kitchen", .click)
+        house.wait(.seconds(30))
+        #expect(Self.presses(&house) == [1, 0])
+        #expect(house.violations.isEmpty)
+    }
+
+    @Test("A button that another program removed from BlueZ is found again when it is pressed within a minute")
+    func removed() {
+        var house = Household(kinds: [.bluez])
+        house.pairAll()
+        house.wait(.seconds(90))
+        house.trouble(0, .bluetoothd(.remove(Household.kitchen.wantedAddress)))
+        house.wait(.seconds(5))
+        house.press("kitchen", .click)
+        house.wait(.seconds(10))
+        #expect(Self.presses(&house) == [1, 0])
+        // From now on BlueZ connects it by itself again.
+        house.trouble(0, .bluetoothd(.disconnect(Household.kitchen.wantedAddress)))
+        house.wait(.seconds(100))
+        house.press("kitchen", .click)
+        house.wait(.seconds(5))
+        #expect(Self.presses(&house) == [2, 0])
+    }
+
+    @Test("BlueZ does not take a button back that another radio has")
+    func blocked() {
+        var house = Household(kinds: [.bluez, .adapter])
+        house.pairAll()
+        house.radiosAway = [0]
+        house.trouble(0, .bluetoothd(.kill(restartAfter: .seconds(5))))
+        house.press("kitchen", .click)
+        house.wait(.seconds(20))
+        house.radiosAway = []
+        house.wait(.seconds(200))
+        for _ in 0..<3 {
+            house.breakButton("kitchen", .dropLink)
+            house.press("kitchen", .click)
+            house.wait(.seconds(10))
+        }
+        #expect(Self.presses(&house) == [4, 0])
+    }
+}
