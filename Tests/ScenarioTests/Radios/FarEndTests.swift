@@ -110,4 +110,32 @@ struct FarEndTests {
         }
         #expect(Self.presses(&house) == [4, 0])
     }
+
+    @Test("A late link of a proxy takes the place of a dead link through another one, and the press arrives once")
+    func lateLink() {
+        var house = Household(kinds: [.proxy, .proxy])
+        house.ask(#"{"request":"watch"}"#)
+        house.signal("kitchen", 0, nil)
+        house.pairAll()
+        house.reach("kitchen", false)
+        house.wait(.seconds(12))
+        house.reach("kitchen", true)
+        house.press("kitchen", .click)
+        // The second proxy has heard the button and loses it before its attempt begins, which therefore lasts for 20 s.
+        house.wait(.milliseconds(90))
+        house.signal("kitchen", 1, nil)
+        house.signal("kitchen", 0, -60)
+        house.wait(.seconds(6))
+        #expect(Self.presses(&house) == [1, 0])
+        // The link of the first proxy ends without a report while the attempt of the second one still lasts.
+        house.trouble(0, .proxy(.hideEnds(1, freesSlots: false)))
+        house.signal("kitchen", 1, -60)
+        house.breakButton("kitchen", .dropLink)
+        house.press("kitchen", .click)
+        house.wait(.seconds(3))
+        #expect(house.told.contains { $0["kind"] == "disconnected" && $0["reason"] == "superseded" })
+        house.wait(.seconds(30))
+        #expect(Self.presses(&house) == [2, 0])
+        #expect(house.violations.isEmpty)
+    }
 }

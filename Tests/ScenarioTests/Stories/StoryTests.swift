@@ -42,7 +42,7 @@ struct StoryTests {
 
     /// `TRYCK_MIXED_SEEDS` sets the number of stories with radios of several kinds, and `TRYCK_SEED` the first seed.
     private static let mixedHandfuls: [[UInt64]] = {
-        let count = number("TRYCK_MIXED_SEEDS") ?? 80
+        let count = number("TRYCK_MIXED_SEEDS") ?? 20
         let first = number("TRYCK_SEED") ?? 1
         return stride(from: 0, to: count, by: 10).map { start in
             (start..<min(start + 10, count)).map { first + $0 }
