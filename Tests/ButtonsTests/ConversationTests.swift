@@ -601,7 +601,7 @@ struct SharedConversationTests {
         talk.passOver()
     }
 
-    @Test("a button with a random address that users disconnected is blocked in BlueZ")
+    @Test("a button with a random address that users disconnected is parked in BlueZ")
     func unwantedRandomAddress() throws {
         let address = BluetoothAddress(rawValue: 0xC0E4_DA00_0001, kind: .random)
         let key = try #require(PairingKey([UInt8](repeating: 1, count: 16)))
@@ -624,7 +624,9 @@ struct SharedConversationTests {
                     ]
                 ]
             ])
-        talk.calls(.setBlocked(device: path, true))
+        talk.calls(.setTrusted(device: path, false))
+        talk.calls(.disconnect(device: path))
+        talk.calls(.setTrusted(device: path))
         talk.ends()
     }
 }

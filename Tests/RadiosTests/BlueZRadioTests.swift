@@ -307,38 +307,108 @@ struct BlueZRadioTests {
         }
     }
 
-    // MARK: A button that another radio looks for
+    // MARK: A button that BlueZ must not connect
 
     @Test(
-        "a trusted button that another radio looks for is blocked, stays trusted, and is unblocked when it may come here"
-    )
-    func elsewhere() {
+        "a button of another radio, or that users disconnected, is parked, stays trusted, and is armed when it may come here",
+        arguments: [true, false])
+    func parked(isElsewhere: Bool) {
         var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known()), expecting: [Self.hall])
-        talk.when(.perform(.expect([], unwanted: [], elsewhere: [BlueZTalk.hall])))
-        talk.calls(.setBlocked(device: BlueZTalk.hallPath, true))
-        talk.answers(.success)
-        talk.changes(["Blocked": .bool(true)])
+        talk.when(
+            .perform(
+                .expect(
+                    [], unwanted: isElsewhere ? [] : [BlueZTalk.hall], elsewhere: isElsewhere ? [BlueZTalk.hall] : []))
+        )
+        talk.parks()
+        for isTrusted in [false, true] { talk.changes(["Trusted": .bool(isTrusted)]) }
+        for _ in 0..<3 { talk.answers(.success) }
+        talk.wait(.seconds(60))
         talk.when(.perform(.expect([Self.hall], unwanted: [])))
-        talk.calls(.setBlocked(device: BlueZTalk.hallPath, false))
+        talk.arms()
+        talk.answers(.error("org.bluez.Error.Failed", "br-connection-canceled"))
         talk.answers(.success)
         // BlueZ connects it by itself again.
+        talk.wait(.seconds(60))
+        talk.changes(["Connected": .bool(true)])
+        _ = talk.connects()
+        talk.ends()
+    }
+
+    @Test("parked buttons are armed one after the other, also during a search, and before a button that was not heard")
+    func severalParked() {
+        let stairs = [
+            Self.stairsPath: BlueZTalk.device(
+                Self.stairs, ["Trusted": .bool(true), "UUIDs": .list(BlueZTalk.services.map { .string($0) })])
+        ]
+        let buttons = [Self.hall, ExpectedButton(Self.stairs, .flic2)]
+        var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known().merging(stairs) { $1 }))
+        talk.when(.perform(.expect([], unwanted: [], elsewhere: buttons.map(\.address))))
+        talk.parks()
+        talk.parks(Self.stairsPath)
+        for _ in 0..<6 { talk.answers(.success) }
+        talk.when(.perform(.listen(.active)))
+        talk.discovers(.all)
+        talk.when(.perform(.expect(buttons, unwanted: [])))
+        talk.calls(.stopDiscovery(adapter: BlueZTalk.adapter))
+        talk.answers(.success)
+        talk.arms()
+        talk.answers(.error("org.bluez.Error.Failed", "br-connection-canceled"))
+        talk.arms(Self.stairsPath)
+        talk.answers(.success)
+        talk.answers(.error("org.bluez.Error.Failed", "br-connection-canceled"))
+        talk.calls(.setDiscoveryFilter(adapter: BlueZTalk.adapter, .all))
+        talk.ends()
+    }
+
+    @Test("a parked button that is connected nevertheless is parked again, and so is one that BlueZ refused to park")
+    func parkedAgain() {
+        var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known()))
+        talk.when(.perform(.expect([], unwanted: [], elsewhere: [BlueZTalk.hall])))
+        talk.parks()
+        for _ in 0..<3 { talk.answers(.success) }
+        talk.changes(["Connected": .bool(true)])
+        talk.parks()
+        talk.answers(.error("org.bluez.Error.Failed"))
+        talk.warns("refused a setting")
+        talk.answers(.success)
+        talk.answers(.success)
+        talk.wait(.seconds(6))
+        talk.parks()
+        talk.ends()
+    }
+
+    @Test("an untrusted button that another radio looks for is disconnected, which parks it")
+    func untrustedElsewhere() {
+        var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known(["Trusted": .bool(false)])))
+        talk.when(.perform(.expect([], unwanted: [], elsewhere: [BlueZTalk.hall])))
+        talk.calls(.disconnect(device: BlueZTalk.hallPath))
+        talk.answers(.success)
         talk.wait(.seconds(60))
         talk.ends()
     }
 
-    @Test("a block ends the link to a button that another radio looks for, and an untrusted button is disconnected")
-    func elsewhereWithLink() {
-        for isTrusted in [true, false] {
-            var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known(["Trusted": .bool(isTrusted)])))
-            talk.when(.perform(.expect([], unwanted: [], elsewhere: [BlueZTalk.hall])))
-            if isTrusted {
-                talk.calls(.setBlocked(device: BlueZTalk.hallPath, true))
-                talk.answers(.success)
-            }
-            talk.changes(["Connected": .bool(true)])
-            if !isTrusted { talk.calls(.disconnect(device: BlueZTalk.hallPath)) }
-            talk.ends()
-        }
+    @Test(
+        "a button that an earlier version has blocked is unblocked when it is wanted, and BlueZ connects it by itself")
+    func blocked() {
+        var talk = BlueZTalk.ready(
+            BlueZTalk.objects(and: BlueZTalk.known(["Blocked": .bool(true)])), expecting: [Self.hall])
+        talk.calls(.setBlocked(device: BlueZTalk.hallPath, false))
+        talk.answers(.success)
+        talk.wait(.seconds(60))
+        talk.ends()
+    }
+
+    @Test("a button that an earlier version has blocked and that another radio looks for is unblocked and parked")
+    func blockedElsewhere() {
+        var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known(["Blocked": .bool(true)])))
+        talk.when(.perform(.expect([], unwanted: [], elsewhere: [BlueZTalk.hall])))
+        talk.calls(.setBlocked(device: BlueZTalk.hallPath, false))
+        talk.parks()
+        talk.changes(["Blocked": .bool(false)])
+        for _ in 0..<4 { talk.answers(.success) }
+        talk.when(.perform(.expect([Self.hall], unwanted: [])))
+        talk.arms()
+        talk.ends()
     }
 
     // MARK: The first connection
@@ -453,19 +523,7 @@ struct BlueZRadioTests {
         talk.ends()
     }
 
-    @Test("a button that users disconnected is blocked, until it is wanted again")
-    func unwanted() {
-        var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known()), expecting: [Self.hall])
-        talk.when(.perform(.expect([], unwanted: [BlueZTalk.hall])))
-        talk.calls(.setBlocked(device: BlueZTalk.hallPath, true))
-        talk.answers(.success)
-        talk.when(.perform(.expect([Self.hall], unwanted: [])))
-        talk.calls(.setBlocked(device: BlueZTalk.hallPath, false))
-        talk.answers(.success)
-        talk.ends()
-    }
-
-    @Test("a button is blocked only when its link has ended, so that it is asked to leave first")
+    @Test("a button is parked only when its link has ended, so that it is asked to leave first")
     func unwantedWithLink() {
         var (talk, id) = BlueZTalk.attached()
         talk.when(.perform(.expect([], unwanted: [BlueZTalk.hall])))
@@ -476,7 +534,7 @@ struct BlueZRadioTests {
         talk.changes(["Connected": .bool(false)])
         talk.does(.closeChannels(id))
         talk.reports(.disconnected(id, .unknown))
-        talk.calls(.setBlocked(device: BlueZTalk.hallPath, true))
+        talk.parks()
         talk.ends()
     }
 

@@ -172,6 +172,19 @@ struct BlueZTalk {
         #expect(next == call, sourceLocation: sourceLocation)
     }
 
+    /// The radio keeps BlueZ from connecting to a trusted device by itself.
+    mutating func parks(_ path: String = hallPath, sourceLocation: SourceLocation = #_sourceLocation) {
+        calls(.setTrusted(device: path, false), sourceLocation: sourceLocation)
+        calls(.disconnect(device: path), sourceLocation: sourceLocation)
+        calls(.setTrusted(device: path), sourceLocation: sourceLocation)
+    }
+
+    /// The radio lets BlueZ connect to a parked device by itself again.
+    mutating func arms(_ path: String = hallPath, sourceLocation: SourceLocation = #_sourceLocation) {
+        calls(.connect(device: path), sourceLocation: sourceLocation)
+        calls(.disconnect(device: path), sourceLocation: sourceLocation)
+    }
+
     mutating func does(_ effect: BusEffect, sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(effects.first == .bus(effect), sourceLocation: sourceLocation)
         effects = Array(effects.dropFirst())

@@ -63,6 +63,8 @@ struct BlueZDevice: Hashable, Sendable {
     /// True if bluetoothd connects to it whenever it advertises. It does so with a trusted device whose services it knows, if
     /// it found them on a link in its life or had stored them; setting `Trusted` is not enough.
     var connectsByItself = false
+    /// True if we have told bluetoothd not to connect to it by itself, which lasts until the next `Connect`.
+    var isParked = false
     /// True if `Connect` was refused because the adapter has no link left.
     var wantsLink = false
     /// How often `Connect` has failed, so that devices are connected in turns.
@@ -101,9 +103,9 @@ struct BlueZDevice: Hashable, Sendable {
         if let isResolved = properties["ServicesResolved"]?.bool { self.isResolved = isResolved }
         if let isConnected = properties["Connected"]?.bool {
             self.isConnected = isConnected
-            if isConnected { (wasHeard, wantsLink, failureCount) = (false, false, 0) }
+            if isConnected { (wasHeard, wantsLink, failureCount, isParked) = (false, false, 0, false) }
         }
-        if isTrusted, isConnected && isResolved || wasBlocked && !isBlocked && service != nil {
+        if isTrusted, !isParked, isConnected && isResolved || wasBlocked && !isBlocked && service != nil {
             connectsByItself = true
         } else if !isTrusted, !isConnected {
             connectsByItself = false

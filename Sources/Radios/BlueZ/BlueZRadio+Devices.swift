@@ -69,22 +69,13 @@ extension BlueZRadio {
     /// Makes bluetoothd do what is still missing for the expected buttons and for listening.
     mutating func update(at now: Instant) {
         guard state == .ready else { return }
-        for address in unwanted {
-            // A block ends a link at once, so the button is asked to leave first.
-            guard let device = device(address), !device.isBlocked, !links.contains(where: { $0.address == address })
+        for address in unwanted + elsewhere {
+            // Parking ends a link, so the button is asked to leave first.
+            guard let device = device(address), !device.isParked, !links.contains(where: { $0.address == address }),
+                deadlines.deadline(of: .connectAgain(address)) == nil
             else { continue }
-            callOnce(.setBlocked(device: device.path, true), about: address)
-        }
-        for address in elsewhere {
-            guard let device = device(address), !device.isBlocked, !links.contains(where: { $0.address == address })
-            else { continue }
-            if device.isTrusted {
-                // Without `Trusted`, BlueZ would forget the device, and would not connect to it by itself when it is trusted
-                // again. A block keeps it.
-                callOnce(.setBlocked(device: device.path, true), about: address)
-            } else if device.isConnected {
-                callOnce(.disconnect(device: device.path), about: address)
-            }
+            if device.isBlocked { call(.setBlocked(device: device.path, false)) }
+            park(device)
         }
         var toConnect: BlueZDevice?
         for button in expected {
@@ -106,7 +97,7 @@ extension BlueZRadio {
                 }
             }
         }
-        if toConnect?.wasHeard == false, isSearching { toConnect = nil }
+        if let device = toConnect, isSearching, !device.wasHeard, !device.canBeArmed { toConnect = nil }
         updateConnecting(toConnect)
         updateDiscovery(isConnecting: toConnect != nil || connecting != nil)
         reportRoom()
@@ -119,19 +110,42 @@ extension BlueZRadio {
     }
 
     /// Connects to one device at a time, and not during a discovery. A device that was not heard gives way to a search and
-    /// to one that was heard, because bluetoothd gives up only after 40 s.
+    /// to one that was heard or that was parked, because bluetoothd gives up only after 40 s.
+    ///
+    /// For a parked device, `Connect` need not succeed: it makes bluetoothd connect by itself again, so that it is cancelled at
+    /// once, and the next device has its turn.
     private mutating func updateConnecting(_ device: BlueZDevice?) {
         if let path = connecting {
             // The call for an object that is gone ends by itself.
             let isWanted =
                 devices[path].map {
                     isExpected($0.address)
-                        && ($0.isConnected || $0.wasHeard || !isSearching && device?.wasHeard != true)
+                        && ($0.isConnected || $0.wasHeard
+                            || !isSearching && device?.wasHeard != true && device?.canBeArmed != true)
                 } ?? true
             if !isWanted, !isCalling(.disconnect(device: path)) { call(.disconnect(device: path)) }
         } else if let device, discovery == nil, nextDiscovery == nil {
             call(.connect(device: device.path))
+            guard device.canBeArmed else { return }
+            call(.disconnect(device: device.path))
+            devices[device.path]?.isParked = false
+            devices[device.path]?.connectsByItself = true
         }
+    }
+
+    /// Keeps bluetoothd from connecting to a device by itself, and ends its link.
+    ///
+    /// `Disconnect` does so with a device that is not trusted. The device is trusted again before its link has ended, because
+    /// bluetoothd would forget it otherwise. A block would not do: Linux 6.1 connects to a blocked device that it waits for,
+    /// and then keeps a link that no program can use or end.
+    ///
+    /// - Source: BlueZ 5.66, src/device.c, `dev_disconnect` and `dev_connect`; 5.87 does the same.
+    private mutating func park(_ device: BlueZDevice) {
+        if device.isTrusted { call(.setTrusted(device: device.path, false)) }
+        call(.disconnect(device: device.path))
+        if device.isTrusted { call(.setTrusted(device: device.path)) }
+        devices[device.path]?.isParked = true
+        devices[device.path]?.connectsByItself = false
     }
 
     /// Trusts a device, so that bluetoothd connects to it whenever it advertises. A device that BlueZ has only heard is
@@ -280,10 +294,15 @@ extension BlueZRadio {
 }
 
 extension BlueZDevice {
-    /// True if this device is connected first: devices that were heard come first, and the others take turns.
+    /// True if this device is connected first: devices that only have to be armed come first because that takes no time, then
+    /// devices that were heard; the others take turns.
     fileprivate func isConnectedBefore(_ other: BlueZDevice) -> Bool {
-        wasHeard == other.wasHeard ? failureCount < other.failureCount : wasHeard
+        if canBeArmed != other.canBeArmed { return canBeArmed }
+        return wasHeard == other.wasHeard ? failureCount < other.failureCount : wasHeard
     }
+
+    /// True if bluetoothd connects to the device by itself again as soon as `Connect` is called.
+    fileprivate var canBeArmed: Bool { isParked && isTrusted && service != nil }
 }
 
 extension BlueZCall {
@@ -319,6 +338,9 @@ extension String {
                 devices.count <= Self.maximumDevices + expected.count + unwanted.count,
                 "\(devices.count) devices are remembered")
             expect(calls.values.count { if case .connect = $0 { true } else { false } } <= 1, "two connections at once")
+            for device in devices.values {
+                expect(!device.isParked || !device.connectsByItself, "\(device.address) is parked and not parked")
+            }
             for link in links {
                 expect(devices[link.path] != nil, "\(link.address): a link without a device")
                 expect(

@@ -23,8 +23,9 @@ package import ButtonModel
 /// | absent          | its object appears                       | untrusted       | connect; trust it, unless it advertises |
 /// | untrusted       | connected, and its services are resolved | waiting         | trust it                           |
 /// | untrusted       | refused, or not reached for 40 s         | untrusted       | connect again, after 5 s or when a link ends |
-/// | any             | another radio looks for it               | blocked         | block it, when its link has ended  |
-/// | blocked         | expected                                 | waiting         | unblock it                         |
+/// | any             | another radio looks for it, or no radio may | parked       | park it, when its link has ended   |
+/// | parked          | expected                                 | waiting         | connect it, and cancel that        |
+/// | blocked         | expected, or to be parked                | waiting, parked | unblock it                         |
 /// | waiting         | connected                                | resolving       | report `connected`                 |
 /// | resolving       | its services are resolved                | acquiring       | acquire both characteristics       |
 /// | resolving, acquiring | 10 s                                | ending          | disconnect                         |
@@ -35,8 +36,9 @@ package import ButtonModel
 /// | open            | a descriptor has ended                   | ending          | wait for the device's state        |
 /// | any             | disconnected, or its object is gone      | waiting, absent | report `disconnected`              |
 ///
-/// A device that bluetoothd has stored with its services is *waiting* when bluetoothd is started, if it is trusted. One that becomes
-/// trusted later must have been connected once.
+/// A device that bluetoothd has stored with its services is *waiting* when our profile is registered, if it is trusted. One that
+/// becomes trusted later must have been connected once. bluetoothd knows a *parked* device and does not connect to it by itself, but
+/// other programs may connect to it. Earlier versions of Tryck *blocked* devices.
 ///
 /// bluetoothd does not say how many links the adapter can have, and does not report trusted buttons that it fails to connect. The
 /// limit is therefore the configured one, or is learned when bluetoothd refuses to connect a new button because of it.
@@ -336,7 +338,8 @@ package struct BlueZRadio: Sendable {
             deadlines.set(.discoverAgain, at: now + Self.retryDelay)
             report(.anomaly("BlueZ refused to search: \(error)"))
         case .connect(let path):
-            guard let device = devices[path] else { break }
+            // A device that was parked is not connected, but is armed now.
+            guard let device = devices[path], !device.connectsByItself else { break }
             deadlines.set(.connectAgain(device.address), at: now + Self.retryDelay)
             // A button that was not heard usually does not answer, and gives way to others.
             if device.wasHeard { report(.anomaly("\(device.address): BlueZ could not connect: \(error)")) }
@@ -351,11 +354,13 @@ package struct BlueZRadio: Sendable {
         case .acquireWrite(_, let id): acquiringFailed(.write, id, error, at: now)
         case .setTrusted(let path, _), .setBlocked(let path, _):
             guard let address = devices[path]?.address else { break }
+            devices[path]?.isParked = false
             deadlines.set(.connectAgain(address), at: now + Self.retryDelay)
             report(.anomaly("\(address): BlueZ refused a setting: \(error)"))
         case .disconnect(let path):
             // Usually BlueZ refuses because the link has ended already. Then the next connection need not wait.
             guard let device = devices[path], device.isConnected else { break }
+            devices[path]?.isParked = false
             deadlines.set(.connectAgain(device.address), at: now + Self.retryDelay)
         // The object may be gone already.
         case .removeDevice: break

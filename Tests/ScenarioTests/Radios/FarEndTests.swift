@@ -1,4 +1,5 @@
 import ButtonModel
+import Hub
 import JSON
 import Simulator
 import Testing
@@ -109,6 +110,27 @@ struct FarEndTests {
             house.wait(.seconds(10))
         }
         #expect(Self.presses(&house) == [4, 0])
+    }
+
+    @Test("A button that its home radio, BlueZ, must leave to another one is connected by its home after a restart")
+    func homeAfterRestart() {
+        var house = Household(kinds: [.bluez, .adapter])
+        house.signal("kitchen", 1, -80)
+        house.pairAll()
+        house.radiosAway = [0]
+        house.trouble(0, .bluetoothd(.restart(after: .seconds(5))))
+        house.wait(.seconds(2))
+        house.press("kitchen", .click)
+        house.wait(.seconds(20))
+        house.radiosAway = []
+        house.wait(.seconds(30))
+        #expect(Self.presses(&house) == [1, 0])
+        house.tell(.stop)
+        house.wait(.seconds(20))
+        house.crash()
+        house.press("kitchen", .click)
+        house.wait(.seconds(20))
+        #expect(Self.presses(&house) == [2, 0])
     }
 
     @Test("A late link of a proxy takes the place of a dead link through another one, and the press arrives once")

@@ -10,16 +10,18 @@ import Radios
 /// | device    | on                                              | becomes   |
 /// |-----------|-------------------------------------------------|-----------|
 /// | unknown   | heard in a discovery                            | temporary |
-/// | temporary | its services are resolved, and it is trusted    | armed     |
-/// | temporary | trusted or blocked                              | stored    |
+/// | temporary | its services are resolved                       | armed     |
+/// | temporary | trusted, blocked, or `Connect`                  | stored    |
 /// | temporary | not heard for 30 s, and not connected           | unknown   |
 /// | stored    | a profile is registered, its services are known | armed     |
 /// | stored    | its services are resolved, or it is unblocked   | armed     |
-/// | armed     | blocked                                         | stored    |
-/// | any       | not trusted, and the link ends or has ended     | temporary |
+/// | armed     | not trusted, and `Disconnect`                   | disarmed  |
+/// | disarmed  | `Connect`, or a profile is registered           | armed     |
+/// | any       | not trusted, and the link ends                  | temporary |
 /// | any       | removed                                         | unknown   |
 ///
-/// A device that becomes trusted without a link is therefore not armed.
+/// A device that becomes trusted without a link is therefore not armed. A block does not disarm: the kernel goes on connecting to
+/// the device, and keeps a link that bluetoothd does not see and nobody can end.
 ///
 /// - Source: BlueZ 5.66, as `Tests/Guest` runs it.
 struct SimulatedBluetoothd: Sendable {
@@ -58,6 +60,8 @@ struct SimulatedBluetoothd: Sendable {
         var isTemporary = true
         /// True if the kernel connects to it whenever it advertises.
         var isArmed = false
+        /// True if it was armed and is not any more, so that `Connect` arms it again.
+        var isDisarmed = false
         /// The link, if there is one.
         var handle: ConnectionHandle?
         /// bluetoothd never resolves the services of a link that is older than itself.
@@ -226,9 +230,10 @@ struct SimulatedBluetoothd: Sendable {
     private mutating func linkBegan(_ connection: LEConnection, at now: Instant) {
         let address = connection.peer
         guard kernelLinks[connection.handle] == address else { return }
-        guard let device = devices[address], !device.isBlocked else {
+        guard let device = devices[address] else {
             return run(.perform(.disconnect(connection.handle, reason: .remoteUserTerminated)), at: now)
         }
+        guard !device.isBlocked else { return kernelLinks[connection.handle] = nil }
         devices[address]?.handle = connection.handle
         devices[address]?.isLinkOlder = false
         deadlines.cancel(.vanish(address))
@@ -268,11 +273,17 @@ struct SimulatedBluetoothd: Sendable {
         endConnecting(address, nil)
     }
 
-    /// BlueZ connects a trusted device by itself whose services are known, if there is a profile for them.
+    /// BlueZ connects a device by itself whose services are known, if there is a profile for them.
     private mutating func arm(_ address: BluetoothAddress) {
-        guard isRegistered, let device = devices[address], device.isTrusted, !device.isBlocked, device.service != nil
-        else { return }
+        guard isRegistered, devices[address]?.service != nil else { return }
         devices[address]?.isArmed = true
+        devices[address]?.isDisarmed = false
+    }
+
+    private mutating func disarm(_ address: BluetoothAddress) {
+        guard devices[address]?.isArmed == true else { return }
+        devices[address]?.isArmed = false
+        devices[address]?.isDisarmed = true
     }
 
     private mutating func linkEnded(_ connection: LEConnection, at now: Instant) {
@@ -305,7 +316,7 @@ struct SimulatedBluetoothd: Sendable {
     private mutating func becomeTemporary(_ address: BluetoothAddress, at now: Instant) {
         guard let device = devices[address], !device.isTrusted, !device.isBlocked, device.handle == nil else { return }
         devices[address]?.isTemporary = true
-        devices[address]?.isArmed = false
+        disarm(address)
         deadlines.set(.vanish(address), at: now + Self.temporaryLimit)
     }
 
@@ -526,14 +537,13 @@ extension SimulatedBluetoothd {
         switch call {
         case .connect: connect(device, id, at: now)
         case .disconnect:
+            if !device.isTrusted { disarm(address) }
             if device.handle != nil {
                 disconnecting[address] = id
                 deadlines.set(.disconnect(address), at: now + Self.disconnectDelay)
-            } else if connecting.keys.contains(address) {
+            } else {
                 endConnecting(address, "le-connection-canceled")
                 report(.answered(id))
-            } else {
-                refuse(id, "org.bluez.Error.NotConnected", "Not Connected")
             }
         case .setTrusted(_, let isTrusted):
             devices[address]?.isTrusted = isTrusted
@@ -542,16 +552,12 @@ extension SimulatedBluetoothd {
             if isTrusted {
                 devices[address]?.isTemporary = false
                 deadlines.cancel(.vanish(address))
-                if device.isResolved { arm(address) }
-            } else {
-                becomeTemporary(address, at: now)
             }
         case .setBlocked(_, let isBlocked):
             devices[address]?.isBlocked = isBlocked
             report(.answered(id))
             change(address, ["Blocked": .bool(isBlocked)])
             if isBlocked {
-                devices[address]?.isArmed = false
                 devices[address]?.isTemporary = false
                 deadlines.cancel(.vanish(address))
                 endConnecting(address, "le-connection-canceled")
@@ -592,6 +598,9 @@ extension SimulatedBluetoothd {
         } else if let failure, device.handle == nil {
             if let id { refuse(id, "org.bluez.Error.Failed", failure) }
         } else {
+            devices[address]?.isTemporary = false
+            deadlines.cancel(.vanish(address))
+            if device.isDisarmed { arm(address) }
             connecting[address] = .some(id)
             deadlines.set(.connect(address), at: now + Self.connectLimit)
         }
@@ -772,6 +781,7 @@ extension SimulatedBluetoothd {
         if isPlugged, !isPowered { run(.transportOpened, at: now) }
         for address in devices.keys {
             devices[address]?.isArmed = false
+            devices[address]?.isDisarmed = false
             devices[address]?.isResolved = false
             devices[address]?.isExported = false
             devices[address]?.isHeld = false
@@ -815,6 +825,7 @@ extension SimulatedBluetoothd {
             devices = devices.filter { !$0.value.isTemporary }
             for address in devices.keys {
                 devices[address]?.isArmed = false
+                devices[address]?.isDisarmed = false
                 devices[address]?.isExported = false
             }
             hasAdapter = false
