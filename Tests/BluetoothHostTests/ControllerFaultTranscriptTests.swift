@@ -51,6 +51,37 @@ struct ControllerFaultTranscriptTests {
         bench.wait(.seconds(200))
     }
 
+    @Test("packets that were sent later keep their buffers when older ones are not completed")
+    func laterPackets() {
+        var bench = connected()
+        bench.when(Self.write, expect: .attribute(Self.written))
+        bench.wait(.seconds(9))
+        for _ in 0..<3 { bench.when(Self.write, expect: .attribute(Self.written)) }
+        for _ in 0..<3 { bench.when(Self.write) }
+        bench.wait(.milliseconds(999))
+        bench.wait(
+            .milliseconds(1), expect: .event(.anomaly("1 packets of link 64 were never completed")),
+            .attribute(Self.written))
+        // The controller may still have the three later ones.
+        bench.wait(.milliseconds(8999))
+        bench.when(.freed(), expect: .attribute(Self.written))
+    }
+
+    @Test("a link is not stuck because of packets that were sent before the first loss was noticed")
+    func severalLosses() {
+        var bench = connected()
+        for _ in 0..<2 {
+            bench.when(Self.write, expect: .attribute(Self.written))
+            bench.wait(.seconds(3))
+        }
+        bench.wait(.seconds(4), expect: .event(.anomaly("1 packets of link 64 were never completed")))
+        bench.wait(.seconds(3), expect: .event(.anomaly("1 packets of link 64 were never completed")))
+        bench.when(Self.write, expect: .attribute(Self.written))
+        bench.wait(
+            .seconds(10), expect: .event(.anomaly("link 64 does not complete any packets")),
+            .command(.disconnect(link, reason: .remoteUserTerminated)))
+    }
+
     @Test("the supervision timeout of the latest connection update counts")
     func longerTimeout() {
         var bench = connected()

@@ -10,8 +10,13 @@ import Bytes
 ///
 /// The controller completes a packet, or discards it with its link when the supervision timeout expires. If none of a
 /// link's packets is completed within that time and `margin`, and the link still exists, the completion events were
-/// lost: the buffers are considered free. If that happens again without a completion between, the link is `stuck`. A
-/// completed packet does not move `deadline`; `timerFired` computes it again, so that a press does not set a timer.
+/// lost: the buffers of the packets that are older than that are considered free. Younger packets keep theirs, because the
+/// controller may still have them. If packets that were sent after that are not completed either, without a completion
+/// between, the link is `stuck`. A completed packet does not move `deadline`; `timerFired` computes it again, so that a press
+/// does not set a timer.
+///
+/// A completion does not name its packet and counts for the oldest one. After a lost completion, the times of the packets are
+/// therefore later than the true ones, and no buffer is considered free too early.
 ///
 /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 4.1.1.
 struct ACLFlow: Sendable {
@@ -20,16 +25,20 @@ struct ACLFlow: Sendable {
         var waiting: [[UInt8]] = []
         /// The rest of the frame that has been started.
         var current: ByteReader?
-        /// The number of packets at the controller that are not completed.
-        var inFlight = 0
-        /// When a packet was last completed, or when the first packet after that was sent.
-        var movedAt = Instant(nanoseconds: 0)
+        /// When each packet at the controller was sent that is not completed, oldest first.
+        var sentAt: [Instant] = []
+        /// When a packet was last completed.
+        var completedAt = Instant(nanoseconds: 0)
         /// How long packets may remain without a completion.
         var completionTimeout = ACLFlow.longestSupervisionTimeout + ACLFlow.margin
-        /// True if buffers were considered free after a time-out, and no packet was completed since.
-        var hadLostCompletions = false
+        /// When buffers were first considered free after a time-out; `nil` if a packet was completed since.
+        var lostAt: Instant?
 
         var isEmpty: Bool { waiting.isEmpty && current == nil }
+        /// The number of packets at the controller that are not completed.
+        var inFlight: Int { sentAt.count }
+        /// When the oldest packet is too old; `nil` if there is none.
+        var end: Instant? { sentAt.first.map { max($0, completedAt) + completionTimeout } }
     }
 
     enum Fault: Hashable, Sendable {
@@ -95,24 +104,17 @@ struct ACLFlow: Sendable {
         self.deadline = nil
         var faults: [Fault] = []
         for handle in busyLinks {
-            guard var queue = queues[handle] else { continue }
-            if now >= queue.movedAt + queue.completionTimeout {
-                faults.append(
-                    queue.hadLostCompletions ? .stuck(handle) : .completionsLost(handle, packets: queue.inFlight))
-                queue.hadLostCompletions = true
-                queue.movedAt = now
-                freeBuffers += queue.inFlight
-                queue.inFlight = 0
-                queues[handle] = queue
-            } else {
-                watch(queue)
+            if let fault = queues[handle]?.lose(at: now) {
+                faults.append(fault.isAgain ? .stuck(handle) : .completionsLost(handle, packets: fault.packets))
+                freeBuffers += fault.packets
             }
+            if let queue = queues[handle] { watch(queue) }
         }
         return faults
     }
 
     private mutating func watch(_ queue: LinkQueue) {
-        let end = queue.movedAt + queue.completionTimeout
+        guard let end = queue.end else { return }
         deadline = min(deadline ?? end, end)
     }
 
@@ -145,8 +147,7 @@ struct ACLFlow: Sendable {
             }
             guard var queue = queues.removeValue(forKey: handle) else { continue }
             defer { queues[handle] = queue }
-            guard let packet = queue.nextPacket(of: handle, length: packetLength) else { continue }
-            if queue.inFlight == 1 { queue.movedAt = now }
+            guard let packet = queue.nextPacket(of: handle, length: packetLength, at: now) else { continue }
             watch(queue)
             freeBuffers -= 1
             packets.append(packet)
@@ -161,9 +162,9 @@ struct ACLFlow: Sendable {
     mutating func complete(_ completed: CompletedPackets, at now: Instant) -> Bool {
         guard let inFlight = queues[completed.handle]?.inFlight else { return completed.count == 0 }
         let count = min(inFlight, Int(completed.count))
-        queues[completed.handle]?.inFlight = inFlight - count
-        queues[completed.handle]?.movedAt = now
-        queues[completed.handle]?.hadLostCompletions = false
+        queues[completed.handle]?.sentAt.removeFirst(count)
+        queues[completed.handle]?.completedAt = now
+        queues[completed.handle]?.lostAt = nil
         freeBuffers += count
         return count == Int(completed.count)
     }
@@ -179,7 +180,19 @@ struct ACLFlow: Sendable {
 }
 
 extension ACLFlow.LinkQueue {
-    fileprivate mutating func nextPacket(of handle: ConnectionHandle, length: Int) -> [UInt8]? {
+    /// Forgets the packets whose completions were lost.
+    ///
+    /// - Returns: their number, and whether they were sent after the link had lost others; `nil` if there are none.
+    fileprivate mutating func lose(at now: Instant) -> (packets: Int, isAgain: Bool)? {
+        guard let end, now >= end else { return nil }
+        let lost = sentAt.prefix { now >= $0 + completionTimeout }
+        let isAgain = if let lostAt, let latest = lost.last { latest >= lostAt } else { false }
+        lostAt = lostAt ?? now
+        sentAt.removeFirst(lost.count)
+        return (lost.count, isAgain)
+    }
+
+    fileprivate mutating func nextPacket(of handle: ConnectionHandle, length: Int, at now: Instant) -> [UInt8]? {
         let boundary: ACLDataPacket.Boundary
         var frame: ByteReader
         if let current {
@@ -193,7 +206,7 @@ extension ACLFlow.LinkQueue {
         }
         let data = (try? frame.bytes(min(length, frame.remainingCount))) ?? []
         current = frame.isAtEnd ? nil : frame
-        inFlight += 1
+        sentAt.append(now)
         return ACLDataPacket(handle: handle, boundary: boundary, data: data).packet
     }
 }
