@@ -245,4 +245,40 @@ struct AirTranscriptTests {
             .send(Packet.connected(0x40, role: 0, peer: peripheralAddress), to: 0))
         #expect(late == isPowered)
     }
+
+    @Test("what follows a delayed connection event on its link waits behind it, also if the link has ended")
+    func lateEventOrder() {
+        var talk = Self.air()
+        talk.given(.received(Packet.advertisingParameters(), from: 1))
+        talk.given(.received(Packet.advertise, from: 1))
+        talk.given(.fault(0, .delayConnectionComplete(.milliseconds(40))))
+        talk.given(.received(Packet.createConnection(to: peripheralAddress), from: 0))
+        talk.wait(.milliseconds(100))
+        talk.given(.timerFired)
+        talk.given(.received(Packet.disconnect(0x40), from: 1))
+        talk.wait(.milliseconds(1))
+        #expect(!talk.given(.timerFired).contains(.send(Packet.disconnected(0x40, 0x13), to: 0)))
+        talk.wait(.milliseconds(39))
+        let events = talk.given(.timerFired)
+        #expect(
+            events.prefix(2) == [
+                .send(Packet.connected(0x40, role: 0, peer: peripheralAddress), to: 0),
+                .send(Packet.disconnected(0x40, 0x13), to: 0),
+            ])
+    }
+
+    @Test("a delayed connection event is not sent any more when the host has reset the controller")
+    func lateEventReset() {
+        var talk = Self.air()
+        talk.given(.received(Packet.advertisingParameters(), from: 1))
+        talk.given(.received(Packet.advertise, from: 1))
+        talk.given(.fault(0, .delayConnectionComplete(.milliseconds(40))))
+        talk.given(.received(Packet.createConnection(to: peripheralAddress), from: 0))
+        talk.wait(.milliseconds(100))
+        talk.given(.timerFired)
+        talk.given(.received(Packet.command(.reset), from: 0))
+        talk.wait(.milliseconds(40))
+        #expect(
+            !talk.given(.timerFired).contains(.send(Packet.connected(0x40, role: 0, peer: peripheralAddress), to: 0)))
+    }
 }

@@ -142,6 +142,7 @@ extension Air {
                 effects.append(.send(packet, to: station))
             case .sendLater(let packet, let delay):
                 postponed.append(Postponed(due: now + delay, station: station, packet: packet))
+            case .discardLate: postponed.removeAll { $0.station == station }
             case .violation(let text):
                 effects.append(.violation(station, text))
             case .transmit(let handle, let fragment):

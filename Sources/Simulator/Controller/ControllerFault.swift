@@ -12,7 +12,7 @@ public enum ControllerFault: Hashable, Sendable {
     case loseCompletedPackets(Int)
     /// The controller refuses the next commands with this opcode.
     case refuse(HCIOpcode, HCIStatus, count: Int)
-    /// The controller delays the next Connection Complete event, which data may overtake.
+    /// The controller delays the next Connection Complete event, which data may overtake. Later events of the link wait behind it.
     case delayConnectionComplete(Duration)
 }
 

@@ -64,8 +64,9 @@ extension VirtualController {
         switch command {
         case .reset:
             let abandoned = resettable.links.keys.sorted { $0.rawValue < $1.rawValue }
+            let late: [Effect] = resettable.late.isEmpty ? [] : [.discardLate]
             resettable = ResettableState()
-            return abandoned.map(Effect.abandon) + complete(opcode)
+            return abandoned.map(Effect.abandon) + late + complete(opcode)
 
         case .setEventMask(let mask):
             resettable.eventMask = mask

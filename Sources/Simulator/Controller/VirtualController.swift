@@ -100,8 +100,10 @@ public struct VirtualController: Sendable {
     public enum Effect: Hashable, Sendable {
         /// An HCI packet to the host, with its H4 indicator.
         case send([UInt8])
-        /// An HCI packet to send after a delay, unless the power is lost before.
+        /// An HCI packet to send after a delay, unless the power is lost before, or the host resets the controller.
         case sendLater([UInt8], after: Duration)
+        /// Discards the packets to be sent later.
+        case discardLate
         case transmit(ConnectionHandle, ACLFragment)
         /// The host has ended this link; both ends then get `unlinked`.
         case terminate(ConnectionHandle, reason: HCIStatus)
@@ -137,13 +139,13 @@ public struct VirtualController: Sendable {
             return event(.advertisingReport(report))
 
         case .linked(let handle, let peer, let role, let parameters):
-            return link(handle, to: peer, as: role, parameters)
+            return link(handle, to: peer, as: role, parameters, at: now)
 
         case .delivered(let handle):
             guard let link = resettable.links[handle], link.buffersInUse > 0 else { return [] }
             resettable.links[handle]?.buffersInUse -= 1
             guard !activeFaults.losesPacket() else { return [] }
-            return event(.numberOfCompletedPackets(handle: handle, count: 1))
+            return event(.numberOfCompletedPackets(handle: handle, count: 1), of: handle, at: now)
 
         case .arrived(let handle, let fragment):
             guard resettable.links[handle] != nil, !activeFaults.isWedged else { return [] }
@@ -159,7 +161,7 @@ public struct VirtualController: Sendable {
                 .connectionUpdateComplete(
                     status, handle: handle, interval: parameters.intervalMaximum,
                     peripheralLatency: parameters.peripheralLatency,
-                    supervisionTimeout: parameters.supervisionTimeout))
+                    supervisionTimeout: parameters.supervisionTimeout), of: handle, at: now)
 
         case .parametersRequested(let handle, let parameters):
             guard let link = resettable.links[handle], link.role == .central else { return [] }
@@ -168,11 +170,11 @@ public struct VirtualController: Sendable {
                 return [.refuseParameters(handle, reason: .unsupportedRemoteFeature)]
             }
             resettable.links[handle]?.isAskedForParameters = true
-            return event(request)
+            return event(request, of: handle, at: now)
 
         case .unlinked(let handle, let reason):
             guard resettable.links.removeValue(forKey: handle) != nil else { return [] }
-            return event(.disconnectionComplete(handle: handle, reason: reason.rawValue))
+            return event(.disconnectionComplete(handle: handle, reason: reason.rawValue), of: handle, at: now)
 
         case .fault(let fault):
             activeFaults.add(fault)
@@ -188,7 +190,8 @@ public struct VirtualController: Sendable {
     }
 
     private mutating func link(
-        _ handle: ConnectionHandle, to peer: BluetoothAddress, as role: LinkRole, _ parameters: ConnectionParameters
+        _ handle: ConnectionHandle, to peer: BluetoothAddress, as role: LinkRole, _ parameters: ConnectionParameters,
+        at now: Instant
     ) -> [Effect] {
         var isStatusDue = false
         switch role {
@@ -202,11 +205,8 @@ public struct VirtualController: Sendable {
         let complete = ControllerEvent.ConnectionComplete(
             status: .success, handle: handle, role: role, peer: peer, interval: parameters.intervalMaximum,
             peripheralLatency: parameters.peripheralLatency, supervisionTimeout: parameters.supervisionTimeout)
-        var events = connectionComplete(complete)
-        if let delay = activeFaults.takeConnectionDelay() {
-            events = events.map { if case .send(let packet) = $0 { .sendLater(packet, after: delay) } else { $0 } }
-        }
-        return events
+        if let delay = activeFaults.takeConnectionDelay() { resettable.late[handle] = now + delay }
+        return inOrder(connectionComplete(complete), of: handle, at: now)
             + (isStatusDue ? answer(.leCreateConnection, .commandStatus(.leCreateConnection, .success)) : [])
     }
 }
@@ -262,6 +262,8 @@ extension VirtualController {
         var initiating: Initiating?
         var acceptList: [FilterAcceptListEntry] = []
         var links: [ConnectionHandle: ControllerLink] = [:]
+        /// When the delayed Connection Complete of a handle will be sent, or was sent.
+        var late: [ConnectionHandle: Instant] = [:]
     }
 
     struct Scan: Sendable {
@@ -320,6 +322,19 @@ extension VirtualController {
     func event(_ event: ControllerEvent) -> [Effect] {
         guard !configuration.faults.isSilent, !activeFaults.isWedged, isEnabled(event) else { return [] }
         return [.send(event.packet)]
+    }
+
+    /// An event about a link. It never overtakes the link's Connection Complete.
+    ///
+    /// - Source: Bluetooth Core 5.4, Vol 4, Part E, 7.7.5 and 7.7.65.1: a handle is assigned by Connection Complete, and
+    ///   Disconnection Complete ends that.
+    private func event(_ linkEvent: ControllerEvent, of handle: ConnectionHandle, at now: Instant) -> [Effect] {
+        inOrder(event(linkEvent), of: handle, at: now)
+    }
+
+    private func inOrder(_ effects: [Effect], of handle: ConnectionHandle, at now: Instant) -> [Effect] {
+        guard let late = resettable.late[handle], now < late else { return effects }
+        return effects.map { if case .send(let packet) = $0 { .sendLater(packet, after: late - now) } else { $0 } }
     }
 
     /// The response to a command; none if a fault suppresses responses.
