@@ -22,6 +22,8 @@ struct ButtonLink: Sendable {
     var isPairing: Bool
     /// True if a session on this link has been ready.
     var wasReady = false
+    /// True if the time limit of the verification was extended because the radio held back our request.
+    var wasHeldBack = false
     /// When the button last sent events or movements, or its session or link began.
     var lastActivity: Instant
 }

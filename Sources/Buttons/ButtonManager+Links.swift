@@ -132,11 +132,15 @@ extension ButtonManager {
         linkEndedAtShutDown()
     }
 
-    /// Passes the timer to the session. A verification does not time out while the radio holds back our request:
-    /// ending the link would leave the button silent, with a stored press, until it is pressed again.
+    /// Passes the timer to the session. A verification does not time out while the radio holds back our request, nor before
+    /// the button has had the time to respond to it: ending the link would leave the button silent, with a stored press,
+    /// until it is pressed again.
     mutating func sessionTimerFired(_ id: LinkID, at now: Instant) {
-        if let link = links[id], case .inSession(isReady: false) = link.phase, radios.holdsBackData(for: id) {
-            return deadlines.set(.session(id), at: now + Self.heldBackCheck)
+        if let link = links[id], case .inSession(isReady: false) = link.phase {
+            let isHeldBack = radios.holdsBackData(for: id)
+            links[id]?.wasHeldBack = isHeldBack
+            if isHeldBack { return deadlines.set(.session(id), at: now + Self.heldBackCheck) }
+            if link.wasHeldBack { return deadlines.set(.session(id), at: now + ButtonSession.verifyTimeout) }
         }
         advanceSession(id, .timerFired, at: now)
     }

@@ -113,6 +113,32 @@ struct AdapterFaultScenarioTests {
         #expect(house.payloads(on: "tryck/80e4da000001/action") == ["click"])
     }
 
+    /// A single link may use all four buffers, and each of two links three.
+    @Test(
+        "completions lost while a button is verified delay its press, also if a second link takes the buffer that is left",
+        arguments: 0..<20)
+    func lostCompletions(secondAfterMilliseconds delay: Int) {
+        var house = Household(
+            rules: Self.rules,
+            controller: .init(address: BluetoothAddress(rawValue: 0x0000_5E00_5301), aclBufferCount: 4))
+        house.pairAll()
+        for button in ["kitchen", "hall"] { house.reach(button, false) }
+        house.wait(.seconds(60))
+        // Afterwards, the services of the buttons have to be found again, which takes more than three packets.
+        house.crash()
+        house.wait(.seconds(5))
+        house.forgetWhatHappened()
+        house.breakAdapter(.loseCompletedPackets(3))
+        for button in ["kitchen", "hall"] {
+            house.reach(button, true)
+            house.press(button, .click)
+            if button == "kitchen" { house.wait(.milliseconds(delay)) }
+        }
+        house.wait(.seconds(15))
+        #expect(house.payloads(on: "tryck/80e4da000001/action") == ["click"])
+        #expect(house.payloads(on: "tryck/80e4da000002/action") == ["click"])
+    }
+
     @Test(
         "after several adapter faults, also overlapping ones, every press is handled once, and no fault remains",
         arguments: 100..<150 as Range<UInt64>)

@@ -132,7 +132,7 @@ public struct ButtonSession: Sendable {
     static let pairingTimeout = Duration.seconds(31)
     /// The time limit for each response in the verification of a known pairing (protocol notes, 6.3). A button normally
     /// responds within a few connection intervals.
-    static let verifyTimeout = Duration.seconds(5)
+    package static let verifyTimeout = Duration.seconds(5)
     /// The smallest ATT_MTU for a Twist: its `FullVerifyResponse1` is a GATT value of 117 octets (protocol notes, 8.2).
     static let minimumTwistMTU = 120
     static let pauseAfterSessionEnd = Duration.seconds(1)
