@@ -26,6 +26,24 @@ struct TablesTests {
             ])
     }
 
+    @Test("radios of four kinds are lines with their links and buttons, or with what mends them")
+    func radios() throws {
+        let radios = try JSONValue(
+            parsing: """
+                [{"name":"attic","transport":"hci:0","kind":"hci","description":"","state":"ready","advice":null,
+                  "links":4,"limit":7,"buttons":["a","b","c","d","e"],"waiting":[]},
+                 {"name":"hall","transport":"bluez:1","kind":"bluez","description":"","state":"ready","advice":null,
+                  "links":2,"limit":2,"buttons":["f","g","h"],"waiting":["h"]},
+                 {"name":"shed","transport":"command:ssh","kind":"hci","description":"","state":"failed",
+                  "advice":"ssh ended: Connection refused","links":0,"limit":null,"buttons":[],"waiting":[]},
+                 {"name":"porch","transport":"esphome:porch.local","kind":"esphome",
+                  "description":"ESPHome 2025.8.0","state":"ready","advice":null,
+                  "links":1,"limit":3,"buttons":["i"],"waiting":[]}]
+                """)
+        let lines = RadioTable.lines(radios.arrayValue ?? [], style: .plain).map { $0.rendered(.plain) }
+        expectGolden(lines.map { $0 + "\n" }.joined(), "radios.txt")
+    }
+
     @Test("the status is a few aligned lines, then the faults, then what happened lately")
     func status() throws {
         let status = try JSONValue(

@@ -94,6 +94,22 @@ struct FarEndTests {
         #expect(Self.presses(&house) == [2, 0])
     }
 
+    @Test("With a radio of each kind, each is listed with its kind, its state, its links and its buttons")
+    func listed() throws {
+        var house = Household(kinds: [.adapter, .bluez, .proxy])
+        for (radio, button) in ["kitchen", "hall"].enumerated() {
+            for other in 0..<3 where other != radio { house.signal(button, other, nil) }
+        }
+        house.pairAll()
+        house.ask(#"{"request":"radios"}"#)
+        let radios = try #require(house.responses.last?["data"]?.arrayValue)
+        #expect(radios.map { $0["kind"] } == ["hci", "bluez", "esphome"])
+        #expect(radios.map { $0["state"] } == ["ready", "ready", "ready"])
+        #expect(radios.map { $0["links"] } == [1, 1, 0])
+        #expect(radios.map { $0["buttons"] } == [["kitchen"], ["hall"], []])
+        #expect(radios.allSatisfy { $0["advice"] == .null && $0["fault"] == .null })
+    }
+
     @Test("BlueZ does not take a button back that another radio has")
     func blocked() {
         var house = Household(kinds: [.bluez, .adapter])
