@@ -71,7 +71,10 @@ extension RuleSetReader {
     /// Warns of a leaf that is an object or a list in quotes (W711), because the receiver would get a JSON string.
     private mutating func warnOfQuotedJSON(_ node: YAMLNode, _ textKey: String) {
         guard node.tag == nil || node.tag == .literal, let text = node.scalar,
-            let first = text.unicodeScalars.first(where: { !$0.properties.isWhitespace }), first == "{" || first == "[",
+            let beginning = text.unicodeScalars.firstIndex(where: { !$0.properties.isWhitespace }),
+            "{[".unicodeScalars.contains(text.unicodeScalars[beginning]),
+            // A value that begins with a template is neither an object nor a list. Most values with a brace are such templates.
+            !text[beginning...].hasPrefix("{{"),
             let json = try? JSONValue(parsing: RuleSetReader.withoutTemplates(text)),
             json.objectValue != nil || json.arrayValue != nil
         else { return }

@@ -130,11 +130,14 @@ extension RuleSetReader {
     private mutating func warnOfMissingEnds() {
         var holds: [ButtonSelector: (rule: Rule, maximumAge: Duration)] = [:]
         for rule in ruleSet.rules {
-            for button in rule.buttons(where: \.isHold) {
-                let maximumAge = maximumAge(rule, button)
-                if maximumAge > holds[button]?.maximumAge ?? .zero { holds[button] = (rule, maximumAge) }
+            for trigger in rule.triggers {
+                for button in trigger.buttons(where: \.isHold) {
+                    let maximumAge = maximumAge(rule, button)
+                    if maximumAge > holds[button]?.maximumAge ?? .zero { holds[button] = (rule, maximumAge) }
+                }
             }
         }
+        guard !holds.isEmpty else { return }
         for rule in ruleSet.rules {
             for trigger in rule.triggers {
                 for button in trigger.buttons(where: { $0 == .holdRelease }) {
@@ -190,12 +193,6 @@ extension RuleSetReader {
 
     private func document(of location: SourceLocation) -> Int? {
         documents.firstIndex { $0.checker.source.name == location.file }
-    }
-}
-
-extension Rule {
-    fileprivate func buttons(where isMeant: (TriggerEvent) -> Bool) -> [ButtonSelector] {
-        triggers.flatMap { $0.buttons(where: isMeant) }
     }
 }
 
