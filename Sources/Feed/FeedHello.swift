@@ -1,5 +1,5 @@
 package import ButtonModel
-import JSON
+package import JSON
 
 /// The payload of a site's retained topic `S/feed/hello`, which describes the site and its buttons. The will of the
 /// site's connection clears the topic.
@@ -18,11 +18,13 @@ package struct FeedHello: Hashable, Sendable {
         package var claimed: Int
         /// The number up to which everything is done, as far as the site knows; at most `claimed`.
         package var done: Int
+        /// What is known of the messages of earlier lives; `nil` if everything of them is claimed.
+        package var former: FeedFormer?
 
         /// - Parameter name: cut to 64 octets between characters.
         package init(
             serial: String, model: FlicModel, name: String, firmware: UInt32, battery: Int? = nil, last: Int = 0,
-            claimed: Int = 0, done: Int = 0
+            claimed: Int = 0, done: Int = 0, former: FeedFormer? = nil
         ) {
             self.serial = serial
             self.model = model
@@ -33,6 +35,7 @@ package struct FeedHello: Hashable, Sendable {
             self.last = last
             self.claimed = claimed
             self.done = done
+            self.former = former
         }
     }
 
@@ -99,6 +102,8 @@ extension FeedHello.Button {
             done: try fields.optionalNumber("done") ?? 0)
         guard claimed <= last else { throw .invalid("claimed") }
         guard done <= claimed else { throw .invalid("done") }
+        guard let member = fields.value["former"] else { return }
+        former = try FeedFormer(FeedFields(member), upTo: last)
     }
 
     fileprivate var json: JSONValue {
@@ -111,6 +116,28 @@ extension FeedHello.Button {
         button.add("n", last)
         button.add("claimed", claimed)
         button.add("done", done)
+        if let former { button.add("former", former.json) }
         return button.json
+    }
+}
+
+extension FeedFormer {
+    /// - Parameter greatest: the number of the last message in the journal.
+    package init(_ json: JSONValue, upTo greatest: Int) throws(FeedPayloadFailure) {
+        try self.init(FeedFields(json), upTo: greatest)
+    }
+
+    fileprivate init(_ fields: FeedFields, upTo greatest: Int) throws(FeedPayloadFailure) {
+        let last = try fields.number("n", in: 0...greatest)
+        self.init(
+            last: last, certain: try fields.number("certain", in: 0...last), session: try fields.number("session"))
+    }
+
+    package var json: JSONValue {
+        var former = FeedMembers()
+        former.add("n", last)
+        former.add("certain", certain)
+        former.add("session", session)
+        return former.json
     }
 }

@@ -1,6 +1,13 @@
 import ButtonModel
 
 extension FeedSource {
+    /// Messages that were claimed in an earlier life of the site and of which it is not known what has become.
+    struct FormerOpen: Hashable, Sendable {
+        /// The last of them.
+        var place: FeedPlace
+        var first: Int
+    }
+
     /// A button of a site.
     struct Button: Hashable, Sendable {
         var state = State.unknown
@@ -15,6 +22,7 @@ extension FeedSource {
         var accounted = 0
         /// The first and the last message that this process took and that is not settled.
         var open: ClosedRange<Int>?
+        var formerOpen: FormerOpen?
         /// True if a message has arrived that does not follow the cursor.
         var hasGap = false
         var askedAt: Instant?

@@ -23,6 +23,10 @@ extension FeedSource {
         guard let button = self[key] else { return }
         waiting.remove(key)
         asked.insert(key)
+        if let former = button.formerOpen {
+            effects.append(.interrupted(former.place, first: former.first))
+            self[key]?.formerOpen = nil
+        }
         if button.accounted < button.cursor {
             effects.append(.interrupted(place(key, button.cursor), first: button.accounted + 1))
             self[key]?.accounted = button.cursor
@@ -88,11 +92,12 @@ extension FeedSource {
 
     /// Requests what follows the cursor.
     mutating func ask(_ key: ButtonKey, at now: Instant) {
-        guard let button = self[key] else { return }
+        guard let button = self[key], let hello = sites[key.site]?.hello else { return }
         self[key]?.state = .asking
         self[key]?.askedAt = now
         deadlines.cancel(.want(key))
-        publish(key, .want(key.button), FeedWant(after: button.cursor).encoded(), isRetained: false)
+        let want = FeedWant(after: button.cursor, session: hello.session, installation: hello.installation)
+        publish(key, .want(key.button), want.encoded(), isRetained: false)
     }
 
     /// Announces the claim of a button if the broker has a lower one, or the site would ignore that for its term.
@@ -200,4 +205,10 @@ extension FeedSource.Button {
 extension FeedCursor {
     /// True if the broker need not be told of `claim`, because this one says the same.
     func covers(_ claim: FeedCursor) -> Bool { installation == claim.installation && number >= claim.number }
+
+    /// True if the claim was made after the site said this hello.
+    func isLater(than hello: FeedHello) -> Bool {
+        installation == hello.installation
+            ? session > hello.session : FeedLife(hello.installation).isBefore(FeedLife(installation))
+    }
 }

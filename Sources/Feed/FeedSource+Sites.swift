@@ -73,12 +73,19 @@ extension FeedSource {
     private mutating func said(_ hello: FeedHello, _ name: String, at now: Instant) {
         let before = sites[name]?.hello
         if let before, before.installation == hello.installation, before.session > hello.session {
-            return noteAnomaly("\(name): its hello is of an earlier session, and is ignored")
+            noteAnomaly("\(name): its hello is of an earlier session, and is ignored")
+            return tell(name, before.session, before.installation, after: hello)
         }
-        let claims = sites[name]?.buttons.values.flatMap { [$0.claim, $0.heardClaim] } ?? []
-        if claims.contains(where: { $0?.installation == hello.installation && $0?.session ?? 0 > hello.session }) {
-            return noteAnomaly("\(name): its hello is of an earlier session than its claims, and is ignored")
+        let claims = sites[name]?.buttons.values.flatMap { [$0.claim, $0.heardClaim].compactMap { $0 } } ?? []
+        if let claim = claims.first(where: { $0.isLater(than: hello) }) {
+            noteAnomaly("\(name): its hello is of an earlier session than its claims, and is ignored")
+            return tell(name, claim.session, claim.installation, after: hello)
         }
+        let life = FeedLife(hello.installation)
+        let isRestored =
+            claims.contains { FeedLife($0.installation).isBefore(life) }
+            && !claims.contains { $0.installation == hello.installation } && before?.installation != hello.installation
+        if isRestored { effects.append(.restored(site: name, life)) }
         heard(siteTerm: hello.term, of: name)
         let isNew =
             sites[name]?.isHere != true || before?.session != hello.session
@@ -93,11 +100,20 @@ extension FeedSource {
             let key = ButtonKey(site: name, button: id)
             let cursor = self[key]?.cursor
             let isRenewed = know(key)
-            guard term != nil, isNew || isRenewed || cursor != self[key]?.cursor || self[key]?.state == .unknown else {
-                continue
+            guard term != nil, let button = self[key] else { continue }
+            // A site whose messages do not come, or that does not know our claim, has perhaps not heard what we want.
+            let isMissing = hello.buttons[id].map { $0.last > button.cursor || $0.claimed < button.cursor } ?? false
+            if isNew || isRenewed || isMissing || cursor != button.cursor || button.state == .unknown {
+                begin(key, at: now)
             }
-            begin(key, at: now)
         }
+    }
+
+    /// Tells a site that its hello counts as an old one.
+    private mutating func tell(_ name: String, _ session: Int, _ installation: String, after hello: FeedHello) {
+        guard term != nil, let id = hello.buttons.keys.min() else { return }
+        let want = FeedWant(after: 0, session: session, installation: installation)
+        publish(ButtonKey(site: name, button: id), .want(id), want.encoded(), isRetained: false)
     }
 
     mutating func remove(_ key: ButtonKey) {
@@ -119,23 +135,43 @@ extension FeedSource {
     @discardableResult
     private mutating func know(_ key: ButtonKey) -> Bool {
         guard let hello = sites[key.site]?.hello, let facts = hello.buttons[key.button] else { return false }
+        let life = FeedLife(hello.installation)
+        func isOfEarlierLife(_ installation: String) -> Bool { FeedLife(installation).isBefore(life) }
         var button = self[key] ?? Button()
         let claims = [button.claim, button.heardClaim].compactMap { $0 }
-        let valid = claims.filter { claim in
-            claim.installation == hello.installation && !(claim.session < hello.session && claim.number > facts.last)
-        }
+        let valid = claims.filter { $0.installation == hello.installation }
+        let earlier = claims.filter { isOfEarlierLife($0.installation) }
         let former = valid.isEmpty ? claims.max { $0.number < $1.number } : nil
         if let heard = button.heardClaim, !valid.contains(heard) { button.heardClaim = nil }
-        if former != nil {
-            button.accounted = 0
+        let certain = facts.former?.certain ?? 0
+        if let former {
+            button.accounted = button.claim?.installation == former.installation ? button.accounted : 0
+            if isOfEarlierLife(former.installation) {
+                var done = max(button.accounted, facts.done)
+                if let heard = button.heardDone, heard.installation == former.installation {
+                    done = max(done, heard.number)
+                }
+                if done < former.number {
+                    let place = FeedPlace(
+                        site: key.site, button: key.button, installation: former.installation, number: former.number)
+                    button.formerOpen = FormerOpen(place: place, first: done + 1)
+                }
+                button.accounted = min(former.number, certain)
+            }
             button.open = nil
-            button.heardDone = nil
             deadlines.cancel(.done(key))
         }
-        let cursor = max(facts.claimed, valid.map(\.number).max() ?? 0)
-        var done = max(facts.done, former == nil ? button.accounted : 0)
-        if let heard = button.heardDone, heard.installation == hello.installation, heard.number <= cursor {
-            done = max(done, heard.number)
+        let carried = earlier.map { facts.former?.carried($0) ?? 0 }.max() ?? 0
+        let cursor = max(facts.claimed, valid.map(\.number).max() ?? 0, carried)
+        var done = max(facts.done, button.accounted)
+        if let heard = button.heardDone {
+            if heard.installation == hello.installation {
+                if heard.number <= cursor { done = max(done, heard.number) }
+                // The engine that leads has reported it.
+                button.formerOpen = nil
+            } else {
+                button.heardDone = nil
+            }
         }
         // A cursor that only a former life explains says nothing of what was done in this one.
         button.accounted = min(done, cursor)
@@ -144,7 +180,8 @@ extension FeedSource {
             ? nil
             : FeedCursor(
                 number: cursor, term: max(valid.map(\.term).max() ?? 0, term ?? 0), engine: engine,
-                installation: hello.installation, session: hello.session)
+                installation: hello.installation,
+                session: valid.max { $0.number < $1.number }?.session ?? hello.session)
         self[key] = button
         guard let former else { return false }
         effects.append(.beganAnew(place(key, cursor), former: former))
@@ -163,12 +200,16 @@ extension FeedSource {
         // Our own messages come back after later ones were sent.
         guard self[key]?.heardClaim?.covers(claim) != true else { return }
         sites[key.site, default: Site()].buttons[key.button, default: Button()].heardClaim = claim
-        guard let site = sites[key.site], site.isHere, let hello = site.hello, claim.installation == hello.installation
-        else { return }
-        if claim.session > hello.session {
+        guard let site = sites[key.site], site.isHere, let hello = site.hello else { return }
+        if claim.isLater(than: hello) {
             // The hello is old, and its numbers say nothing.
-            siteLeft(key.site)
-        } else if claim.number > self[key]?.cursor ?? 0, hello.buttons[key.button] != nil {
+            return siteLeft(key.site)
+        }
+        let isEarlier = FeedLife(claim.installation).isBefore(FeedLife(hello.installation))
+        guard isEarlier || claim.installation == hello.installation, let facts = hello.buttons[key.button] else {
+            return
+        }
+        if (isEarlier ? facts.former?.carried(claim) ?? 0 : claim.number) > self[key]?.cursor ?? 0 {
             know(key)
             if term != nil { begin(key, at: now) }
         }

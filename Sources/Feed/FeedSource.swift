@@ -13,9 +13,11 @@ package import MQTTTopics
 /// | any      | the site's hello is emptied, or the connection ends | unknown |                                           |
 ///
 /// The cursor of a button is the highest of three claims: the own record, the retained `cursor` and that in the site's hello.
-/// They count only for the installation of the hello. A hello of another installation, or of a later session whose last
-/// number is below the cursor, begins anew: the cursor becomes what the hello says, which is reported. A hello of an
-/// earlier session than the claims is old, and only a newer one makes its buttons known.
+/// They count only for the installation of the hello. A hello of another installation begins anew: the cursor becomes what the
+/// hello says, which is reported. A claim of an earlier life of the same installation (`FeedLife`) counts up to the last message that
+/// the hello says to be of an earlier life. A hello of an earlier session or life than the claims is old, and only a newer
+/// one makes its buttons known. It may also be that of a site whose disk was restored from an old copy, so a leader answers it
+/// with a `want` of the later session, which shows the site that its disk is a copy. The same do claims above the site's journal.
 ///
 /// Two claims of the same message are never both acted on: a claim is on the own disk and on its way to the broker before the
 /// message is handed over, and a broker takes what one connection sends in order. The owner carries the effects out in
@@ -69,6 +71,8 @@ package struct FeedSource: Sendable {
         case removed(site: String, ButtonID)
         /// The site numbers the messages of the button anew, after `former`. The place is where it begins.
         case beganAnew(FeedPlace, former: FeedCursor)
+        /// The site has begun a new life, because its disk was restored from an old copy.
+        case restored(site: String, FeedLife)
         /// Another engine has a higher term. Nothing is taken until `lead`.
         case outranked(term: Int)
         case setTimer(Instant)

@@ -81,9 +81,10 @@ package struct FeedTopic: Hashable, Sendable, CustomStringConvertible {
         return site + Self.level + place
     }
 
-    /// The topic filters of a site: those topics of its own feed that engines publish.
+    /// The topic filters of a site: those topics of its own feed that engines publish, and its hello, which another program
+    /// may clear.
     package static func filters(ofSite site: String) -> [String] {
-        ["cursor", "done", "want"].map { "\(site)/feed/+/\($0)" }
+        ["cursor", "done", "want"].map { "\(site)/feed/+/\($0)" } + [FeedTopic(site, .hello).description]
     }
 
     /// The topic filters of an engine for the feeds of its sites.

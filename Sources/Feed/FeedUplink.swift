@@ -5,6 +5,8 @@ package import MQTTTopics
 ///
 /// | a button | on                                      | becomes | and we                                          |
 /// |----------|-----------------------------------------|---------|-------------------------------------------------|
+/// | unasked  | want of this session                    | sent    | send from there                                 |
+/// | unasked  | 10 s, the journal has messages, the engine is online | unasked | say hello once more                |
 /// | idle     | recorded                                | sent    | send it                                         |
 /// | sent     | recorded, fewer than 20 are unclaimed   | sent    | send it                                         |
 /// | sent     | claimed, the journal has more           | sent    | forget what is claimed, send up to 20           |
@@ -12,13 +14,19 @@ package import MQTTTopics
 /// | sent     | 10 s without a claim, the engine is online | sent | send once more from the cursor                  |
 /// | any      | want                                    | sent    | send from there                                 |
 /// | any      | want below what is claimed              | sent    | say hello, which says what is claimed, and send from there |
-/// | any      | connected                               | sent    | say hello, and send from the cursor             |
-/// | any      | disconnected                            | idle    | discard what is under way                       |
+/// | any      | connected                               | unasked | say hello                                       |
+/// | any      | disconnected                            | unasked | discard what is under way                       |
+/// | any      | a claim or a want of what was never sent, of a later session or of a later life | unasked | begin a new life, and say hello |
 ///
 /// The journal itself is on the owner's disk; this machine has only numbers. The owner reports an entry as recorded when it
 /// would survive a power cut: otherwise the number could later mean another press, which the engine would pass over. It
-/// carries effects out in their order, and a number that was given out is never given to another message of this
-/// installation, even if the button is removed and paired again.
+/// carries effects out in their order, and a number that was given out is never given to another message of this life, even if
+/// the button is removed and paired again.
+///
+/// A disk that was restored from an old copy has given out numbers that the copy does not know of. In a connection, nothing is
+/// sent of a button before an engine has said in a `want` where its claims end, so no press is taken for an older one
+/// with its number. A claim of what this site cannot have sent shows that its disk is a copy. It then begins a new life
+/// (`FeedLife`), and says of each button which messages may be of an earlier one (`FeedFormer`): only these may be claimed already.
 package struct FeedUplink: Sendable {
     package enum Input: Hashable, Sendable {
         /// The first input.
@@ -49,6 +57,14 @@ package struct FeedUplink: Sendable {
         case timerFired
     }
 
+    /// What shows that the disk is an old copy.
+    package enum Evidence: Hashable, Sendable {
+        /// An engine has claimed this message of a button.
+        case claim(ButtonID, Int)
+        /// The broker knows a hello of a later session.
+        case hello(session: Int)
+    }
+
     package enum Effect: Hashable, Sendable {
         /// Publish a message at QoS 1 on this connection, and never on a later one.
         case publish(MQTTMessage, expiry: Duration?)
@@ -60,6 +76,11 @@ package struct FeedUplink: Sendable {
         case done(ButtonID, Int)
         /// Record the highest term.
         case term(Int)
+        /// Record that messages are sent in this session.
+        case asked(session: Int)
+        /// The disk is an old copy. Record the number of the new life, and for each button what may be of an earlier life,
+        /// before the effects that follow.
+        case beganLife(Int, [ButtonID: FeedFormer], Evidence)
         case setTimer(Instant)
         case cancelTimer
         /// Another program has violated the protocol; for the log.
@@ -75,6 +96,8 @@ package struct FeedUplink: Sendable {
     package static let minimumWantInterval = Duration.milliseconds(50)
     /// The maximum number of anomalies reported for a connection.
     package static let maximumAnomalies = 16
+    /// The maximum number of lives that begin on a connection. Two sites with copies of one disk would go on for ever.
+    package static let maximumLives = 4
 
     /// The maximum number of hellos in `helloInterval`. A later change waits, so that a reload of rules that renames many buttons
     /// costs few hellos.
@@ -101,14 +124,32 @@ package struct FeedUplink: Sendable {
         /// When the last want was answered, and a later one that waits.
         var answeredAt: Instant?
         var waitingWant: Int?
+        /// True if an engine has asked on this connection, so that messages may be sent.
+        var isAsked = false
+        /// The last number in the journal when this process got it from the disk.
+        var storedLast: Int
+
+        init(_ journal: FeedJournal) {
+            self.journal = journal
+            position = journal.button.claimed
+            storedLast = journal.button.last
+        }
+
+        /// The number up to which claims can be of our messages.
+        var claimable: Int { max(journal.sent, facts.claimed, facts.former?.last ?? 0) }
 
         var facts: FeedHello.Button { journal.button }
+
+        /// True if messages are to be claimed that were sent, or that would be if an engine asked.
+        var hasToBeClaimed: Bool { isAsked ? !unclaimed.isEmpty : facts.claimed < facts.last }
     }
 
     /// The site's base topic, such as `tryck/berlin7`.
     package let topic: String
     package let site: String
-    package let installation: String
+    private(set) var life: FeedLife
+    /// The installation and its life, as hellos and claims name it.
+    package var installation: String { life.installation }
     /// The session of the connection; `nil` without one.
     private(set) var session: Int?
     private(set) var isEngineOnline = false
@@ -119,13 +160,17 @@ package struct FeedUplink: Sendable {
     private var helloCount = 0
     private var helloCountBegan: Instant?
     private var anomalyCount = 0
+    private var lifeCount = 0
+    private var hasAsked = false
     var effects: [Effect] = []
 
-    /// - Parameter site: the site's name in reports, at most 64 octets.
-    package init(topic: String, site: String, installation: String) {
+    /// - Parameters:
+    ///   - site: the site's name in reports, at most 64 octets.
+    ///   - life: the number of the life on the disk.
+    package init(topic: String, site: String, installation: String, life: Int = 1) {
         self.topic = topic
         self.site = site
-        self.installation = installation
+        self.life = FeedLife(root: installation, number: life)
     }
 
     /// The buttons that are part of the feed.
@@ -176,8 +221,9 @@ package struct FeedUplink: Sendable {
         switch key {
         case .hello: sayHello(at: now)
         case .claim(let id):
-            guard let claimed = buttons[id]?.facts.claimed else { return }
-            send(from: claimed, of: id, at: now)
+            guard let button = buttons[id] else { return }
+            // The hello asks the engine to say again from where it wants messages.
+            if button.isAsked { send(from: button.facts.claimed, of: id, at: now) } else { awaitClaim(of: id, at: now) }
         case .want(let id):
             guard let after = buttons[id]?.waitingWant else { return }
             answer(want: after, of: id, at: now)
@@ -189,6 +235,8 @@ package struct FeedUplink: Sendable {
     private mutating func connected(_ session: Int, at now: Instant) {
         self.session = session
         anomalyCount = 0
+        lifeCount = 0
+        hasAsked = false
         helloCountBegan = nil
         sayHello(at: now)
         for id in buttons.keys.sorted() { send(from: buttons[id]?.facts.claimed ?? 0, of: id, at: now) }
@@ -197,13 +245,52 @@ package struct FeedUplink: Sendable {
     private mutating func disconnected() {
         session = nil
         deadlines.cancel(.hello)
-        for id in buttons.keys {
-            buttons[id]?.unclaimed = []
-            buttons[id]?.answeredAt = nil
-            buttons[id]?.waitingWant = nil
-            deadlines.cancel(.claim(id))
-            deadlines.cancel(.want(id))
+        for id in buttons.keys { forgetSent(id) }
+    }
+
+    /// Sends nothing of a button until an engine asks.
+    private mutating func forgetSent(_ id: ButtonID) {
+        buttons[id]?.unclaimed = []
+        buttons[id]?.answeredAt = nil
+        buttons[id]?.waitingWant = nil
+        buttons[id]?.isAsked = false
+        deadlines.cancel(.claim(id))
+        deadlines.cancel(.want(id))
+    }
+
+    // MARK: Lives
+
+    /// Begins a new life, because the disk is an old copy.
+    ///
+    /// - Parameter other: the number of the life that the evidence is from.
+    mutating func beginLife(after other: Int, _ evidence: Evidence, at now: Instant) {
+        let number = max(life.number, other) + 1
+        lifeCount += 1
+        guard lifeCount <= Self.maximumLives, number <= FeedLife.greatest else {
+            return noteAnomaly("lives begin again and again: \(evidence)")
         }
+        life.number = number
+        var formers: [ButtonID: FeedFormer] = [:]
+        for (id, button) in buttons {
+            let (sent, claimed) = (button.journal.sent, button.facts.claimed)
+            let last = max(sent, button.storedLast, button.facts.former?.last ?? 0)
+            let former = FeedFormer(last: last, certain: sent, session: button.journal.unsentSession)
+            buttons[id]?.journal.button.former = last > claimed ? former : nil
+            if last > claimed { formers[id] = former }
+            forgetSent(id)
+            buttons[id]?.position = claimed
+        }
+        effects.append(.beganLife(number, formers, evidence))
+        sayHello(at: now)
+        for id in buttons.keys { awaitClaim(of: id, at: now) }
+    }
+
+    /// An engine has asked for messages of a button in this session.
+    mutating func asked(_ id: ButtonID) {
+        buttons[id]?.isAsked = true
+        guard !hasAsked, let session else { return }
+        hasAsked = true
+        effects.append(.asked(session: session))
     }
 
     mutating func sayHello(at now: Instant) {
@@ -241,13 +328,14 @@ package struct FeedUplink: Sendable {
             return noteAnomaly(
                 "\(id) is not part of the feed, because a site has at most \(FeedHello.maximumButtons) buttons")
         }
-        buttons[id] = Button(journal: journal, position: journal.button.claimed)
+        buttons[id] = Button(journal)
     }
 
     private mutating func changed(_ id: ButtonID, _ journal: FeedJournal, at now: Instant) {
         if let known = buttons[id]?.facts {
             var facts = journal.button
             (facts.last, facts.claimed, facts.done) = (known.last, known.claimed, known.done)
+            facts.former = known.former
             guard facts != known else { return }
             buttons[id]?.journal.button = facts
             sayHello(at: now)
@@ -271,7 +359,8 @@ package struct FeedUplink: Sendable {
         if entry.number > button.facts.last + 1 { buttons[id]?.journal.first = entry.number }
         buttons[id]?.journal.button.last = entry.number
         // Nothing before it waits, so the journal need not be read.
-        let isNext = session != nil && button.position == entry.number - 1
+        let isNext = session != nil && button.isAsked && button.position == entry.number - 1
+        if !button.isAsked, deadlines.deadline(of: .claim(id)) == nil { awaitClaim(of: id, at: now) }
         guard isNext, button.unclaimed.count < Self.maximumUnclaimed else { return fill(id, at: now) }
         send(entry.message(at: now), of: id, at: now)
     }
@@ -279,7 +368,7 @@ package struct FeedUplink: Sendable {
     private mutating func read(_ entries: [FeedEntry], of id: ButtonID, at now: Instant) {
         guard let after = buttons[id]?.reading else { return }
         buttons[id]?.reading = nil
-        guard session != nil else { return }
+        guard buttons[id]?.isAsked == true else { return }
         let isCurrent = buttons[id]?.position == after
         for entry in entries {
             guard let button = buttons[id], button.unclaimed.count < Self.maximumUnclaimed else { break }
@@ -295,17 +384,17 @@ package struct FeedUplink: Sendable {
 
     // MARK: Sending
 
-    /// Starts to send anew with what follows `number`.
+    /// Starts to send anew with what follows `number`, if an engine has asked.
     mutating func send(from number: Int, of id: ButtonID, at now: Instant) {
         buttons[id]?.position = number
         buttons[id]?.unclaimed = []
-        deadlines.cancel(.claim(id))
+        awaitClaim(of: id, at: now)
         fill(id, at: now)
     }
 
     /// Sends what may be sent, as far as it need not be read first.
     mutating func fill(_ id: ButtonID, at now: Instant) {
-        guard session != nil, let button = buttons[id], button.position < button.facts.last,
+        guard session != nil, let button = buttons[id], button.isAsked, button.position < button.facts.last,
             button.unclaimed.count < Self.maximumUnclaimed
         else { return }
         if button.position + 1 < button.journal.first {
@@ -321,14 +410,17 @@ package struct FeedUplink: Sendable {
 
     private mutating func send(_ message: FeedMessage, of id: ButtonID, at now: Instant) {
         publish(.messages(id), message.encoded(), expiry: Self.expiry)
-        buttons[id]?.position = message.number
-        buttons[id]?.unclaimed.append(message.number)
+        guard var button = buttons[id] else { return }
+        button.position = message.number
+        button.journal.sent = max(button.journal.sent, message.number)
+        button.unclaimed.append(message.number)
+        buttons[id] = button
         if deadlines.deadline(of: .claim(id)) == nil { awaitClaim(of: id, at: now) }
     }
 
-    /// Starts to wait for a claim, if there is something to claim and an engine that could.
+    /// Starts to wait for a claim, or for an engine to ask, if there is something to claim and an engine that could.
     mutating func awaitClaim(of id: ButtonID, at now: Instant) {
-        let isAwaited = isEngineOnline && buttons[id]?.unclaimed.isEmpty == false
+        let isAwaited = session != nil && isEngineOnline && buttons[id]?.hasToBeClaimed == true
         deadlines.set(.claim(id), at: isAwaited ? now + Self.claimLimit : nil)
     }
 }

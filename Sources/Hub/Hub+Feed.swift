@@ -219,8 +219,8 @@ extension Hub {
             case .took(let place, let steps):
                 took(place, steps, claim, at: now)
                 claim = FeedClaim()
-            case .lost, .interrupted, .known, .offline, .removed, .beganAnew, .outranked, .setTimer, .cancelTimer,
-                .anomaly:
+            case .lost, .interrupted, .known, .offline, .removed, .beganAnew, .restored, .outranked, .setTimer,
+                .cancelTimer, .anomaly:
                 carryOut(claim)
                 claim = FeedClaim()
                 carryOut(effect, at: now)
@@ -236,7 +236,7 @@ extension Hub {
 
     private mutating func carryOut(_ effect: FeedSource.Effect, at now: Instant) {
         switch effect {
-        case .lost, .interrupted, .known, .offline, .removed, .beganAnew: completePress(at: now)
+        case .lost, .interrupted, .known, .offline, .removed, .beganAnew, .restored: completePress(at: now)
         case .record, .forget, .publish, .took, .outranked, .setTimer, .cancelTimer, .anomaly: break
         }
         switch effect {
@@ -248,9 +248,12 @@ extension Hub {
                 at: now)
         case .interrupted(let place, let first):
             let messages = first == place.number ? "message \(first)" : "messages \(first) to \(place.number)"
+            let isFormer = feed?.sites[place.site].map { $0.installation != place.installation } ?? false
+            let life = isFormer ? " (as installation \(place.installation))" : ""
             log(
                 .warning,
-                "\(place.site): \(messages) of \(label(of: place.button)) may have had no effect, and are not repeated")
+                "\(place.site): \(messages) of \(label(of: place.button))\(life) may have had no effect, and are not repeated"
+            )
             publishEvent(
                 "interrupted",
                 described(
@@ -267,6 +270,15 @@ extension Hub {
                 .warning,
                 "\(place.site): the numbers of \(label(of: place.button)) were \(former.number) and start again at \(place.number)"
             )
+        case .restored(let site, let life):
+            log(
+                .warning,
+                "\(site) was restored from an old copy of its disk, and goes on as installation \(life.installation). Its presses "
+                    + "since the copy was made may have been handled, and are not repeated")
+            guard feed?.isLeading == true else { break }
+            publishEvent(
+                "restored", ["site": .string(site), "installation": .string(life.installation)],
+                timeToLive: .seconds(3600), at: now)
         case .outranked: break
         case .setTimer(let deadline): feed?.setTimer(.source, at: deadline)
         case .cancelTimer: feed?.setTimer(.source, at: nil)

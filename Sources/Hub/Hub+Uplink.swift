@@ -163,12 +163,36 @@ extension Hub {
                 case .claimed(let button, let number): record(uplink?.claimed(button, number) ?? [])
                 case .done(let button, let number): record(uplink?.done(button, number) ?? [])
                 case .term(let term): record(uplink?.heard(term: term) ?? [])
+                case .asked(let session): recordAndSync([.feed(.uplink(.asked(session)))])
+                case .beganLife(let number, let formers, let evidence):
+                    let changes = uplink?.beganLife(number, formers) ?? []
+                    recordAndSync(changes.map { .feed(.uplink($0)) })
+                    reportLife(evidence, at: now)
                 case .setTimer(let deadline): setTimer(.uplink, at: deadline)
                 case .cancelTimer: cancelTimer(.uplink)
                 case .anomaly(let text): log(.debug, "uplink: \(text)")
                 }
             }
         }
+    }
+
+    /// The state directory is an old copy.
+    private mutating func reportLife(_ evidence: FeedUplink.Evidence, at now: Instant) {
+        guard let status = uplink?.status(fault: nil), let configuration = uplink?.configuration else { return }
+        let installation = status["installation"] ?? .null
+        let known =
+            switch evidence {
+            case .claim(let button, let number): "an engine has claimed message \(number) of \(label(of: button))"
+            case .hello(let session): "the broker knows the session \(session)"
+            }
+        log(
+            .warning,
+            "\(configuration.topic): \(known), and this machine does not, so its state directory was restored from an old copy. New presses go to the "
+                + "engine as before, as installation \(installation.stringValue ?? ""). Presses that were recorded before the copy "
+                + "was made may have been handled since, and are not repeated then")
+        publishEvent(
+            "restored", ["site": .string(configuration.topic), "installation": installation],
+            timeToLive: .seconds(3600), at: now)
     }
 
     private mutating func record(_ changes: [UplinkChange]) {

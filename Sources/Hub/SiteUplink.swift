@@ -42,6 +42,9 @@ struct SiteUplink: Sendable {
     /// which also has to take the presses for rules of this machine. If it is exceeded, the oldest of these entries is dropped,
     /// with all earlier ones of its button.
     static let maximumReserved = 16 * 1024
+    /// The number of lives that can begin in one process if a disk was restored from a copy: more than one if that was done
+    /// before with the same copy.
+    static let usualLives = 2
     /// The topic filter for the states of engines.
     static let engineFilter = "engines/+/state"
 
@@ -75,6 +78,8 @@ struct SiteUplink: Sendable {
     /// The buttons that `feed` knows.
     private(set) var buttons: Set<ButtonID> = []
     private var session: Int
+    /// The latest session in which an earlier process has sent entries, as far as that is known.
+    private let storedAsked: Int
     private var term: Int
     /// The shares of the engines that are online and take this site's messages, by the topics of their states.
     private var engines: [String: EngineShare] = [:]
@@ -86,11 +91,15 @@ struct SiteUplink: Sendable {
     private var refusals: [String: String] = [:]
     /// The number of entries that were dropped before they were claimed.
     private(set) var droppedCount = 0
+    /// How many lives have begun in this process.
+    private var lifeCount = 0
 
     init(_ configuration: UplinkConfiguration, stored: StoredUplink, installationID: String) {
         self.configuration = configuration
-        feed = FeedUplink(topic: configuration.topic, site: configuration.site, installation: installationID)
+        feed = FeedUplink(
+            topic: configuration.topic, site: configuration.site, installation: installationID, life: stored.life)
         session = stored.session
+        storedAsked = stored.asked ?? stored.session
         term = stored.term
         positions = stored.positions
         storedEntries = stored.entries
@@ -119,8 +128,11 @@ struct SiteUplink: Sendable {
     mutating func start(
         _ facts: [ButtonID: FeedHello.Button], receivedAt: (UTCTime) -> Instant
     ) -> FeedUplink.Input {
+        var unsent: [ButtonID: (number: Int, session: Int)] = [:]
         for (button, entries) in storedEntries where facts[button] != nil {
             let gone = positions[button]?.gone ?? 0
+            let first = entries.filter { $0.key > gone && $0.value.session > storedAsked }.min { $0.key < $1.key }
+            unsent[button] = first.map { ($0.key, $0.value.session) }
             journals[button] = entries.sorted { $0.key < $1.key }.filter { $0.key > gone }.map { number, entry in
                 // The press has waited for this process, whatever its age.
                 let steps = entry.steps.map { step in
@@ -134,7 +146,14 @@ struct SiteUplink: Sendable {
         storedEntries = [:]
         buttons = Set(facts.keys)
         return .start(
-            Dictionary(uniqueKeysWithValues: facts.map { ($0.key, journal(of: $0.key, $0.value)) }), term: term)
+            Dictionary(
+                uniqueKeysWithValues: facts.map { button, facts in
+                    var journal = journal(of: button, facts)
+                    if let (number, session) = unsent[button] {
+                        (journal.sent, journal.unsentSession) = (number - 1, session)
+                    }
+                    return (button, journal)
+                }), term: term)
     }
 
     /// A button is new, or its facts have changed.
@@ -147,6 +166,7 @@ struct SiteUplink: Sendable {
         var facts = facts
         let position = positions[button] ?? .init()
         (facts.last, facts.claimed, facts.done) = (position.last, position.claimed, position.done)
+        facts.former = position.former
         return FeedJournal(facts, first: journals[button]?.first?.number ?? position.last + 1)
     }
 
@@ -164,6 +184,7 @@ struct SiteUplink: Sendable {
         // The user has removed the button with its unclaimed entries, so they are not reported as lost when the button is
         // paired again.
         (position.claimed, position.done) = (position.last, position.last)
+        position.former = nil
         positions[button] = position
         return [.position(button, position)]
     }
@@ -200,7 +221,10 @@ struct SiteUplink: Sendable {
             let entry = FeedEntry(number: positions[button]?.last ?? 1, receivedAt: now, steps: part)
             journals[button, default: []].append(entry)
             unsynced.append(Unsynced(token: token, button: button, entry: entry))
-            let change = UplinkChange.entry(button, entry.number, .init(receivedAt: wallClock, steps: part))
+            // Without a connection, it cannot be sent in the latest session any more.
+            let first = isConnected ? session : session + 1
+            let change = UplinkChange.entry(
+                button, entry.number, .init(receivedAt: wallClock, steps: part, session: first))
             changes.append(change)
             guard isDiskFull else { continue }
             let octets = change.key.utf8.count + (change.value?.encoded().count ?? 0)
@@ -293,6 +317,7 @@ struct SiteUplink: Sendable {
         var position = positions[button] ?? .init()
         position.claimed = number
         position.last = max(position.last, number)
+        if let former = position.former, former.last <= number { position.former = nil }
         positions[button] = position
         return [.position(button, position)]
     }
@@ -312,6 +337,30 @@ struct SiteUplink: Sendable {
     mutating func heard(term: Int) -> [UplinkChange] {
         self.term = term
         return [.term(term)]
+    }
+
+    /// The disk is an old copy, so a new life begins.
+    ///
+    /// - Returns: the changes to record before the new life is used.
+    mutating func beganLife(_ number: Int, _ formers: [ButtonID: FeedFormer]) -> [UplinkChange] {
+        lifeCount += 1
+        var changes = [UplinkChange.life(number)]
+        for button in buttons.sorted() {
+            var position = positions[button] ?? .init()
+            guard position.former != formers[button] else { continue }
+            position.former = formers[button]
+            positions[button] = position
+            changes.append(.position(button, position))
+        }
+        return changes
+    }
+
+    /// A sentence for users if it seems that another machine has a copy of this one's disk.
+    private var twinFault: String? {
+        guard lifeCount > Self.usualLives else { return nil }
+        return
+            "this machine's state directory seems to be in use on another machine, too, because \(lifeCount) times an engine "
+            + "has claimed presses that are not from here; stop the other machine, or delete its state directory and pair its buttons again"
     }
 
     // MARK: The connection
@@ -341,7 +390,7 @@ struct SiteUplink: Sendable {
     mutating func granted(_ topic: String) { refusals[topic] = nil }
 
     /// The first of the faults of the connection; a sentence for users.
-    var connectionFault: String? { fault ?? refusals.min { $0.key < $1.key }?.value ?? shareFault }
+    var connectionFault: String? { fault ?? refusals.min { $0.key < $1.key }?.value ?? twinFault ?? shareFault }
 
     /// A sentence for users if engines of more than one share act on the presses of this site, which happens if their numbers
     /// of shares differ.
@@ -395,6 +444,7 @@ struct SiteUplink: Sendable {
             "broker": .string(configuration.broker), "topic": .string(configuration.topic),
             "connected": .bool(isConnected), "fault": fault.map { .string($0) } ?? .null,
             "engine_online": .bool(hasEngine), "expiry": .bool(knowsExpiry),
+            "installation": .string(feed.installation),
             "buttons": .integer(Int64(buttons.count)),
             "unclaimed": .integer(Int64(waitingCount)),
             "dropped": .integer(Int64(droppedCount)),

@@ -15,6 +15,8 @@ package struct StoredUplink: Hashable, Sendable {
         package var done = 0
         /// Entries below this number were dropped.
         package var first = 0
+        /// What is known of the entries of earlier lives; `nil` if everything of them is claimed.
+        package var former: FeedFormer?
 
         /// The number up to which the entries were claimed or dropped, so that the journal does not have them any more.
         package var gone: Int { max(claimed, first - 1) }
@@ -25,10 +27,16 @@ package struct StoredUplink: Hashable, Sendable {
         package var receivedAt: UTCTime
         /// The steps of the notification, with the ages that they had at `receivedAt`.
         package var steps: [FeedStep]
+        /// The first session in which the entry can have been sent; 0 if it is not known.
+        package var session = 0
     }
 
     /// The number of the latest connection.
     package private(set) var session = 0
+    /// The latest session in which entries were sent; `nil` if it is not known.
+    package private(set) var asked: Int?
+    /// The number of the life (`FeedLife`).
+    package private(set) var life = 1
     /// The highest term of a claim.
     package private(set) var term = 0
     package private(set) var positions: [ButtonID: Position] = [:]
@@ -40,6 +48,8 @@ package struct StoredUplink: Hashable, Sendable {
     package mutating func apply(_ change: UplinkChange) {
         switch change {
         case .session(let session): self.session = session
+        case .asked(let session): asked = session
+        case .life(let number): life = number
         case .term(let term): self.term = term
         case .position(let button, let position):
             positions[button] = position
@@ -52,6 +62,9 @@ package struct StoredUplink: Hashable, Sendable {
 /// A change of `StoredUplink`, which is stored as a key and a value. A change with the same key replaces it.
 package enum UplinkChange: Hashable, Sendable {
     case session(Int)
+    /// The latest session in which entries were sent.
+    case asked(Int)
+    case life(Int)
     case term(Int)
     /// The numbers of a button's journal. This also removes the entries up to `gone`.
     case position(ButtonID, StoredUplink.Position)
@@ -62,6 +75,8 @@ package enum UplinkChange: Hashable, Sendable {
     package var key: String {
         switch self {
         case .session: "\(Self.root)/session"
+        case .asked: "\(Self.root)/asked"
+        case .life: "\(Self.root)/life"
         case .term: "\(Self.root)/term"
         case .position(let button, _): "\(Self.root)/\(button)"
         case .entry(let button, let number, _): Self.key(of: button, number)
@@ -77,15 +92,16 @@ package enum UplinkChange: Hashable, Sendable {
     /// The value for the key; `nil` if the change removes the key.
     package var value: JSONValue? {
         switch self {
-        case .session(let number), .term(let number): .integer(Int64(number))
+        case .session(let number), .asked(let number), .life(let number), .term(let number): .integer(Int64(number))
         case .position(_, let position):
             [
                 "n": .integer(Int64(position.last)), "claimed": .integer(Int64(position.claimed)),
                 "done": .integer(Int64(position.done)), "first": .integer(Int64(position.first)),
+                "former": position.former?.json ?? .null,
             ]
         case .entry(_, let number, let entry):
             [
-                "at_ms": .integer(entry.receivedAt.milliseconds),
+                "at_ms": .integer(entry.receivedAt.milliseconds), "session": .integer(Int64(entry.session)),
                 "message":
                     (try? JSONValue(
                         parsing: FeedMessage(number: number, previous: number - 1, content: .steps(entry.steps))
@@ -102,6 +118,8 @@ package enum UplinkChange: Hashable, Sendable {
         if levels.count == 2, let number = value?.integerValue, number >= 0 {
             switch levels[1] {
             case "session": self = .session(Int(number))
+            case "asked": self = .asked(Int(number))
+            case "life" where (1...Int64(FeedLife.greatest)).contains(number): self = .life(Int(number))
             case "term": self = .term(Int(number))
             default: return nil
             }
@@ -113,14 +131,17 @@ package enum UplinkChange: Hashable, Sendable {
                 let done = value?["done"]?.integerValue, let first = value?["first"]?.integerValue, last >= 0,
                 (0...last).contains(claimed), (0...claimed).contains(done), (0...last + 1).contains(first)
             else { return nil }
+            let former = value?["former"].flatMap { try? FeedFormer($0, upTo: Int(last)) }
             self = .position(
-                button, .init(last: Int(last), claimed: Int(claimed), done: Int(done), first: Int(first)))
+                button,
+                .init(last: Int(last), claimed: Int(claimed), done: Int(done), first: Int(first), former: former))
             return
         }
         guard let number = Int(levels[2]), number > 0, let time = value?["at_ms"]?.integerValue,
             let message = value?["message"].flatMap({ try? FeedMessage(parsing: $0.encoded(), of: button) }),
             message.number == number, case .steps(let steps) = message.content
         else { return nil }
-        self = .entry(button, number, .init(receivedAt: UTCTime(milliseconds: time), steps: steps))
+        let session = Int(max(0, value?["session"]?.integerValue ?? 0))
+        self = .entry(button, number, .init(receivedAt: UTCTime(milliseconds: time), steps: steps, session: session))
     }
 }

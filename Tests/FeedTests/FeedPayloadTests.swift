@@ -27,11 +27,26 @@ struct FeedPayloadTests {
                 == #"{"n":5118,"term":31,"installation":"9f3c"}"#)
         #expect(String(decoding: FeedWant(after: 5118).encoded(), as: UTF8.self) == #"{"after":5118}"#)
         #expect(
+            String(decoding: FeedWant(after: 5118, session: 812, installation: "9f3c.2").encoded(), as: UTF8.self)
+                == #"{"after":5118,"session":812,"installation":"9f3c.2"}"#)
+        #expect(
             String(decoding: hello(session: 812, term: 31, [hall: facts(last: 9, claimed: 8)]).encoded(), as: UTF8.self)
                 == """
                 {"v":1,"site":"berlin7","installation":"9f3c","session":812,"term":31,"buttons":{"80e4da000001":\
                 {"serial":"BA00-A00001","model":"flic2","name":"Hall","firmware":11,"n":9,"claimed":8,"done":8}}}
                 """)
+    }
+
+    @Test("the installation of a site says which life it is")
+    func lives() {
+        #expect(FeedLife("9f3c") == FeedLife(root: "9f3c", number: 1))
+        #expect(FeedLife("9f3c.12") == FeedLife(root: "9f3c", number: 12))
+        for other in ["9f3c.1", "9f3c.02", "9f3c.", "9f3c.2.3", "9f3c.1048577", "9f3c.-2", ""] {
+            #expect(FeedLife(other) == FeedLife(root: other, number: 1))
+        }
+        for number in [1, 2, 1 << 20] {
+            #expect(FeedLife(FeedLife(root: "9f3c", number: number).installation).number == number)
+        }
     }
 
     @Test("what is written is read again", arguments: 0..<200 as Range<UInt64>)
@@ -45,7 +60,10 @@ struct FeedPayloadTests {
         #expect(try FeedCursor(parsing: claim.encoded()) == claim)
         let done = done(.random(in: 0...1 << 53, using: &random))
         #expect(try FeedDone(parsing: done.encoded()) == done)
-        let want = FeedWant(after: .random(in: 0...1 << 53, using: &random))
+        let isBare = Bool.random(using: &random)
+        let want = FeedWant(
+            after: .random(in: 0...1 << 53, using: &random),
+            session: isBare ? nil : .random(in: 0...1 << 53, using: &random), installation: isBare ? nil : "9f3c.2")
         #expect(try FeedWant(parsing: want.encoded()) == want)
     }
 
@@ -223,6 +241,12 @@ extension FeedHello {
             let claimed = Int.random(in: 0...last, using: &random)
             var button = facts(last: last, claimed: claimed, done: .random(in: 0...claimed, using: &random))
             button.model = FlicModel.allCases.randomElement(using: &random) ?? .flic2
+            if Bool.random(using: &random) {
+                let end = Int.random(in: 0...last, using: &random)
+                button.former = FeedFormer(
+                    last: end, certain: .random(in: 0...end, using: &random),
+                    session: .random(in: 0...99, using: &random))
+            }
             button.battery = Bool.random(using: &random) ? Int.random(in: 0...100, using: &random) : nil
             hello.buttons[ButtonID(BluetoothAddress(rawValue: random.next()))] = button
         }

@@ -12,13 +12,14 @@ let attic = ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0002))
 /// The base topic of the site in these tests, and its installation.
 let berlin = "tryck/berlin7"
 let life = "9f3c"
+let secondLife = "9f3c.2"
 
 func topic(_ kind: FeedTopic.Kind, of site: String = berlin) -> String { FeedTopic(site, kind).description }
 
-func facts(last: Int = 0, claimed: Int = 0, done: Int? = nil) -> FeedHello.Button {
+func facts(last: Int = 0, claimed: Int = 0, done: Int? = nil, former: FeedFormer? = nil) -> FeedHello.Button {
     FeedHello.Button(
         serial: "BA00-A00001", model: .flic2, name: "Hall", firmware: 11, last: last, claimed: claimed,
-        done: done ?? claimed)
+        done: done ?? claimed, former: former)
 }
 
 func hello(session: Int = 1, term: Int = 0, life: String = life, _ buttons: [ButtonID: FeedHello.Button]) -> FeedHello {
@@ -69,9 +70,13 @@ extension FeedUplink.Input {
         .received(topicName: topic(.done(button)), payload: done.encoded())
     }
 
-    static func want(after number: Int, of button: ButtonID = hall) -> Self {
-        .received(topicName: topic(.want(button)), payload: FeedWant(after: number).encoded())
+    /// - Parameter session: `nil` for an engine that does not name the hello that it answers.
+    static func want(after number: Int, of button: ButtonID = hall, session: Int? = nil, life: String? = nil) -> Self {
+        let want = FeedWant(after: number, session: session, installation: life)
+        return .received(topicName: topic(.want(button)), payload: want.encoded())
     }
+
+    static func hello(_ hello: FeedHello) -> Self { .received(topicName: topic(.hello), payload: hello.encoded()) }
 }
 
 extension FeedUplink.Effect {
@@ -114,8 +119,9 @@ extension FeedSource.Effect {
         .publish(publication(.done(button), done.encoded(), isRetained: true))
     }
 
-    static func want(after number: Int, of button: ButtonID = hall) -> Self {
-        .publish(publication(.want(button), FeedWant(after: number).encoded(), isRetained: false))
+    static func want(after number: Int, of button: ButtonID = hall, session: Int = 1, life: String = life) -> Self {
+        let want = FeedWant(after: number, session: session, installation: life)
+        return .publish(publication(.want(button), want.encoded(), isRetained: false))
     }
 
     static func record(_ claim: FeedCursor, done: Int, of button: ButtonID = hall) -> Self {

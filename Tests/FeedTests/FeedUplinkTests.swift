@@ -18,6 +18,8 @@ struct FeedUplinkTests {
             .start([hall: FeedJournal(facts(last: last, claimed: claimed), first: first ?? claimed + 1)], term: 0))
         talk.given(.engine(isOnline: isEngineOnline))
         talk.given(.connected(session: 1))
+        talk.given(.want(after: claimed))
+        talk.wait(.milliseconds(100))
         return talk
     }
 
@@ -133,14 +135,6 @@ struct FeedUplinkTests {
         talk.when(.want(after: 4), expect: .hello(hello([hall: facts(last: 7, claimed: 7)])))
     }
 
-    @Test("a want above the end of the journal is an anomaly, and so is such a claim")
-    func wantOfFuture() {
-        var talk = Self.connected(last: 2, claimed: 2)
-        talk.when(
-            .want(after: 3), expect: .anomaly("\(hall): what follows 3 is wanted, and the journal ends with 2"))
-        talk.when(.claim(claim(3)), expect: .anomaly("\(hall): message 3 is claimed, and the journal ends with 2"))
-    }
-
     @Test("what the journal has lost comes as one message, and then the rest")
     func lostEntries() {
         var talk = Self.connected(last: 20, claimed: 2)
@@ -148,7 +142,9 @@ struct FeedUplinkTests {
         talk.given(.trimmed(hall, first: 20))
         talk.when(
             .connected(session: 2), expect: .hello(hello(session: 2, [hall: facts(last: 20, claimed: 2)])),
-            .message(lost(after: 2, to: 19)), .setTimer(talk.now + FeedUplink.claimLimit))
+            .setTimer(talk.now + FeedUplink.claimLimit))
+        talk.when(
+            .want(after: 2), expect: .asked(session: 2), .message(lost(after: 2, to: 19)))
         // The answer to what was read on the earlier connection.
         talk.when(.read(hall, []), expect: .read(hall, after: 19, count: 19))
         var other = Self.connected(last: 20, claimed: 2, first: 20)
@@ -198,7 +194,8 @@ struct FeedUplinkTests {
         talk.when(.claim(claim(3)))
         talk.when(
             .connected(session: 2), expect: .hello(hello(session: 2, [hall: facts(last: 4, claimed: 1)])),
-            .read(hall, after: 1, count: 20))
+            .setTimer(talk.now + FeedUplink.claimLimit))
+        talk.when(.want(after: 1), expect: .asked(session: 2), .read(hall, after: 1, count: 20), .cancelTimer)
     }
 
     @Test("a press while the journal is read is sent after the older ones")
@@ -262,5 +259,84 @@ struct FeedUplinkTests {
         #expect(anomalies == FeedUplink.maximumAnomalies)
         talk.when(.received(topicName: topic(.cursor(hall), of: "tryck/paris"), payload: claim(1).encoded()))
         talk.when(.received(topicName: name, payload: []))
+    }
+
+    @Test(
+        "nothing is sent before an engine asks in this session, and hello is said again every 10 s while one is online")
+    func unasked() {
+        var talk = UplinkTalk(
+            FeedUplink(topic: berlin, site: "berlin7", installation: life), at: Instant(sinceBoot: .seconds(100)))
+        talk.given(.start([hall: FeedJournal(facts(last: 2), first: 1)], term: 0))
+        talk.given(.connected(session: 2))
+        talk.when(.recorded(hall, entry(3, at: talk.now)))
+        talk.when(.want(after: 0, session: 1, life: life))
+        talk.when(.engine(isOnline: true), expect: .setTimer(talk.now + FeedUplink.claimLimit))
+        talk.wait(FeedUplink.claimLimit)
+        talk.when(
+            .timerFired, expect: .hello(hello(session: 2, [hall: facts(last: 3)])),
+            .setTimer(talk.now + FeedUplink.claimLimit))
+        talk.when(
+            .want(after: 1, session: 2, life: life), expect: .asked(session: 2), .read(hall, after: 1, count: 20),
+            .cancelTimer)
+    }
+
+    /// A site whose journal has 10 messages that may have been sent, of which 8 are claimed, and two that were not sent.
+    private static func restored() -> UplinkTalk {
+        var talk = UplinkTalk(
+            FeedUplink(topic: berlin, site: "berlin7", installation: life), at: Instant(sinceBoot: .seconds(100)))
+        let journal = FeedJournal(facts(last: 12, claimed: 8), first: 9, sent: 10, unsentSession: 5)
+        talk.given(.start([hall: journal], term: 0))
+        talk.given(.connected(session: 5))
+        return talk
+    }
+
+    @Test(
+        "a claim or a want of what was never sent, of a later session or of a later life begins a new life",
+        arguments: [
+            (.claim(claim(11)), 2, .claim(hall, 11)), (.done(done(11)), 2, .claim(hall, 11)),
+            (.want(after: 11, session: 5, life: life), 2, .claim(hall, 11)),
+            (.claim(claim(3, session: 6)), 2, .claim(hall, 3)),
+            (.want(after: 0, session: 6, life: life), 2, .claim(hall, 0)),
+            (.claim(claim(3, life: secondLife)), 3, .claim(hall, 3)),
+            (.hello(hello(session: 6, [:])), 2, .hello(session: 6)),
+        ] as [(FeedUplink.Input, Int, FeedUplink.Evidence)])
+    func newLife(input: FeedUplink.Input, number: Int, evidence: FeedUplink.Evidence) {
+        var talk = Self.restored()
+        let former = FeedFormer(last: 12, certain: 10, session: 5)
+        let newLife = FeedLife(root: life, number: number).installation
+        talk.when(
+            input, expect: .beganLife(number, [hall: former], evidence),
+            .hello(
+                hello(session: 5, life: newLife, [hall: facts(last: 12, claimed: 8, former: former)])))
+        // A press of the new life, a want of the former one, and one of the new one.
+        talk.when(.recorded(hall, entry(13, at: talk.now)))
+        talk.when(.want(after: 11, session: 5, life: life))
+        talk.when(.claim(claim(11)))
+        talk.when(
+            .claim(claim(11, life: newLife, session: 5)), expect: .term(1), .claimed(hall, 11))
+        talk.when(
+            .want(after: 11, session: 5, life: newLife), expect: .asked(session: 5), .read(hall, after: 11, count: 20))
+        talk.given(.read(hall, Self.entries(12...13, at: talk.now)))
+        talk.given(.claim(claim(12, life: newLife, session: 5)))
+        #expect(talk.machine.buttons[hall]?.facts.former == nil)
+    }
+
+    @Test("a claim of what may have been sent, in an earlier session, is the usual claim")
+    func usualClaim() {
+        var talk = Self.restored()
+        talk.when(.claim(claim(10, session: 4)), expect: .term(1), .claimed(hall, 10))
+    }
+
+    @Test("two sites with copies of one disk do not begin lives for ever")
+    func twins() {
+        var talk = Self.connected()
+        for number in 2...9 { talk.given(.hello(hello(session: 1, life: "9f3c.\(number)", [:]))) }
+        #expect(talk.machine.life.number <= 2 * FeedUplink.maximumLives + 1)
+        talk.given(.hello(hello(session: 1, life: "9f3c.1048576", [:])))
+        #expect(talk.machine.life.number < 20)
+        talk.given(.disconnected)
+        talk.given(.connected(session: 2))
+        talk.given(.hello(hello(session: 1, life: "9f3c.1048576", [:])))
+        #expect(talk.machine.life.number < 20)
     }
 }

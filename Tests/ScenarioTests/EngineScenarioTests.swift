@@ -64,7 +64,10 @@ struct EngineScenarioTests {
         #expect(house.status["engine"]?["state"] == "fenced")
         let effects = house.hearOwnClaim()
         #expect(house.status["engine"]?["state"] == "leading")
-        #expect(EngineHouse.story(effects).contains { $0.hasSuffix(#"/want {"after":1}"#) })
+        #expect(
+            EngineHouse.story(effects).contains {
+                $0.hasSuffix(#"/want {"after":1,"session":1,"installation":"9f3c"}"#)
+            })
         #expect(EngineHouse.story(house.hear(2)).contains("lamp on"))
     }
 

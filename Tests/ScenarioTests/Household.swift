@@ -1,4 +1,5 @@
 import ButtonModel
+import Feed
 import Flic
 import Hub
 import JSON
@@ -64,6 +65,9 @@ struct Household {
     var brokerIsSilent = false
     /// True if the connection to the broker of `uplink:` can be made.
     var uplinkIsUp = true
+    /// True if an engine asks the site once for the messages of each button in each session and life.
+    var engineAsks = true
+    private var asked: Set<String> = []
     /// The messages that were published on the connection to the broker of `uplink:`.
     var uplinkMessages: [MQTTMessage] = []
     /// Messages stay in the client's queue, so none is known to be sent, not even with QoS 0.
@@ -247,6 +251,16 @@ struct Household {
         rise()
     }
 
+    var copyOfDisk: HouseDisk { disk }
+
+    /// The process dies, its disk is replaced by an old copy, and the process starts again.
+    mutating func restore(_ copy: HouseDisk) {
+        die(isPowerCut: false)
+        disk = copy
+        disk.die(isPowerCut: false)
+        rise()
+    }
+
     private mutating func die(isPowerCut: Bool) {
         see(.died(isPowerCut: isPowerCut))
         disk.die(isPowerCut: isPowerCut)
@@ -377,6 +391,19 @@ struct Household {
 
     /// Adds a retained message of an earlier time.
     mutating func retain(_ payload: String, on topicName: String) { retained[topicName] = payload }
+
+    /// Asks for the messages of each button of a site that says hello.
+    private mutating func askAfter(hello message: MQTTMessage) {
+        guard let topic = FeedTopic(message.topicName), topic.kind == .hello,
+            let hello = try? FeedHello(parsing: message.payload)
+        else { return }
+        for (button, facts) in hello.buttons.sorted(by: { $0.key < $1.key })
+        where asked.insert("\(hello.installation) \(hello.session) \(button)").inserted {
+            let want = FeedWant(after: facts.claimed, session: hello.session, installation: hello.installation)
+            let topicName = FeedTopic(topic.site, .want(button)).description
+            give(.uplink(.received(topicName: topicName, payload: want.encoded())))
+        }
+    }
 
     /// True if the topic filter matches the topic name.
     ///
@@ -612,6 +639,7 @@ struct Household {
         case .uplink(.publish(let message, _)):
             journal.append("uplink \(message.topicName)")
             if uplinkIsUp { uplinkMessages.append(message) }
+            if uplinkIsUp, engineAsks { askAfter(hello: message) }
         case .loadRules(let id, _): if loadsAreSlow { slowLoads.append(id) } else { give(loaded(id)) }
         case .startJob(let id, .http(let request)):
             journal.append("\(request.method) \(request.url)")

@@ -179,7 +179,11 @@ struct SiteScenarioTests {
         let messages = try Self.messages(house)
         let lost = try #require(messages.first?.lostCount)
         #expect(Int64(lost) == Self.uplinkStatus(&house)["dropped"]?.integerValue)
-        try Self.claim(try Self.hello(house).buttons[Household.kitchenID]?.last ?? 0, &house)
+        var claimed = 0
+        while let sent = try Self.messages(house).map(\.number).max(), sent > claimed {
+            try Self.claim(sent, &house)
+            claimed = sent
+        }
         #expect(Self.uplinkStatus(&house)["unclaimed"] == 0)
         // There is room again.
         for _ in 0..<10 {
@@ -296,5 +300,97 @@ struct SiteScenarioTests {
         #expect(lamp == 1)
         for claim in claims { site.tell(.uplink(.received(topicName: claim.topicName, payload: claim.payload))) }
         #expect(site.onDisk.feed.uplink.entries[Household.kitchenID]?.isEmpty == true)
+    }
+
+    @Test(
+        "after a restore from an old copy of the disk, each press is acted on once, and site and engine say what happened",
+        arguments: [1, 3, 6], [0, 1])
+    func restored(offline: Int, reconnections: Int) throws {
+        var site = Self.house()
+        site.engineAsks = false
+        var engine = EngineHouse(
+            """
+            version: 1
+            defaults: {queued: accept}
+            rules:
+              - {id: lamp, triggers: {button: any, event: down}, actions: {publish: {topic: lamp, payload: "on"}}}
+            """)
+        engine.take(.brokerConnected)
+        var (lamp, events) = (0, [] as [JSONValue])
+        /// Carries messages in both directions until there are none.
+        func exchange() {
+            while !site.uplinkMessages.isEmpty {
+                let messages = site.uplinkMessages
+                site.uplinkMessages = []
+                for message in messages {
+                    let effects = engine.hear(message.topicName, message.payload)
+                    events += EngineHouse.events(effects)
+                    for case .publish(let id, let message, _) in effects {
+                        engine.take(.published(id))
+                        if message.topicName == "lamp" { lamp += 1 }
+                        guard message.topicName.hasPrefix(Self.topic + "/feed/") else { continue }
+                        site.tell(.uplink(.received(topicName: message.topicName, payload: message.payload)))
+                    }
+                }
+            }
+        }
+        func press(_ count: Int) {
+            for _ in 0..<count {
+                site.press("kitchen", .click)
+                site.wait(.seconds(2))
+                engine.wait(.seconds(2))
+                exchange()
+            }
+        }
+        func reconnect() {
+            site.tell(.uplink(.disconnected("gone")))
+            site.tell(.uplink(.connected(knowsExpiry: true)))
+            exchange()
+        }
+        exchange()
+        engine.lead()
+        site.uplinkMessages = []
+        reconnect()
+        press(2)
+        let copy = site.copyOfDisk
+        for _ in 0..<reconnections { reconnect() }
+        press(3)
+        #expect(lamp == 5)
+        site.uplinkIsUp = false
+        site.restore(copy)
+        // The will of the site's connection.
+        engine.hear("\(Self.topic)/feed/hello", [])
+        site.wait(.seconds(10))
+        press(offline)
+        site.uplinkIsUp = true
+        site.tell(.uplink(.connected(knowsExpiry: true)))
+        exchange()
+        press(2)
+        #expect(lamp == 5 + offline + 2)
+        #expect(Self.uplinkStatus(&site)["unclaimed"] == 0)
+        #expect(Self.uplinkStatus(&site)["installation"] == "5a1f.2")
+        let event: JSONValue = [
+            "type": "restored", "data": ["site": .string(Self.topic), "installation": "5a1f.2"],
+        ]
+        #expect(events.contains(event))
+        #expect(
+            site.published.contains {
+                $0.topicName == "tryck/bridge/event" && (try? JSONValue(parsing: $0.payload)) == event
+            })
+        site.crash()
+        #expect(try Self.hello(site).installation == "5a1f.2")
+    }
+
+    @Test("a site that hears of later lives again and again says that another machine has its state directory")
+    func twins() throws {
+        var house = Self.house()
+        for number in [2, 4] {
+            #expect(!"\(Self.uplinkStatus(&house))".contains("another machine"))
+            let other = FeedHello(site: "berlin7", installation: "5a1f.\(number)", session: 1)
+            house.tell(.uplink(.received(topicName: "\(Self.topic)/feed/hello", payload: other.encoded())))
+        }
+        let other = FeedHello(site: "berlin7", installation: "5a1f.6", session: 1)
+        house.tell(.uplink(.received(topicName: "\(Self.topic)/feed/hello", payload: other.encoded())))
+        #expect("\(Self.uplinkStatus(&house))".contains("in use on another machine"))
     }
 }

@@ -28,6 +28,9 @@ struct FeedAccount {
 
     mutating func recorded(_ presses: [Press], as place: FeedPlace) { messages[place] = presses }
 
+    /// A message has another installation in a new life of the site.
+    mutating func moved(_ place: FeedPlace, to newPlace: FeedPlace) { messages[newPlace] = messages[place] }
+
     mutating func acted(_ press: Press) {
         fates[press]?.actions += 1
         if press.counter < latestAction[press.button] ?? 0 {

@@ -20,8 +20,10 @@ struct FeedStory {
         static let engineDisk = Faults(rawValue: 32)
         /// The site may be installed anew, and its journals may be trimmed.
         static let journals = Faults(rawValue: 64)
+        /// The site's disk may be replaced by an old copy of it.
+        static let copies = Faults(rawValue: 128)
 
-        static let all: Faults = [.engine, .site, .broker, .network, .journals]
+        static let all: Faults = [.engine, .site, .broker, .network, .journals, .copies]
     }
 
     let seed: UInt64
@@ -46,9 +48,9 @@ struct FeedStory {
             self.faults = Faults.all.union(memories[Int.random(in: 0..<3, using: &random)])
         }
         world = FeedWorld(design)
-        if startsConnected { settle() }
+        if startsConnected { world.settle() }
         for _ in 0..<steps { step() }
-        settle()
+        world.settle()
     }
 
     private mutating func step() {
@@ -71,7 +73,9 @@ struct FeedStory {
             let client = anyClient()
             note("the connection of the \(client) ends")
             world.cut(client, delivering: anyCount(client))
-        case 98: world.network.handle(.save, at: world.now)
+        case 98:
+            world.network.handle(.save, at: world.now)
+            if faults.contains(.copies), chance(2) { copyFault() }
         default: journalFault()
         }
     }
@@ -103,6 +107,16 @@ struct FeedStory {
         kills += 1
     }
 
+    private mutating func copyFault() {
+        if chance(2) {
+            note("the site's disk is copied")
+            world.copySite()
+        } else {
+            note("the site's disk is replaced by the copy")
+            world.restoreSite()
+        }
+    }
+
     private mutating func journalFault() {
         guard faults.contains(.journals) else { return }
         if chance(12) {
@@ -112,27 +126,6 @@ struct FeedStory {
             let button = anyButton()
             note("the journal of \(button) is trimmed")
             world.trimJournal(of: button, keeping: Int.random(in: 0...3, using: &random))
-        }
-    }
-
-    /// Lets everything run for some minutes without faults.
-    private mutating func settle() {
-        let end = world.now + .seconds(300)
-        while world.now < end {
-            world.reviveSite()
-            world.reviveEngine()
-            var isQuiet = false
-            while !isQuiet {
-                for button in WorldSite.buttons { world.recordPress(1, of: button) }
-                for lane in world.network.busyLanes { world.carry(lane) }
-                world.stepSite()
-                world.stepEngine()
-                isQuiet = world.isQuiet
-            }
-            let isConnected = [WorldSite.client, WorldEngine.client].allSatisfy { world.network.isConnected($0) }
-            guard isConnected else { continue }
-            guard let timer = world.timer else { return }
-            world.pass(max(.zero, timer - world.now))
         }
     }
 

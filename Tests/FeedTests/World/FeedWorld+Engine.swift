@@ -42,6 +42,8 @@ extension FeedWorld {
         case .lost(let place, let count): account.reported(first: place.number - count + 1, to: place)
         case .interrupted(let place, let first): account.reported(first: first, to: place)
         case .beganAnew(let place, let former):
+            // In a new life of the same installation, each message is accounted for as in the life before.
+            guard FeedLife(place.installation).root != FeedLife(former.installation).root else { break }
             account.reported(
                 first: 1,
                 to: FeedPlace(
@@ -49,7 +51,7 @@ extension FeedWorld {
         case .outranked: lead()
         case .setTimer(let deadline): engine.timer = deadline
         case .cancelTimer: engine.timer = nil
-        case .known, .offline, .removed, .anomaly: break
+        case .known, .offline, .removed, .restored, .anomaly: break
         }
     }
 

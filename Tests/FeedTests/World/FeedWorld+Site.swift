@@ -18,13 +18,13 @@ extension FeedWorld {
             let number = journal.facts.last + 1
             let entry = FeedEntry(
                 number: number, receivedAt: now, steps: new.map { down(Int($0), of: button) })
+            let isConnected = network.isConnected(WorldSite.client) && site.isConnected
+            journal.sessions[number] = isConnected ? site.disk.session : site.disk.session + 1
             journal.facts.last = number
             journal.entries.append(entry)
             journal.counter = last
             site.disk.journals[button] = journal
-            let place = FeedPlace(
-                site: berlin, button: button, installation: site.disk.installation, number: number)
-            account.recorded(entry.presses(of: button), as: place)
+            account.recorded(entry.presses(of: button), as: place(number, of: button))
             site.inputs.append(.recorded(button, entry))
         }
         if diesBeforeAcknowledgement { return killSite(delivering: 0) }
@@ -54,10 +54,28 @@ extension FeedWorld {
             site.disk.journals[button]?.drop(below: number + 1)
         case .done(let button, let number): site.disk.journals[button]?.facts.done = number
         case .term(let term): site.disk.term = term
+        case .asked(let session): site.disk.asked = session
+        case .beganLife(let number, let formers, _): beginLife(number, formers)
         case .setTimer(let deadline): site.timer = deadline
         case .cancelTimer: site.timer = nil
         case .anomaly: break
         }
+    }
+
+    private mutating func beginLife(_ number: Int, _ formers: [ButtonID: FeedFormer]) {
+        for (button, journal) in site.disk.journals {
+            site.disk.journals[button]?.facts.former = formers[button]
+            for entry in stride(from: journal.facts.claimed + 1, through: journal.facts.last, by: 1) {
+                var newPlace = place(entry, of: button)
+                newPlace.installation = FeedLife(root: site.disk.installation, number: number).installation
+                account.moved(place(entry, of: button), to: newPlace)
+            }
+        }
+        site.disk.life = number
+    }
+
+    private func place(_ number: Int, of button: ButtonID) -> FeedPlace {
+        FeedPlace(site: berlin, button: button, installation: site.disk.feedInstallation, number: number)
     }
 
     private mutating func publish(_ message: MQTTMessage, expiry: Duration? = nil) {
@@ -81,6 +99,7 @@ extension FeedWorld {
         case .connected:
             network.send(WorldSite.client, .subscribe(FeedTopic.filters(ofSite: berlin) + [Self.state]))
             site.disk.session += 1
+            site.isConnected = true
             site.inputs.append(.connected(session: site.disk.session))
         case .message(let message, let id, _):
             network.send(WorldSite.client, .acknowledge(id: id))

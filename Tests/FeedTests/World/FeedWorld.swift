@@ -16,6 +16,8 @@ struct FeedWorld {
     var engine = WorldEngine()
     var account = FeedAccount()
     private var installations = 1
+    /// An old copy of the site's disk.
+    private var copy: WorldSite.Disk?
 
     init(_ design: FeedDesign) {
         self.design = design
@@ -81,13 +83,34 @@ struct FeedWorld {
             for number in (journal.facts.claimed + 1)...journal.facts.last {
                 account.wentWithDisk(
                     FeedPlace(
-                        site: berlin, button: button, installation: site.disk.installation, number: number))
+                        site: berlin, button: button, installation: site.disk.feedInstallation, number: number))
             }
         }
         let counters = site.disk.journals.mapValues(\.counter)
         installations += 1
+        copy = nil
         site.disk = WorldSite.newDisk("life\(installations)")
         for (button, counter) in counters { site.disk.journals[button]?.counter = counter }
+    }
+
+    mutating func copySite() { copy = site.disk }
+
+    /// Replaces the site's disk by the copy of it.
+    mutating func restoreSite() {
+        guard let copy else { return }
+        killSite(delivering: 0)
+        for (button, journal) in site.disk.journals {
+            let kept = copy.journals[button]?.entries ?? []
+            // With the disk goes also what is known of entries that were trimmed.
+            for number in stride(from: journal.facts.claimed + 1, through: journal.facts.last, by: 1) {
+                let entry = journal.entries.first { $0.number == number }
+                guard !kept.contains(where: { $0.number == number && $0 == entry ?? $0 }) else { continue }
+                account.wentWithDisk(
+                    FeedPlace(
+                        site: berlin, button: button, installation: site.disk.feedInstallation, number: number))
+            }
+        }
+        site.disk = copy
     }
 
     /// The journal of a button keeps only its newest entries.
@@ -129,6 +152,7 @@ struct FeedWorld {
 
     private mutating func lost(_ client: String) {
         if client == WorldSite.client {
+            site.isConnected = false
             if site.uplink != nil { site.inputs.append(.disconnected) }
         } else if engine.machine != nil {
             engine.inputs.append(.machine(.disconnected))
@@ -149,6 +173,27 @@ struct FeedWorld {
         guard !network.isConnected(WorldEngine.client), !engine.isBusy else { return }
         let will = SimulatedBroker.Will(.init(topicName: Self.state, payload: Array("offline".utf8), isRetained: true))
         network.open(WorldEngine.client, .connect(will: will, isCleanStart: design != .session), at: now)
+    }
+
+    /// Lets everything run for some minutes without faults.
+    ///
+    /// - Parameter withEngine: false if the engine stays dead.
+    mutating func settle(withEngine: Bool = true) {
+        let end = now + .seconds(300)
+        while now < end {
+            reviveSite()
+            if withEngine { reviveEngine() }
+            repeat {
+                for button in WorldSite.buttons { recordPress(1, of: button) }
+                for lane in network.busyLanes { carry(lane) }
+                stepSite()
+                stepEngine()
+            } while !isQuiet
+            let clients = withEngine ? [WorldSite.client, WorldEngine.client] : [WorldSite.client]
+            guard clients.allSatisfy({ network.isConnected($0) }) else { continue }
+            guard let timer else { return }
+            pass(max(.zero, timer - now))
+        }
     }
 
     /// True if nothing is under way and nobody has anything to do before the next deadline.

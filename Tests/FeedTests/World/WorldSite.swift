@@ -7,9 +7,15 @@ import TestSupport
 struct WorldSite {
     struct Disk {
         var installation: String
+        var life = 1
         var session = 0
+        /// The latest session in which messages were sent.
+        var asked = 0
         var term = 0
         var journals: [ButtonID: Journal] = [:]
+
+        /// The installation as messages name it.
+        var feedInstallation: String { FeedLife(root: installation, number: life).installation }
     }
 
     /// The journal of a button, whose entries begin with `first`.
@@ -19,6 +25,8 @@ struct WorldSite {
         var entries: [FeedEntry] = []
         /// The button's counter of the last step in the journal.
         var counter: UInt32 = 0
+        /// The first session in which each entry can have been sent.
+        var sessions: [Int: Int] = [:]
 
         mutating func drop(below number: Int) {
             first = max(first, number)
@@ -39,6 +47,7 @@ struct WorldSite {
     var effects: [FeedUplink.Effect] = []
     var timer: Instant?
     var nextID = 1
+    var isConnected = false
 
     init(installation: String) { disk = Self.newDisk(installation) }
 
@@ -49,8 +58,15 @@ struct WorldSite {
     }
 
     mutating func start(at now: Instant) {
-        uplink = FeedUplink(topic: berlin, site: "berlin7", installation: disk.installation)
-        let journals = disk.journals.mapValues { FeedJournal($0.facts, first: $0.first) }
+        uplink = FeedUplink(
+            topic: berlin, site: "berlin7", installation: disk.installation, life: disk.life)
+        let asked = disk.asked
+        let journals = disk.journals.mapValues { journal in
+            let unsent = journal.entries.first { journal.sessions[$0.number] ?? 0 > asked }
+            return FeedJournal(
+                journal.facts, first: journal.first, sent: unsent.map { $0.number - 1 },
+                unsentSession: unsent.flatMap { journal.sessions[$0.number] } ?? 0)
+        }
         inputs = [.start(journals, term: disk.term)]
     }
 
@@ -59,6 +75,7 @@ struct WorldSite {
         inputs = []
         effects = []
         timer = nil
+        isConnected = false
     }
 
     var isBusy: Bool { !inputs.isEmpty || !effects.isEmpty }

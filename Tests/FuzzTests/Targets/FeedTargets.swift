@@ -147,7 +147,7 @@ private struct FeedSourceBench {
                 try promise("a deadline lies ahead", deadline > now)
                 timer = deadline
             case .cancelTimer: timer = nil
-            case .record, .forget, .known, .offline, .outranked, .anomaly: break
+            case .record, .forget, .known, .offline, .restored, .outranked, .anomaly: break
             }
         }
         #if DEBUG
@@ -269,7 +269,11 @@ private struct FeedUplinkBench {
                 try promise("a deadline lies ahead", deadline > now)
                 timer = deadline
             case .cancelTimer: timer = nil
-            case .done, .term, .anomaly: break
+            case .beganLife(_, let formers, _):
+                try promise(
+                    "what may be of an earlier life was recorded",
+                    formers.values.allSatisfy { $0.last <= entries.count })
+            case .done, .term, .asked, .anomaly: break
             }
         }
         #if DEBUG

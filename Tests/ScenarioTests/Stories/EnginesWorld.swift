@@ -33,15 +33,39 @@ struct EnginesWorld {
     /// One and a half times the keep-alive of 5 s.
     private static let keepAliveLimit = Duration.milliseconds(7500)
 
-    /// What has become of a press, by the number of its message.
     struct Fate: Hashable {
         var actions = 0
         var isReported = false
+        /// The site's disk was replaced by a copy that does not have the press.
+        var wentWithDisk = false
     }
 
     struct Press: Hashable {
         var button: ButtonID
+        /// The button's counter, from 1.
         var number: Int
+    }
+
+    /// A number of a button's journal.
+    private struct Place: Hashable {
+        var installation: String
+        var button: ButtonID
+        var number: Int
+    }
+
+    /// What is on the site's disk.
+    struct Disk {
+        var life = 1
+        var session = 0
+        /// The latest session in which messages were sent.
+        var asked = 0
+        var term = 0
+        var facts: [ButtonID: FeedHello.Button] = [:]
+        var entries: [ButtonID: [FeedEntry]] = [:]
+        /// The first session in which each entry can have been sent.
+        var sessions: [ButtonID: [Int: Int]] = [:]
+
+        var installation: String { FeedLife(root: "9f3c", number: life).installation }
     }
 
     struct Engine {
@@ -53,8 +77,10 @@ struct EnginesWorld {
         var inputs: [Hub.Input] = []
         var effects: [Hub.Effect] = []
         var timer: Instant?
-        /// The number of the last claim of each button, which is that of the press on which an action follows.
-        var claims: [ButtonID: Int] = [:]
+        /// The last claim of each button, which is that of the press on which an action follows.
+        var claims: [ButtonID: FeedCursor] = [:]
+        /// The installation in the last hello of the site.
+        var installation = ""
         /// What was published and is not acknowledged, in order; the press if it is an action.
         var unacknowledged: [(id: MessageID, press: Press?)] = []
         /// The process is stopped, and cannot answer the broker.
@@ -71,11 +97,8 @@ struct EnginesWorld {
         var effects: [FeedUplink.Effect] = []
         var timer: Instant?
         var nextID = 1
-        // The disk.
-        var session = 0
-        var term = 0
-        var facts: [ButtonID: FeedHello.Button] = [:]
-        var entries: [ButtonID: [FeedEntry]] = [:]
+        var isConnected = false
+        var disk = Disk()
 
         var isBusy: Bool { uplink != nil && (!inputs.isEmpty || !effects.isEmpty) }
     }
@@ -89,9 +112,15 @@ struct EnginesWorld {
     private(set) var fates: [Press: Fate] = [:]
     private(set) var problems: [String] = []
     private(set) var takeovers = 0
+    private(set) var lives = 0
     private var inputCount = 0
     /// The order of actions of each button.
     private var latest: [ButtonID: Int] = [:]
+    private var counters: [ButtonID: Int] = [:]
+    /// The press in each message.
+    private var presses: [Place: Press] = [:]
+    /// An old copy of the site's disk.
+    private var copy: Disk?
 
     init(losesClaims: Bool = false) {
         self.losesClaims = losesClaims
@@ -99,7 +128,7 @@ struct EnginesWorld {
             Engine(name: $0, stored: StoredState(installationID: $0 == "a1" ? "00a1" : "00a2"))
         }
         for (index, button) in Self.buttons.enumerated() {
-            site.facts[button] = FeedHello.Button(
+            site.disk.facts[button] = FeedHello.Button(
                 serial: "BA00-A0000\(index)", model: .flic2, name: Self.names[index], firmware: 11)
         }
     }
@@ -107,14 +136,18 @@ struct EnginesWorld {
     // MARK: What happens
 
     mutating func press(_ button: ButtonID) {
-        guard site.uplink != nil, var facts = site.facts[button] else { return }
-        facts.last += 1
-        site.facts[button] = facts
+        guard site.uplink != nil, let last = site.disk.facts[button]?.last else { return }
+        let (number, counter) = (last + 1, counters[button, default: 0] + 1)
+        counters[button] = counter
+        site.disk.facts[button]?.last = number
         let event = ButtonEvent(
-            button: button, bootID: 7, counter: UInt32(facts.last), step: .down, ticks: UInt64(facts.last) * 3277)
-        let entry = FeedEntry(number: facts.last, receivedAt: now, steps: [.press(event)])
-        site.entries[button, default: []].append(entry)
-        fates[Press(button: button, number: facts.last)] = Fate()
+            button: button, bootID: 7, counter: UInt32(counter), step: .down, ticks: UInt64(counter) * 3277)
+        let entry = FeedEntry(number: number, receivedAt: now, steps: [.press(event)])
+        site.disk.entries[button, default: []].append(entry)
+        site.disk.sessions[button, default: [:]][number] = site.disk.session + (site.isConnected ? 0 : 1)
+        let press = Press(button: button, number: counter)
+        fates[press] = Fate()
+        presses[Place(installation: site.disk.installation, button: button, number: number)] = press
         site.inputs.append(.recorded(button, entry))
     }
 
@@ -123,6 +156,18 @@ struct EnginesWorld {
         carryToBroker("site", count)
         network.close("site", at: now)
         (site.uplink, site.inputs, site.effects, site.timer) = (nil, [], [], nil)
+        site.isConnected = false
+    }
+
+    mutating func copySite() { copy = site.disk }
+
+    /// Replaces the site's disk by the copy of it.
+    mutating func restoreSite() {
+        guard let copy else { return }
+        killSite(delivering: 0)
+        let kept = Self.presses(in: copy)
+        for press in waiting.subtracting(kept) { fates[press]?.wentWithDisk = true }
+        site.disk = copy
     }
 
     mutating func killEngine(_ index: Int, delivering count: Int) {
@@ -156,7 +201,8 @@ struct EnginesWorld {
         Self.buttons.allSatisfy { button in
             let payload = network.broker.retainedPayload(of: "\(Self.topic)/feed/\(button)/cursor") ?? []
             let claim = try? FeedCursor(parsing: payload)
-            return claim?.number ?? 0 <= site.facts[button]?.claimed ?? 0
+            return claim?.installation != site.disk.installation
+                ? claim == nil : claim?.number ?? 0 <= site.disk.facts[button]?.claimed ?? 0
         }
     }
 
@@ -231,6 +277,7 @@ struct EnginesWorld {
             let number = Int(String(decoding: message.payload, as: UTF8.self))
         else { return }
         let press = Press(button: Self.buttons[name], number: number)
+        if fates[press] == nil { problems.append("an action for a press that was not: \(press)") }
         fates[press, default: Fate()].actions += 1
         if number < latest[press.button] ?? 0 { problems.append("\(press) was acted on after a later one") }
         latest[press.button] = number
@@ -238,6 +285,7 @@ struct EnginesWorld {
 
     private mutating func lost(_ client: String) {
         if client == "site" {
+            site.isConnected = false
             if site.uplink != nil { site.inputs.append(.disconnected) }
             return
         }
@@ -313,7 +361,7 @@ struct EnginesWorld {
         case .publish(let id, let message, let expiry): publish(message, id, expiry, index)
         case .setTimer(let deadline): engines[index].timer = deadline
         case .cancelTimer: engines[index].timer = nil
-        case .log(_, let text): reported(text)
+        case .log(_, let text): reported(text, by: index)
         case .finish:
             // What was published is still under way, and a goodbye follows it.
             carryToBroker(name, network.sentCount(name))
@@ -333,12 +381,14 @@ struct EnginesWorld {
         if case .cursor(let button) = FeedTopic(message.topicName)?.kind,
             let claim = try? FeedCursor(parsing: message.payload)
         {
-            engines[index].claims[button] = claim.number
+            engines[index].claims[button] = claim
         }
         if let place = Self.names.firstIndex(where: { message.topicName == "lamp/\($0)" }) {
-            let number = engines[index].claims[Self.buttons[place]] ?? 0
-            press = Press(button: Self.buttons[place], number: number)
-            payload = Array(String(number).utf8)
+            let button = Self.buttons[place]
+            press = engines[index].claims[button].flatMap {
+                presses[Place(installation: $0.installation, button: button, number: $0.number)]
+            }
+            payload = Array(String(press?.number ?? 0).utf8)
         }
         guard network.isConnected(name) else {
             if let press { fates[press]?.isReported = true }
@@ -359,14 +409,20 @@ struct EnginesWorld {
     }
 
     /// A line of the log may report messages that are not repeated: `SITE: message 3 of hall may have had no effect, …`.
-    private mutating func reported(_ text: String) {
+    private mutating func reported(_ text: String, by index: Int) {
         guard text.contains("may have had no effect") else { return }
         let words = text.split(separator: " ")
         let numbers = words.compactMap { Int($0) }
-        guard let place = Self.names.firstIndex(where: { text.contains("of \($0) may") }), let first = numbers.first,
+        guard let place = Self.names.firstIndex(where: { text.contains(" of \($0) ") }), let first = numbers.first,
             let last = numbers.last
         else { return problems.append("a report that cannot be read: \(text)") }
-        for number in first...last { fates[Press(button: Self.buttons[place], number: number)]?.isReported = true }
+        // Of an earlier life of the site: `message 3 of hall (as installation 9f3c.2) may …`.
+        let life = words.first { $0.hasSuffix(")") }.map { String($0.dropLast()) }
+        for number in first...last {
+            let place = Place(
+                installation: life ?? engines[index].installation, button: Self.buttons[place], number: number)
+            if let press = presses[place] { fates[press]?.isReported = true }
+        }
     }
 
     private mutating func engineReceived(_ answer: SimulatedBroker.Answer, _ index: Int) {
@@ -375,6 +431,9 @@ struct EnginesWorld {
         case .connected: engines[index].inputs.append(.brokerConnected)
         case .message(let message, let id, _):
             if message.qos > 0 { network.send(engines[index].name, .acknowledge(id: id)) }
+            if FeedTopic(message.topicName)?.kind == .hello, let hello = try? FeedHello(parsing: message.payload) {
+                engines[index].installation = hello.installation
+            }
             if let expiry = message.expiry {
                 engines[index].inputs.append(
                     .expiringMessageReceived(
@@ -395,12 +454,20 @@ struct EnginesWorld {
 
     mutating func reviveSite() {
         if site.uplink == nil {
-            site.uplink = FeedUplink(topic: Self.topic, site: "berlin7", installation: "9f3c")
-            let entries = site.entries
-            let journals = site.facts.map { button, facts in
-                (button, FeedJournal(facts, first: entries[button]?.first?.number ?? facts.last + 1))
+            let disk = site.disk
+            site.uplink = FeedUplink(topic: Self.topic, site: "berlin7", installation: "9f3c", life: disk.life)
+            let journals = disk.facts.map { button, facts in
+                let entries = disk.entries[button] ?? []
+                let sessions = disk.sessions[button] ?? [:]
+                let unsent = entries.first { sessions[$0.number] ?? 0 > disk.asked }
+                return (
+                    button,
+                    FeedJournal(
+                        facts, first: entries.first?.number ?? facts.last + 1, sent: unsent.map { $0.number - 1 },
+                        unsentSession: unsent.flatMap { sessions[$0.number] } ?? 0)
+                )
             }
-            site.inputs = [.start(Dictionary(uniqueKeysWithValues: journals), term: site.term)]
+            site.inputs = [.start(Dictionary(uniqueKeysWithValues: journals), term: disk.term)]
         }
         guard !network.isConnected("site"), !site.isBusy else { return }
         let will = SimulatedBroker.Message(topicName: "\(Self.topic)/feed/hello", payload: [], isRetained: true)
@@ -424,16 +491,31 @@ struct EnginesWorld {
             network.send("site", .publish(packet, id: site.nextID))
             site.nextID += 1
         case .read(let button, let after, let count):
-            let entries = site.entries[button]?.filter { $0.number > after }.prefix(count) ?? []
+            let entries = site.disk.entries[button]?.filter { $0.number > after }.prefix(count) ?? []
             site.inputs.append(.read(button, Array(entries)))
         case .claimed(let button, let number):
-            site.facts[button]?.claimed = number
-            site.entries[button]?.removeAll { $0.number <= number }
-        case .done(let button, let number): site.facts[button]?.done = number
-        case .term(let term): site.term = term
+            site.disk.facts[button]?.claimed = number
+            site.disk.entries[button]?.removeAll { $0.number <= number }
+        case .done(let button, let number): site.disk.facts[button]?.done = number
+        case .term(let term): site.disk.term = term
+        case .asked(let session): site.disk.asked = session
+        case .beganLife(let number, let formers, _): beginLife(number, formers)
         case .setTimer(let deadline): site.timer = deadline
         case .cancelTimer: site.timer = nil
         case .anomaly: break
+        }
+    }
+
+    private mutating func beginLife(_ number: Int, _ formers: [ButtonID: FeedFormer]) {
+        site.disk.life = number
+        lives += 1
+        for button in Self.buttons {
+            site.disk.facts[button]?.former = formers[button]
+            for entry in site.disk.entries[button] ?? [] {
+                guard case .press(let event) = entry.steps[0] else { continue }
+                presses[Place(installation: site.disk.installation, button: button, number: entry.number)] = Press(
+                    button: button, number: Int(event.counter))
+            }
         }
     }
 
@@ -442,8 +524,9 @@ struct EnginesWorld {
         switch answer {
         case .connected:
             network.send("site", .subscribe(FeedTopic.filters(ofSite: Self.topic) + ["engines/+/state"]))
-            site.session += 1
-            site.inputs.append(.connected(session: site.session))
+            site.disk.session += 1
+            site.isConnected = true
+            site.inputs.append(.connected(session: site.disk.session))
         case .message(let message, let id, _):
             network.send("site", .acknowledge(id: id))
             if message.topicName == "engines/1/state" {
@@ -457,7 +540,18 @@ struct EnginesWorld {
     }
 
     /// The presses in the journals that no engine has claimed.
-    var waiting: Set<Press> {
-        Set(site.entries.flatMap { button, entries in entries.map { Press(button: button, number: $0.number) } })
+    var waiting: Set<Press> { Self.presses(in: site.disk) }
+
+    private static func presses(in disk: Disk) -> Set<Press> {
+        Set(
+            disk.entries.flatMap { button, entries in
+                entries.compactMap { entry in
+                    if case .press(let event) = entry.steps[0] {
+                        Press(button: button, number: Int(event.counter))
+                    } else {
+                        nil
+                    }
+                }
+            })
     }
 }
