@@ -73,8 +73,8 @@ package struct EngineLeadership: Sendable {
         case fence
         /// Act on nothing, and end what runs as interrupted.
         case stop
-        /// The leader's rules differ from ours.
-        case rulesDiffer(leader: String)
+        /// The rules of another engine differ from ours: of the leader, or of a stand-by if we lead.
+        case rulesDiffer(engine: String, leads: Bool)
         /// The installation of a running engine that has our name; `nil` when it is gone.
         case namesake(installation: String?)
         case setTimer(Instant)
@@ -93,6 +93,8 @@ package struct EngineLeadership: Sendable {
     package static let fenceLimit = Duration.milliseconds(1500)
     /// The most states of a leader on their way through the broker. Another program may make it repeat its state.
     static let maximumUnheard = 64
+    /// The maximum number of engines whose rules are reported as different.
+    static let maximumDifferences = 16
     /// The maximum number of anomalies reported for a connection.
     package static let maximumAnomalies = 16
 
@@ -137,7 +139,7 @@ package struct EngineLeadership: Sendable {
     /// Standing by: we have said on this connection that we could lead, so another engine may have claimed for us.
     private var isPresent = false
     /// Leading: the stand-by that was heard last, and when.
-    private var candidate: (engine: EngineTerm, at: Instant)?
+    private var candidate: (engine: EngineTerm, rules: String, at: Instant)?
     /// How often an engine with our name was heard on this connection. The first time may be a retained message of one that is
     /// gone.
     private var namesakeCount = 0
@@ -149,8 +151,8 @@ package struct EngineLeadership: Sendable {
     private var rules = ""
     /// Standing by: what the leader said of itself last.
     private var leader: EngineState?
-    /// The two fingerprints that were reported as different.
-    private var reportedDifference: String?
+    /// The two fingerprints that were reported as different, by the name of the other engine.
+    private var reportedDifferences: [String: String] = [:]
     private var anomalyCount = 0
     private(set) var deadlines = Deadlines<TimerKey>()
     private var effects: [Effect] = []
@@ -296,16 +298,20 @@ package struct EngineLeadership: Sendable {
     private mutating func sayPresent(at now: Instant) {
         guard canRecord, !isVacant, latestClaim.map({ !isOurs($0) }) ?? false else { return }
         isPresent = true
-        let presence = EngineTerm(term: highestTerm, engine: engine, installation: installation)
+        let presence = EnginePresence(
+            claim: EngineTerm(term: highestTerm, engine: engine, installation: installation), rules: rules)
         effects.append(
             .publish(MQTTMessage(topicName: standByTopic, payload: presence.encoded(), qos: 0, retain: false)))
         deadlines.set(.state, at: now + patience.stateInterval)
     }
 
-    private mutating func heard(standBy other: EngineTerm, at now: Instant) {
+    private mutating func heard(_ presence: EnginePresence, at now: Instant) {
+        let other = presence.claim
         guard !isOurs(other) else { return }
         if other.engine == engine { heardNamesake(other.installation, at: now) }
-        if state == .leading { candidate = (other, now) }
+        guard state == .leading else { return }
+        candidate = (other, presence.rules, now)
+        compareRules()
     }
 
     /// Leads no more, and hands over to a stand-by if there is one.
@@ -499,12 +505,23 @@ package struct EngineLeadership: Sendable {
         }
     }
 
-    /// Reports each difference once.
+    /// Compares our rules with those of the leader, or of the stand-by if we lead. Reports each difference once.
     private mutating func compareRules() {
-        guard state == .standingBy, !rules.isEmpty, let leader, !leader.rules.isEmpty else { return }
-        let difference = leader.rules == rules ? nil : rules + " " + leader.rules
-        if let difference, difference != reportedDifference { effects.append(.rulesDiffer(leader: leader.engine)) }
-        reportedDifference = difference
+        switch state {
+        case .standingBy: if let leader { compareRules(with: leader.engine, leader.rules, leads: true) }
+        case .leading: if let candidate { compareRules(with: candidate.engine.engine, candidate.rules, leads: false) }
+        case .claiming, .fenced: break
+        }
+    }
+
+    private mutating func compareRules(with other: String, _ otherRules: String, leads: Bool) {
+        guard !rules.isEmpty, !otherRules.isEmpty else { return }
+        guard otherRules != rules else { return reportedDifferences[other] = nil }
+        let difference = rules + " " + otherRules
+        let isRoom = reportedDifferences.count < Self.maximumDifferences
+        guard reportedDifferences[other] != difference, isRoom || reportedDifferences[other] != nil else { return }
+        reportedDifferences[other] = difference
+        effects.append(.rulesDiffer(engine: other, leads: leads))
     }
 
     private mutating func received(_ name: String, _ payload: [UInt8], at now: Instant) {
@@ -512,7 +529,7 @@ package struct EngineLeadership: Sendable {
         do throws(FeedPayloadFailure) {
             if name == leaderTopic { heard(try EngineTerm(parsing: payload), at: now) }
             if name == stateTopic { heard(try EngineState(parsing: payload), at: now) }
-            if name == standByTopic { heard(standBy: try EngineTerm(parsing: payload), at: now) }
+            if name == standByTopic { heard(try EnginePresence(parsing: payload), at: now) }
         } catch {
             noteAnomaly("\(name): \(error)")
         }

@@ -1,7 +1,7 @@
 /// A claim to lead: `ENGINE/leader`, retained. Of two claims with the same term, that of the greater name counts, and of the
 /// same name that of the greater installation.
 ///
-/// A stand-by publishes the same members on `ENGINE/standby`, not retained, with the highest term that it knows.
+/// A stand-by publishes the same members on `ENGINE/standby` (`EnginePresence`).
 package struct EngineTerm: Hashable, Comparable, Sendable {
     static let maximumLength = 1024
 
@@ -39,17 +39,22 @@ package struct EngineTerm: Hashable, Comparable, Sendable {
     }
 
     package init(parsing octets: [UInt8]) throws(FeedPayloadFailure) {
-        let fields = try FeedFields(parsing: octets, maximumLength: Self.maximumLength)
+        try self.init(FeedFields(parsing: octets, maximumLength: Self.maximumLength))
+    }
+
+    init(_ fields: FeedFields) throws(FeedPayloadFailure) {
         self.init(
             term: try fields.number("term"), engine: try fields.text("engine"),
             installation: try fields.optionalText("installation"))
     }
 
-    package func encoded() -> [UInt8] {
+    package func encoded() -> [UInt8] { members.encoded() }
+
+    var members: FeedMembers {
         var claim = FeedMembers()
         claim.add("term", term)
         claim.add("engine", engine)
         if !installation.isEmpty { claim.add("installation", installation) }
-        return claim.encoded()
+        return claim
     }
 }

@@ -124,8 +124,9 @@ extension Hub {
         case .stop:
             advanceFeed(.source(.standBy), at: now)
             endRuns("this engine does not lead share \(share) any more", at: now)
-        case .rulesDiffer(let leader):
-            log(.warning, "the engine \(leader), which leads share \(share), has other rules than this one")
+        case .rulesDiffer(let engine, let leads):
+            let role = leads ? "leads" : "stands by for"
+            log(.warning, "the engine \(engine), which \(role) share \(share), has other rules than this one")
         case .namesake(let installation):
             feed?.heardNamesake(installation)
             if let fault = feed?.fault {

@@ -336,8 +336,9 @@ struct EngineLeadershipTests {
 
     // MARK: Ending in order
 
-    private static func presence(_ engine: String, term: Int) -> EngineLeadership.Input {
-        .received(topicName: "engines/2/standby", payload: EngineTerm(term: term, engine: engine).encoded())
+    private static func presence(_ engine: String, term: Int, rules: String = "") -> EngineLeadership.Input {
+        let presence = EnginePresence(claim: EngineTerm(term: term, engine: engine), rules: rules)
+        return .received(topicName: "engines/2/standby", payload: presence.encoded())
     }
 
     @Test("a stand-by says every 3 s that it could lead, while the leader is online")
@@ -485,12 +486,19 @@ struct EngineLeadershipTests {
         var talk = Self.standingBy()
         talk.given(.rules("r1"))
         talk.given(Self.state(true, rules: "r1"))
-        #expect(talk.given(Self.state(true, rules: "r2")).contains(.rulesDiffer(leader: "a1")))
-        #expect(!talk.given(Self.state(true, rules: "r2")).contains(.rulesDiffer(leader: "a1")))
+        #expect(talk.given(Self.state(true, rules: "r2")).contains(.rulesDiffer(engine: "a1", leads: true)))
+        #expect(!talk.given(Self.state(true, rules: "r2")).contains(.rulesDiffer(engine: "a1", leads: true)))
         talk.when(.rules("r2"))
-        talk.when(.rules("r3"), expect: .rulesDiffer(leader: "a1"))
+        talk.when(.rules("r3"), expect: .rulesDiffer(engine: "a1", leads: true))
         var leader = Self.leading()
         leader.when(.rules("r1"), expect: Self.online(rules: "r1"))
+        leader.when(Self.presence("a2", term: 1, rules: "r1"))
+        leader.when(Self.presence("a2", term: 1, rules: "r2"), expect: .rulesDiffer(engine: "a2", leads: false))
+        leader.when(Self.presence("a2", term: 1, rules: "r2"))
+        leader.when(Self.presence("a3", term: 1, rules: "r2"), expect: .rulesDiffer(engine: "a3", leads: false))
+        leader.when(Self.presence("a2", term: 1, rules: "r2"))
+        // An engine of an earlier version does not say its rules.
+        leader.when(Self.presence("a4", term: 1))
     }
 
     @Test("the will says offline, and payloads say the share")

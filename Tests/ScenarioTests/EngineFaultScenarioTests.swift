@@ -128,10 +128,10 @@ struct EngineFaultScenarioTests {
     // MARK: Two engines
 
     /// Two engines of which the first leads, after 10 s.
-    private static func pair(names: [String] = ["a1", "a2"]) -> EnginesOnBroker {
+    private static func pair(names: [String] = ["a1", "a2"], standByRules: HouseRules = .lamp) -> EnginesOnBroker {
         var world = EnginesOnBroker([
             EngineHouse(.lamp, name: names[0], installation: "00ff"),
-            EngineHouse(.lamp, name: names[1], installation: "00aa"),
+            EngineHouse(standByRules, name: names[1], installation: "00aa"),
         ])
         world.connect(0)
         world.wait(.seconds(7))
@@ -170,5 +170,17 @@ struct EngineFaultScenarioTests {
         world.kill(1)
         world.wait(.seconds(12))
         #expect(world.engineStatus(0)["fault"] == .null)
+    }
+
+    @Test("two engines with different rules both warn, once")
+    func differentRules() {
+        var world = Self.pair(standByRules: .later)
+        world.wait(.seconds(30))
+        for engine in 0...1 {
+            #expect(world.warnings[engine].count { $0.contains("has other rules than this one") } == 1)
+        }
+        world = Self.pair()
+        world.wait(.seconds(30))
+        #expect(world.warnings.allSatisfy { !$0.contains { $0.contains("has other rules") } })
     }
 }

@@ -10,6 +10,8 @@ struct EnginesOnBroker {
     private(set) var retained: [String: [UInt8]] = [:]
     /// Everything that was published, with the engine that did.
     private(set) var published: [(engine: Int, message: MQTTMessage)] = []
+    /// The warnings in the log of each engine.
+    private(set) var warnings: [[String]]
     /// Publications that are to be delivered.
     private var queue: [MQTTMessage] = []
     /// Topics whose messages the broker does not deliver.
@@ -18,6 +20,7 @@ struct EnginesOnBroker {
     init(_ engines: [EngineHouse]) {
         self.engines = engines
         isConnected = engines.map { _ in false }
+        warnings = engines.map { _ in [] }
     }
 
     mutating func connect(_ engine: Int) {
@@ -92,6 +95,7 @@ struct EnginesOnBroker {
                     receive(message)
                     inputs.append(.published(id))
                 case .sync(let token): inputs.append(.synced(token, true))
+                case .log(.warning, let text): warnings[engine].append(text)
                 default: break
                 }
             }
