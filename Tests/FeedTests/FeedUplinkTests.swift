@@ -280,6 +280,14 @@ struct FeedUplinkTests {
             .cancelTimer)
     }
 
+    @Test("a hello that somebody has cleared is said again")
+    func clearedHello() {
+        var talk = Self.connected(last: 2, claimed: 2)
+        let said = hello([hall: facts(last: 2, claimed: 2)])
+        talk.when(.hello(said))
+        talk.when(.received(topicName: topic(.hello), payload: []), expect: .hello(said))
+    }
+
     /// A site whose journal has 10 messages that may have been sent, of which 8 are claimed, and two that were not sent.
     private static func restored() -> UplinkTalk {
         var talk = UplinkTalk(

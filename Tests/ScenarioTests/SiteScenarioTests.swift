@@ -393,4 +393,12 @@ struct SiteScenarioTests {
         house.tell(.uplink(.received(topicName: "\(Self.topic)/feed/hello", payload: other.encoded())))
         #expect("\(Self.uplinkStatus(&house))".contains("in use on another machine"))
     }
+
+    @Test("a site whose hello is cleared by somebody says it again")
+    func clearedHello() throws {
+        var house = Self.house()
+        house.uplinkMessages = []
+        house.tell(.uplink(.received(topicName: "\(Self.topic)/feed/hello", payload: [])))
+        #expect(try Self.hello(house).buttons.count == 2)
+    }
 }
