@@ -24,26 +24,28 @@ BUTTONS = 3
 class RealSite:
     """A daemon with simulated buttons and an uplink."""
 
-    def __init__(self, house, daemon):
-        self.house, self.daemon = house, daemon
-        self.ids = [f"80e4da{index:06x}" for index in range(1, BUTTONS + 1)]
-        os.makedirs(house.path("site"))
-        with open(house.path("site/simulator.yaml"), "w") as file:
+    def __init__(self, house, daemon, name="site", topic=SITE, first=1, count=BUTTONS):
+        """`first` is the end of the first button's address."""
+        self.house, self.daemon, self.name = house, daemon, name
+        self.ids = [f"80e4da{index:06x}" for index in range(first, first + count)]
+        os.makedirs(house.path(name))
+        with open(house.path(f"{name}/simulator.yaml"), "w") as file:
             file.write("buttons:\n")
-            for index, name in enumerate(self.ids):
-                address = ":".join(name[at:at + 2] for at in range(0, 12, 2)).upper()
-                file.write(f"  button{index}: {{address: \"{address}\", public: true}}\n")
-        with open(house.path("site/tryck.yaml"), "w") as file:
+            for index, button in enumerate(self.ids):
+                address = ":".join(button[at:at + 2] for at in range(0, 12, 2)).upper()
+                serial = f"BA00-W{first + index:05}"
+                file.write(f"  button{index}: {{address: \"{address}\", serial: \"{serial}\", public: true}}\n")
+        with open(house.path(f"{name}/tryck.yaml"), "w") as file:
             file.write(
                 "bluetooth: {transport: \"simulated:simulator.yaml\"}\nmqtt: {broker: none}\n"
-                f"uplink: {{broker: \"mqtt://{house.address}:{house.port}\", topic: {SITE}}}\n")
+                f"uplink: {{broker: \"mqtt://{house.address}:{house.port}\", topic: {topic}}}\n")
         self.program = None
 
     def start(self):
-        with open(self.house.path("site/log"), "a") as log:
+        with open(self.house.path(f"{self.name}/log"), "a") as log:
             self.program = self.house.start(
-                [self.daemon, "--config", self.house.path("site/tryck.yaml"), "--state-directory",
-                 self.house.path("site/state"), "--control-socket", self.house.path("site/socket"),
+                [self.daemon, "--config", self.house.path(f"{self.name}/tryck.yaml"), "--state-directory",
+                 self.house.path(f"{self.name}/state"), "--control-socket", self.house.path(f"{self.name}/socket"),
                  "--log-level", "debug"], stdout=log, stderr=log)
         wait("the site answers", lambda: self.ask("status") is not None)
         wait("its adapter is ready", lambda: self.ask("status")["adapter"]["state"] == "powered_on")
@@ -57,7 +59,7 @@ class RealSite:
         try:
             with socket.socket(socket.AF_UNIX) as control:
                 control.settimeout(10)
-                control.connect(self.house.path("site/socket"))
+                control.connect(self.house.path(f"{self.name}/socket"))
                 control.sendall(json.dumps({"request": request, "data": data or {}}).encode() + b"\n")
                 line = control.makefile().readline()
         except OSError:

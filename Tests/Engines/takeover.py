@@ -58,11 +58,14 @@ class House:
     """A directory, a broker, and the messages that were received from it."""
 
     address = "127.0.0.1"
+    # True if the broker keeps what it has retained when it is killed.
+    is_persistent = False
 
     def __init__(self, *options):
         """`options` are those of the subscriber, by default of one that speaks MQTT 5."""
         self.directory = tempfile.mkdtemp(prefix="tryck-engines-")
         self.port = free_port()
+        self.broker = None
         self.programs = []
         self.heard = []
         self.listeners = []
@@ -70,15 +73,21 @@ class House:
         wait("the broker", self.is_broker_up)
         subscriber = self.start(
             ["/usr/bin/mosquitto_sub", *(options or ("-V", "5")), "-p", str(self.port), "-q", "1", "-F", "%r %t %p"]
-            + [part for topic in ("lamp/#", "engines/#", "+/bridge/event", f"{SITE}/#") for part in ("-t", topic)],
+            + [part for topic in ("lamp/#", "engines/#", "+/bridge/event", "tryck/#") for part in ("-t", topic)],
             stdout=subprocess.PIPE)
         threading.Thread(target=self.listen, args=(subscriber,), daemon=True).start()
 
     def start_broker(self):
         with open(self.path("mosquitto.conf"), "w") as file:
-            file.write(f"listener {self.port} 127.0.0.1\nallow_anonymous true\npersistence false\n")
+            file.write(f"listener {self.port} 127.0.0.1\nallow_anonymous true\n")
             file.write("max_queued_messages 0\nset_tcp_nodelay true\n")
-        self.start(["/usr/sbin/mosquitto", "-c", self.path("mosquitto.conf")], stderr=subprocess.DEVNULL)
+            if self.is_persistent:
+                file.write(f"persistence true\npersistence_location {self.directory}/\n")
+                file.write("autosave_on_changes true\nautosave_interval 1\nuser root\n")
+            else:
+                file.write("persistence false\n")
+        self.broker = self.start(
+            ["/usr/sbin/mosquitto", "-c", self.path("mosquitto.conf")], stderr=subprocess.DEVNULL)
 
     def path(self, name):
         return os.path.join(self.directory, name)
