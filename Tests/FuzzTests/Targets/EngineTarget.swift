@@ -96,7 +96,13 @@ private struct EngineStory {
         case 28:
             let minutes = Duration.seconds(60 * (Int64(script.octet()) - 128))
             try give(.wallClock(EngineStory.clock + minutes, isBelievable: script.octet() & 3 != 0))
-        case 29: try give(.buttonsChanged(Array(EngineStory.identities.prefix(Int(script.octet() % 4)))))
+        case 29:
+            let octet = script.octet()
+            // Some of the added ones may be known already.
+            try give(
+                octet & 4 == 0
+                    ? .buttonsChanged(Array(EngineStory.identities.prefix(Int(octet & 3))))
+                    : .buttonsAdded(Array(EngineStory.identities.suffix(Int(octet & 3)))))
         case 30:
             switch script.octet() & 3 {
             case 2: try give(.linkTimedOut(button))
