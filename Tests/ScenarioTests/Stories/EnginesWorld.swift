@@ -47,7 +47,7 @@ struct EnginesWorld {
     }
 
     /// A number of a button's journal.
-    private struct Place: Hashable {
+    struct Place: Hashable {
         var installation: String
         var button: ButtonID
         var number: Int
@@ -81,6 +81,8 @@ struct EnginesWorld {
         var claims: [ButtonID: FeedCursor] = [:]
         /// The installation in the last hello of the site.
         var installation = ""
+        /// The press in each message that it has received. The same place can mean another press after a restore.
+        var presses: [Place: Press] = [:]
         /// What was published and is not acknowledged, in order; the press if it is an action.
         var unacknowledged: [(id: MessageID, press: Press?)] = []
         /// The process is stopped, and cannot answer the broker.
@@ -386,7 +388,7 @@ struct EnginesWorld {
         if let place = Self.names.firstIndex(where: { message.topicName == "lamp/\($0)" }) {
             let button = Self.buttons[place]
             press = engines[index].claims[button].flatMap {
-                presses[Place(installation: $0.installation, button: button, number: $0.number)]
+                engines[index].presses[Place(installation: $0.installation, button: button, number: $0.number)]
             }
             payload = Array(String(press?.number ?? 0).utf8)
         }
@@ -433,6 +435,15 @@ struct EnginesWorld {
             if message.qos > 0 { network.send(engines[index].name, .acknowledge(id: id)) }
             if FeedTopic(message.topicName)?.kind == .hello, let hello = try? FeedHello(parsing: message.payload) {
                 engines[index].installation = hello.installation
+            }
+            if case .messages(let button) = FeedTopic(message.topicName)?.kind,
+                let feed = try? FeedMessage(parsing: message.payload, of: button),
+                case .steps(let steps) = feed.content,
+                case .press(let event) = steps[0]
+            {
+                let place = Place(
+                    installation: engines[index].installation, button: button, number: feed.number)
+                engines[index].presses[place] = Press(button: button, number: Int(event.counter))
             }
             if let expiry = message.expiry {
                 engines[index].inputs.append(
