@@ -16,6 +16,7 @@ import re
 import sys
 import threading
 import time
+from datetime import datetime, timezone
 
 from sites import RealSite
 from takeover import Engine, House, wait
@@ -43,9 +44,12 @@ class Persistent(House):
 
 
 class Press:
-    def __init__(self, name):
+    def __init__(self, name, former):
         self.name, self.at = name, time.monotonic()
+        self.moment = datetime.now(timezone.utc)
         self.number = None
+        # Messages up to this one may be about the press before.
+        self.after = former.number or former.after if former else 0
         self.acted = 0
         self.accounted_at = None
         self.is_reported = self.is_doubtful = False
@@ -57,7 +61,8 @@ class Press:
         """True if the report is about this press, not only about a message that says that it was pressed."""
         if "last_n" in report:
             return self.number is not None and report["first_n"] <= self.number <= report["last_n"]
-        return report.get("rule") is not None
+        # An engine that was killed reports its runs when it is back.
+        return report.get("rule") is not None and datetime.fromisoformat(report["started_at"]) >= self.moment
 
 
 class Torture:
@@ -72,6 +77,7 @@ class Torture:
         self.engines = [Engine(self.house, name, daemon, self.ids, rules=rules) for name in ("a1", "a2")]
         self.presses = []
         self.last = {}
+        self.claimed = {}
         self.lines = 0
         open(self.house.path("acted"), "w").close()
         self.house.listeners.append(self.heard)
@@ -86,7 +92,7 @@ class Torture:
                 message = json.loads(payload)
                 press = self.last[parts[3]]
                 steps = message.get("steps", [message])
-                if press.number is None and any(step.get("step") == "down" for step in steps):
+                if press.number is None and message["n"] > press.after and any(step.get("step") == "down" for step in steps):
                     press.number = message["n"]
             elif topic.endswith("/bridge/event"):
                 event = json.loads(payload)
@@ -94,7 +100,16 @@ class Torture:
                 press = self.last.get(data.get("button"))
                 if event["type"] == "interrupted" and press and press.is_in(data):
                     press.is_reported = True
-                    press.account()
+                    self.settle(press)
+            elif len(parts) == 5 and parts[4] == "cursor" and parts[3] in self.last:
+                self.claimed[parts[3]] = max(self.claimed.get(parts[3], 0), json.loads(payload)["n"])
+                self.settle(self.last[parts[3]])
+
+    def settle(self, press):
+        """A press that was reported is over when it is claimed: an engine can report it whose claim nobody else has heard, and the next
+        one acts on it."""
+        if press.is_reported and press.number and self.claimed.get(press.name, 0) >= press.number:
+            press.account()
 
     def read_acted(self):
         with open(self.house.path("acted")) as file:
@@ -119,8 +134,9 @@ class Torture:
         if not idle:
             return
         index = random.choice(idle)
+        name = site.ids[index]
         with self.lock:
-            press = self.last[site.ids[index]] = Press(site.ids[index])
+            press = self.last[name] = Press(name, self.last.get(name))
             self.presses.append(press)
         site.press(index)
 
@@ -165,10 +181,10 @@ class Torture:
             counts["broker" if victim is self.house else "site" if victim in self.sites else "engine"] += 1
             self.kill(victim)
         end = time.monotonic() + 60
-        while time.monotonic() < end and not all(press.accounted_at for press in self.last.values()):
+        while time.monotonic() < end and not all(press.accounted_at or press.is_reported for press in self.last.values()):
             time.sleep(0.5)
             self.read_acted()
-            if all(press.accounted_at or press.is_doubtful for press in self.last.values()):
+            if all(press.accounted_at or press.is_reported or press.is_doubtful for press in self.last.values()):
                 end = min(end, time.monotonic() + 15)
         time.sleep(2)
         self.read_acted()
