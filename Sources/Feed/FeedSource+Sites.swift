@@ -158,6 +158,11 @@ extension FeedSource {
                 }
                 button.accounted = min(former.number, certain)
             }
+        } else if let own = button.claim, own.installation != hello.installation {
+            // Another engine has claimed in this life, and has reported what was interrupted in the former one.
+            button.accounted = isOfEarlierLife(own.installation) ? min(own.number, certain) : 0
+        }
+        if let own = button.claim, own.installation != hello.installation {
             button.open = nil
             deadlines.cancel(.done(key))
         }
