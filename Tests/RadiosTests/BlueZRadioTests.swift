@@ -377,6 +377,101 @@ struct BlueZRadioTests {
         talk.ends()
     }
 
+    @Test("a button that is parked and at once wanted again is armed when BlueZ has answered that it is trusted again")
+    func wantedWhileParked() {
+        var talk = BlueZTalk.parking()
+        talk.when(.perform(.expect([Self.hall], unwanted: [])))
+        talk.ends()
+        for isTrusted in [false, true] { talk.changes(["Trusted": .bool(isTrusted)]) }
+        for _ in 0..<2 { talk.answers(.success) }
+        talk.ends()
+        talk.answers(.success)
+        talk.arms()
+        talk.answers(.error("org.bluez.Error.Failed", "br-connection-canceled"))
+        talk.answers(.success)
+        talk.wait(.seconds(60))
+        talk.ends()
+    }
+
+    @Test("a button whose trust BlueZ did not give back when it was parked is trusted with the next attempt")
+    func trustNotGivenBack() {
+        var talk = BlueZTalk.parking()
+        talk.answers(.success)
+        talk.answers(.success)
+        talk.answers(.error("org.freedesktop.DBus.Error.NoReply"))
+        talk.warns("refused a setting")
+        talk.wait(.seconds(6))
+        talk.parks()
+        for _ in 0..<3 { talk.answers(.success) }
+        talk.wait(.seconds(60))
+        talk.ends()
+    }
+
+    @Test(
+        "a parked button whose services were only advertised is connected, because BlueZ would not connect it by itself"
+    )
+    func advertisedServices() {
+        var talk = BlueZTalk.ready(
+            BlueZTalk.objects(and: [BlueZTalk.hallPath: BlueZTalk.device(BlueZTalk.hall, ["Trusted": .bool(true)])]))
+        talk.when(.perform(.expect([], unwanted: [], elsewhere: [BlueZTalk.hall])))
+        talk.parks()
+        for _ in 0..<3 { talk.answers(.success) }
+        talk.changes(Self.signals)
+        talk.when(.perform(.expect([Self.hall], unwanted: [])))
+        talk.calls(.connect(device: BlueZTalk.hallPath))
+        talk.ends()
+    }
+
+    @Test("a button that was connected already when it was to be armed is armed when that link has ended")
+    func armedWithLink() {
+        var talk = BlueZTalk.parking()
+        for _ in 0..<3 { talk.answers(.success) }
+        talk.when(.perform(.expect([Self.hall], unwanted: [])))
+        talk.arms()
+        talk.changes(["Connected": .bool(true)])
+        let id = talk.connects()
+        talk.answers(.success)
+        talk.changes(["ServicesResolved": .bool(true)])
+        talk.calls(.acquireNotify(characteristic: BlueZTalk.notify, id))
+        talk.calls(.acquireWrite(characteristic: BlueZTalk.write, id))
+        talk.answers(.success)
+        talk.changes(["Connected": .bool(false), "ServicesResolved": .bool(false)])
+        talk.does(.closeChannels(id))
+        talk.reports(.disconnected(id, .unknown))
+        talk.arms()
+        talk.ends()
+    }
+
+    @Test("a button that BlueZ does not arm, because somebody pairs it, is armed 5 s later")
+    func armedInProgress() {
+        var talk = BlueZTalk.parking()
+        for _ in 0..<3 { talk.answers(.success) }
+        talk.when(.perform(.expect([Self.hall], unwanted: [])))
+        talk.arms()
+        talk.answers(.error("org.bluez.Error.InProgress"))
+        talk.answers(.success)
+        talk.wait(.seconds(6))
+        talk.arms()
+        talk.ends()
+    }
+
+    @Test("a parked button that is not trusted is trusted and connected, and that connection is not cancelled")
+    func untrustedArmed() {
+        var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known(["Trusted": .bool(false)])))
+        talk.when(.perform(.expect([], unwanted: [], elsewhere: [BlueZTalk.hall])))
+        talk.calls(.disconnect(device: BlueZTalk.hallPath))
+        talk.answers(.success)
+        talk.when(.perform(.expect([Self.hall], unwanted: [])))
+        talk.calls(.setTrusted(device: BlueZTalk.hallPath))
+        talk.calls(.connect(device: BlueZTalk.hallPath))
+        talk.answers(.success)
+        talk.ends()
+        // `Connect` has armed it nevertheless.
+        talk.answers(.error("org.bluez.Error.Failed", "le-connection-abort-by-local"))
+        talk.wait(.seconds(60))
+        talk.ends()
+    }
+
     @Test("an untrusted button that another radio looks for is disconnected, which parks it")
     func untrustedElsewhere() {
         var talk = BlueZTalk.ready(BlueZTalk.objects(and: BlueZTalk.known(["Trusted": .bool(false)])))
@@ -780,6 +875,21 @@ struct BlueZRadioTests {
         talk.ends()
     }
 
+    @Test("the stored services of a button that another radio has, or that users disconnected, do not mean public mode")
+    func knownElsewhere() {
+        for isElsewhere in [true, false] {
+            var talk = BlueZTalk.parking(isElsewhere: isElsewhere)
+            talk.when(.perform(.listen(.active)))
+            talk.calls(.setDiscoveryFilter(adapter: BlueZTalk.adapter, .all))
+            for isTrusted in [false, true] {
+                talk.changes(["Trusted": .bool(isTrusted)])
+                talk.changes(["RSSI": .integer(-70), "UUIDs": .list(BlueZTalk.services.map { .string($0) })])
+                talk.reports(.heard(HeardAdvertisement(kind: .connectable, address: BlueZTalk.hall, rssi: -70)))
+            }
+            talk.ends()
+        }
+    }
+
     // MARK: A button that BlueZ does not know
 
     @Test("a known button that BlueZ does not know is searched by its address for a minute, connected and trusted")
@@ -807,6 +917,33 @@ struct BlueZRadioTests {
         talk.ends()
     }
 
+    @Test("a button that is removed from BlueZ while it is connected is searched for at once, without an answer")
+    func removedWhileConnecting() {
+        var talk = BlueZTalk.ready(
+            BlueZTalk.objects(and: BlueZTalk.known(["UUIDs": .list([])])), expecting: [Self.hall])
+        talk.calls(.connect(device: BlueZTalk.hallPath))
+        talk.when(.bus(.interfacesRemoved(BlueZTalk.hallPath, ["org.bluez.Device1"])))
+        talk.calls(.setDiscoveryFilter(adapter: BlueZTalk.adapter, .addressPrefix("80:E4:DA:7B:00:01")))
+        talk.ends()
+    }
+
+    @Test("a device that BlueZ refuses as unknown, and lists nevertheless, is connected again after 5 s")
+    func unknownListed() {
+        let objects = BlueZTalk.objects(and: BlueZTalk.known(["UUIDs": .list([])]))
+        var talk = BlueZTalk.ready(objects, expecting: [Self.hall])
+        talk.calls(.connect(device: BlueZTalk.hallPath))
+        talk.answers(.error("org.freedesktop.DBus.Error.UnknownObject"))
+        talk.calls(.getManagedObjects)
+        talk.calls(.setDiscoveryFilter(adapter: BlueZTalk.adapter, .addressPrefix("80:E4:DA:7B:00:01")))
+        talk.answers(.objects(objects))
+        talk.answers(.error("org.bluez.Error.NotReady"))
+        talk.warns("refused to search")
+        talk.ends()
+        talk.wait(.seconds(6))
+        talk.calls(.connect(device: BlueZTalk.hallPath))
+        talk.ends()
+    }
+
     @Test("a device whose object is gone without a report is looked for by its address among the objects")
     func unknownObject() {
         let path = BlueZTalk.adapter + "/dev_other"
@@ -816,12 +953,13 @@ struct BlueZRadioTests {
         talk.calls(.connect(device: BlueZTalk.hallPath))
         talk.answers(.error("org.freedesktop.DBus.Error.UnknownObject"))
         talk.calls(.getManagedObjects)
-        talk.answers(.error("org.freedesktop.DBus.Error.UnknownObject"))
         talk.calls(.setDiscoveryFilter(adapter: BlueZTalk.adapter, .addressPrefix("80:E4:DA:7B:00:01")))
+        talk.answers(.error("org.freedesktop.DBus.Error.UnknownObject"))
         talk.answers(
             .objects(BlueZTalk.objects(and: [path: BlueZTalk.device(BlueZTalk.hall, ["Connected": .bool(true)])])))
-        talk.calls(.setTrusted(device: path))
         _ = talk.connects()
+        talk.wait(.seconds(6))
+        talk.calls(.setTrusted(device: path))
         talk.ends()
     }
 
@@ -888,7 +1026,11 @@ extension BlueZTalk {
         let flags = ["Connected", "ServicesResolved", "Trusted", "Blocked"]
         switch Int.random(in: 0..<20, using: &random) {
         case 0: when(.perform(.expect([button], unwanted: [])))
-        case 1: when(.perform(.expect([], unwanted: [Self.hall])))
+        case 1:
+            let isElsewhere = Bool.random(using: &random)
+            when(
+                .perform(
+                    .expect([], unwanted: isElsewhere ? [] : [Self.hall], elsewhere: isElsewhere ? [Self.hall] : [])))
         case 2: when(.perform(.listen([.off, .background, .active].randomElement(using: &random) ?? .off)))
         case 3: when(.perform(.disconnect(id)))
         case 4: when(.perform(.forget(Self.hall)))

@@ -92,6 +92,15 @@ struct BlueZTalk {
         return (talk, id)
     }
 
+    /// The radio is parking a button that BlueZ knows, and has no answers yet.
+    static func parking(isElsewhere: Bool = true) -> BlueZTalk {
+        var talk = ready(objects(and: known()))
+        talk.when(
+            .perform(.expect([], unwanted: isElsewhere ? [] : [hall], elsewhere: isElsewhere ? [hall] : [])))
+        talk.parks()
+        return talk
+    }
+
     // MARK: What the radio is told
 
     mutating func when(_ input: RadioInput, sourceLocation: SourceLocation = #_sourceLocation) {

@@ -63,8 +63,15 @@ struct BlueZDevice: Hashable, Sendable {
     /// True if bluetoothd connects to it whenever it advertises. It does so with a trusted device whose services it knows, if
     /// it found them on a link in its life or had stored them; setting `Trusted` is not enough.
     var connectsByItself = false
-    /// True if we have told bluetoothd not to connect to it by itself, which lasts until the next `Connect`.
+    /// True if we have told bluetoothd not to connect to it by itself, and have neither called `Connect` nor seen a link since.
     var isParked = false
+    /// True if bluetoothd does not connect to it by itself because we parked it. Only a `Connect` ends this that was called without
+    /// a link. A link alone does not show it, because it may have begun while the device was being parked.
+    var isDisarmed = false
+    /// True if bluetoothd connected to it by itself before it was parked.
+    var wasArmed = false
+    /// True if we made it untrusted to park it, until bluetoothd has answered that it is trusted again.
+    var isTrustDue = false
     /// True if `Connect` was refused because the adapter has no link left.
     var wantsLink = false
     /// How often `Connect` has failed, so that devices are connected in turns.
@@ -105,11 +112,17 @@ struct BlueZDevice: Hashable, Sendable {
             self.isConnected = isConnected
             if isConnected { (wasHeard, wantsLink, failureCount, isParked) = (false, false, 0, false) }
         }
-        if isTrusted, !isParked, isConnected && isResolved || wasBlocked && !isBlocked && service != nil {
+        if isTrusted, !isDisarmed, isConnected && isResolved || wasBlocked && !isBlocked && service != nil {
             connectsByItself = true
         } else if !isTrusted, !isConnected {
             connectsByItself = false
         }
+    }
+
+    /// True if `Connect` need not succeed, because calling it makes bluetoothd connect to the device by itself again. bluetoothd must
+    /// have found its services: those of an advertisement do not count.
+    var canBeArmed: Bool {
+        isDisarmed && isTrusted && service != nil && (wasArmed || !write.isEmpty || !notify.isEmpty)
     }
 
     /// Notes the path of a characteristic, if it is one of a Flic service.

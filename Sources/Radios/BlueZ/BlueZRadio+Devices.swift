@@ -7,6 +7,11 @@ extension BlueZRadio {
 
     private func isExpected(_ address: BluetoothAddress) -> Bool { expected.contains { $0.address == address } }
 
+    /// True for a button that is paired, whether or not this radio may have it.
+    private func isPaired(_ address: BluetoothAddress) -> Bool {
+        isExpected(address) || unwanted.contains(address) || elsewhere.contains(address)
+    }
+
     /// Remembers the devices among the objects, then their characteristics.
     mutating func addDevices(_ objects: [String: BusInterfaces]) {
         for (path, interfaces) in objects.sorted(by: { $0.key < $1.key }) { added(path, interfaces, isNew: false) }
@@ -30,16 +35,17 @@ extension BlueZRadio {
         }
     }
 
-    /// True if the device is a button that is expected or unwanted, or may be another button.
+    /// True if the device is a paired button, or may be another button.
     private func isRelevant(_ device: BlueZDevice) -> Bool {
-        isExpected(device.address) || unwanted.contains(device.address) || elsewhere.contains(device.address)
+        isPaired(device.address)
             || (device.service != nil || device.address.hasFlicPrefix) && devices.count < Self.maximumDevices
     }
 
     private mutating func reportHeard(_ device: BlueZDevice, _ properties: [String: BusValue]) {
         guard listening != .off, !device.isConnected, device.wasHeard else { return }
         // BlueZ keeps the services of a known button, which therefore do not show that it is in public mode.
-        let service = isExpected(device.address) && device.isTrusted ? nil : device.service
+        let isKnown = isPaired(device.address) && (device.isTrusted || device.isTrustDue)
+        let service = isKnown ? nil : device.service
         func heard(_ kind: HeardAdvertisement.Kind) {
             report(
                 .heard(
@@ -91,8 +97,12 @@ extension BlueZRadio {
                 }
             } else if deadlines.deadline(of: .connectAgain(button.address)) == nil {
                 // An untrusted device that is not connected soon would be forgotten.
-                if !device.isTrusted, !device.wasHeard || device.wantsLink { trust(device) }
-                if !device.connectsByItself, toConnect.map({ device.isConnectedBefore($0) }) ?? true {
+                if !device.isTrusted, !device.wasHeard || device.wantsLink || device.isTrustDue { trust(device) }
+                // The device is being parked, and is not trusted until bluetoothd has answered.
+                if device.isTrustDue, isCalling(.setTrusted(device: device.path)) { continue }
+                if !device.connectsByItself, device.path != connecting,
+                    toConnect.map({ device.isConnectedBefore($0) }) ?? true
+                {
                     toConnect = device
                 }
             }
@@ -113,10 +123,11 @@ extension BlueZRadio {
     /// to one that was heard or that was parked, because bluetoothd gives up only after 40 s.
     ///
     /// For a parked device, `Connect` need not succeed: it makes bluetoothd connect by itself again, so that it is cancelled at
-    /// once, and the next device has its turn.
+    /// once, and the next device has its turn. The answer to `Connect` tells whether it did.
+    ///
+    /// - Parameter device: the device that is connected next, which is not the one that bluetoothd is connecting to.
     private mutating func updateConnecting(_ device: BlueZDevice?) {
         if let path = connecting {
-            // The call for an object that is gone ends by itself.
             let isWanted =
                 devices[path].map {
                     isExpected($0.address)
@@ -126,11 +137,35 @@ extension BlueZRadio {
             if !isWanted, !isCalling(.disconnect(device: path)) { call(.disconnect(device: path)) }
         } else if let device, discovery == nil, nextDiscovery == nil {
             call(.connect(device: device.path))
-            guard device.canBeArmed else { return }
-            call(.disconnect(device: device.path))
             devices[device.path]?.isParked = false
-            devices[device.path]?.connectsByItself = true
+            if device.canBeArmed { call(.disconnect(device: device.path)) }
         }
+    }
+
+    /// `Connect` has succeeded: with a new link, or because there was one already. The latter does not make bluetoothd connect to a
+    /// parked device by itself again, so that this is tried again when the link has ended.
+    ///
+    /// - Source: BlueZ 5.66, src/device.c, `dev_connect`; 5.87 does the same.
+    mutating func connectSucceeded(_ path: String, at now: Instant) {
+        guard let device = devices[path], device.isDisarmed, !device.isParked else { return }
+        if !isCalling(.disconnect(device: path)) {
+            devices[path]?.isDisarmed = false
+            // The services may have been resolved already.
+            devices[path]?.update([:])
+        } else if !device.isConnected {
+            deadlines.set(.connectAgain(device.address), at: now + Self.retryDelay)
+        }
+    }
+
+    /// `Connect` was refused or cancelled, after it has made bluetoothd connect to a parked device by itself again.
+    ///
+    /// - Returns: false if the device is still to be connected.
+    mutating func arm(_ path: String) -> Bool {
+        guard let device = devices[path], device.isDisarmed, !device.isParked else { return false }
+        devices[path]?.isDisarmed = false
+        guard device.canBeArmed else { return false }
+        devices[path]?.connectsByItself = true
+        return true
     }
 
     /// Keeps bluetoothd from connecting to a device by itself, and ends its link.
@@ -141,10 +176,14 @@ extension BlueZRadio {
     ///
     /// - Source: BlueZ 5.66, src/device.c, `dev_disconnect` and `dev_connect`; 5.87 does the same.
     private mutating func park(_ device: BlueZDevice) {
-        if device.isTrusted { call(.setTrusted(device: device.path, false)) }
+        let keepsTrust = device.isTrusted || device.isTrustDue || isCalling(.setTrusted(device: device.path))
+        if keepsTrust { call(.setTrusted(device: device.path, false)) }
         call(.disconnect(device: device.path))
-        if device.isTrusted { call(.setTrusted(device: device.path)) }
+        if keepsTrust { call(.setTrusted(device: device.path)) }
+        devices[device.path]?.isTrustDue = keepsTrust
         devices[device.path]?.isParked = true
+        devices[device.path]?.isDisarmed = true
+        if device.connectsByItself { devices[device.path]?.wasArmed = true }
         devices[device.path]?.connectsByItself = false
     }
 
@@ -300,9 +339,6 @@ extension BlueZDevice {
         if canBeArmed != other.canBeArmed { return canBeArmed }
         return wasHeard == other.wasHeard ? failureCount < other.failureCount : wasHeard
     }
-
-    /// True if bluetoothd connects to the device by itself again as soon as `Connect` is called.
-    fileprivate var canBeArmed: Bool { isParked && isTrusted && service != nil }
 }
 
 extension BlueZCall {
@@ -335,11 +371,14 @@ extension String {
             expect(state == .ready || links.isEmpty, "there are links in state \(state)")
             expect(Set(links.map(\.address)).count == links.count, "two links to one button")
             expect(
-                devices.count <= Self.maximumDevices + expected.count + unwanted.count,
+                devices.count <= Self.maximumDevices + expected.count + unwanted.count + elsewhere.count,
                 "\(devices.count) devices are remembered")
             expect(calls.values.count { if case .connect = $0 { true } else { false } } <= 1, "two connections at once")
             for device in devices.values {
-                expect(!device.isParked || !device.connectsByItself, "\(device.address) is parked and not parked")
+                expect(!device.isParked || device.isDisarmed, "\(device.address) is parked and not disarmed")
+                expect(
+                    !device.isDisarmed || !device.connectsByItself,
+                    "\(device.address) is disarmed, yet connects by itself")
             }
             for link in links {
                 expect(devices[link.path] != nil, "\(link.address): a link without a device")

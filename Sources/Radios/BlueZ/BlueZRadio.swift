@@ -23,7 +23,7 @@ package import ButtonModel
 /// | absent          | its object appears                       | untrusted       | connect; trust it, unless it advertises |
 /// | untrusted       | connected, and its services are resolved | waiting         | trust it                           |
 /// | untrusted       | refused, or not reached for 40 s         | untrusted       | connect again, after 5 s or when a link ends |
-/// | any             | another radio looks for it, or no radio may | parked       | park it, when its link has ended   |
+/// | any             | another radio looks for it, or users disconnected it | parked | park it, when its link has ended |
 /// | parked          | expected                                 | waiting         | connect it, and cancel that        |
 /// | blocked         | expected, or to be parked                | waiting, parked | unblock it                         |
 /// | waiting         | connected                                | resolving       | report `connected`                 |
@@ -37,8 +37,8 @@ package import ButtonModel
 /// | any             | disconnected, or its object is gone      | waiting, absent | report `disconnected`              |
 ///
 /// A device that bluetoothd has stored with its services is *waiting* when our profile is registered, if it is trusted. One that
-/// becomes trusted later must have been connected once. bluetoothd knows a *parked* device and does not connect to it by itself, but
-/// other programs may connect to it. Earlier versions of Tryck *blocked* devices.
+/// becomes trusted later must have been connected once. bluetoothd knows a *parked* device and does not connect to it by itself. Other
+/// programs could connect to it, but Tryck ends such a link at once. Earlier versions of Tryck *blocked* devices.
 ///
 /// bluetoothd does not say how many links the adapter can have, and does not report trusted buttons that it fails to connect. The
 /// limit is therefore the configured one, or is learned when bluetoothd refuses to connect a new button because of it.
@@ -314,16 +314,21 @@ package struct BlueZRadio: Sendable {
             discovery = nextDiscovery
             nextDiscovery = nil
         case .stopDiscovery: discovery = nil
-        case .setTrusted(let path, let isTrusted): devices[path]?.update(["Trusted": .bool(isTrusted)])
+        case .setTrusted(let path, let isTrusted):
+            devices[path]?.update(["Trusted": .bool(isTrusted)])
+            if isTrusted, !isCalling(.setTrusted(device: path)) { devices[path]?.isTrustDue = false }
         case .setBlocked(let path, let isBlocked): devices[path]?.update(["Blocked": .bool(isBlocked)])
+        case .connect(let path): connectSucceeded(path, at: now)
         // The device's properties tell what has become of it.
-        case .connect, .disconnect, .removeDevice, .getManagedObjects, .acquireNotify, .acquireWrite: break
+        case .disconnect, .removeDevice, .getManagedObjects, .acquireNotify, .acquireWrite: break
         }
     }
 
     private mutating func refused(_ call: BlueZCall, _ error: BusError, at now: Instant) {
-        if let path = call.device, devices[path] != nil, error.isForWantOfObject {
-            // The report that the object is gone was missed, or will come. The button may have another object.
+        if let path = call.device, let address = devices[path]?.address, error.isForWantOfObject {
+            // The report that the object is gone was missed, or will come. The button may have another object. If bluetoothd
+            // lists this object still, it may refuse again.
+            deadlines.set(.connectAgain(address), at: now + Self.retryDelay)
             removed(path, [BlueZName.device], at: now)
             return self.call(.getManagedObjects)
         }
@@ -338,8 +343,10 @@ package struct BlueZRadio: Sendable {
             deadlines.set(.discoverAgain, at: now + Self.retryDelay)
             report(.anomaly("BlueZ refused to search: \(error)"))
         case .connect(let path):
-            // A device that was parked is not connected, but is armed now.
-            guard let device = devices[path], !device.connectsByItself else { break }
+            guard let device = devices[path] else { break }
+            // While somebody pairs the device, `Connect` of BlueZ 5.87 does nothing.
+            let isUnheeded = error.name == "org.bluez.Error.InProgress" && device.isDisarmed
+            guard isUnheeded || !arm(path), !device.connectsByItself else { break }
             deadlines.set(.connectAgain(device.address), at: now + Self.retryDelay)
             // A button that was not heard usually does not answer, and gives way to others.
             if device.wasHeard { report(.anomaly("\(device.address): BlueZ could not connect: \(error)")) }
@@ -409,6 +416,8 @@ package struct BlueZRadio: Sendable {
         }
         if interfaces.contains(BlueZName.device), let device = devices.removeValue(forKey: path) {
             if let place = links.firstIndex(where: { $0.address == device.address }) { linkEnded(place) }
+            // bluetoothd does not answer a call that waits for a device which it removes.
+            calls = calls.filter { $0.value != .connect(device: path) && $0.value != .disconnect(device: path) }
             if state == .ready, expected.contains(where: { $0.address == device.address }) {
                 deadlines.set(.searchForAbsent, at: now + Self.absentSearch)
             }
