@@ -74,12 +74,12 @@ extension FeedSource {
         let before = sites[name]?.hello
         if let before, before.installation == hello.installation, before.session > hello.session {
             noteAnomaly("\(name): its hello is of an earlier session, and is ignored")
-            return tell(name, before.session, before.installation, after: hello)
+            return tell(name, before.session, before.installation, after: hello, at: now)
         }
         let claims = sites[name]?.buttons.values.flatMap { [$0.claim, $0.heardClaim].compactMap { $0 } } ?? []
         if let claim = claims.first(where: { $0.isLater(than: hello) }) {
             noteAnomaly("\(name): its hello is of an earlier session than its claims, and is ignored")
-            return tell(name, claim.session, claim.installation, after: hello)
+            return tell(name, claim.session, claim.installation, after: hello, at: now)
         }
         let life = FeedLife(hello.installation)
         let isRestored =
@@ -109,9 +109,14 @@ extension FeedSource {
         }
     }
 
-    /// Tells a site that its hello counts as an old one.
-    private mutating func tell(_ name: String, _ session: Int, _ installation: String, after hello: FeedHello) {
+    /// Tells a site that its hello counts as an old one, at most once in `tellInterval`: a site that does not understand that
+    /// answers with another hello.
+    private mutating func tell(
+        _ name: String, _ session: Int, _ installation: String, after hello: FeedHello, at now: Instant
+    ) {
         guard term != nil, let id = hello.buttons.keys.min() else { return }
+        if let toldAt = sites[name]?.toldAt, now < toldAt + Self.tellInterval { return }
+        sites[name, default: Site()].toldAt = now
         let want = FeedWant(after: 0, session: session, installation: installation)
         publish(ButtonKey(site: name, button: id), .want(id), want.encoded(), isRetained: false)
     }
@@ -166,7 +171,11 @@ extension FeedSource {
             button.open = nil
             deadlines.cancel(.done(key))
         }
-        let carried = earlier.map { facts.former?.carried($0) ?? 0 }.max() ?? 0
+        // Numbers of a life before the last one may have been given out again since.
+        let last = earlier.map { FeedLife($0.installation).number }.max()
+        let carried =
+            earlier.filter { FeedLife($0.installation).number == last }.map { facts.former?.carried($0) ?? 0 }.max()
+            ?? 0
         let cursor = max(facts.claimed, valid.map(\.number).max() ?? 0, carried)
         var done = max(facts.done, button.accounted)
         if let heard = button.heardDone {
@@ -186,7 +195,7 @@ extension FeedSource {
             : FeedCursor(
                 number: cursor, term: max(valid.map(\.term).max() ?? 0, term ?? 0), engine: engine,
                 installation: hello.installation,
-                session: valid.max { $0.number < $1.number }?.session ?? hello.session)
+                session: valid.first { $0.number == cursor }?.session ?? hello.session)
         self[key] = button
         guard let former else { return false }
         effects.append(.beganAnew(place(key, cursor), former: former))

@@ -81,6 +81,8 @@ package struct FeedSource: Sendable {
         case anomaly(String)
     }
 
+    /// The least time between two messages that tell a site that its hello counts as an old one.
+    static let tellInterval = Duration.seconds(5)
     /// The minimum interval between a button's wants.
     package static let minimumWantInterval = Duration.milliseconds(50)
     /// The minimum interval between messages that say how far a button's messages are done.
@@ -133,6 +135,8 @@ package struct FeedSource: Sendable {
         /// The hellos since `helloCountBegan`.
         var helloCount = 0
         var helloCountBegan: Instant?
+        /// When the site was told last that its hello counts as an old one.
+        var toldAt: Instant?
         /// The last hello of a site that has said too many.
         var waitingHello: [UInt8]?
     }

@@ -6,7 +6,7 @@ package import MQTTTopics
 /// | a button | on                                      | becomes | and we                                          |
 /// |----------|-----------------------------------------|---------|-------------------------------------------------|
 /// | unasked  | want of this session                    | sent    | send from there                                 |
-/// | unasked  | 10 s, the journal has messages, the engine is online | unasked | say hello once more                |
+/// | unasked  | 1 s, 2 s … 10 s, the journal has messages, the engine is online | unasked | say hello once more     |
 /// | idle     | recorded                                | sent    | send it                                         |
 /// | sent     | recorded, fewer than 20 are unclaimed   | sent    | send it                                         |
 /// | sent     | claimed, the journal has more           | sent    | forget what is claimed, send up to 20           |
@@ -96,8 +96,11 @@ package struct FeedUplink: Sendable {
     package static let minimumWantInterval = Duration.milliseconds(50)
     /// The maximum number of anomalies reported for a connection.
     package static let maximumAnomalies = 16
-    /// The maximum number of lives that begin on a connection. Two sites with copies of one disk would go on for ever.
+    /// How long a button first waits for an engine to ask; then twice as long each time, up to `claimLimit`.
+    package static let askLimit = Duration.seconds(1)
+    /// The maximum number of lives that begin in `lifeInterval`. Two sites with copies of one disk would go on for ever.
     package static let maximumLives = 4
+    package static let lifeInterval = Duration.seconds(600)
 
     /// The maximum number of hellos in `helloInterval`. A later change waits, so that a reload of rules that renames many buttons
     /// costs few hellos.
@@ -126,6 +129,8 @@ package struct FeedUplink: Sendable {
         var waitingWant: Int?
         /// True if an engine has asked on this connection, so that messages may be sent.
         var isAsked = false
+        /// How often hello was said on this connection because no engine asked.
+        var unaskedCount = 0
         /// The last number in the journal when this process got it from the disk.
         var storedLast: Int
 
@@ -160,7 +165,9 @@ package struct FeedUplink: Sendable {
     private var helloCount = 0
     private var helloCountBegan: Instant?
     private var anomalyCount = 0
+    /// The lives since `livesBegan`.
     private var lifeCount = 0
+    private var livesBegan: Instant?
     private var hasAsked = false
     var effects: [Effect] = []
 
@@ -223,7 +230,9 @@ package struct FeedUplink: Sendable {
         case .claim(let id):
             guard let button = buttons[id] else { return }
             // The hello asks the engine to say again from where it wants messages.
-            if button.isAsked { send(from: button.facts.claimed, of: id, at: now) } else { awaitClaim(of: id, at: now) }
+            guard !button.isAsked else { return send(from: button.facts.claimed, of: id, at: now) }
+            buttons[id]?.unaskedCount += 1
+            awaitClaim(of: id, at: now)
         case .want(let id):
             guard let after = buttons[id]?.waitingWant else { return }
             answer(want: after, of: id, at: now)
@@ -235,7 +244,6 @@ package struct FeedUplink: Sendable {
     private mutating func connected(_ session: Int, at now: Instant) {
         self.session = session
         anomalyCount = 0
-        lifeCount = 0
         hasAsked = false
         helloCountBegan = nil
         sayHello(at: now)
@@ -254,6 +262,7 @@ package struct FeedUplink: Sendable {
         buttons[id]?.answeredAt = nil
         buttons[id]?.waitingWant = nil
         buttons[id]?.isAsked = false
+        buttons[id]?.unaskedCount = 0
         deadlines.cancel(.claim(id))
         deadlines.cancel(.want(id))
     }
@@ -265,7 +274,12 @@ package struct FeedUplink: Sendable {
     /// - Parameter other: the number of the life that the evidence is from.
     mutating func beginLife(after other: Int, _ evidence: Evidence, at now: Instant) {
         let number = max(life.number, other) + 1
-        lifeCount += 1
+        if let began = livesBegan, now < began + Self.lifeInterval {
+            lifeCount += 1
+        } else {
+            (lifeCount, livesBegan) = (1, now)
+        }
+        // The engine says again that our hello is an old one, so the next life begins when the interval is over.
         guard lifeCount <= Self.maximumLives, number <= FeedLife.greatest else {
             return noteAnomaly("lives begin again and again: \(evidence)")
         }
@@ -420,7 +434,10 @@ package struct FeedUplink: Sendable {
 
     /// Starts to wait for a claim, or for an engine to ask, if there is something to claim and an engine that could.
     mutating func awaitClaim(of id: ButtonID, at now: Instant) {
-        let isAwaited = session != nil && isEngineOnline && buttons[id]?.hasToBeClaimed == true
-        deadlines.set(.claim(id), at: isAwaited ? now + Self.claimLimit : nil)
+        guard let button = buttons[id], session != nil, isEngineOnline, button.hasToBeClaimed else {
+            return deadlines.cancel(.claim(id))
+        }
+        let limit = button.isAsked ? Self.claimLimit : Self.askLimit * (1 << min(button.unaskedCount, 4))
+        deadlines.set(.claim(id), at: now + min(limit, Self.claimLimit))
     }
 }

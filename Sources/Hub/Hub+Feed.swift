@@ -267,15 +267,17 @@ extension Hub {
             gone(button, .removed, at: now)
             otherSiteHas(button, than: site, at: now)
         case .beganAnew(let place, let former):
+            // Of a site that was restored from a copy, one line is written for all its buttons.
+            let isSameSite = FeedLife(place.installation).root == FeedLife(former.installation).root
             log(
-                .warning,
+                isSameSite ? .debug : .warning,
                 "\(place.site): the numbers of \(label(of: place.button)) were \(former.number) and start again at \(place.number)"
             )
         case .restored(let site, let life):
             log(
                 .warning,
-                "\(site) was restored from an old copy of its disk, and goes on as installation \(life.installation). Its presses "
-                    + "since the copy was made may have been handled, and are not repeated")
+                "\(site) was restored from an old copy of its disk, and goes on as installation \(life.installation). Presses "
+                    + "that are in the copy and were handled since are not repeated; new presses are handled as usual")
             guard feed?.isLeading == true else { break }
             publishEvent(
                 "restored", ["site": .string(site), "installation": .string(life.installation)],

@@ -182,12 +182,12 @@ extension Hub {
         let installation = status["installation"] ?? .null
         let known =
             switch evidence {
-            case .claim(let button, let number): "an engine has claimed message \(number) of \(label(of: button))"
-            case .hello(let session): "the broker knows the session \(session)"
+            case .claim(let button, _): "the engine has claimed presses of \(label(of: button))"
+            case .hello: "the broker has a later message of this site"
             }
         log(
             .warning,
-            "\(configuration.topic): \(known), and this machine does not, so its state directory was restored from an old copy. New presses go to the "
+            "\(configuration.topic): \(known) of which this machine knows nothing, so its state directory was restored from an old copy. New presses go to the "
                 + "engine as before, as installation \(installation.stringValue ?? ""). Presses that were recorded before the copy "
                 + "was made may have been handled since, and are not repeated then")
         publishEvent(

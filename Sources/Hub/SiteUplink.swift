@@ -359,8 +359,8 @@ struct SiteUplink: Sendable {
     private var twinFault: String? {
         guard lifeCount > Self.usualLives else { return nil }
         return
-            "this machine's state directory seems to be in use on another machine, too, because \(lifeCount) times an engine "
-            + "has claimed presses that are not from here; stop the other machine, or delete its state directory and pair its buttons again"
+            "this machine's state directory seems to be in use on another machine, too, because \(lifeCount) times there was news "
+            + "of presses that are not from here; stop the other machine, delete its state directory, and restart this machine's Tryck"
     }
 
     // MARK: The connection

@@ -142,9 +142,10 @@ struct FeedUplinkTests {
         talk.given(.trimmed(hall, first: 20))
         talk.when(
             .connected(session: 2), expect: .hello(hello(session: 2, [hall: facts(last: 20, claimed: 2)])),
-            .setTimer(talk.now + FeedUplink.claimLimit))
+            .setTimer(talk.now + FeedUplink.askLimit))
         talk.when(
-            .want(after: 2), expect: .asked(session: 2), .message(lost(after: 2, to: 19)))
+            .want(after: 2), expect: .asked(session: 2), .message(lost(after: 2, to: 19)),
+            .setTimer(talk.now + FeedUplink.claimLimit))
         // The answer to what was read on the earlier connection.
         talk.when(.read(hall, []), expect: .read(hall, after: 19, count: 19))
         var other = Self.connected(last: 20, claimed: 2, first: 20)
@@ -194,7 +195,7 @@ struct FeedUplinkTests {
         talk.when(.claim(claim(3)))
         talk.when(
             .connected(session: 2), expect: .hello(hello(session: 2, [hall: facts(last: 4, claimed: 1)])),
-            .setTimer(talk.now + FeedUplink.claimLimit))
+            .setTimer(talk.now + FeedUplink.askLimit))
         talk.when(.want(after: 1), expect: .asked(session: 2), .read(hall, after: 1, count: 20), .cancelTimer)
     }
 
@@ -270,11 +271,13 @@ struct FeedUplinkTests {
         talk.given(.connected(session: 2))
         talk.when(.recorded(hall, entry(3, at: talk.now)))
         talk.when(.want(after: 0, session: 1, life: life))
-        talk.when(.engine(isOnline: true), expect: .setTimer(talk.now + FeedUplink.claimLimit))
-        talk.wait(FeedUplink.claimLimit)
-        talk.when(
-            .timerFired, expect: .hello(hello(session: 2, [hall: facts(last: 3)])),
-            .setTimer(talk.now + FeedUplink.claimLimit))
+        talk.when(.engine(isOnline: true), expect: .setTimer(talk.now + .seconds(1)))
+        for (waited, next) in [(1, 2), (2, 4), (4, 8), (8, 10), (10, 10)] {
+            talk.wait(.seconds(Int64(waited)))
+            talk.when(
+                .timerFired, expect: .hello(hello(session: 2, [hall: facts(last: 3)])),
+                .setTimer(talk.now + .seconds(Int64(next))))
+        }
         talk.when(
             .want(after: 1, session: 2, life: life), expect: .asked(session: 2), .read(hall, after: 1, count: 20),
             .cancelTimer)
@@ -346,5 +349,9 @@ struct FeedUplinkTests {
         talk.given(.connected(session: 2))
         talk.given(.hello(hello(session: 1, life: "9f3c.1048576", [:])))
         #expect(talk.machine.life.number < 20)
+        // When the other site is gone, an engine that has its claims says so again and again.
+        talk.wait(FeedUplink.lifeInterval)
+        talk.given(.want(after: 0, session: 1, life: "9f3c.30"))
+        #expect(talk.machine.life.number == 31)
     }
 }
