@@ -126,22 +126,29 @@ extension RuleSetReader {
     }
 
     /// Warns of rules for `hold_release` that drop the end of a late hold for which another rule runs (W713): what that rule
-    /// began, such as dimming a lamp, would have no end.
+    /// began, such as dimming a lamp, would have no end. If any rule accepts the end, the others are meant.
     private mutating func warnOfMissingEnds() {
-        var holds: [ButtonSelector: (rule: Rule, maximumAge: Duration)] = [:]
-        for rule in ruleSet.rules {
+        var holds: [ButtonSelector: (rule: Rule, parts: Set<ButtonPart>, maximumAge: Duration)] = [:]
+        var ends: [ButtonSelector: Duration] = [:]
+        for rule in ruleSet.rules where rule.isEnabled {
             for trigger in rule.triggers {
                 for button in trigger.buttons(where: \.isHold) {
                     let maximumAge = maximumAge(rule, button)
-                    if maximumAge > holds[button]?.maximumAge ?? .zero { holds[button] = (rule, maximumAge) }
+                    guard maximumAge > holds[button]?.maximumAge ?? .zero else { continue }
+                    holds[button] = (rule, trigger.parts, maximumAge)
+                }
+                for button in trigger.buttons(where: { $0 == .holdRelease }) {
+                    ends[button] = max(ends[button] ?? .zero, maximumAge(rule, button))
                 }
             }
         }
-        guard !holds.isEmpty else { return }
-        for rule in ruleSet.rules {
+        guard !holds.isEmpty, !ends.isEmpty else { return }
+        for rule in ruleSet.rules where rule.isEnabled {
+            let own = Set(rule.triggers.flatMap { $0.buttons(where: \.isHold) })
             for trigger in rule.triggers {
-                for button in trigger.buttons(where: { $0 == .holdRelease }) {
-                    guard let hold = holds[button], hold.maximumAge > maximumAge(rule, button),
+                for button in trigger.buttons(where: { $0 == .holdRelease }) where !own.contains(button) {
+                    guard let hold = holds[button], let end = ends[button], hold.maximumAge > end,
+                        hold.parts.isEmpty || trigger.parts.isEmpty || !hold.parts.isDisjoint(with: trigger.parts),
                         let document = document(of: trigger.location)
                     else { continue }
                     currentDocument = document
@@ -202,6 +209,10 @@ extension Trigger {
         guard case .buttons(let buttons, let events, _) = origin, events.contains(where: isMeant) else { return [] }
         return buttons
     }
+}
+
+extension Trigger {
+    fileprivate var parts: Set<ButtonPart> { if case .buttons(_, _, let parts) = origin { parts } else { [] } }
 }
 
 extension TriggerEvent {
