@@ -60,6 +60,8 @@ package final class StoreDisk {
     package var database: Database? { opened?.database }
     /// The state that was read because the database cannot be written; `nil` if it is open for writing.
     private var readOnlyState: StoredState?
+    /// True if the start found no database, and none was created since.
+    private var isNew = false
 
     /// The id of the database, and the number of the latest snapshot.
     private var mark: ReserveMark
@@ -124,6 +126,7 @@ package final class StoreDisk {
                 throw error
             }
             (mark, fault, isLogSuspect) = (found.recovered.mark, error, !found.isSynced)
+            isNew = StoreFiles.lacksDatabase(paths.directory)
             coveredNumber = found.recovered.coveredNumber
             var state = found.state
             let onDisk = Dictionary(state.buttons.map { ($0.id, $0.cursor) }, uniquingKeysWith: { $1 })
@@ -391,13 +394,15 @@ package final class StoreDisk {
             guard opened.identities != Self.identities(paths) else { return opened.database }
             return try writeDeletedDatabase(opened.database)
         }
+        // A database that has appeared since is on a disk that was mounted late, for example. This process has not read it.
+        guard !isNew || StoreFiles.lacksDatabase(paths.directory) else { throw .replaced(path: paths.database) }
         var newNotices: [StoreNotice] = []
         let (opened, mark) = try Self.open(paths, entropy, isStart: false) { newNotices.append($0) }
         notices += newNotices
         // Snapshots may have been written since the start, so `self.mark` may have the larger number.
         self.mark = ReserveMark(
             database: mark.database, number: max(mark.number, self.mark.number), ring: self.mark.ring)
-        (self.opened, fault, readOnlyState) = (opened, nil, nil)
+        (self.opened, fault, readOnlyState, isNew) = (opened, nil, nil, false)
         if !opened.log.writeAgain() || !opened.log.syncData() { isLogSuspect = true }
         openReserves()
         return opened.database
@@ -480,9 +485,7 @@ package final class StoreDisk {
     ///   reason, or if it cannot be read.
     private static func readInMemory(_ paths: StorePaths) -> Database? {
         let path = paths.database
-        var information = stat()
-        // A full disk may have had room for the name of the file.
-        if StoreFiles.isEmpty(paths.directory) || stat(path, &information) == 0 && information.st_size <= 1 {
+        if StoreFiles.lacksDatabase(paths.directory) {
             // If the directory belongs to another user, somebody must correct that, and is told so by a start that fails.
             guard StoreFiles.obstacle(to: paths.directory) != nil else { return nil }
             let new = try? Database(path: ":memory:", busyTimeout: .zero)

@@ -32,6 +32,14 @@ package enum StoreFiles {
         access(directory + "/" + databaseName, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)
     }
 
+    /// True if the directory contains no database, or only an empty file for one, because a full disk had room for its name.
+    static func lacksDatabase(_ directory: String) -> Bool {
+        let path = directory + "/" + databaseName
+        var (file, log) = (stat(), stat())
+        let hasLog = stat(path + "-wal", &log) == 0 && log.st_size > 0
+        return isEmpty(directory) || !hasLog && stat(path, &file) == 0 && file.st_size <= 1
+    }
+
     /// Runs `body` with the effective user and group of the directory's owner, if this process is root's.
     ///
     /// Files that are created belong to the daemon's user, and files that this user has put there are not opened with the

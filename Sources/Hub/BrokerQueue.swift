@@ -290,8 +290,10 @@ struct BrokerQueue: Sendable {
     /// discovery configs that refer to them, then `bridge/state`, which makes entities available. Rules come last, because
     /// there may be many. Begins the search for leftovers.
     ///
-    /// - Parameter gone: topics of removed things.
-    mutating func republish(_ inventory: Inventory, gone: [RetainedTopic]) {
+    /// - Parameters:
+    ///   - gone: topics of removed things.
+    ///   - announcesBridge: whether the bridge is announced to Home Assistant as well.
+    mutating func republish(_ inventory: Inventory, gone: [RetainedTopic], announcesBridge: Bool = true) {
         isLookingForLeftovers = true
         _ = retained.takeAll()
         for topic in gone + [.bridgeInfo, .bridgeDevices, .bridgePairing, .bridgeHealth, .bridgeRadios, .rules] {
@@ -302,7 +304,7 @@ struct BrokerQueue: Sendable {
             retained.add(.availability(button))
         }
         if announcements.isEnabled {
-            retained.add(.bridgeConfig)
+            if announcesBridge { retained.add(.bridgeConfig) }
             for button in inventory.buttons { retained.add(.config(button)) }
         }
         retained.add(.bridgeState)

@@ -31,7 +31,9 @@ extension Hub {
     mutating func republishAll() {
         cancelTimer(.settling)
         let inventory = rules.inventory(buttons: buttons.keys.sorted())
-        broker.republish(inventory, gone: broker.waitingTopics.filter { isGone($0) })
+        // The id of a first start that cannot be stored is another one at the next start.
+        broker.republish(
+            inventory, gone: broker.waitingTopics.filter { isGone($0) }, announcesBridge: !journal.isRecordLost)
     }
 
     /// True if what the topic is about does not exist any more.

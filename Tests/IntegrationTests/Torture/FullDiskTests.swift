@@ -159,6 +159,29 @@ struct FullDiskTests {
         again.stop()
     }
 
+    @Test("a state directory that is mounted after the start is not written, and status says to restart")
+    func mountedLate() throws {
+        let (workshop, disk) = try Self.house(isRingMapped: true)
+        var daemon = try disk.daemon()
+        #expect(try workshop.tryck(["pair", "--time", "60"]).status() == 0)
+        try Self.press(workshop, daemon, expecting: 1)
+        daemon.stop()
+        // Until the disk is mounted, its place is an empty directory on another one.
+        let place = workshop.path("disk")
+        #expect(try disk.run(["/bin/mount", "-t", "tmpfs", "-o", "mode=700", "empty", place]).status() == 0)
+        #expect(try disk.run(["/bin/mkdir", "--mode=700", workshop.path("disk/state")]).status() == 0)
+        try disk.remount("ro")
+        daemon = try disk.daemon()
+        #expect(try workshop.tryck(["status", "--json"]).failing("cannot be written"))
+        #expect(try disk.run(["/bin/umount", "--lazy", place]).status() == 0)
+        try workshop.wait { try workshop.tryck(["status", "--json"]).failing("or restart Tryck to use it") }
+        try Self.kill(daemon)
+        daemon = try disk.daemon()
+        #expect(try workshop.tryck(["status"]).status() == 0)
+        #expect(try Self.count(workshop) == 1)
+        daemon.stop()
+    }
+
     @Test("on a full disk the history ends and no press does; status says so, and after kill -9 the history goes on")
     func history() throws {
         // The history leaves a mebibyte to others, and needs a disk with more.
