@@ -397,7 +397,15 @@ package final class StoreDisk {
         // A database that has appeared since is on a disk that was mounted late, for example. This process has not read it.
         guard !isNew || StoreFiles.lacksDatabase(paths.directory) else { throw .replaced(path: paths.database) }
         var newNotices: [StoreNotice] = []
-        let (opened, mark) = try Self.open(paths, entropy, isStart: false) { newNotices.append($0) }
+        let opened: Opened
+        let mark: ReserveMark
+        do throws(StoreFailure) {
+            (opened, mark) = try Self.open(paths, entropy, isStart: false) { newNotices.append($0) }
+        } catch {
+            // A file that this attempt has left, on a disk that was full again, is ours.
+            if isNew { isNew = StoreFiles.lacksDatabase(paths.directory) }
+            throw error
+        }
         notices += newNotices
         // Snapshots may have been written since the start, so `self.mark` may have the larger number.
         self.mark = ReserveMark(
@@ -485,7 +493,9 @@ package final class StoreDisk {
     ///   reason, or if it cannot be read.
     private static func readInMemory(_ paths: StorePaths) -> Database? {
         let path = paths.database
-        if StoreFiles.lacksDatabase(paths.directory) {
+        var information = stat()
+        // A full disk may have had room for the name of the file. SQLite would delete the log of an empty file.
+        if StoreFiles.isEmpty(paths.directory) || stat(path, &information) == 0 && information.st_size <= 1 {
             // If the directory belongs to another user, somebody must correct that, and is told so by a start that fails.
             guard StoreFiles.obstacle(to: paths.directory) != nil else { return nil }
             let new = try? Database(path: ":memory:", busyTimeout: .zero)
