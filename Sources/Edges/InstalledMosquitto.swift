@@ -2,7 +2,7 @@ import Glibc
 
 /// The broker mosquitto of this system, which `mqtt: {broker: embedded}` needs.
 package enum InstalledMosquitto {
-    /// A service's `PATH` may lack the directories for administrators, where distributions put brokers.
+    /// `PATH` is not used, because that of a service may lack `/usr/sbin`, where distributions install mosquitto.
     private static let directories = ["/usr/sbin", "/usr/local/sbin", "/usr/bin", "/usr/local/bin"]
 
     /// The path of the program; `nil` if it is not installed.

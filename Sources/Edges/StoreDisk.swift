@@ -394,7 +394,7 @@ package final class StoreDisk {
             guard opened.identities != Self.identities(paths) else { return opened.database }
             return try writeDeletedDatabase(opened.database)
         }
-        // A database that has appeared since is on a disk that was mounted late, for example. This process has not read it.
+        // If a database has appeared since, for example because its disk was mounted late, this process has not read it.
         guard !isNew || StoreFiles.lacksDatabase(paths.directory) else { throw .replaced(path: paths.database) }
         var newNotices: [StoreNotice] = []
         let opened: Opened
@@ -402,7 +402,7 @@ package final class StoreDisk {
         do throws(StoreFailure) {
             (opened, mark) = try Self.open(paths, entropy, isStart: false) { newNotices.append($0) }
         } catch {
-            // A file that this attempt has left, on a disk that was full again, is ours.
+            // The disk may have become full again after this attempt created the file, so the next attempt may use that file.
             if isNew { isNew = StoreFiles.lacksDatabase(paths.directory) }
             throw error
         }
@@ -493,10 +493,9 @@ package final class StoreDisk {
     ///   reason, or if it cannot be read.
     private static func readInMemory(_ paths: StorePaths) -> Database? {
         let path = paths.database
-        var information = stat()
-        // A full disk may have had room for the name of the file. SQLite would delete the log of an empty file.
-        if StoreFiles.isEmpty(paths.directory) || stat(path, &information) == 0 && information.st_size <= 1 {
-            // If the directory belongs to another user, somebody must correct that, and is told so by a start that fails.
+        // SQLite must not open an empty file, because it would delete its log.
+        if StoreFiles.lacksContents(paths.directory) {
+            // A directory that belongs to another user is a mistake of the installation, so the start fails and says so.
             guard StoreFiles.obstacle(to: paths.directory) != nil else { return nil }
             let new = try? Database(path: ":memory:", busyTimeout: .zero)
             return new.flatMap { (try? StoreSchema.migrate($0)) == nil ? nil : $0 }

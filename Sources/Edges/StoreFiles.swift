@@ -32,12 +32,18 @@ package enum StoreFiles {
         access(directory + "/" + databaseName, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)
     }
 
-    /// True if the directory contains no database, or only an empty file for one, because a full disk had room for its name.
+    /// True if the directory contains no database, or only an empty file, which a start on a full disk leaves.
+    static func lacksContents(_ directory: String) -> Bool {
+        var information = stat()
+        // SQLite considers a file of one octet to be empty, too.
+        return isEmpty(directory) || stat(directory + "/" + databaseName, &information) == 0 && information.st_size <= 1
+    }
+
+    /// True if the directory contains neither a database nor the log of one.
     static func lacksDatabase(_ directory: String) -> Bool {
-        let path = directory + "/" + databaseName
-        var (file, log) = (stat(), stat())
-        let hasLog = stat(path + "-wal", &log) == 0 && log.st_size > 0
-        return isEmpty(directory) || !hasLog && stat(path, &file) == 0 && file.st_size <= 1
+        var information = stat()
+        let hasLog = stat(directory + "/" + databaseName + "-wal", &information) == 0 && information.st_size > 0
+        return lacksContents(directory) && !hasLog
     }
 
     /// Runs `body` with the effective user and group of the directory's owner, if this process is root's.

@@ -8,7 +8,7 @@ package struct FeedLife: Hashable, Sendable {
     package static let greatest = 1 << 20
 
     package var root: String
-    /// From 1.
+    /// The number of the life; the first one has 1.
     package var number: Int
 
     package init(root: String, number: Int) {
@@ -38,8 +38,8 @@ package struct FeedLife: Hashable, Sendable {
 package struct FeedFormer: Hashable, Sendable {
     /// The number of the last message that may be of an earlier life.
     package var last: Int
-    /// The number up to which that is certain. It is not known whether the messages above it were recorded before the copy was
-    /// made or after it was restored.
+    /// The number of the last message that is certainly of an earlier life. The messages above it, up to `last`, were recorded
+    /// before the copy was made or after it was restored; the site cannot know which.
     package var certain: Int
     /// The first session in which the messages above `certain` can have been sent.
     package var session: Int

@@ -1,7 +1,7 @@
 import ButtonModel
 
 extension FeedSource {
-    /// Messages that were claimed in an earlier life of the site and of which it is not known what has become.
+    /// Messages that an engine claimed in an earlier life of the site, and of which nobody has said that they are done.
     struct FormerOpen: Hashable, Sendable {
         /// The last of them.
         var place: FeedPlace

@@ -101,7 +101,7 @@ extension FeedSource {
             let cursor = self[key]?.cursor
             let isRenewed = know(key)
             guard term != nil, let button = self[key] else { continue }
-            // A site whose messages do not come, or that does not know our claim, has perhaps not heard what we want.
+            // If messages of the site are missing here, or our claim is missing in its hello, our `want` was perhaps lost.
             let isMissing = hello.buttons[id].map { $0.last > button.cursor || $0.claimed < button.cursor } ?? false
             if isNew || isRenewed || isMissing || cursor != button.cursor || button.state == .unknown {
                 begin(key, at: now)
@@ -109,8 +109,8 @@ extension FeedSource {
         }
     }
 
-    /// Tells a site that its hello counts as an old one, at most once in `tellInterval`: a site that does not understand that
-    /// answers with another hello.
+    /// Tells a site that its hello counts as an old one. This is done at most once in `tellInterval`, because a site of an earlier
+    /// version answers each time with the same hello.
     private mutating func tell(
         _ name: String, _ session: Int, _ installation: String, after hello: FeedHello, at now: Instant
     ) {
@@ -181,7 +181,7 @@ extension FeedSource {
         if let heard = button.heardDone {
             if heard.installation == hello.installation {
                 if heard.number <= cursor { done = max(done, heard.number) }
-                // The engine that leads has reported it.
+                // The engine that published this `done` led then, and has reported the messages of the earlier life.
                 button.formerOpen = nil
             } else {
                 button.heardDone = nil

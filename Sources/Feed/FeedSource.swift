@@ -16,8 +16,8 @@ package import MQTTTopics
 /// They count only for the installation of the hello. A hello of another installation begins anew: the cursor becomes what the
 /// hello says, which is reported. A claim of an earlier life of the same installation (`FeedLife`) counts up to the last message that
 /// the hello says to be of an earlier life. A hello of an earlier session or life than the claims is old, and only a newer
-/// one makes its buttons known. It may also be that of a site whose disk was restored from an old copy, so a leader answers it
-/// with a `want` of the later session, which shows the site that its disk is a copy. The same do claims above the site's journal.
+/// one makes its buttons known. A site whose disk was restored from an old copy says such a hello, too. Therefore a leader answers
+/// it with a `want` that names the later session, from which the site learns that its disk is a copy.
 ///
 /// Two claims of the same message are never both acted on: a claim is on the own disk and on its way to the broker before the
 /// message is handed over, and a broker takes what one connection sends in order. The owner carries the effects out in

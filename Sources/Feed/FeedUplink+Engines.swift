@@ -4,7 +4,7 @@ import ButtonModel
 extension FeedUplink {
     mutating func received(_ name: String, _ payload: [UInt8], at now: Instant) {
         guard session != nil, let feed = FeedTopic(name), feed.site == topic else { return }
-        // An empty payload clears a retained topic. Our hello has to be there as long as we are.
+        // An empty payload clears a retained topic. Engines take a site without a retained hello for gone, so it is said again.
         guard !payload.isEmpty else { return feed.kind == .hello ? sayHello(at: now) : () }
         do throws(FeedPayloadFailure) {
             switch feed.kind {

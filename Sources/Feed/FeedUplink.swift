@@ -98,7 +98,8 @@ package struct FeedUplink: Sendable {
     package static let maximumAnomalies = 16
     /// How long a button first waits for an engine to ask; then twice as long each time, up to `claimLimit`.
     package static let askLimit = Duration.seconds(1)
-    /// The maximum number of lives that begin in `lifeInterval`. Two sites with copies of one disk would go on for ever.
+    /// The maximum number of lives that begin in `lifeInterval`. Without it, two sites with copies of one disk would begin lives
+    /// for ever.
     package static let maximumLives = 4
     package static let lifeInterval = Duration.seconds(600)
 
@@ -140,12 +141,12 @@ package struct FeedUplink: Sendable {
             storedLast = journal.button.last
         }
 
-        /// The number up to which claims can be of our messages.
+        /// The highest number that an engine can have claimed of this site's messages.
         var claimable: Int { max(journal.sent, facts.claimed, facts.former?.last ?? 0) }
 
         var facts: FeedHello.Button { journal.button }
 
-        /// True if messages are to be claimed that were sent, or that would be if an engine asked.
+        /// True if an engine still has to claim messages that were sent, or to ask for messages that were not.
         var hasToBeClaimed: Bool { isAsked ? !unclaimed.isEmpty : facts.claimed < facts.last }
     }
 
@@ -279,7 +280,7 @@ package struct FeedUplink: Sendable {
         } else {
             (lifeCount, livesBegan) = (1, now)
         }
-        // The engine says again that our hello is an old one, so the next life begins when the interval is over.
+        // If our hello is still an old one then, the engine says so again, and the next life begins after the interval.
         guard lifeCount <= Self.maximumLives, number <= FeedLife.greatest else {
             return noteAnomaly("lives begin again and again: \(evidence)")
         }

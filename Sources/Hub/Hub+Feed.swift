@@ -267,7 +267,7 @@ extension Hub {
             gone(button, .removed, at: now)
             otherSiteHas(button, than: site, at: now)
         case .beganAnew(let place, let former):
-            // Of a site that was restored from a copy, one line is written for all its buttons.
+            // For a site that was restored from a copy, `restored` warns once for all its buttons.
             let isSameSite = FeedLife(place.installation).root == FeedLife(former.installation).root
             log(
                 isSameSite ? .debug : .warning,

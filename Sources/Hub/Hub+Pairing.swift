@@ -31,7 +31,7 @@ extension Hub {
         let isAdapterReady = radios.isReady
         guard isAdapterReady || flicd.isAnyConnected else {
             let problem = (configuration.hasRadio ? adapterProblem : nil) ?? flicd.upstreamFaults.first
-            // The radios wait while a new pairing could be stored nowhere.
+            // The radios are closed while nothing can be stored, because a new pairing would be lost with this process.
             return .error(
                 problem ?? adapterProblem ?? (journal.isRecordLost ? journal.fault : nil)
                     ?? "the Bluetooth adapter is not ready yet; try again in a moment")

@@ -31,7 +31,7 @@ extension Hub {
     mutating func republishAll() {
         cancelTimer(.settling)
         let inventory = rules.inventory(buttons: buttons.keys.sorted())
-        // The id of a first start that cannot be stored is another one at the next start.
+        // A first start that cannot store its id has another id at the next start. Home Assistant would keep a bridge of the old one.
         broker.republish(
             inventory, gone: broker.waitingTopics.filter { isGone($0) }, announcesBridge: !journal.isRecordLost)
     }

@@ -42,8 +42,8 @@ struct SiteUplink: Sendable {
     /// which also has to take the presses for rules of this machine. If it is exceeded, the oldest of these entries is dropped,
     /// with all earlier ones of its button.
     static let maximumReserved = 16 * 1024
-    /// The number of lives that can begin in one process if a disk was restored from a copy: more than one if that was done
-    /// before with the same copy.
+    /// The number of lives that begin in one process after a restore: the second one if the same copy was restored before. More of
+    /// them mean that another machine has the same state directory.
     static let usualLives = 2
     /// The topic filter for the states of engines.
     static let engineFilter = "engines/+/state"
@@ -221,7 +221,7 @@ struct SiteUplink: Sendable {
             let entry = FeedEntry(number: positions[button]?.last ?? 1, receivedAt: now, steps: part)
             journals[button, default: []].append(entry)
             unsynced.append(Unsynced(token: token, button: button, entry: entry))
-            // Without a connection, it cannot be sent in the latest session any more.
+            // Without a connection, the entry can be sent in the next session at the earliest.
             let first = isConnected ? session : session + 1
             let change = UplinkChange.entry(
                 button, entry.number, .init(receivedAt: wallClock, steps: part, session: first))

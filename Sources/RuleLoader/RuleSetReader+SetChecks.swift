@@ -126,7 +126,7 @@ extension RuleSetReader {
     }
 
     /// Warns of rules for `hold_release` that drop the end of a late hold for which another rule runs (W713): what that rule
-    /// began, such as dimming a lamp, would have no end. If any rule accepts the end, the others are meant.
+    /// began, such as dimming a lamp, would have no end. If one rule accepts the end, nobody is warned of the others.
     private mutating func warnOfMissingEnds() {
         var holds: [ButtonSelector: (rule: Rule, parts: Set<ButtonPart>, maximumAge: Duration)] = [:]
         var ends: [ButtonSelector: Duration] = [:]

@@ -22,7 +22,7 @@ struct DaemonCommand: ParsableCommand {
     @Argument(parsing: .captureForPassthrough)
     var arguments: [String] = []
 
-    // The plugin CommitPlugin makes the constant.
+    // The plugin CommitPlugin generates `builtCommit`.
     func run() { runDaemon(arguments, commit: builtCommit, trialParts: .all) }
 }
 

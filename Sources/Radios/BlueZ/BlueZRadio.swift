@@ -344,7 +344,8 @@ package struct BlueZRadio: Sendable {
             report(.anomaly("BlueZ refused to search: \(error)"))
         case .connect(let path):
             guard let device = devices[path] else { break }
-            // While somebody pairs the device, `Connect` of BlueZ 5.87 does nothing.
+            // BlueZ 5.87 refuses `Connect` with this error while another program pairs the device. It then
+            // does not connect to a parked device by itself.
             let isUnheeded = error.name == "org.bluez.Error.InProgress" && device.isDisarmed
             guard isUnheeded || !arm(path), !device.connectsByItself else { break }
             deadlines.set(.connectAgain(device.address), at: now + Self.retryDelay)
