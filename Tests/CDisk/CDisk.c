@@ -8,6 +8,9 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
+#include <dlfcn.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -16,12 +19,32 @@
 #undef open
 #undef pwrite
 #undef ftruncate
+#undef statvfs
 
 static _Atomic(disk_watcher) watcher;
+// The directory whose file system seems to be full; NULL if there is none.
+static _Atomic(const char *) full_directory;
 
 void disk_watch(disk_watcher next)
 {
 	atomic_store(&watcher, next);
+}
+
+void disk_seem_full(const char *directory)
+{
+	// The old text is not freed, because another thread may be reading it.
+	atomic_store(&full_directory, directory ? strdup(directory) : NULL);
+}
+
+int statvfs(const char *path, struct statvfs *information)
+{
+	int (*next)(const char *, struct statvfs *) = (int (*)(const char *, struct statvfs *))dlsym(RTLD_NEXT, "statvfs");
+	const char *full = atomic_load(&full_directory);
+	int result = next(path, information);
+
+	if (result == 0 && full && strncmp(path, full, strlen(full)) == 0)
+		information->f_bavail = 0;
+	return result;
 }
 
 // Returns the path of an open file; NULL if it has been removed.

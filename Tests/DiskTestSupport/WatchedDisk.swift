@@ -69,6 +69,9 @@ public final class WatchedDisk: Sendable {
         WatchedDisk.current.withLock { $0 = nil }
     }
 
+    /// Lets the file system say that it has no room, until this is called with false.
+    public func seemFull(_ isFull: Bool) { disk_seem_full(isFull ? path : nil) }
+
     /// Sets the fault without clearing the events.
     public func fail(_ fault: DiskFault) { state.withLock { $0.fault = fault } }
 

@@ -115,6 +115,40 @@ struct DiskFaultTests {
         return (count, failure)
     }
 
+    @Test(
+        "a first start on a full disk creates its database when there is room, even if the disk is full again meanwhile"
+    )
+    func firstStart() async throws {
+        var room = 0
+        var isCreated = false
+        while !isCreated {
+            let directory = TemporaryDirectory(in: "/dev/shm")
+            let disk = WatchedDisk(directory.path)
+            isCreated = try await withReactor { [room] in
+                disk.seemFull(true)
+                disk.begin(.callsFrom(0, errno: ENOSPC))
+                defer {
+                    disk.end()
+                    disk.seemFull(false)
+                }
+                let store = try Self.open(disk)
+                #expect(store.fault != nil)
+                #expect(try store.load() == StoredState(installationID: "05a1"))
+                disk.fail(.callsFrom(disk.callCount + room, errno: ENOSPC))
+                try? store.apply(Self.changes.flatMap(\.self))
+                let isCreated = store.database != nil
+                disk.mend()
+                try store.apply([])
+                #expect(store.settle(), "room for \(room) calls: \(disk.events.map(\.summary))")
+                #expect(try store.load() == Self.outcome)
+                return isCreated
+            }
+            #expect(try await withReactor { try openStore(directory).load() } == Self.outcome)
+            room += 1
+        }
+        #expect(room > 5)
+    }
+
     @ReactorActor private static func open(_ disk: WatchedDisk) throws(StoreFailure) -> StoreDisk {
         try StoreDisk(
             directory: disk.path, entropy: 0x05A1, now: UTCTime(milliseconds: 0),

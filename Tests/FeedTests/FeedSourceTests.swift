@@ -301,6 +301,11 @@ struct FeedSourceTests {
         let old = FeedSource.Input.hello(hello(session: later == life ? 2 : 9, [hall: facts(last: 7)]))
         let told = talk.given(old)
         #expect(told.contains(.want(after: 0, session: 3, life: later)) && told.count == 2)
+        // A site of an earlier version answers with the same hello.
+        #expect(!talk.given(old).contains(.want(after: 0, session: 3, life: later)))
+        talk.wait(FeedSource.tellInterval)
+        #expect(talk.given(old).contains(.want(after: 0, session: 3, life: later)))
+        talk.wait(FeedSource.tellInterval)
         talk.given(.standBy)
         #expect(!talk.given(old).contains(.want(after: 0, session: 3, life: later)))
     }

@@ -895,11 +895,7 @@ struct BlueZRadioTests {
     @Test("a known button that BlueZ does not know is searched by its address for a minute, connected and trusted")
     func absent() {
         var talk = BlueZTalk.ready(expecting: [Self.hall])
-        talk.discovers(.addressPrefix("80:E4:DA:7B:00:01"))
-        talk.when(.bus(.interfacesAdded(BlueZTalk.hallPath, BlueZTalk.device())))
-        talk.calls(.stopDiscovery(adapter: BlueZTalk.adapter))
-        talk.answers(.success)
-        talk.calls(.connect(device: BlueZTalk.hallPath))
+        talk.searchesAndConnects()
         talk.ends()
     }
 
@@ -909,11 +905,7 @@ struct BlueZRadioTests {
         // The search after the start is over.
         talk.wait(.seconds(61))
         talk.when(.bus(.interfacesRemoved(BlueZTalk.hallPath, ["org.bluez.Device1"])))
-        talk.discovers(.addressPrefix("80:E4:DA:7B:00:01"))
-        talk.when(.bus(.interfacesAdded(BlueZTalk.hallPath, BlueZTalk.device())))
-        talk.calls(.stopDiscovery(adapter: BlueZTalk.adapter))
-        talk.answers(.success)
-        talk.calls(.connect(device: BlueZTalk.hallPath))
+        talk.searchesAndConnects()
         talk.ends()
     }
 

@@ -222,6 +222,15 @@ struct BlueZTalk {
         answers(.success, sourceLocation: sourceLocation)
     }
 
+    /// The radio searches for the button by its address, BlueZ finds it, and the radio connects to it.
+    mutating func searchesAndConnects(sourceLocation: SourceLocation = #_sourceLocation) {
+        discovers(.addressPrefix("80:E4:DA:7B:00:01"), sourceLocation: sourceLocation)
+        when(.bus(.interfacesAdded(Self.hallPath, Self.device())))
+        calls(.stopDiscovery(adapter: Self.adapter), sourceLocation: sourceLocation)
+        answers(.success, sourceLocation: sourceLocation)
+        calls(.connect(device: Self.hallPath), sourceLocation: sourceLocation)
+    }
+
     /// The radio reports an advertisement of the button in public mode, and its scan response.
     mutating func hears(isConnectedElsewhere: Bool, sourceLocation: SourceLocation = #_sourceLocation) {
         for kind in [HeardAdvertisement.Kind.connectable, .scanResponse] {

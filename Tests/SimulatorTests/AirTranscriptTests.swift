@@ -246,15 +246,21 @@ struct AirTranscriptTests {
         #expect(late == isPowered)
     }
 
-    @Test("what follows a delayed connection event on its link waits behind it, also if the link has ended")
-    func lateEventOrder() {
-        var talk = Self.air()
+    /// A controller whose host has connected to another one, and gets the connection event 40 ms late.
+    private static func withLateConnection() -> Transcript<Air> {
+        var talk = air()
         talk.given(.received(Packet.advertisingParameters(), from: 1))
         talk.given(.received(Packet.advertise, from: 1))
         talk.given(.fault(0, .delayConnectionComplete(.milliseconds(40))))
         talk.given(.received(Packet.createConnection(to: peripheralAddress), from: 0))
         talk.wait(.milliseconds(100))
         talk.given(.timerFired)
+        return talk
+    }
+
+    @Test("what follows a delayed connection event on its link waits behind it, also if the link has ended")
+    func lateEventOrder() {
+        var talk = Self.withLateConnection()
         talk.given(.received(Packet.disconnect(0x40), from: 1))
         talk.wait(.milliseconds(1))
         #expect(!talk.given(.timerFired).contains(.send(Packet.disconnected(0x40, 0x13), to: 0)))
@@ -269,13 +275,7 @@ struct AirTranscriptTests {
 
     @Test("a delayed connection event is not sent any more when the host has reset the controller")
     func lateEventReset() {
-        var talk = Self.air()
-        talk.given(.received(Packet.advertisingParameters(), from: 1))
-        talk.given(.received(Packet.advertise, from: 1))
-        talk.given(.fault(0, .delayConnectionComplete(.milliseconds(40))))
-        talk.given(.received(Packet.createConnection(to: peripheralAddress), from: 0))
-        talk.wait(.milliseconds(100))
-        talk.given(.timerFired)
+        var talk = Self.withLateConnection()
         talk.given(.received(Packet.command(.reset), from: 0))
         talk.wait(.milliseconds(40))
         #expect(

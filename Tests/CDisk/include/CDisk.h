@@ -38,6 +38,9 @@ typedef int (*disk_watcher)(const struct disk_call *call);
 // Sets the only watcher; NULL removes it.
 void disk_watch(disk_watcher watcher);
 
+// Lets the file system of the only directory have no free block for statvfs(3); NULL ends that. Writes do not fail by this.
+void disk_seem_full(const char *directory);
+
 // Returns the number of octets that this process has allocated with malloc.
 size_t allocated_octets(void);
 
