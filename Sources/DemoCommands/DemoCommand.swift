@@ -39,7 +39,7 @@ struct DemoCommand: ParsableCommand {
             push_turn_10, all of them also with the prefix small_; for a Twist also turn_10, turn_-10, push_turn_10, \
             in hundredths of a whole turn.
             """, valueName: "button:press,..."))
-    var press: String?
+    var press: [String] = []
 
     @Option(help: ArgumentHelp("The rules. The default is the example.", valueName: "file"))
     var rules: String?
@@ -79,20 +79,21 @@ struct DemoCommand: ParsableCommand {
         if sites == nil, engines != nil { throw ValidationError("--engines needs --sites, for example --sites 3") }
         if let sites, !(1...9).contains(sites) { throw ValidationError("--sites must be from 1 to 9") }
         if let engines, !(2...5).contains(engines) { throw ValidationError("--engines must be from 2 to 5") }
-        if sites != nil, press != nil || rules != nil || simulator != nil || capture != nil || web || all || json {
+        if sites != nil, !press.isEmpty || rules != nil || simulator != nil || capture != nil || web || all || json {
             throw ValidationError("--sites has no other option than --engines")
         }
-        if web, press != nil {
+        if web, !press.isEmpty {
             throw ValidationError("--web is without --press: the presses are made on the page or the terminal")
         }
-        if json, press == nil {
+        if json, press.isEmpty {
             throw ValidationError("--json needs --press, for example --press kitchen:click")
         }
     }
 
     func run() throws {
         if let sites { return try SitesSession.run(siteCount: sites, engineCount: engines ?? 2) }
-        let script = try press.map { (text) throws(Failure) in try DemoScript(parsing: text) }
+        // Several options are one list.
+        let script = press.isEmpty ? nil : try DemoScript(parsing: press.joined(separator: ","))
         guard script != nil || web || isatty(STDIN_FILENO) == 1 else {
             throw Failure(
                 .usage, "Standard input is not a terminal. Name the presses: tryck demo --press kitchen:click")

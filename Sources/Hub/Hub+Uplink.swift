@@ -187,7 +187,7 @@ extension Hub {
             }
         log(
             .warning,
-            "\(configuration.topic): \(known) of which this machine knows nothing, so its state directory was restored from an old copy. New presses go to the "
+            "\(configuration.topic): \(known) of which this machine knows nothing, so the state directory of this machine was restored from an old copy. New presses go to the "
                 + "engine as before, as installation \(installation.stringValue ?? ""). Presses that are in the copy "
                 + "and were handled since are not repeated")
         publishEvent(

@@ -291,6 +291,23 @@ struct FeedSourceTests {
         }
     }
 
+    @Test("a claim that the hello says counts as one of its session, also beside an older claim")
+    func claimedByHello() {
+        var talk = Self.source([Self.position(7, done: 7, session: 3)])
+        talk.given(.hello(hello(session: 5, [hall: facts(last: 9, claimed: 8)])))
+        #expect(talk.given(.lead(term: 2)).contains(.claim(claim(8, term: 2, session: 5))))
+    }
+
+    @Test("of several earlier lives only the last one counts, because its numbers may repeat those of the others")
+    func severalLives() {
+        var talk = Self.source([Self.position(20, done: 20, life: secondLife)])
+        talk.given(.claim(claim(500)))
+        let third = "9f3c.3"
+        let former = FeedFormer(last: 30, certain: 30, session: 0)
+        talk.given(.hello(hello(life: third, [hall: facts(last: 31, claimed: 15, former: former)])))
+        #expect(talk.given(.lead(term: 2)).contains(.want(after: 20, life: third)))
+    }
+
     @Test(
         "a site whose hello is of an earlier session or life is told the later one, by the leader",
         arguments: [life, secondLife])

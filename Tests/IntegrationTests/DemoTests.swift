@@ -9,7 +9,7 @@ struct DemoTests {
     func script() throws {
         let workshop = try Workshop()
         let demo = try workshop.tryck([
-            "demo", "--press", "kitchen:click,kitchen:double_click,hall:hold", "--json", "--capture",
+            "demo", "--press", "kitchen:click,kitchen:double_click", "--press", "hall:hold", "--json", "--capture",
             workshop.path("demo.btsnoop"),
         ])
         #expect(try demo.status(within: 60) == 0, "\(demo.text)")
