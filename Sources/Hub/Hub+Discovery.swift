@@ -63,9 +63,14 @@ extension Hub {
         invalidateDebounced(.config(button), at: now)
     }
 
+    /// Whether the bridge is announced to Home Assistant. A first start that cannot store its id has another id at the next
+    /// start, and Home Assistant would keep a bridge of the old one.
+    var announcesBridge: Bool { broker.announcesDevices && !journal.isRecordLost }
+
+    /// Publishes the announcements again, because Home Assistant has restarted.
     mutating func announceAgain() {
         guard broker.announcesDevices else { return }
-        invalidate(.bridgeConfig)
+        if announcesBridge { invalidate(.bridgeConfig) }
         for button in buttons.keys.sorted() { invalidate(.config(button)) }
     }
 

@@ -31,9 +31,8 @@ extension Hub {
     mutating func republishAll() {
         cancelTimer(.settling)
         let inventory = rules.inventory(buttons: buttons.keys.sorted())
-        // A first start that cannot store its id has another id at the next start. Home Assistant would keep a bridge of the old one.
         broker.republish(
-            inventory, gone: broker.waitingTopics.filter { isGone($0) }, announcesBridge: !journal.isRecordLost)
+            inventory, gone: broker.waitingTopics.filter { isGone($0) }, announcesBridge: announcesBridge)
     }
 
     /// True if what the topic is about does not exist any more.

@@ -18,12 +18,13 @@ extension Hub {
         case .faulted(let sentence): log(.error, sentence)
         case .mended:
             uplink?.storeMended()
-            if broker.announcesDevices { invalidate(.bridgeConfig) }
             log(.info, "what could not be recorded is on the disk now")
         case .reserveMade: log(.info, "the reserve for presses on a full disk has been created")
         case .ringMade: log(.info, "the record ring has been created, and presses do not wait for the disk any more")
         case .canRecord(let canRecord):
+            let couldRecord = !radios.isHeldClosed
             if canRecord { allowOpening() } else { holdRadiosClosed(at: now) }
+            if !couldRecord, announcesBridge { invalidate(.bridgeConfig) }
             if feed != nil { feedCanRecord(canRecord, at: now) }
         case .setTimer(let deadline): setTimer(.store, at: deadline)
         case .cancelTimer: cancelTimer(.store)

@@ -294,6 +294,8 @@ struct StoreFaultScenarioTests {
         func announcesBridge() -> Bool {
             house.published.contains { $0.topicName.hasPrefix("homeassistant/device/tryck_bridge_") }
         }
+        house.say("online", on: "homeassistant/status")
+        house.wait(.seconds(10))
         #expect(!announcesBridge())
         house.diskIsFull = false
         house.wait(.seconds(120))
@@ -301,6 +303,22 @@ struct StoreFaultScenarioTests {
         #expect(announcesBridge())
         #expect(house.payloads(on: "out").count == 1)
         #expect(Self.unacknowledged(house) == 0)
+    }
+
+    @Test("the bridge is announced as soon as its id is in a reserve, though the disk stays full")
+    func reserveAppears() {
+        var house = Household([Household.kitchen], rules: Self.rules, discoveryPrefix: "homeassistant")
+        (house.diskIsFull, house.refuge) = (true, .nowhere)
+        house.forgetWhatHappened()
+        house.crash()
+        house.wait(.seconds(20))
+        func announcements() -> Int {
+            house.published.count { $0.topicName.hasPrefix("homeassistant/device/tryck_bridge_") }
+        }
+        #expect(announcements() == 0)
+        house.refuge = .disk
+        house.wait(.seconds(200))
+        #expect(announcements() == 1 && !Self.faults(&house).isEmpty)
     }
 
     @Test("when disk and reserve fail together, links are ended after the press, and return when the disk works again")
