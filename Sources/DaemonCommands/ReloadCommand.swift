@@ -9,8 +9,8 @@ struct ReloadCommand: ParsableCommand {
         commandName: "reload",
         abstract: "Load the rules again.",
         discussion: """
-            If the rules have errors, the daemon keeps the old rules, and this command shows the errors as tryck check \
-            does and ends with status 1. The daemon also loads the rules when a rules file is saved, so this command is \
+            If the rules have errors, the daemon keeps the old rules, and this command shows the errors and ends with \
+            status 1; tryck check also shows the lines of the files. The daemon also loads the rules when a rules file is saved, so this command is \
             rarely needed.
 
               tryck reload

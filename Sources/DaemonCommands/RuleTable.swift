@@ -35,12 +35,13 @@ enum RuleTable {
         let stopped = counts.objectValue?.reduce(Int64(0)) { sum, member in
             member.name.hasPrefix("dropped_") ? sum + (member.value.integerValue ?? 0) : sum
         }
+        let isRunning = rule["running"]?.integerValue ?? 0 > 0
         let lastRun = rule["last_run"] ?? .null
         let time = lastRun["started_at"]?.stringValue.flatMap { UTCTime(parsing: $0) }
         let ago = time.map { ", \(Quantity.span(seconds: (now.milliseconds - $0.milliseconds) / 1000)) ago" } ?? ""
         return [
             rule.text("id"), rule["enabled"]?.boolValue == false ? "disabled" : "enabled",
-            lastRun["result"]?.stringValue.map { $0 + ago } ?? (count("started") > 0 ? "running" : "never"),
+            isRunning ? "running" : lastRun["result"]?.stringValue.map { $0 + ago } ?? "never",
             String(count("started")), String(stopped ?? 0) + lastStopped(rule["last_stopped"] ?? .null),
         ]
     }

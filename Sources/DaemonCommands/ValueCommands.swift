@@ -66,14 +66,23 @@ struct VariableCommand: ParsableCommand {
                   tryck variable scene set night
                 """)
 
-        @Argument(help: "The value: text, a number, true or false.")
-        var value: String
+        // Without `allUnrecognized`, -3 would be read as an option.
+        @Argument(
+            parsing: .allUnrecognized,
+            help: ArgumentHelp("The value: text, a number, true or false.", valueName: "value"))
+        var values: [String]
 
         @ParentCommand var variable: VariableCommand
         @OptionGroup var control: ControlOptions
         @OptionGroup var output: OutputOptions
 
+        func validate() throws {
+            guard values.count == 1 else { throw ValidationError("Give one value; a text with spaces needs quotes.") }
+            guard !values[0].hasPrefix("--") else { throw ValidationError("Unknown option '\(values[0])'") }
+        }
+
         func run() throws {
+            let value = values[0]
             let variables = try control.ask(RuleRequestName.variables).arrayValue ?? []
             let declared = variables.first { $0["name"]?.stringValue == variable.name }
             let answer = try control.ask(

@@ -132,7 +132,8 @@ struct DemoCommand: ParsableCommand {
     /// nothing. Without errors, writes the simulator file for the buttons of the rules, unless `--simulator` names one.
     private func check(_ files: DemoFiles) throws(Failure) {
         let checker = FileChecker(
-            environment: SystemEnvironment.environmentVariables, workingDirectory: SystemEnvironment.workingDirectory)
+            environment: SystemEnvironment.environmentVariables, workingDirectory: SystemEnvironment.workingDirectory,
+            heedsConfiguration: false)
         let checked = try checker.check(.file(files.rules))
         let rules = try FileChecker.rules(in: checked)
         if files.simulatesDeclaredButtons { try files.simulate(rules.buttons) }

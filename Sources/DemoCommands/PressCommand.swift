@@ -1,4 +1,5 @@
 import ArgumentParser
+import ButtonModel
 import CommandSupport
 import JSON
 import MQTTTopics
@@ -12,7 +13,7 @@ struct PressCommand: ParsableCommand {
         discussion: """
             For a daemon with the transport simulated:FILE. A button is called by its name in that file, or as in the \
             rules and in other commands: by its name, serial number or address. The exit status is 1 if there is no such \
-            button, and 64 if there is no such press.
+            button or its model cannot do this, and 64 if there is no such press.
 
               tryck press kitchen double_click
               tryck press desk turn_25
@@ -27,15 +28,23 @@ struct PressCommand: ParsableCommand {
     @OptionGroup var control: ControlOptions
     @OptionGroup var output: OutputOptions
 
-    func validate() throws {
-        guard SimulatedAction(name: press) != nil else {
-            throw ValidationError(SimulatedAction.unknown(press))
-        }
-    }
+    func validate() throws { _ = try action() }
 
     func run() throws {
+        let models = try FlicModel.allCases.filter(action().isPossible)
         let answer = try control.ask(
-            ControlRequestName.pressSimulated, ["button": .string(button), "press": .string(press)])
+            ControlRequestName.pressSimulated,
+            [
+                "button": .string(button), "press": .string(press),
+                "models": .array(models.map { .string($0.rawValue) }),
+            ])
         output.write(answer) { _ in [] }
+    }
+
+    private func action() throws -> SimulatedAction {
+        guard let action = SimulatedAction(name: press) else {
+            throw ValidationError(SimulatedAction.unknown(press))
+        }
+        return action
     }
 }

@@ -27,8 +27,13 @@ extension Compiler {
     }
 
     /// The declaration that an expression refers to, if the expression is only a name below `root`: a state, a variable
-    /// or an input.
+    /// or an input. The names `old` and `new` refer to a state.
     func declaration(of syntax: Syntax, in root: Root) -> (name: String, declared: Scope.Declared)? {
+        if root == .states, case .name(let word, _) = syntax.withoutBrackets, ChangeValue(rawValue: word) != nil,
+            let name = scope.changedState
+        {
+            return scope.states[name].map { (name, $0) }
+        }
         guard case .field(.name(root.rawValue, _), let name, _) = syntax.withoutBrackets else { return nil }
         let declared =
             switch root {

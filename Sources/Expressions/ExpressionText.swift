@@ -76,6 +76,24 @@ package enum ExpressionText {
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
+    /// True if the text is an expression that compares `old` or `new` with something: `new > 100`. The types may not fit.
+    package static func comparesChange(_ text: String) -> Bool {
+        let octets = Array(text.utf8)
+        guard (try? Parser.parse(octets, in: octets.indices)) != nil else { return false }
+        let kinds = tokens(octets, in: octets.indices).map(\.kind)
+        return zip(kinds, kinds.dropFirst()).contains {
+            isChange($0) && isComparison($1) || isComparison($0) && isChange($1)
+        }
+    }
+
+    private static func isChange(_ kind: Token.Kind) -> Bool {
+        if case .name(let name) = kind { ChangeValue(rawValue: name) != nil } else { false }
+    }
+
+    private static func isComparison(_ kind: Token.Kind) -> Bool {
+        if case .symbol(let symbol) = kind { Comparison(rawValue: symbol.rawValue) != nil } else { false }
+    }
+
     package static let keywords = Token.Keyword.allCases.map(\.rawValue)
 
     private static func words(_ octets: [UInt8], in range: Range<Int>) -> [ExpressionWord] {

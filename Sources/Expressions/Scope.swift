@@ -52,6 +52,8 @@ package struct Scope: Sendable {
     /// The type of `old` and `new` in `from` and `to` of a trigger; `nil` for other expressions, which do not have these
     /// names.
     package var change: ExpressionType?
+    /// The state whose values `old` and `new` are, to suggest another type for it; the first one if there are several.
+    package var changedState: String?
     /// Roots that are not available here, each with the reason as a sentence for the user.
     package var absent: [Root: String]
 

@@ -66,6 +66,8 @@ package struct GestureRecogniser: Sendable {
         otherGrammar = grammar(of: others)
         for row in rows.indices {
             let vocabulary = vocabularies[rows[row].button] ?? others
+            // A lookup of the grammar takes several times as long as this comparison.
+            guard vocabulary != rows[row].vocabulary else { continue }
             rows[row].configure(vocabulary, grammar(of: vocabulary), at: now)
         }
         for (button, vocabulary) in vocabularies where rowIndices[button] == nil {

@@ -86,6 +86,8 @@ extension Hub {
         },
     ]
 
+    /// Presses a simulated button. The member `models` of the data lists the models that can do this, because the hub does not
+    /// know what a simulated button can do; without it, a model does what it can, such as a click for a swipe.
     private mutating func pressSimulated(_ data: JSONValue) -> RequestAnswer {
         guard let text = data["button"]?.stringValue, let press = data["press"]?.stringValue else {
             return .error(#"data needs "button" and "press""#)
@@ -94,6 +96,11 @@ extension Hub {
         guard let button = found.first else { return .error(noSimulatedButton(called: text)) }
         guard found.count == 1 else {
             return .error("\(found.count) simulated buttons are called \"\(text)\"; use a serial number")
+        }
+        if let models = data["models"]?.arrayValue, let model = configuration.simulatedIdentities[button]?.model,
+            !models.contains(.string(model.rawValue))
+        {
+            return .error("\(button) is a \(model.productName), which has no \(press)")
         }
         emit(.pressSimulated(button: button, press: press))
         return .ok(["button": .string(button), "press": .string(press)])

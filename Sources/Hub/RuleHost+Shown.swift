@@ -111,7 +111,10 @@ extension RuleHost {
     /// - Parameter label: the name of a button for users.
     func plan(_ name: RuleRequestName, _ data: JSONValue, label: (ButtonID) -> String) -> Plan {
         switch name {
-        case .rules: return .answer(.ok(redaction(.array(set.rules.map { describe($0, label: label) }))))
+        case .rules:
+            let running = runningCounts
+            let rules = set.rules.map { describe($0, running: running[$0.id] ?? 0, label: label) }
+            return .answer(.ok(redaction(.array(rules))))
         case .variables: return .answer(.ok(.array(set.variables.map { describe($0) })))
         case .states: return .answer(.ok(redaction(.array(set.states.map(describe)))))
         case .run: return planForRule(name, data) { planRun($0, data) }
@@ -227,7 +230,7 @@ extension RuleHost {
         ]
     }
 
-    private func describe(_ rule: Rule, label: (ButtonID) -> String) -> JSONValue {
+    private func describe(_ rule: Rule, running: Int, label: (ButtonID) -> String) -> JSONValue {
         let statistics = statistics(of: rule.id) ?? RuleStatistics()
         return .object(
             [
@@ -236,7 +239,7 @@ extension RuleHost {
                 .init("mode", .string(rule.mode.rawValue)),
             ] + rule.location.members + [
                 .init("last_outcome", latestOutcome(of: rule.id).map { .string($0.rawValue) } ?? .null),
-                .init("last_run", lastRun(of: rule.id) ?? .null),
+                .init("running", .integer(Int64(running))), .init("last_run", lastRun(of: rule.id) ?? .null),
                 .init("last_stopped", stoppedMatches(of: rule.id).last.map { describe($0, label: label) } ?? .null),
                 .init("stats", statistics.json),
             ])

@@ -358,6 +358,7 @@ struct RuleHost: Sendable {
     func statistics(of rule: String) -> RuleStatistics? { engine.statistics(of: rule) }
     func latestOutcome(of rule: String) -> Outcome? { engine.latestOutcome(of: rule) }
     func traces(of rule: String) -> [RunTrace] { engine.traces(of: rule) }
+    var runningCounts: [String: Int] { engine.runningCounts }
     func value(ofState state: String) -> Value? { engine.value(ofState: state) }
     func stoppedMatches(of rule: String) -> [StoppedMatch] { engine.stoppedMatches(of: rule) }
     func lastRun(of rule: String) -> JSONValue? { lastRuns[rule] }

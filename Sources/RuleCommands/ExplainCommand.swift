@@ -99,7 +99,10 @@ struct ExplainCommand: ParsableCommand {
         if due || change != nil {
             guard !due || change == nil, button == nil, event == nil, pattern == nil, heldFor == nil, queued == nil,
                 part == nil, chord == nil
-            else { throw ValidationError("--due and --change are given alone, without a button, an event or --chord.") }
+            else {
+                throw ValidationError(
+                    "--due and --change are given without a button, an event or --chord. Give another time with --at.")
+            }
             return
         }
         if chord != nil {

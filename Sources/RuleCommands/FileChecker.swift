@@ -9,15 +9,19 @@ import Setup
 package struct FileChecker {
     private let files: ConfigurationFiles
     private let workingDirectory: String
+    /// True if the configuration that is found here holds for a rules file that is checked alone, if it names that file.
+    private let heedsConfiguration: Bool
 
-    package init(environment: [String: String], workingDirectory: String) {
+    package init(environment: [String: String], workingDirectory: String, heedsConfiguration: Bool) {
         files = ConfigurationFiles(environment: environment)
         self.workingDirectory = workingDirectory
+        self.heedsConfiguration = heedsConfiguration
     }
 
     static var here: FileChecker {
         FileChecker(
-            environment: SystemEnvironment.environmentVariables, workingDirectory: SystemEnvironment.workingDirectory)
+            environment: SystemEnvironment.environmentVariables, workingDirectory: SystemEnvironment.workingDirectory,
+            heedsConfiguration: true)
     }
 
     /// Checks rules, or a configuration and its rules. Without a source, it checks what a daemon started here would use.
@@ -32,11 +36,27 @@ package struct FileChecker {
     private func check(_ text: FileText, isOnDisk: Bool) throws(Failure) -> [CheckedFile] {
         switch FileKind(name: text.path, text: text.octets) {
         case .rules:
-            var rules = RulesOnDisk(path: text.path, files: files)
+            var rules = configuredRules(text.path) ?? RulesOnDisk(path: text.path, files: files)
+            rules.path = text.path
             if !isOnDisk { rules.text = text.octets }
             return [try checkRules(rules, text.path)]
         case .configuration: return try checkConfiguration(text, text.path)
         }
+    }
+
+    /// The rules of the configuration that is found here, if it is valid and names this file. It may forbid steps, or have no
+    /// broker.
+    private func configuredRules(_ path: String) -> RulesOnDisk? {
+        guard heedsConfiguration, let found = ConfigurationPath.find(environment: files.environment),
+            let text = try? FileText(reading: found)
+        else { return nil }
+        let directory = SystemEnvironment.directory(of: found)
+        let file = SourceFile(name: found, text: text.octets, isReadableByOthers: text.isReadableByOthers)
+        guard let configuration = FileLoader.configuration(file, in: files.loadEnvironment(in: directory)).value else {
+            return nil
+        }
+        let rules = RulesOnDisk(configuration, in: directory, files: files)
+        return relative(rules.path) == relative(path) ? rules : nil
     }
 
     /// The rules among files that were checked, for a command that needs rules.

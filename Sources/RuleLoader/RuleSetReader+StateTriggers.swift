@@ -51,7 +51,7 @@ extension RuleSetReader {
             return nil
         }
         let nodes = checker.oneOrMany(node, empty: "an empty list of values never matches")
-        let scope = changeScope(type)
+        let scope = changeScope(type, of: states)
         var wanted: Wanted = ([], [])
         for node in nodes {
             if isChangeExpression(node, type, scope) {
@@ -74,9 +74,10 @@ extension RuleSetReader {
 
     /// The scope of expressions in `from` and `to`: `old` and `new`, states and variables. When they are evaluated, the state
     /// has its new value already.
-    private func changeScope(_ type: ExpressionType.Scalar) -> Scope {
+    private func changeScope(_ type: ExpressionType.Scalar, of states: [DeclaredState]) -> Scope {
         var scope = scope
         scope.change = ExpressionType(type)
+        scope.changedState = states.first?.name
         for root in Root.allCases where root != .states && root != .variables {
             scope.absent[root] = "from and to compare old and new, states and variables"
         }
@@ -104,13 +105,14 @@ extension RuleSetReader {
 
     /// True if a text is an expression with `old` or `new`, and not a value.
     ///
-    /// For a state of type `string`, the text has to compile as a condition that reads `old` or `new`, because any other
-    /// text can be a value of the state: `new-york`.
+    /// Any text can be a value of a state of type `string`: `new-york`. For such a state, the text must compare `old` or `new`, or
+    /// compile as a condition that reads one of them. A comparison with a number does not compile, and whoever writes it has
+    /// forgotten the state's type.
     private func isChangeExpression(_ node: YAMLNode, _ type: ExpressionType.Scalar, _ scope: Scope) -> Bool {
         guard let text = node.scalar, node.tag == nil else { return false }
         let words = text.split { !($0.isLetter || $0.isNumber || $0 == "_") }
         guard ChangeValue.allCases.contains(where: { words.contains(Substring($0.rawValue)) }) else { return false }
-        guard type == .string else { return true }
+        guard type == .string, !ExpressionText.comparesChange(text) else { return true }
         let compiled = try? Expression(compiling: text, in: scope, expecting: .condition)
         return compiled?.reads.contains { if case .change = $0 { true } else { false } } ?? false
     }

@@ -68,10 +68,11 @@ extension RuleSetReader {
             checker.error("E508", at: node, "a state's topic cannot be empty")
         } else if mayHaveWildcards, let level = TopicFilter.misplacedLevel(of: topic) {
             let start = checker.position(of: level, in: node)
+            let corrected = topic.split(separator: "/", omittingEmptySubsequences: false).map { $0 == level ? "+" : $0 }
             checker.error(
                 "E508", from: start, to: start.advanced(by: level.utf8.count), alias: node.alias,
                 level == "#" ? "# is allowed only at the end of a topic" : "+ and # stand for whole levels of a topic",
-                hint: level == "#" ? nil : "write home/+/door or home/#")
+                hint: level == "#" ? nil : "write \(checker.shown(corrected.joined(separator: "/")))")
         } else if !mayHaveWildcards, let wildcard = topic.first(where: { $0 == "#" || $0 == "+" }) {
             let start = checker.position(of: String(wildcard), in: node)
             checker.error(

@@ -1,3 +1,4 @@
+import ButtonModel
 import Expressions
 import Rules
 
@@ -23,6 +24,7 @@ extension RuleSetReader {
         let hasTimeoutInside = nodes.contains { $0["timeout"] != nil }
         let timeout = hasTimeoutInside && !fields.isWritten("timeout") ? nil : readTimeout(fields)
         let results: [String: Scope.Saved]? = context.scope.results
+        if let timeout { checkDurations(of: nodes, triggers, within: timeout) }
         let path = context.path
         var then: (steps: [Step], results: [String: Scope.Saved]?) = ([], results)
         if let node = fields.node("then") {
@@ -39,6 +41,20 @@ extension RuleSetReader {
                 triggers, timeout: timeout, claims: fields.boolean("claim") ?? false, then: then.steps,
                 otherwise: otherwise.steps))
     }
+
+    /// Reports a trigger whose `for` does not fit into the timeout, because the step would never continue by it.
+    private mutating func checkDurations(of nodes: [YAMLNode], _ triggers: [Trigger], within timeout: Duration) {
+        guard nodes.count == triggers.count else { return }
+        for (node, trigger) in zip(nodes, triggers) {
+            guard case .states(let trigger) = trigger.origin, trigger.duration >= timeout, let duration = node["for"]
+            else { continue }
+            checker.error(
+                "E205", at: duration, "\"for\" must be shorter than the timeout of \(text(of: timeout))",
+                hint: "write a timeout above \(text(of: trigger.duration))")
+        }
+    }
+
+    private func text(of duration: Duration) -> String { DurationText.text(milliseconds: duration.milliseconds) }
 
     /// Reads the required `timeout`.
     private mutating func readTimeout(_ fields: CheckedMapping) -> Duration? {

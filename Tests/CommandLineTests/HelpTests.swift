@@ -2,6 +2,7 @@ import ArgumentParser
 import JSON
 import Testing
 
+@testable import CommandSupport
 @testable import DaemonCommands
 @testable import tryck
 @testable import tryck_bench
@@ -71,6 +72,8 @@ struct HelpTests {
             (["pair", "--time", "0"], "--time takes 1 to 3600 seconds."),
             (["demo", "--json"], "--json needs --press"),
             (["fly"], "Unexpected argument 'fly'"),
+            (["variable", "volume", "set", "--sjon"], "Unknown option '--sjon'"),
+            (["variable", "volume", "set", "3", "4"], "Give one value"),
             (["export", "-"], "Name a file: keys are not written to standard output."),
             (["export", "a", "--clear", "--passphrase-file", "b"], "--clear and --passphrase-file"),
             (["button"], "Missing expected argument '<name>'"),
@@ -81,6 +84,13 @@ struct HelpTests {
         guard let error else { return }
         #expect(Tryck.exitCode(for: error).rawValue == 64)
         #expect(Tryck.fullMessage(for: error).contains(sentence))
+    }
+
+    @Test("a variable takes a negative number, and options keep their meaning", arguments: ["-3", "-0.5", "night"])
+    func negative(value: String) throws {
+        let command = try Tryck.parseAsRoot(["variable", "volume", "set", value, "--json"])
+        let set = try #require(command as? VariableCommand.Set)
+        #expect(set.values == [value] && set.output.json && set.variable.name == "volume")
     }
 
     @Test("the button to forget is named before what is done to it")

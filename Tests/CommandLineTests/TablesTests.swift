@@ -12,7 +12,8 @@ struct TablesTests {
     func rules() throws {
         let rules = try JSONValue(
             parsing: """
-                [{"id":"lamp","enabled":true,"stats":{"started":1,"dropped_conditions":3},"last_run":null,
+                [{"id":"lamp","enabled":true,"stats":{"started":1,"dropped_conditions":3},"running":1,
+                  "last_run":{"result":"completed","started_at":"1970-01-01T00:00:00Z"},
                   "last_stopped":{"gate":"dropped_conditions","reason":"states.lux < 20 is false (states.lux = 31)"}},
                  {"id":"fan","enabled":true,"stats":{"started":0,"dropped_busy":1},"last_run":null,
                   "last_stopped":{"gate":"dropped_busy","reason":""}}]

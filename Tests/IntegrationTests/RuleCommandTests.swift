@@ -67,6 +67,20 @@ struct RuleCommandTests {
         _ = try json(third, ["check", "--strict", warns], status: 1)
     }
 
+    @Test("a rules file that is checked alone is checked with the configuration here that names it")
+    func configured() throws {
+        let (workshop, home) = try files()
+        let configuration = try workshop.write("alone.yaml", "mqtt: {broker: none}\nrules: home.yaml\n")
+        func codes(_ configuration: String) throws -> [String?] {
+            let check = try workshop.tryck(["check", home, "--json"], environment: ["TRYCK_CONFIG": configuration])
+            #expect(try check.status() == 0)
+            return try JSONValue(parsing: check.text).arrayValue?.map { $0["code"]?.stringValue } ?? []
+        }
+        #expect(try codes(configuration) == ["W710"])
+        #expect(try codes(try workshop.write("other.yaml", "mqtt: {broker: none}\nrules: attic.yaml\n")) == [])
+        #expect(try codes(try workshop.write("bad.yaml", "mqtt: {broker: [}\n")) == [])
+    }
+
     @Test("test: passed and failed tests with reasons, and what no test reached")
     func test() throws {
         let (workshop, home) = try files()

@@ -52,7 +52,7 @@ final class Workshop {
         return URL(filePath: own).deletingLastPathComponent().appending(path: name).path
     }
 
-    func tryck(_ arguments: [String]) throws -> Program {
+    func tryck(_ arguments: [String], environment: [String: String] = [:]) throws -> Program {
         var arguments = arguments
         let alone: Set = [
             "check", "demo", "explain", "history", "language-server", "replay", "schema", "simulate", "test", "what-if",
@@ -61,7 +61,8 @@ final class Workshop {
         if let first = arguments.first, !alone.contains(first) {
             arguments += ["--control-socket", controlSocket]
         }
-        return try start(Workshop.built("tryck"), arguments, environment: ["NO_COLOR": "1"])
+        let environment = environment.merging(["NO_COLOR": "1"]) { own, _ in own }
+        return try start(Workshop.built("tryck"), arguments, environment: environment)
     }
 
     /// The daemon with `tryck.yaml` of this directory.

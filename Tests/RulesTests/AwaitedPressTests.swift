@@ -77,7 +77,8 @@ struct AwaitedPressTests {
         case .single:
             #expect(
                 told == [
-                    "1 says pressed", "completed 1", "stopped rule, dropped_busy: single: a run is in progress",
+                    "1 says pressed", "completed 1",
+                    "stopped rule, dropped_busy: single: its run waited for this press",
                 ])
         case .restart:
             #expect(

@@ -29,7 +29,7 @@ enum RandomHouse {
         let mode = Rule.Mode.allCases.randomElement(using: &random) ?? .single
         let conditions = [
             "states.lux < 50", "variables.volume > 20", "buttons.hall.held", "trigger.age < 2s",
-            "random(1, 3) > 1",
+            "random(1, 3) > 1", "trigger.interrupted",
         ]
         var rule = Rule(
             id: id,
@@ -56,6 +56,7 @@ enum RandomHouse {
             let to: [Value] = Bool.random(using: &random) ? [.string("open")] : []
             let duration = Duration.seconds([0, 0, 1, 60].randomElement(using: &random) ?? 0)
             rule.triggers.append(Trigger(origin: .states(StateTrigger(["door"], to: to, for: duration))))
+            rule.triggers.append(Trigger(origin: .states(try risingLux(for: duration))))
         }
         rule.scope = Bool.random(using: &random) ? .button : .rule
         rule.isFallback = Int.random(in: 0..<5, using: &random) == 0
@@ -70,6 +71,14 @@ enum RandomHouse {
                 .limited(maximumAge: .seconds(8), keepLast: true),
             ].randomElement(using: &random) ?? nil
         return rule
+    }
+
+    private static func risingLux(for duration: Duration) throws -> StateTrigger {
+        var scope = House.scope()
+        scope.change = ExpressionType(.integer)
+        var trigger = StateTrigger(["lux"], for: duration)
+        trigger.toExpressions = [try Expression(compiling: "new > old", in: scope, expecting: .condition)]
+        return trigger
     }
 
     /// A set of rules for presses. In most sets, what each rule does is known before the press is handled.
@@ -154,7 +163,7 @@ enum RandomHouse {
     }
 
     private static func step(_ random: inout SeededGenerator) throws -> Step {
-        switch Int.random(in: 0..<10, using: &random) {
+        switch Int.random(in: 0..<11, using: &random) {
         case 0: try .tell("{{ random(1, 1000) }}")
         case 1...2: .work
         case 3: .pause("2s")
@@ -189,6 +198,7 @@ enum RandomHouse {
                         then: [[], [.say("pressed")], [.pause("1s"), .work]].randomElement(using: &random) ?? [],
                         otherwise: [[], [.work]].randomElement(using: &random) ?? [])))
         case 7: Step(.enable([0], Bool.random(using: &random)))
+        case 10: Step(.cancel([0]))
         default: Step(.cycle([[.say("one")], [.work]], resetAfter: nil))
         }
     }

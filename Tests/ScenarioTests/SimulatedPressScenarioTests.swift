@@ -43,6 +43,21 @@ struct SimulatedPressScenarioTests {
         #expect(Self.answer(&house, "Twin")["error"] == #"2 simulated buttons are called "Twin"; use a serial number"#)
     }
 
+    @Test("a press that the button's model cannot do is refused, and presses nothing")
+    func model() {
+        var house = Household()
+        house.pairAll()
+        house.forgetWhatHappened()
+        house.ask(
+            #"{"request":"simulator/press","data":{"button":"kitchen","press":"swipe_up","models":["duo"]}}"#)
+        #expect(house.responses.last?["error"] == "kitchen is a Flic 2, which has no swipe_up")
+        house.wait(.seconds(2))
+        #expect(house.published.isEmpty)
+        house.ask(
+            #"{"request":"simulator/press","data":{"button":"kitchen","press":"click","models":["duo","flic2"]}}"#)
+        #expect(house.responses.last?["status"] == "ok")
+    }
+
     @Test("a name that does not exist gets a suggestion, or the names that there are")
     func unknown() {
         var house = Household(

@@ -14,6 +14,8 @@ package struct PreparedRules: Hashable, Sendable {
     let awaitedStates: Set<Int>
     /// The buttons and rules whose ages are read by expressions.
     let agedButtons, agedRules: [Int]
+    /// The facts of the rules before any run.
+    let ruleFacts: [RuleFacts]
     /// True if expressions read the time or the position of the sun. Otherwise these are not computed.
     let readsTime, readsSun: Bool
 
@@ -35,6 +37,11 @@ package struct PreparedRules: Hashable, Sendable {
             case .sun: readsSun = true
             case .trigger, .state, .variable, .button, .rule, .result, .input, .error, .broker, .repeat, .change: break
             }
+        }
+        ruleFacts = set.rules.map { rule in
+            var facts = RuleFacts()
+            facts.isEnabled = rule.isEnabled
+            return facts
         }
         self.readsTime = readsTime
         self.readsSun = readsSun

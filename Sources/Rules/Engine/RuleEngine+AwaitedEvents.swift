@@ -111,7 +111,9 @@ extension RuleEngine {
         for verdict in verdicts {
             let rule = verdict.match.rule
             let mode = rules[rule].mode
-            if groups.contains(concurrencyGroup(of: rule, event.cause.button)), isBusy(verdict, mode) {
+            if groups.contains(concurrencyGroup(of: rule, event.cause.button)),
+                isBusy(verdict, mode, isRotation: event.isRotation)
+            {
                 let what = event.cause.button == nil ? "event" : "press"
                 stop(rule, .mode, verdict.cause, "\(mode.rawValue): its run waited for this \(what)", &effects)
             } else {
@@ -121,11 +123,12 @@ extension RuleEngine {
     }
 
     /// True if a rule does not start because a run of its own waited for the event. A kept event is stopped at once, because the
-    /// run may be over when it is judged again.
-    private func isBusy(_ verdict: Judged, _ mode: Rule.Mode) -> Bool {
+    /// run may be over when it is judged again. With `single`, the run that waited is the one for which the rule is busy; its turns
+    /// are added up as those of any other run.
+    private func isBusy(_ verdict: Judged, _ mode: Rule.Mode, isRotation: Bool) -> Bool {
         switch mode {
         case .restart: verdict.judgement.stoppedBy == nil
-        case .single: verdict.judgement.isKept
+        case .single: verdict.judgement.isKept || verdict.judgement.stoppedBy == .mode && !isRotation
         case .queued, .parallel: false
         }
     }

@@ -112,6 +112,13 @@ extension RuleEngine {
         index.chords.indices.filter { Set(index.chords[$0].members) == members }
     }
 
+    /// The number of runs in progress, by the ids of their rules.
+    package var runningCounts: [String: Int] {
+        var counts: [String: Int] = [:]
+        for run in scheduler.runs.values { counts[set.rules[run.rule].id, default: 0] += 1 }
+        return counts
+    }
+
     /// The traces of the last twenty completed runs, followed by those in progress, each in order.
     package func traces(of rule: String) -> [RunTrace] {
         let open = names.rules[rule].map { ruleIndex in

@@ -52,11 +52,7 @@ struct World: Sendable {
         states = set.states.map(\.fallback)
         variables = set.variables.map(\.initial)
         buttons = Array(repeating: ButtonFacts(), count: set.buttons.count)
-        self.rules = set.rules.map { rule in
-            var facts = RuleFacts()
-            facts.isEnabled = rule.isEnabled
-            return facts
-        }
+        self.rules = rules.ruleFacts
         buttonEvents = Array(repeating: nil, count: set.buttons.count)
         ruleStarts = Array(repeating: nil, count: set.rules.count)
         agedButtons = rules.agedButtons

@@ -88,7 +88,7 @@ enum StoryRules: String, CaseIterable, Hashable, Sendable {
           switched: {topic: "home/#", as: count}
         variables:
           count: {initial: 0, min: 0, max: 1000000}
-          scene: {initial: day, values: [day, evening, night]}
+          scene: {initial: day, values: [day, evening, night], reset: 12:00}
         rules:
           - id: kitchen_click
             triggers: {button: kitchen, event: click}
@@ -103,6 +103,7 @@ enum StoryRules: String, CaseIterable, Hashable, Sendable {
               - run: [say, "{{ trigger.nickname }}", --, "{{ states.word }}"]
                 save_as: said
                 continue_on_error: true
+              - log: "{{ 'again' if trigger.interrupted else 'first' }}"
               - publish: {topic: "did/kitchen_double/{{ results.said.stdout }}", payload: "{{ results.said.stdout }}"}
                 continue_on_error: true
               - publish: {topic: "did/kitchen_double/{{ trigger.nickname }}", payload: "{{ states.word }}", qos: 2}
@@ -208,6 +209,7 @@ enum StoryRules: String, CaseIterable, Hashable, Sendable {
             mode: parallel
             actions:
               - publish: {topic: did/noon_chime, payload: "{{ trigger.late }}", qos: 1}
+              - cancel: word_awaited
           - id: word_heard
             triggers: {state: anything, for: 500ms}
             mode: restart
