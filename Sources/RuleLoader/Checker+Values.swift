@@ -19,18 +19,18 @@ extension Checker {
     /// Returns the text of a scalar that has neither a tag nor a template. Reports anything else with `code`, or E407 for a
     /// template.
     private mutating func plainScalar(
-        _ node: YAMLNode, key: String, wanted: String, code: String = "E203"
+        _ node: YAMLNode, key: String, wanted: @autoclosure () -> String, code: String = "E203"
     ) -> (String, YAMLNode.ScalarStyle)? {
         switch node.content {
         case .invalid: return nil
         case .scalar(let text, let style):
             if let tag = node.tag {
-                error(code, at: node, "\"\(key)\" must be \(wanted); \(tag.rawValue) gives text")
+                error(code, at: node, "\"\(key)\" must be \(wanted()); \(tag.rawValue) gives text")
                 return nil
             }
             return refusesTemplate(node, key: key) ? nil : (text, style)
         case .sequence, .mapping:
-            error(code, at: node, "\"\(key)\" must be \(wanted), not \(kind(of: node))")
+            error(code, at: node, "\"\(key)\" must be \(wanted()), not \(kind(of: node))")
             return nil
         }
     }
@@ -226,15 +226,14 @@ extension Checker {
     }
 
     mutating func oneOf(_ node: YAMLNode, key: String, _ words: [String], planned: [String] = []) -> String? {
-        let list = Checker.list(words)
-        guard let (text, _) = plainScalar(node, key: key, wanted: list) else { return nil }
+        guard let (text, _) = plainScalar(node, key: key, wanted: Checker.list(words)) else { return nil }
         if words.contains(text) { return text }
         if planned.contains(text) {
             error("E204", at: node, reservedMessage(text))
             return nil
         }
         error(
-            "E204", at: node, "\"\(key)\" must be \(list), not \"\(shown(text))\"",
+            "E204", at: node, "\"\(key)\" must be \(Checker.list(words)), not \"\(shown(text))\"",
             hint: words.first { $0.lowercased() == text.lowercased() }.map { "write \($0)" }
                 ?? nearest(to: text, among: words + planned).map { "did you mean \($0)?" })
         return nil

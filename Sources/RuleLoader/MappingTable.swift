@@ -2,7 +2,7 @@
 ///
 /// The tables are the only list of keys: the checker, its suggestions, the JSON Schema and `rules/README.md` follow
 /// them.
-struct MappingTable: Sendable {
+final class MappingTable: Sendable {
     /// The name of the mapping in messages such as `unknown key "x" in a rule`.
     let name: String
     let keys: [Key]
@@ -11,7 +11,7 @@ struct MappingTable: Sendable {
     /// Planned keys that replace a required key, by name. The required key is then not reported as missing.
     let replacedKeys: [String: String]
     /// Keys from other languages or mappings, each with a hint what to write instead.
-    private(set) var foreignHints: [String: String]
+    let foreignHints: [String: String]
     /// Keys with this prefix are ignored.
     let ignoredPrefix: String?
     /// Indices in `keys`, by name.
@@ -32,9 +32,9 @@ struct MappingTable: Sendable {
 
     /// The table with other or more hints for keys from elsewhere.
     func hinting(_ hints: [String: String]) -> MappingTable {
-        var table = self
-        table.foreignHints.merge(hints) { _, new in new }
-        return table
+        MappingTable(
+            name: name, keys: keys, planned: planned, replacedKeys: replacedKeys,
+            foreignHints: foreignHints.merging(hints) { _, new in new }, ignoredPrefix: ignoredPrefix)
     }
 
     func key(_ name: String) -> Key? { indices[name].map { keys[$0] } }

@@ -6,7 +6,7 @@ enum MissingSpace {
 
     /// The colon after the first word of a text; `nil` if the text does not begin with a word and a colon, if nothing or a
     /// space follows, or if it is a URL.
-    static func colon(in text: some StringProtocol) -> String.Index? {
+    static func colon(in text: String) -> String.Index? {
         // Most texts have no colon, and their octets are searched quickly.
         guard text.utf8.contains(UInt8(ascii: ":")), let colon = text.firstIndex(of: ":"),
             let first = text.unicodeScalars.first, isLetter(first),
