@@ -16,13 +16,19 @@ struct Comparison {
     }
 
     struct Result: Sendable {
-        /// The number of events, without `down` and `up`, and without those before the beginning.
+        /// The number of events, without `down` and `up`, and without those before the beginning. An event counts that only one
+        /// of the rule sets has, such as a double click that is two clicks for the other.
         var eventCount = 0
         var differences: [Difference] = []
         /// Steps of the other rules that failed, where those that ran did not fail in the same way. Each error is there once.
         var errors: [RuleLedger.StepError] = []
         /// Sentences about parts of the history that could not be compared.
         var notes: [String] = []
+        /// True if a part of the history could not be replayed, so that its events are not counted.
+        var hasGaps = false
+
+        /// True if nothing can be said, because there is no event in what could be replayed.
+        var comparesNothing: Bool { hasGaps && eventCount == 0 }
     }
 
     private let rules: RuleSet
@@ -37,6 +43,7 @@ struct Comparison {
     /// True if a part of the history is missing before the next header.
     private var isInterrupted = false
     private var notes: [String] = []
+    private var hasGaps = false
     /// The states of the other rules whose messages were not received, by their names.
     private var unknownStates: [String: UnknownState] = [:]
     /// The maximum number of notes. Further notes are dropped, because a damaged history can cause one for each of its
@@ -59,7 +66,7 @@ struct Comparison {
             switch item {
             case .gap(let reason):
                 note(reason)
-                isInterrupted = true
+                (isInterrupted, hasGaps) = (true, true)
             case .begin(let header):
                 let set = try cache.set(header.rules)
                 before.ledger.begin(set, isRestored: false)
@@ -68,21 +75,22 @@ struct Comparison {
                 after.house = ReplayedHouse(restored(header), rules: rules)
                 noteUnknownStates()
             case .input(let input):
-                let set = try input.rulesToLoad.map { (recorded) throws(Failure) in try cache.set(recorded) }
+                let set = try input.rulesToLoad.map { try cache.set($0) }
                 if let set { before.ledger.load(set) }
                 take(try before.house?.take(input, rules: set) ?? [], of: input, into: \.before)
                 take(try after.house?.take(input, rules: nil) ?? [], of: input, into: \.after)
                 if set != nil { noteUnknownStates() }
-            case .end(let next):
-                take(try before.house?.finish(before: next) ?? [], of: nil, into: \.before)
-                take(try after.house?.finish(before: next) ?? [], of: nil, into: \.after)
+            case .end(let end):
+                take(try before.house?.finish(end) ?? [], of: nil, into: \.before)
+                take(try after.house?.finish(end) ?? [], of: nil, into: \.after)
                 stored = before.house.flatMap { before in after.house.map { (before.stored, $0.stored) } }
                 (before.house, after.house) = (nil, nil)
             }
             return true
         } catch {
-            if let failure = error as? Failure { note(failure.sentence) }
-            if error is ReplayedHouse.Failure { note("the history cannot be replayed from \(time) on (\(error))") }
+            let time = if case .begin(let header) = item { header.startedAt } else { before.house?.time }
+            note(gap(error, at: time))
+            hasGaps = true
             (before.house, after.house) = (nil, nil)
             return false
         }
@@ -105,8 +113,6 @@ struct Comparison {
     private func isRestorable(_ header: RecordingHeader) -> Bool {
         stored != nil && !isInterrupted && !header.continues
     }
-
-    private var time: String { before.house.map { "\($0.time)" } ?? "its beginning" }
 
     private mutating func take(
         _ moments: [ReplayedHouse.Moment], of input: RecordedInput?,
@@ -152,7 +158,8 @@ struct Comparison {
     // MARK: Result
 
     func result() -> Result {
-        var result = Result(errors: errors, notes: notes + notesAboutStates.prefix(Self.maximumNoteCount))
+        var result = Result(
+            errors: errors, notes: notes + notesAboutStates.prefix(Self.maximumNoteCount), hasGaps: hasGaps)
         if let button, !before.ledger.names.contains(where: { $0.key == button || $0.value == button }),
             !after.ledger.names.values.contains(button)
         {
@@ -161,7 +168,7 @@ struct Comparison {
         let events = Set(before.ledger.accounts.keys).union(after.ledger.accounts.keys)
         for event in events.sorted(by: RuleLedger.Event.areInOrder) where isShown(event) {
             let (old, new) = (account(of: event, in: before.ledger), account(of: event, in: after.ledger))
-            if !old.isMinor || !old.deeds.allSatisfy({ !$0.counts }) { result.eventCount += 1 }
+            if old.isCounted || new.isCounted { result.eventCount += 1 }
             if let difference = difference(event, old, new) { result.differences.append(difference) }
         }
         return result

@@ -44,6 +44,9 @@ struct RuleLedger: Sendable {
         var lateness: Int64?
         /// True for a `down` or an `up`, and for an event that has no line of its own.
         var isMinor = true
+
+        /// True if a result counts the event.
+        var isCounted: Bool { !isMinor || deeds.contains(where: \.counts) }
     }
 
     private struct Run {

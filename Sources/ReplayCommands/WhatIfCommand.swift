@@ -18,7 +18,8 @@ struct WhatIfCommand: ParsableCommand {
             done something else: - what the rules did, + what these rules would have done. No message is sent, and no \
             program and no web request is started: their results are those of the history where the same was started, \
             else they are taken as good and marked with a question mark. Needs no daemon. The exit status is 0 if nothing \
-            differs, 1 if something does, 69 if there is no history, and 78 if the rules have errors.
+            differs, 1 if something does, 69 if there is no history or nothing of it can be compared, and 78 if the rules \
+            have errors.
 
               tryck what-if --since yesterday
               tryck what-if rules/new.yaml --button kitchen
@@ -37,7 +38,7 @@ struct WhatIfCommand: ParsableCommand {
     func run() throws {
         let beginning = try options.beginning(now: SystemEnvironment.wallClock)
         let set = try loadRules()
-        let files = try HistoryFiles(options.directory())
+        let files = try options.files()
         var comparison = Comparison(with: set, since: beginning, button: options.button)
         try files.read(since: beginning) { (item) throws(Failure) in comparison.take(item) }
         let result = comparison.result()
@@ -48,6 +49,7 @@ struct WhatIfCommand: ParsableCommand {
             output.write(WhatIfText.lines(result))
         }
         guard result.differences.isEmpty else { throw Failure.silent(.negativeResult) }
+        guard !result.comparesNothing else { throw Failure(.unavailable, "Nothing could be compared.") }
     }
 
     /// Loads the rules twice: with secrets, to check them as `tryck check` does, and with placeholders, as a recording has them,
@@ -74,6 +76,13 @@ struct WhatIfCommand: ParsableCommand {
                 .configuration, "The rules have errors.", problems: loaded.result.diagnostics.problemList,
                 report: report.text(colour: Output.standardError.style.usesColour))
         }
-        return try ReplayRun.load(loaded.recorded)
+        do throws(ReplayRun.UnreadableRules) {
+            return try ReplayRun.load(loaded.recorded)
+        } catch {
+            throw Failure(
+                .configuration,
+                "The rules cannot be compared, because they have errors where secrets are replaced by their names: "
+                    + "\(error.reason)")
+        }
     }
 }
