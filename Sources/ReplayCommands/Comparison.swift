@@ -34,6 +34,7 @@ struct Comparison {
     private let rules: RuleSet
     private let beginning: UTCTime?
     private let button: String?
+    private let secretChecks: [String: String]
     private var cache = RuleSetCache()
     private var before: (house: ReplayedHouse?, ledger: RuleLedger) = (nil, RuleLedger())
     private var after: (house: ReplayedHouse?, ledger: RuleLedger) = (nil, RuleLedger())
@@ -54,8 +55,10 @@ struct Comparison {
     ///   - rules: the other rules, with placeholders for secrets.
     ///   - beginning: events before this time are not compared.
     ///   - button: the name or id of the only button of interest.
-    init(with rules: RuleSet, since beginning: UTCTime?, button: String?) {
+    ///   - secretChecks: of the secrets of the other rules: `RecordedRules.secretChecks(of:)`; empty if they are not known.
+    init(with rules: RuleSet, since beginning: UTCTime?, button: String?, secretChecks: [String: String] = [:]) {
         self.rules = rules
+        self.secretChecks = secretChecks
         self.beginning = beginning
         self.button = button
     }
@@ -69,14 +72,27 @@ struct Comparison {
                 (isInterrupted, hasGaps) = (true, true)
             case .begin(let header):
                 let set = try cache.set(header.rules)
-                before.ledger.begin(set, isRestored: false)
-                after.ledger.begin(rules, isRestored: isRestorable(header))
+                noteChangedSecrets(header.rules)
+                let isRestored = isRestorable(header)
+                let restored = restored(header)
+                before.ledger.begin(set, header.stored.rules, isRestored: false)
+                after.ledger.begin(rules, restored.stored.rules, isRestored: isRestored)
                 before.house = ReplayedHouse(header, rules: set)
-                after.house = ReplayedHouse(restored(header), rules: rules)
+                after.house = ReplayedHouse(restored, rules: rules)
                 noteUnknownStates()
             case .input(let input):
                 let set = try input.rulesToLoad.map { try cache.set($0) }
+                noteChangedSecrets(input.rulesToLoad)
                 if let set { before.ledger.load(set) }
+                if let (topicName, payload) = input.message {
+                    let states =
+                        before.ledger.received(topicName, payload) + after.ledger.received(topicName, payload)
+                    for state in states {
+                        note(
+                            "state \(state): a message contained a secret, which a history leaves out, so what rules do with "
+                                + "the state is uncertain")
+                    }
+                }
                 take(try before.house?.take(input, rules: set) ?? [], of: input, into: \.before)
                 take(try after.house?.take(input, rules: nil) ?? [], of: input, into: \.after)
                 if set != nil { noteUnknownStates() }
@@ -126,6 +142,15 @@ struct Comparison {
 
     private mutating func note(_ text: String) {
         if notes.count < Self.maximumNoteCount, !notes.contains(text) { notes.append(text) }
+    }
+
+    /// Both replays have placeholders in place of secrets, so they do not differ where only the value of a secret does.
+    private mutating func noteChangedSecrets(_ recorded: RecordedRules?) {
+        for (placeholder, check) in (recorded?.secretChecks ?? [:]).sorted(by: { $0.key < $1.key }) {
+            guard let now = secretChecks[placeholder], now != check else { continue }
+            let name = placeholder.filter { $0 != "*" }
+            note("the value of \(name) (!secret or !env_var) was another then; what only that changes is not shown")
+        }
     }
 
     private struct UnknownState {

@@ -73,7 +73,7 @@ package enum Past {
         let loaded = FileLoader.recordedRules(
             rules.files.map { SourceFile(name: $0.name, text: $0.text) }, timeZones: rules.timeZones,
             systemTimeZone: rules.systemTimeZone, forbiddenSteps: rules.forbiddenSteps,
-            in: LoadInputs(hasPlaceholders: true))
+            in: LoadInputs(hasPlaceholders: true, identities: rules.identities))
         guard let loaded, let set = loaded.value else {
             let diagnostics = loaded?.diagnostics ?? []
             let sources = Dictionary(rules.files.map { ($0.name, $0.text) }) { first, _ in first }

@@ -114,12 +114,21 @@ struct ReplayRun {
             let loaded = FileLoader.recordedRules(
                 rules.files.map { SourceFile(name: $0.name, text: $0.text) }, timeZones: rules.timeZones,
                 systemTimeZone: rules.systemTimeZone, forbiddenSteps: rules.forbiddenSteps,
-                in: LoadInputs(hasPlaceholders: true))
+                in: LoadInputs(hasPlaceholders: true, identities: rules.identities))
         else { return RuleSet() }
         if let set = loaded.value { return set }
         let sources = Dictionary(rules.files.map { ($0.name, $0.text) }) { first, _ in first }
         let report = DiagnosticReport(loaded.diagnostics, sources: sources)
         throw UnreadableRules(reason: report.firstError, report: report.text())
+    }
+
+    /// Loads the rules of a disk as a replay needs them: with placeholders for secrets, but with the real buttons.
+    ///
+    /// - Parameter real: the same rules with their secrets.
+    static func load(_ rules: RecordedRules, as real: RuleSet) throws(UnreadableRules) -> RuleSet {
+        var rules = rules
+        for (value, placeholder) in real.placeholders { rules.identities[placeholder] = value }
+        return try load(rules)
     }
 
     private static func loadRecorded(_ rules: RecordedRules?) throws(Failure) -> RuleSet {

@@ -24,7 +24,7 @@ struct ReplayedHouse {
         var lines: [JSONValue] = []
         /// The actions of rules, and those among them whose result is unknown and was assumed to be good.
         var actions: [RuleAction] = []
-        /// The jobs that end here with an assumed result.
+        /// The jobs that end here with an assumed result, or with one in which secrets are left out.
         var assumed: [JobID] = []
     }
 
@@ -82,7 +82,10 @@ struct ReplayedHouse {
         if recorded.isRepeated { now = recorded.at } else { try advance(to: recorded.at) }
         if case .wallClock(let utc) = recorded.input { clock = (utc, now) }
         switch recorded.input {
-        case .jobEnded(let id, let result): if let end = jobs.ended(id, result) { try handle(end) }
+        case .jobEnded(let id, let result):
+            guard let end = jobs.ended(id, result) else { break }
+            if result.hasPlaceholder, case .jobEnded(let job, _) = end { note([], assuming: job) }
+            try handle(end)
         case .rulesLoaded: if let rules { try reload(rules) }
         case .timerFired where !recorded.hasReports: break
         case .published, .publishFailed, .synced, .recordFailed, .reserveFault, .ringFault, .historyFault,
@@ -212,6 +215,17 @@ struct ReplayedHouse {
         moment.actions = hub.takeRuleActions()
         if let job { moment.assumed.append(job) }
         if !moment.lines.isEmpty || !moment.actions.isEmpty || job != nil { moments.append(moment) }
+    }
+}
+
+extension JobResult {
+    fileprivate var hasPlaceholder: Bool {
+        let octets =
+            switch self {
+            case .process(let result): result.standardOutput + result.standardError
+            case .http(let result): result.body
+            }
+        return RuleLedger.hasPlaceholder(String(decoding: octets, as: UTF8.self))
     }
 }
 
