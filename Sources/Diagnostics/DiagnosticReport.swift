@@ -22,6 +22,14 @@ public struct DiagnosticReport: Sendable {
         self.sources = sources
     }
 
+    /// The first error in one line, without its source line: `home.yaml:14:15: error[E301]: unknown button "kitchn"`; empty if
+    /// there is none.
+    public var firstError: String {
+        guard let error = diagnostics.first(where: { $0.severity == .error }) else { return "" }
+        let location = "\(TerminalText.line(error.file)):\(error.start.line):\(error.start.column)"
+        return "\(location): error[\(error.code)]: \(TerminalText.line(error.message))"
+    }
+
     /// The whole report; each line ends with a line feed.
     ///
     /// - Parameter colour: whether to add terminal escape sequences.

@@ -25,6 +25,8 @@ package final class HistoryEdge {
     package nonisolated static let directoryName = "history"
     /// The delay in nanoseconds before a helper thread writes.
     private static let delay: Int64 = 1_000_000_000
+    /// The time after which an input is in a file, unless the disk is slow.
+    package nonisolated static let longestDelay = Duration.seconds(2)
     /// The octets of lines that wait above which a helper thread writes without a delay, because clients of the broker can
     /// cause lines at any rate.
     nonisolated static let longestDelayed = 1 << 20

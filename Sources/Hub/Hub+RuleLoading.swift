@@ -73,7 +73,7 @@ extension Hub {
     private mutating func replaceRules(with prepared: PreparedRules, at now: Instant) {
         let shownBefore = watchedButtons
         let before = rules.willTake(prepared.set)
-        recordingHides(prepared.set.confidential)
+        recordingHidesSecrets(of: prepared.set)
         advanceRules(.reloaded(prepared), at: now)
         for topic in rules.took(insteadOf: before) { invalidate(topic) }
         // `rulesReplaced` below informs the audiences of a new name.

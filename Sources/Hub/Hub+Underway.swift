@@ -35,6 +35,9 @@ extension Hub {
     /// True if no run, program or web request is in progress.
     package var isBetweenRuns: Bool { !isIncomplete && rules.runCount == 0 && jobs.stepCount == 0 }
 
+    /// True if a press waits for the decision which gesture it belongs to.
+    package var hasUndecidedPress: Bool { buttons.keys.contains { !rules.savedTrain(of: $0).isEmpty } }
+
     /// True if a state of the rules reads this topic.
     package func isState(_ topicName: String) -> Bool { rules.isState(topicName) }
 }

@@ -16,18 +16,25 @@ struct Comparison {
     }
 
     struct Result: Sendable {
-        /// The number of events, without `down` and `up`, and without those before the beginning.
+        /// The number of events, without `down` and `up`, and without those before the beginning. An event counts that only one
+        /// of the rule sets has, such as a double click that is two clicks for the other.
         var eventCount = 0
         var differences: [Difference] = []
         /// Steps of the other rules that failed, where those that ran did not fail in the same way. Each error is there once.
         var errors: [RuleLedger.StepError] = []
         /// Sentences about parts of the history that could not be compared.
         var notes: [String] = []
+        /// True if a part of the history could not be replayed, so that its events are not counted.
+        var hasGaps = false
+
+        /// True if nothing can be said, because there is no event in what could be replayed.
+        var comparesNothing: Bool { hasGaps && eventCount == 0 }
     }
 
     private let rules: RuleSet
     private let beginning: UTCTime?
     private let button: String?
+    private let secretChecks: [String: String]
     private var cache = RuleSetCache()
     private var before: (house: ReplayedHouse?, ledger: RuleLedger) = (nil, RuleLedger())
     private var after: (house: ReplayedHouse?, ledger: RuleLedger) = (nil, RuleLedger())
@@ -37,6 +44,7 @@ struct Comparison {
     /// True if a part of the history is missing before the next header.
     private var isInterrupted = false
     private var notes: [String] = []
+    private var hasGaps = false
     /// The states of the other rules whose messages were not received, by their names.
     private var unknownStates: [String: UnknownState] = [:]
     /// The maximum number of notes. Further notes are dropped, because a damaged history can cause one for each of its
@@ -47,8 +55,10 @@ struct Comparison {
     ///   - rules: the other rules, with placeholders for secrets.
     ///   - beginning: events before this time are not compared.
     ///   - button: the name or id of the only button of interest.
-    init(with rules: RuleSet, since beginning: UTCTime?, button: String?) {
+    ///   - secretChecks: of the secrets of the other rules: `RecordedRules.secretChecks(of:)`; empty if they are not known.
+    init(with rules: RuleSet, since beginning: UTCTime?, button: String?, secretChecks: [String: String] = [:]) {
         self.rules = rules
+        self.secretChecks = secretChecks
         self.beginning = beginning
         self.button = button
     }
@@ -59,30 +69,44 @@ struct Comparison {
             switch item {
             case .gap(let reason):
                 note(reason)
-                isInterrupted = true
+                (isInterrupted, hasGaps) = (true, true)
             case .begin(let header):
                 let set = try cache.set(header.rules)
-                before.ledger.begin(set, isRestored: false)
-                after.ledger.begin(rules, isRestored: isRestorable(header))
+                noteChangedSecrets(header.rules)
+                let isRestored = isRestorable(header)
+                let restored = restored(header)
+                before.ledger.begin(set, header.stored.rules, isRestored: false)
+                after.ledger.begin(rules, restored.stored.rules, isRestored: isRestored)
                 before.house = ReplayedHouse(header, rules: set)
-                after.house = ReplayedHouse(restored(header), rules: rules)
+                after.house = ReplayedHouse(restored, rules: rules)
                 noteUnknownStates()
             case .input(let input):
-                let set = try input.rulesToLoad.map { (recorded) throws(Failure) in try cache.set(recorded) }
+                let set = try input.rulesToLoad.map { try cache.set($0) }
+                noteChangedSecrets(input.rulesToLoad)
                 if let set { before.ledger.load(set) }
+                if let (topicName, payload) = input.message {
+                    let states =
+                        before.ledger.received(topicName, payload) + after.ledger.received(topicName, payload)
+                    for state in states {
+                        note(
+                            "state \(state): a message contained a secret, which a history leaves out, so what rules do with "
+                                + "the state is uncertain")
+                    }
+                }
                 take(try before.house?.take(input, rules: set) ?? [], of: input, into: \.before)
                 take(try after.house?.take(input, rules: nil) ?? [], of: input, into: \.after)
                 if set != nil { noteUnknownStates() }
-            case .end(let next):
-                take(try before.house?.finish(before: next) ?? [], of: nil, into: \.before)
-                take(try after.house?.finish(before: next) ?? [], of: nil, into: \.after)
+            case .end(let end):
+                take(try before.house?.finish(end) ?? [], of: nil, into: \.before)
+                take(try after.house?.finish(end) ?? [], of: nil, into: \.after)
                 stored = before.house.flatMap { before in after.house.map { (before.stored, $0.stored) } }
                 (before.house, after.house) = (nil, nil)
             }
             return true
         } catch {
-            if let failure = error as? Failure { note(failure.sentence) }
-            if error is ReplayedHouse.Failure { note("the history cannot be replayed from \(time) on (\(error))") }
+            let time = if case .begin(let header) = item { header.startedAt } else { before.house?.time }
+            note(gap(error, at: time))
+            hasGaps = true
             (before.house, after.house) = (nil, nil)
             return false
         }
@@ -106,8 +130,6 @@ struct Comparison {
         stored != nil && !isInterrupted && !header.continues
     }
 
-    private var time: String { before.house.map { "\($0.time)" } ?? "its beginning" }
-
     private mutating func take(
         _ moments: [ReplayedHouse.Moment], of input: RecordedInput?,
         into side: WritableKeyPath<Comparison, (house: ReplayedHouse?, ledger: RuleLedger)>
@@ -120,6 +142,15 @@ struct Comparison {
 
     private mutating func note(_ text: String) {
         if notes.count < Self.maximumNoteCount, !notes.contains(text) { notes.append(text) }
+    }
+
+    /// Both replays have placeholders in place of secrets, so they do not differ where only the value of a secret does.
+    private mutating func noteChangedSecrets(_ recorded: RecordedRules?) {
+        for (placeholder, check) in (recorded?.secretChecks ?? [:]).sorted(by: { $0.key < $1.key }) {
+            guard let now = secretChecks[placeholder], now != check else { continue }
+            let name = placeholder.filter { $0 != "*" }
+            note("the value of \(name) (!secret or !env_var) was another then; what only that changes is not shown")
+        }
     }
 
     private struct UnknownState {
@@ -152,7 +183,8 @@ struct Comparison {
     // MARK: Result
 
     func result() -> Result {
-        var result = Result(errors: errors, notes: notes + notesAboutStates.prefix(Self.maximumNoteCount))
+        var result = Result(
+            errors: errors, notes: notes + notesAboutStates.prefix(Self.maximumNoteCount), hasGaps: hasGaps)
         if let button, !before.ledger.names.contains(where: { $0.key == button || $0.value == button }),
             !after.ledger.names.values.contains(button)
         {
@@ -161,7 +193,7 @@ struct Comparison {
         let events = Set(before.ledger.accounts.keys).union(after.ledger.accounts.keys)
         for event in events.sorted(by: RuleLedger.Event.areInOrder) where isShown(event) {
             let (old, new) = (account(of: event, in: before.ledger), account(of: event, in: after.ledger))
-            if !old.isMinor || !old.deeds.allSatisfy({ !$0.counts }) { result.eventCount += 1 }
+            if old.isCounted || new.isCounted { result.eventCount += 1 }
             if let difference = difference(event, old, new) { result.differences.append(difference) }
         }
         return result

@@ -1,6 +1,8 @@
+import MQTTTopics
 import Rules
 
-/// Which rules of a replay depend on the results of programs and web requests that are unknown.
+/// Which rules of a replay depend on the results of programs and web requests that are unknown, or on values of states and
+/// variables that a recording does not contain because they are secret.
 ///
 /// A run depends on such a result once its program or request has ended. A variable that it sets afterwards does as well,
 /// and so does each run that reads the variable, until a run that depends on nothing unknown sets it. No line says that a
@@ -10,6 +12,7 @@ import Rules
 struct Doubt: Sendable {
     private struct Use {
         var read: Set<String>
+        var readStates: Set<String>
         /// What every completed run has set.
         var alwaysSet: Set<String>
         /// What a run can set, and move on, at any time, and after its first program or web request.
@@ -25,14 +28,20 @@ struct Doubt: Sendable {
     private var uses: [String: Use] = [:]
     private var variables: Set<String> = []
     private var cycles: Set<String> = []
+    /// The states whose value has a placeholder, and the topics of all states.
+    private var states: Set<String> = []
+    private var topics: [(filter: TopicFilter, state: String)] = []
 
     /// The rules that are loaded from now on.
     mutating func load(_ set: RuleSet) {
         uses = [:]
+        topics = set.states.map { (TopicFilter($0.topicName), $0.name) }
         for rule in set.rules {
+            let names = set.names(readBy: rule)
             let firstJob = rule.steps.firstIndex { step in set.contains(step) { $0.action.isJob } }
             uses[rule.id] = Use(
-                read: set.variables(readBy: rule), alwaysSet: Set(rule.steps.flatMap { set.variables(setBy: $0) }),
+                read: names.variables, readStates: names.states,
+                alwaysSet: Set(rule.steps.flatMap { set.variables(setBy: $0) }),
                 changes: set.changes(of: rule.steps + rule.onError),
                 changesAfterJob: set.changes(
                     of: (firstJob.map { Array(rule.steps[$0...]) } ?? []) + rule.onError, isAfterJob: true))
@@ -42,10 +51,32 @@ struct Doubt: Sendable {
     /// The variables and cycles have known values again.
     mutating func clear() { (variables, cycles) = ([], []) }
 
+    /// A process begins.
+    ///
+    /// - Parameter hidden: the variables whose value has a placeholder.
+    mutating func begin(hidden: Set<String>) {
+        variables.formUnion(hidden)
+        states = []
+    }
+
+    /// A message was received.
+    ///
+    /// - Parameter isHidden: true if its payload has a placeholder.
+    /// - Returns: the states that read it.
+    @discardableResult
+    mutating func received(_ topicName: String, isHidden: Bool) -> [String] {
+        guard isHidden || !states.isEmpty else { return [] }
+        let readers = topics.filter { $0.filter.matches(topicName) }.map(\.state)
+        if isHidden { states.formUnion(readers) } else { states.subtract(readers) }
+        return readers
+    }
+
     /// True if what a rule does now depends on an unknown result of an earlier run.
     func concerns(_ rule: String) -> Bool {
-        guard !variables.isEmpty || !cycles.isEmpty else { return false }
-        return cycles.contains(rule) || uses[rule].map { !$0.read.isDisjoint(with: variables) } ?? false
+        guard !variables.isEmpty || !cycles.isEmpty || !states.isEmpty else { return false }
+        guard let use = uses[rule] else { return cycles.contains(rule) }
+        return cycles.contains(rule) || !use.read.isDisjoint(with: variables)
+            || !use.readStates.isDisjoint(with: states)
     }
 
     /// - Parameter isUncertain: true if the run that has set the variable depends on an unknown result.

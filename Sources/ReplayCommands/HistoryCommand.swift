@@ -11,8 +11,8 @@ struct HistoryCommand: ParsableCommand {
         abstract: "Show what happened before.",
         discussion: """
             Shows what tryck watch would have shown: presses, rules, messages and programs of the last days, with local \
-            times. Reads the history in the state directory, and needs no daemon. A running daemon writes its last second \
-            later. history: in tryck.yaml says how long it is kept. The exit status is 69 if there is no history.
+            times. Reads the history in the state directory, and needs no daemon. What a running daemon did in the last \
+            two seconds is shown later. Parts that cannot be shown are named on the standard error. history: in tryck.yaml says how long it is kept. The exit status is 69 if there is no history.
 
               tryck history --since 2h
               tryck history --button kitchen --since yesterday
@@ -24,12 +24,12 @@ struct HistoryCommand: ParsableCommand {
 
     func run() throws {
         let beginning = try options.beginning(now: SystemEnvironment.wallClock)
-        let files = try HistoryFiles(options.directory())
+        let files = try options.files()
         var run = HistoryRun(since: beginning, button: options.button)
         var screen = HistoryScreen()
         let output = Output.standardOutput
         try files.read(since: beginning) { (item) throws(Failure) in
-            guard let occurrences = run.take(item) else { return false }
+            let (occurrences, isUsable) = run.take(item)
             for occurrence in occurrences {
                 switch occurrence {
                 case .gap(let reason): Output.standardError.write(line: "tryck history: \(reason)")
@@ -41,7 +41,7 @@ struct HistoryCommand: ParsableCommand {
                     guard text.isEmpty || output.write(text: text) else { throw Failure.silent(.success) }
                 }
             }
-            return true
+            return isUsable
         }
         if let missing = run.missing { Output.standardError.write(line: "tryck history: \(missing)") }
     }

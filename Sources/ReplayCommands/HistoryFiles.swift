@@ -3,6 +3,7 @@ import CommandSupport
 import Edges
 import Hub
 import Platform
+import Setup
 
 /// Reads the segments of a history in order. A daemon may write and remove segments meanwhile.
 struct HistoryFiles {
@@ -11,18 +12,44 @@ struct HistoryFiles {
         case begin(RecordingHeader)
         /// An input. It is repeated if it happened before the beginning.
         case input(RecordedInput)
-        /// The process of the last `begin` has no more inputs. The header is that of the next start, if there is one.
-        case end(RecordingHeader?)
+        /// The process of the last `begin` has no more inputs.
+        case end(End)
         /// A part of the history cannot be used; a sentence without its full stop.
         case gap(String)
     }
 
+    /// What is known of a process after its last input, unless it ended in order (`stop`).
+    enum End: Hashable, Sendable {
+        /// The process runs, and the history has everything until this time.
+        case running(UTCTime)
+        /// The process was killed, and this is the next start. Its state tells what had ended before the kill.
+        case restarted(RecordingHeader)
+        /// Nothing: inputs are missing, or the process was killed and did not start again.
+        case unknown
+    }
+
     let directory: String
     let segments: [HistorySegment]
+    /// The time until which a daemon that runs has written its inputs; `nil` if none runs.
+    private let runningUntil: UTCTime?
 
+    /// The history in a state directory, which a daemon may use at this time.
+    ///
     /// - Throws: `Failure` with status 69 if there is no history.
-    init(_ directory: String) throws(Failure) {
+    init(ofStateDirectory directory: String) throws(Failure) {
+        let now = SystemEnvironment.wallClock
+        let isInUse = StateDirectoryReport.isInUse(directory)
+        try self.init(
+            Setup.historyDirectory(in: directory), runningUntil: isInUse ? now - HistoryEdge.longestDelay : nil)
+    }
+
+    /// - Parameters:
+    ///   - directory: of the segments.
+    ///   - time: until which a daemon that runs has written its inputs; `nil` if none runs.
+    /// - Throws: `Failure` with status 69 if there is no history.
+    init(_ directory: String, runningUntil time: UTCTime? = nil) throws(Failure) {
         self.directory = directory
+        runningUntil = time
         segments = HistoryEdge.segments(in: directory).sorted { $0.number < $1.number }
         guard !segments.isEmpty else {
             throw Failure(
@@ -92,25 +119,28 @@ struct HistoryFiles {
     func read(since time: UTCTime?, _ body: (Item) throws(Failure) -> Bool) throws(Failure) {
         var previous: Int?
         var isOpen = false
+        // True if the last line of the segment before is incomplete, because the process was killed while it wrote.
+        var isTorn = false
         for segment in segments(since: time) {
-            let wasOpen = isOpen
+            let (wasOpen, wasTorn) = (isOpen, isTorn)
+            let isNext = previous.map { $0 + 1 } == segment.number
             // `isOpen` becomes true again if the segment is read to its end.
-            isOpen = false
+            (isOpen, isTorn) = (false, false)
             var isContinued = false
             var hasBegun = false
             do throws(Failure) {
                 var reader = try RecordingReader("\(directory)/\(segment.name)")
-                var isWhole = true
-                while isWhole, let line = try reader.next() {
+                while !isTorn, let line = try reader.next() {
                     switch try Self.parse(line) {
-                    // Only the last line of a process that was killed while it wrote is incomplete.
-                    case nil: isWhole = false
+                    case nil: isTorn = true
                     case .header(let header):
                         guard !hasBegun else { throw Failure(.configuration, "line \(line.number): a second header") }
                         hasBegun = true
-                        isContinued = header.continues && wasOpen && previous.map { $0 + 1 } == segment.number
+                        isContinued = header.continues && wasOpen && !wasTorn && isNext
                         guard !isContinued else { continue }
-                        if wasOpen { _ = try body(.end(header)) }
+                        if wasOpen {
+                            _ = try body(.end(isNext && !header.continues ? .restarted(header) : .unknown))
+                        }
                         if header.continues, let previous, previous + 1 < segment.number {
                             _ = try body(.gap("the history has nothing of the time before \(header.startedAt)"))
                         }
@@ -121,19 +151,18 @@ struct HistoryFiles {
                         guard try body(.input(input)) else { throw .silent(.configuration) }
                     }
                 }
-                isOpen = isWhole && hasBegun
-                if hasBegun, !isWhole { _ = try body(.end(nil)) }
-                if !hasBegun, wasOpen { _ = try body(.end(nil)) }
+                isOpen = hasBegun
+                if !hasBegun, wasOpen { _ = try body(.end(.unknown)) }
             } catch {
                 // Failures of `body` that end the command have another status.
                 guard error.status == .configuration else { throw error }
                 if !error.sentence.isEmpty {
                     _ = try body(.gap("\(segment.name): \(error.sentence): the rest of this segment is left out"))
                 }
-                if hasBegun || wasOpen { _ = try body(.end(nil)) }
+                if hasBegun || wasOpen { _ = try body(.end(.unknown)) }
             }
             previous = segment.number
         }
-        if isOpen { _ = try body(.end(nil)) }
+        if isOpen { _ = try body(.end(runningUntil.map { .running($0) } ?? .unknown)) }
     }
 }

@@ -46,13 +46,16 @@ struct HistoryOptions: ParsableArguments {
         return "there is no event of \(button) in this time; \(others)"
     }
 
-    /// The directory of the history.
-    func directory() throws(Failure) -> String {
+    /// The history.
+    func files() throws(Failure) -> HistoryFiles {
+        try HistoryFiles(ofStateDirectory: try stateDirectory())
+    }
+
+    private func stateDirectory() throws(Failure) -> String {
         do throws(Setup.Failure) {
-            return Setup.historyDirectory(
-                in: try Setup.stateDirectory(
-                    DaemonOptions(configuration: paths.config, stateDirectory: paths.stateDirectory),
-                    environment: SystemEnvironment.environmentVariables))
+            return try Setup.stateDirectory(
+                DaemonOptions(configuration: paths.config, stateDirectory: paths.stateDirectory),
+                environment: SystemEnvironment.environmentVariables)
         } catch {
             throw Failure(error.status, error.text)
         }

@@ -19,6 +19,8 @@ struct HistoryRun {
     private let button: String?
     private var house: ReplayedHouse?
     private var cache = RuleSetCache()
+    /// The rules that could not be read last, until others could.
+    private var unreadable: ReplayRun.UnreadableRules?
     /// The names and ids of the buttons that have events.
     private var known: (names: Set<String>, ids: Set<String>) = ([], [])
     /// The runs that `button` has started.
@@ -32,31 +34,41 @@ struct HistoryRun {
         self.button = button
     }
 
-    /// - Returns: `nil` if the rest of the segment cannot be used.
-    mutating func take(_ item: HistoryFiles.Item) -> [Occurrence]? {
+    /// - Returns: what is shown, and false for `isUsable` if the rest of the segment cannot be used.
+    mutating func take(_ item: HistoryFiles.Item) -> (occurrences: [Occurrence], isUsable: Bool) {
         do {
-            switch item {
-            case .gap(let reason): return [.gap(reason)]
-            case .begin(let header):
-                runs = []
-                house = ReplayedHouse(header, rules: try cache.set(header.rules))
-                guard !header.continues else { return [] }
-                let line: JSONValue = [
-                    "kind": "start", "version": .string(header.configuration.version),
-                    "buttons": .integer(Int64(header.stored.buttons.count)),
-                ]
-                return button == nil ? shown([line], at: header.startedAt) : []
-            case .input(let input):
-                let set = try input.rulesToLoad.map { (rules) throws(Failure) in try cache.set(rules) }
-                let moments = try house?.take(input, rules: set) ?? []
-                return input.isRepeated ? [] : moments.flatMap { shown($0) }
-            case .end(let next):
-                defer { house = nil }
-                return try house?.finish(before: next).flatMap { shown($0) } ?? []
-            }
+            return (try occurrences(of: item), true)
         } catch {
+            let time = if case .begin(let header) = item { header.startedAt } else { house?.time }
             house = nil
-            return nil
+            // A process whose rules cannot be read has the same rules in each of its segments.
+            let unreadable = error as? ReplayRun.UnreadableRules
+            defer { self.unreadable = unreadable }
+            if let unreadable, unreadable == self.unreadable { return ([], false) }
+            return ([.gap(gap(error, at: time))], false)
+        }
+    }
+
+    private mutating func occurrences(of item: HistoryFiles.Item) throws -> [Occurrence] {
+        switch item {
+        case .gap(let reason): return [.gap(reason)]
+        case .begin(let header):
+            runs = []
+            house = ReplayedHouse(header, rules: try cache.set(header.rules))
+            unreadable = nil
+            guard !header.continues else { return [] }
+            let line: JSONValue = [
+                "kind": "start", "version": .string(header.configuration.version),
+                "buttons": .integer(Int64(header.stored.buttons.count)),
+            ]
+            return button == nil ? shown([line], at: header.startedAt) : []
+        case .input(let input):
+            let set = try input.rulesToLoad.map { try cache.set($0) }
+            let moments = try house?.take(input, rules: set) ?? []
+            return input.isRepeated ? [] : moments.flatMap { shown($0) }
+        case .end(let end):
+            defer { house = nil }
+            return try house?.finish(end).flatMap { shown($0) } ?? []
         }
     }
 

@@ -12,7 +12,14 @@ import Setup
 /// Reading takes up to a second for each few MiB, so an event loop leaves it to a helper thread. No daemon is needed, and one that runs
 /// is not disturbed.
 package enum Past {
-    /// Calls a function with each line of `tryck history --json`, in order.
+    package enum Occurrence: Hashable, Sendable {
+        /// A line of `tryck history --json`.
+        case line(JSONValue)
+        /// A part of the history cannot be shown; a sentence without its full stop.
+        case gap(String)
+    }
+
+    /// Calls a function with each line of `tryck history --json` and each gap, in order.
     ///
     /// - Parameters:
     ///   - beginning: of what is shown; `nil` for the whole history.
@@ -20,19 +27,25 @@ package enum Past {
     ///   - button: the name or id of the only button of interest; `nil` for everything.
     ///   - body: returns false to end.
     /// - Throws: `Failure` with status 69 if there is no history.
-    package static func forEachLine(
+    package static func forEach(
         in stateDirectory: String, from beginning: UTCTime? = nil, to end: UTCTime? = nil, button: String? = nil,
-        _ body: (JSONValue) -> Bool
+        _ body: (Occurrence) -> Bool
     ) throws(Failure) {
-        let files = try HistoryFiles(Setup.historyDirectory(in: stateDirectory))
+        let files = try HistoryFiles(ofStateDirectory: stateDirectory)
         var run = HistoryRun(since: beginning, button: button)
         var isOver = false
         try files.read(since: beginning) { item in
-            guard !isOver, let occurrences = run.take(item) else { return false }
-            for case .line(let line, let time) in occurrences where !isOver && end.map({ time < $0 }) ?? true {
-                isOver = !body(ReplayJSON.value(line, at: time))
+            guard !isOver else { return false }
+            let (occurrences, isUsable) = run.take(item)
+            for occurrence in occurrences where !isOver {
+                switch occurrence {
+                case .gap(let reason): isOver = !body(.gap(reason))
+                case .line(let line, let time):
+                    if let end, time >= end { continue }
+                    isOver = !body(.line(ReplayJSON.value(line, at: time)))
+                }
             }
-            return !isOver
+            return isUsable && !isOver
         }
     }
 
@@ -48,7 +61,7 @@ package enum Past {
         in stateDirectory: String, with drafts: [String: [UInt8]], since beginning: UTCTime? = nil,
         button: String? = nil
     ) throws(Failure) -> JSONValue {
-        let files = try HistoryFiles(Setup.historyDirectory(in: stateDirectory))
+        let files = try HistoryFiles(ofStateDirectory: stateDirectory)
         var rules = files.lastRules() ?? RecordedRules(files: [])
         for index in rules.files.indices {
             if let draft = drafts[rules.files[index].name] { rules.files[index].text = draft }
@@ -60,7 +73,7 @@ package enum Past {
         let loaded = FileLoader.recordedRules(
             rules.files.map { SourceFile(name: $0.name, text: $0.text) }, timeZones: rules.timeZones,
             systemTimeZone: rules.systemTimeZone, forbiddenSteps: rules.forbiddenSteps,
-            in: LoadInputs(hasPlaceholders: true))
+            in: LoadInputs(hasPlaceholders: true, identities: rules.identities))
         guard let loaded, let set = loaded.value else {
             let diagnostics = loaded?.diagnostics ?? []
             let sources = Dictionary(rules.files.map { ($0.name, $0.text) }) { first, _ in first }

@@ -93,7 +93,7 @@ struct ReplayRun {
 
     /// - Returns: the number of rules.
     private mutating func begin(_ header: RecordingHeader) throws(Failure) -> Int {
-        let set = try Self.load(header.rules)
+        let set = try Self.loadRecorded(header.rules)
         var hub = Hub(replaying: header, rules: set)
         let start = Instant(nanoseconds: 0)
         _ = hub.handle(.controlLine(Self.watcher, Array(#"{"request":"watch"}"#.utf8)), at: start)
@@ -101,24 +101,49 @@ struct ReplayRun {
         return set.rules.count
     }
 
-    static func load(_ rules: RecordedRules?) throws(Failure) -> RuleSet {
+    /// Rules that this version refuses.
+    struct UnreadableRules: Error, Hashable, Sendable {
+        /// The first error, in one line.
+        var reason: String
+        /// All errors, with their lines.
+        var report: String
+    }
+
+    static func load(_ rules: RecordedRules?) throws(UnreadableRules) -> RuleSet {
         guard let rules,
             let loaded = FileLoader.recordedRules(
                 rules.files.map { SourceFile(name: $0.name, text: $0.text) }, timeZones: rules.timeZones,
                 systemTimeZone: rules.systemTimeZone, forbiddenSteps: rules.forbiddenSteps,
-                in: LoadInputs(hasPlaceholders: true))
+                in: LoadInputs(hasPlaceholders: true, identities: rules.identities))
         else { return RuleSet() }
         if let set = loaded.value { return set }
         let sources = Dictionary(rules.files.map { ($0.name, $0.text) }) { first, _ in first }
-        let report = DiagnosticReport(loaded.diagnostics, sources: sources).text()
-        throw Failure(.configuration, "this version cannot read the rules of the recording:\n\(report)")
+        let report = DiagnosticReport(loaded.diagnostics, sources: sources)
+        throw UnreadableRules(reason: report.firstError, report: report.text())
+    }
+
+    /// Loads the rules of a disk as a replay needs them: with placeholders for secrets, but with the real buttons.
+    ///
+    /// - Parameter real: the same rules with their secrets.
+    static func load(_ rules: RecordedRules, as real: RuleSet) throws(UnreadableRules) -> RuleSet {
+        var rules = rules
+        for (value, placeholder) in real.placeholders { rules.identities[placeholder] = value }
+        return try load(rules)
+    }
+
+    private static func loadRecorded(_ rules: RecordedRules?) throws(Failure) -> RuleSet {
+        do throws(UnreadableRules) {
+            return try load(rules)
+        } catch {
+            throw Failure(.configuration, "this version cannot read the rules of the recording:\n\(error.report)")
+        }
     }
 
     /// The input, with the rule set that is to be loaded.
     private static func loading(_ input: RecordedInput) throws(Failure) -> RecordedInput {
         guard let rules = input.rulesToLoad, case .rulesLoaded(let id, var loaded) = input.input else { return input }
         var input = input
-        loaded.set = try load(rules)
+        loaded.set = try loadRecorded(rules)
         input.input = .rulesLoaded(id, loaded)
         return input
     }

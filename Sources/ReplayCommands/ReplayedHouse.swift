@@ -24,7 +24,7 @@ struct ReplayedHouse {
         var lines: [JSONValue] = []
         /// The actions of rules, and those among them whose result is unknown and was assumed to be good.
         var actions: [RuleAction] = []
-        /// The jobs that end here with an assumed result.
+        /// The jobs that end here with an assumed result, or with one in which secrets are left out.
         var assumed: [JobID] = []
     }
 
@@ -37,8 +37,8 @@ struct ReplayedHouse {
 
     /// A longer time between two inputs is a mistake in the recording: a running daemon records the clock and its buttons.
     private static let longestPause = Duration.seconds(400 * 86_400)
-    /// The time by which the house goes on after the last input.
-    static let rest = Duration.seconds(60)
+    /// The longest time by which the house goes on after the last input.
+    private static let rest = Duration.seconds(60)
     private static let maximumAnswerCount = 100_000
 
     private var hub: Hub
@@ -82,7 +82,10 @@ struct ReplayedHouse {
         if recorded.isRepeated { now = recorded.at } else { try advance(to: recorded.at) }
         if case .wallClock(let utc) = recorded.input { clock = (utc, now) }
         switch recorded.input {
-        case .jobEnded(let id, let result): if let end = jobs.ended(id, result) { try handle(end) }
+        case .jobEnded(let id, let result):
+            guard let end = jobs.ended(id, result) else { break }
+            if result.hasPlaceholder, case .jobEnded(let job, _) = end { note([], assuming: job) }
+            try handle(end)
         case .rulesLoaded: if let rules { try reload(rules) }
         case .timerFired where !recorded.hasReports: break
         case .published, .publishFailed, .synced, .recordFailed, .reserveFault, .ringFault, .historyFault,
@@ -105,21 +108,43 @@ struct ReplayedHouse {
 
     /// Lets time pass after the last input, for clicks that wait and rules that have not ended.
     ///
-    /// - Parameter next: the header of the next start. If a run had not ended then, or a kept event was not decided, the process
-    ///   was killed before the timers of the house would do so, so the house does not go on.
-    mutating func finish(before next: RecordingHeader?) throws(Failure) -> [Moment] {
-        guard !isStopped, next.map({ $0.stored.isIdle }) ?? true else { return [] }
-        let untilNext = next.map { $0.startedAt.duration(since: time) } ?? Self.rest
-        try advance(to: now + min(Self.rest, max(.zero, untilNext)))
+    /// | the process              | the house goes on                                                                |
+    /// |--------------------------|----------------------------------------------------------------------------------|
+    /// | ended in order           | not at all                                                                       |
+    /// | runs                     | until now, because nothing later has happened                                    |
+    /// | was killed and restarted | until no rule runs and no press waits, if nothing of that was left for the next  |
+    /// |                          | start: all of it had then happened before the kill. Otherwise not at all         |
+    /// | is unknown               | not at all, because it may have been killed right after the last input           |
+    ///
+    /// It never goes on for more than a minute, because a disk that was full since then would leave out inputs.
+    mutating func finish(_ end: HistoryFiles.End) throws(Failure) -> [Moment] {
+        guard !isStopped else { return [] }
+        switch end {
+        case .running(let limit): try advance(to: instant(of: limit))
+        case .restarted(let next):
+            guard next.stored.isIdle else { return [] }
+            let awaitsPresses = next.stored.buttons.allSatisfy(\.recogniser.isEmpty)
+            try advance(to: instant(of: next.startedAt)) { house in
+                !house.hub.isBetweenRuns || awaitsPresses && house.hub.hasUndecidedPress
+            }
+        case .unknown: break
+        }
         defer { moments = [] }
         return moments
     }
 
+    /// The instant of a time, not before now, and within `rest`.
+    private func instant(of time: UTCTime) -> Instant {
+        now + min(Self.rest, max(.zero, time.duration(since: self.time)))
+    }
+
     // MARK: Time
 
-    private mutating func advance(to end: Instant) throws(Failure) {
+    private mutating func advance(
+        to end: Instant, while isNeeded: (ReplayedHouse) -> Bool = { _ in true }
+    ) throws(Failure) {
         try answer()
-        while let next = [timer, jobs.nextDeadline].compactMap(\.self).min(), next <= end {
+        while let next = [timer, jobs.nextDeadline].compactMap(\.self).min(), next <= end, isNeeded(self) {
             now = max(now, next)
             // An unknown result comes before the end of its step's time limit, which is at the same instant.
             if jobs.nextDeadline == next {
@@ -193,7 +218,18 @@ struct ReplayedHouse {
     }
 }
 
+extension JobResult {
+    fileprivate var hasPlaceholder: Bool {
+        let octets =
+            switch self {
+            case .process(let result): result.standardOutput + result.standardError
+            case .http(let result): result.body
+            }
+        return RuleLedger.hasPlaceholder(String(decoding: octets, as: UTF8.self))
+    }
+}
+
 extension StoredState {
-    /// True if no run waited for its end, and no event for its decision.
+    /// True if no run waited for its end, and no kept event for its decision.
     fileprivate var isIdle: Bool { runs.isEmpty && rules.waitingRuns.isEmpty && rules.keptEvents.isEmpty }
 }

@@ -29,7 +29,7 @@ struct RuleLedger: Sendable {
         /// All values of an action, without the facts of the event, among which is the button's name: a button may have
         /// another name in the other rules. Secrets are placeholders with their names, as everywhere in a replay.
         var aspects: [ActionAspect] = []
-        /// True if it depends on the result of a program or of a web request that is unknown.
+        /// True if it depends on the result of a program or of a web request that is unknown, or on a secret in a message.
         var isUncertain = false
         /// What differs from a deed of the other rules with the same `text`, for people: `qos 1`. Set by the comparison.
         var remark = ""
@@ -44,6 +44,9 @@ struct RuleLedger: Sendable {
         var lateness: Int64?
         /// True for a `down` or an `up`, and for an event that has no line of its own.
         var isMinor = true
+
+        /// True if a result counts the event.
+        var isCounted: Bool { !isMinor || deeds.contains(where: \.counts) }
     }
 
     private struct Run {
@@ -90,18 +93,33 @@ struct RuleLedger: Sendable {
 
     /// A process begins. Its runs have new numbers.
     ///
-    /// - Parameter isRestored: true if the process begins with the variables that this replay has stored, and not with those of
-    ///   the history.
-    mutating func begin(_ rules: RuleSet, isRestored: Bool) {
+    /// - Parameters:
+    ///   - stored: the state with which it begins.
+    ///   - isRestored: true if the process begins with the variables that this replay has stored, and not with those of
+    ///     the history.
+    mutating func begin(_ rules: RuleSet, _ stored: RuleState, isRestored: Bool) {
         runs = [:]
         latest = [:]
         jobs = [:]
         if !isRestored { doubt.clear() }
+        doubt.begin(hidden: Set(stored.variables.filter { Self.hasPlaceholder("\($0.value)") }.keys))
         doubt.load(rules)
     }
 
     /// Other rules are loaded.
     mutating func load(_ rules: RuleSet) { doubt.load(rules) }
+
+    /// A message is received.
+    ///
+    /// - Returns: the states that read it, if it contains a secret, which is unknown here.
+    mutating func received(_ topicName: String, _ payload: [UInt8]) -> [String] {
+        let isHidden = Self.hasPlaceholder(String(decoding: payload, as: UTF8.self))
+        let states = doubt.received(topicName, isHidden: isHidden)
+        return isHidden ? states : []
+    }
+
+    /// True if a recorded text does not contain a secret that the real text had.
+    static func hasPlaceholder(_ text: String) -> Bool { text.contains("***") }
 
     /// - Parameter redacted: hides the secrets of the rules.
     mutating func take(_ moment: ReplayedHouse.Moment, isIgnored: Bool, redacted: (String) -> String) {

@@ -103,10 +103,10 @@ extension Checker {
     }
 
     private mutating func secret(_ name: String, _ node: YAMLNode) -> LoadedText? {
-        if environment.hasPlaceholders { return confidential("***\(name)***") }
+        if environment.hasPlaceholders { return confidential(Self.placeholder(of: name), name: name) }
         let start = position(of: "!secret", in: node)
         switch secrets.value(of: name) {
-        case .found(let value): return confidential(value)
+        case .found(let value): return confidential(value, name: name)
         case .unreadable: return nil
         case .missing(let hint):
             error(
@@ -119,9 +119,9 @@ extension Checker {
     private mutating func environmentVariable(_ written: String, _ node: YAMLNode) -> LoadedText? {
         let parts = written.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
         let name = String(parts.first ?? "")
-        if environment.hasPlaceholders { return confidential("***\(name)***") }
-        if let value = environment.variables[name] { return confidential(value) }
-        if parts.count == 2 { return confidential(String(parts[1])) }
+        if environment.hasPlaceholders { return confidential(Self.placeholder(of: name), name: name) }
+        if let value = environment.variables[name] { return confidential(value, name: name) }
+        if parts.count == 2 { return confidential(String(parts[1]), name: name) }
         let start = position(of: "!env_var", in: node)
         error(
             "E310", from: start, to: start.advanced(by: 8), alias: node.alias,

@@ -11,6 +11,8 @@ struct Checker {
     private(set) var hasErrors: Bool
     /// The values of all `!secret` and `!env_var` in the file.
     private(set) var confidential: Set<String> = []
+    /// The placeholder of each of them: `RuleSet.placeholders`. Of two names for one value, the first in order counts.
+    private(set) var placeholders: [String: String] = [:]
     /// The confidential values as messages would show them, split at quotation marks, for `masked`.
     private var confidentialWords: Set<String> = []
     private var reported: Set<ReportKey> = []
@@ -41,12 +43,23 @@ struct Checker {
     }
 
     /// Marks a value of `!secret` or `!env_var` as secret, so that messages mask it.
-    mutating func confidential(_ value: String) -> LoadedText {
+    mutating func confidential(_ value: String, name: String) -> LoadedText {
+        let placeholder = Self.placeholder(of: name)
+        placeholders[value] = min(placeholders[value] ?? placeholder, placeholder)
         if !value.isEmpty, confidential.insert(value).inserted {
             confidentialWords.formUnion(shown(value).split(separator: "\"").map(String.init))
         }
         return LoadedText(string: value, isSecret: true)
     }
+
+    /// What a secret or an environment variable is read as if its value is not available.
+    static func placeholder(of name: String) -> String { "***\(name)***" }
+
+    /// The text that identifies a button, in place of the placeholder that stands for it.
+    func identity(_ text: String) -> String { environment.identities[text] ?? text }
+
+    /// True if a text stands for a value that is not available, so that its form cannot be checked.
+    func isPlaceholder(_ text: String) -> Bool { environment.hasPlaceholders && confidential.contains(text) }
 
     // MARK: Mappings
 

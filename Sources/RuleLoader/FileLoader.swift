@@ -49,11 +49,14 @@ package struct LoadInputs: Sendable {
     package var hasNoBroker: Bool
     /// True to read each `!secret name` and `!env_var name` as `***name***`, because the real values are not available.
     package var hasPlaceholders: Bool
+    /// The addresses, uuids and serial numbers of buttons for which placeholders stand: `RecordedRules.identities`.
+    package var identities: [String: String]
 
     package init(
         secrets: SourceFile? = nil, variables: [String: String] = [:],
         forbiddenSteps: Set<StepKind> = [], timeZones: [String: [UInt8]] = [:], systemTimeZone: ZoneFile? = nil,
-        files: [String: SourceFile] = [:], hasNoBroker: Bool = false, hasPlaceholders: Bool = false
+        files: [String: SourceFile] = [:], hasNoBroker: Bool = false, hasPlaceholders: Bool = false,
+        identities: [String: String] = [:]
     ) {
         self.secrets = secrets
         self.variables = variables
@@ -63,6 +66,7 @@ package struct LoadInputs: Sendable {
         self.files = files
         self.hasNoBroker = hasNoBroker
         self.hasPlaceholders = hasPlaceholders
+        self.identities = identities
     }
 }
 

@@ -59,6 +59,8 @@ extension RuleSetReader {
 
     /// Reads a button that is declared by a single text: a uuid, an address or a serial number, told apart by form.
     private mutating func readShortForm(_ text: String, _ node: YAMLNode) -> DeclaredButton.Hardware? {
+        let text = checker.identity(text)
+        if checker.isPlaceholder(text) { return .nickname(text) }
         if text.utf8.count == 32, text.utf8.allSatisfy(isHexadecimal) { return .uuid(text.lowercased()) }
         if text.contains(":") { return readAddress(text, node) }
         return readSerial(text, node)
@@ -82,7 +84,10 @@ extension RuleSetReader {
                 "give one of \"uuid\", \"serial\", \"address\" and \"nickname\"")
             return nil
         }
-        guard let text = fields.string(key.text), let node = fields.node(key.text) else { return nil }
+        guard let text = fields.string(key.text).map(checker.identity), let node = fields.node(key.text) else {
+            return nil
+        }
+        if checker.isPlaceholder(text) { return .nickname(text) }
         switch key.text {
         case "uuid":
             guard text.utf8.count == 32, text.utf8.allSatisfy(isHexadecimal) else {

@@ -67,7 +67,10 @@ struct RuleSetReader {
     static func load(_ documents: consuming [Document]) -> LoadResult<RuleSet> {
         var reader = RuleSetReader(documents: documents)
         reader.read()
-        for document in reader.documents { reader.ruleSet.confidential.formUnion(document.checker.confidential) }
+        for checker in reader.documents.map(\.checker) {
+            reader.ruleSet.confidential.formUnion(checker.confidential)
+            reader.ruleSet.placeholders.merge(checker.placeholders, uniquingKeysWith: min)
+        }
         return LoadResult(
             reader.ruleSet, reader.documents.flatMap(\.checker.diagnostics),
             programs: reader.documents.map(\.checker.programs),

@@ -377,5 +377,23 @@ struct ConfidentialDeclarationTests {
         #expect(set.states.map(\.topicName) == ["hunter2"])
         #expect(set.variables.map(\.initial) == [.string("hunter2")])
         #expect(set.confidential == ["hunter2", "BF12-C34567"])
+        #expect(set.placeholders == ["hunter2": "***code***", "BF12-C34567": "***serial***"])
+    }
+
+    @Test("what stands for a value that is not available is accepted where the value has a form")
+    func unavailable() throws {
+        let text = """
+            buttons: {a: !secret a, b: {address: !env_var B}, c: {uuid: !secret c}, d: {serial: !secret d}, e: !secret e}
+            rules:
+              - {id: r, triggers: {button: {address: !env_var B}, event: click}, actions: {http: {url: !secret hook}}}
+            """
+        var environment = LoadInputs(hasPlaceholders: true)
+        environment.identities = ["***B***": "80:E4:DA:00:00:01", "***d***": "BF12-C34567", "***e***": "BF12-C34568"]
+        let set = try LoadedText.good(text, in: environment)
+        #expect(
+            set.buttons.map(\.hardware) == [
+                .nickname("***a***"), .address(ButtonID(BluetoothAddress(rawValue: 0x80E4_DA00_0001))),
+                .nickname("***c***"), .serial("BF12-C34567"), .serial("BF12-C34568"),
+            ])
     }
 }

@@ -86,7 +86,7 @@ struct HistoryFilesTests {
         }
         var count = 0
         let beginning = Bool.random(using: &random) ? UTCTime(milliseconds: any()) : nil
-        try Past.forEachLine(in: directory.path, from: beginning) { _ in
+        try Past.forEach(in: directory.path, from: beginning) { _ in
             count += 1
             return true
         }

@@ -89,33 +89,38 @@ struct HistoryScenarioTests {
     }
 
     static func compare(
-        _ house: Household, with rules: HouseRules, since beginning: UTCTime? = nil, button: String? = nil
+        _ house: Household, with rules: HouseRules, since beginning: UTCTime? = nil, button: String? = nil,
+        isRunning: Bool = true, secretChecks: [String: String] = [:]
     ) throws -> Comparison.Result {
         let directory = TemporaryDirectory()
         house.history?.write(to: directory.path)
-        var comparison = Comparison(with: rules.set, since: beginning, button: button)
-        try HistoryFiles(directory.path).read(since: beginning) { comparison.take($0) }
+        var comparison = Comparison(with: rules.set, since: beginning, button: button, secretChecks: secretChecks)
+        try HistoryFiles(directory.path, runningUntil: isRunning ? house.clock : nil).read(since: beginning) {
+            comparison.take($0)
+        }
         return comparison.result()
     }
 
     /// The lines of `tryck history --json`.
-    static func shown(_ house: Household, since beginning: UTCTime? = nil) throws -> (
-        lines: [JSONValue], gaps: [String]
-    ) {
+    ///
+    /// - Parameter isRunning: false if no process of the house is alive when the history is read.
+    static func shown(
+        _ house: Household, since beginning: UTCTime? = nil, isRunning: Bool = true
+    ) throws -> (lines: [JSONValue], gaps: [String]) {
         let directory = TemporaryDirectory()
         house.history?.write(to: directory.path)
         var run = HistoryRun(since: beginning, button: nil)
         var lines: [JSONValue] = []
         var gaps: [String] = []
-        try HistoryFiles(directory.path).read(since: beginning) { item in
-            guard let occurrences = run.take(item) else { return false }
+        try HistoryFiles(directory.path, runningUntil: isRunning ? house.clock : nil).read(since: beginning) { item in
+            let (occurrences, isUsable) = run.take(item)
             for occurrence in occurrences {
                 switch occurrence {
                 case .line(let line, _): lines.append(line)
                 case .gap(let gap): gaps.append(gap)
                 }
             }
-            return true
+            return isUsable
         }
         return (lines, gaps)
     }
@@ -169,9 +174,9 @@ struct HistoryScenarioTests {
         var run = HistoryRun(since: nil, button: nil)
         var lines: [JSONValue] = []
         try HistoryFiles(directory.path).read(since: nil) { item in
-            guard let occurrences = run.take(item) else { return false }
+            let (occurrences, isUsable) = run.take(item)
             for case .line(let line, _) in occurrences { lines.append(line) }
-            return true
+            return isUsable
         }
         func publications(_ lines: [JSONValue]) -> [JSONValue] {
             lines.filter { $0["kind"] == "publish" && $0["topic"] == "home/kitchen" }
@@ -379,8 +384,8 @@ struct HistoryScenarioTests {
         house.history?.write(to: directory.path + "/history")
         func read(from beginning: UTCTime? = nil, to end: UTCTime? = nil, limit: Int = .max) throws -> [JSONValue] {
             var lines: [JSONValue] = []
-            try Past.forEachLine(in: directory.path, from: beginning, to: end) { line in
-                lines.append(line)
+            try Past.forEach(in: directory.path, from: beginning, to: end) { occurrence in
+                if case .line(let line) = occurrence { lines.append(line) }
                 return lines.count < limit
             }
             return lines
@@ -582,7 +587,7 @@ struct HistoryScenarioTests {
         var run = HistoryRun(since: nil, button: "hall")
         var shown: [String] = []
         try HistoryFiles(directory.path).read(since: nil) { item in
-            for case .line(let line, _) in run.take(item) ?? [] where line["rule"] == "both" {
+            for case .line(let line, _) in run.take(item).occurrences where line["rule"] == "both" {
                 let words = ["outcome", "topic", "payload", "message", "command"].compactMap { line[$0]?.description }
                 shown.append(words.joined(separator: " "))
             }

@@ -42,6 +42,15 @@ struct HouseHistory {
     /// Cuts off the end of the open segment, like a kill in the middle of a write.
     mutating func cut(_ count: Int) { segments[current]?.octets.removeLast(count) }
 
+    /// Replaces a text in the segment with this place in the order; `nil`: in all.
+    mutating func replace(_ text: String, with other: String, in place: Int? = nil) {
+        let numbers = segments.keys.sorted()
+        for number in place.map({ [numbers[$0]] }) ?? numbers {
+            let old = String(decoding: segments[number]?.octets ?? [], as: UTF8.self)
+            segments[number]?.octets = Array(old.replacing(text, with: other).utf8)
+        }
+    }
+
     /// Drops the segment with this place in the order.
     mutating func lose(_ place: Int) { segments[segments.keys.sorted()[place]] = nil }
 

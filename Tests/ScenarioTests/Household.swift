@@ -223,7 +223,8 @@ struct Household {
         settle()
     }
 
-    private var clock: UTCTime {
+    /// The wall clock.
+    var clock: UTCTime {
         UTCTime(milliseconds: 1_795_000_000_000) + (now - Instant(sinceBoot: .seconds(1000))) + clockShift
     }
 
@@ -291,6 +292,8 @@ struct Household {
         clockShift = clockShift + duration
         tell(.wallClock(clock))
     }
+
+    mutating func setClock(to time: UTCTime) { setClock(forwardBy: time.duration(since: clock)) }
 
     /// Resets every button: it has no pairing and other keys. The adapter disappears and returns with them.
     mutating func resetButtons(seed: UInt64) {
@@ -382,6 +385,11 @@ struct Household {
 
     /// Cuts off the end of the history, as a kill in the middle of a write does.
     mutating func cutHistory(_ count: Int) { history?.cut(count) }
+
+    /// Replaces a text in a segment of the history, or in all.
+    mutating func editHistory(_ text: String, with other: String, in place: Int? = nil) {
+        history?.replace(text, with: other, in: place)
+    }
 
     /// Removes a segment of the history.
     mutating func loseHistory(_ place: Int) { history?.lose(place) }

@@ -265,7 +265,7 @@ struct RecordingScenarioTests {
 
     @Test("a secret that a reload added is in no line after the reload")
     func secretOfReload() {
-        let secret = "hunter2"
+        let secret = "hunter22"
         var house = Household(rules: PressScenarioTests.rules, recordedAt: .reports)
         var rules = PressScenarioTests.rules
         rules.set.confidential = [secret]

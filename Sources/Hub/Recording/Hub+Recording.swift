@@ -16,14 +16,14 @@ extension Hub {
     ) -> JSONValue {
         buttonSource.record()
         findsEarlyEffects = !isExact
-        let redaction = redaction.hiding(secrets)
+        let redaction = Redaction(rules.set.confidential, marks: rules.set.placeholders).hiding(secrets)
         recording = OngoingRecording(start: now, redaction: redaction)
-        return header.json(hiding: redaction)
+        return recordedHeader(header) ?? .null
     }
 
-    /// Redacts these texts, too, in all following lines of the recording.
-    mutating func recordingHides(_ secrets: Set<String>) {
-        guard let redaction = recording?.redaction.hiding(secrets) else { return }
+    /// Redacts the secrets of these rules, too, in all following lines of the recording.
+    mutating func recordingHidesSecrets(of set: RuleSet) {
+        guard let redaction = recording?.redaction.hiding(set.confidential, marks: set.placeholders) else { return }
         recording?.redaction = redaction
     }
 
@@ -38,7 +38,27 @@ extension Hub {
 
     /// The header in the form of the recording in progress; `nil` if there is none.
     package func recordedHeader(_ header: RecordingHeader) -> JSONValue? {
-        recording.map { header.json(hiding: $0.redaction) }
+        guard let recording else { return nil }
+        var header = header
+        header.rules?.secretChecks = RecordedRules.secretChecks(of: rules.set.placeholders)
+        header.rules?.identities = confidentialIdentities(of: header.stored.buttons.map(\.identity))
+        return header.json(hiding: recording.redaction)
+    }
+
+    /// `RecordedRules.identities` if these buttons are known. A declared button is there before it is paired, because the recording
+    /// names it afterwards. A nickname is redacted like other texts, to its placeholder.
+    private func confidentialIdentities(of buttons: [ButtonIdentity]) -> [String: String] {
+        var identities: [String: String] = [:]
+        for (value, placeholder) in rules.set.placeholders {
+            let id = BluetoothAddress(value).map { ButtonID($0) }
+            var forms: [DeclaredButton.Hardware] = [.serial(value), .uuid(value.lowercased())]
+            if let id { forms.append(.address(id)) }
+            let isDeclared = rules.set.buttons.contains { forms.contains($0.hardware) }
+            if isDeclared || buttons.contains(where: { identity in forms.contains { $0.matches(identity) } }) {
+                identities[placeholder] = value
+            }
+        }
+        return identities
     }
 
     /// A line that a history repeats at the beginning of a segment; `nil` if no recording is in progress.
@@ -62,6 +82,11 @@ extension Hub {
         guard let recording else { return nil }
         var recorded = RecordedInput(
             at: Instant(sinceBoot: now - recording.start), input: input, reports: buttonSource.takeReports())
+        if case .rulesLoaded(let id, var loaded) = input, loaded.source != nil {
+            loaded.source?.secretChecks = RecordedRules.secretChecks(of: rules.set.placeholders)
+            loaded.source?.identities = confidentialIdentities(of: buttons.keys.compactMap { buttons[$0]?.identity })
+            recorded.input = .rulesLoaded(id, loaded)
+        }
         recorded.started = effects.compactMap { $0.recordedJob(configuration, hiding: recording.redaction) }
         let isForRadio: Bool
         switch input {
@@ -156,11 +181,12 @@ extension Hub.Effect {
 }
 
 extension String {
-    /// A hash (FNV-1a, 64 bits) of the redacted texts, as 16 hexadecimal digits.
+    /// A hash (FNV-1a, 64 bits) of the redacted texts, as 16 hexadecimal digits. Short secrets are redacted as well, because a
+    /// hash of one could be guessed.
     fileprivate static func fingerprint(_ texts: [String], _ redaction: Redaction) -> String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for text in texts {
-            for octet in redaction(text).utf8 { hash = (hash ^ UInt64(octet)) &* 0x100_0000_01B3 }
+            for octet in redaction.withoutMarks(text).utf8 { hash = (hash ^ UInt64(octet)) &* 0x100_0000_01B3 }
             // 0xFF separates the texts, because UTF-8 does not contain it.
             hash = (hash ^ 0xFF) &* 0x100_0000_01B3
         }

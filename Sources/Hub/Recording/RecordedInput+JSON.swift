@@ -103,7 +103,8 @@ extension RecordedInput {
             (
                 .messageReceived,
                 [
-                    "topic": .string(redaction(topicName)), "payload": JSONValue(octets: payload, hiding: redaction),
+                    "topic": .string(redaction(topicName: topicName)),
+                    "payload": JSONValue(octets: payload, hiding: redaction.ofReceived),
                     "retain": .bool(retained),
                 ]
             )
@@ -178,7 +179,7 @@ extension RecordedInput {
                 .controlLine,
                 [
                     "client": JSONValue(client.rawValue),
-                    "line": JSONValue(octets: line, hiding: redaction, keeping: .max),
+                    "line": JSONValue(octets: line, hiding: redaction.ofReceived, keeping: .max),
                 ]
             )
         case .clientGone(let client): (.clientGone, ["client": JSONValue(client.rawValue)])
@@ -189,7 +190,8 @@ extension RecordedInput {
             (
                 .expiringMessageReceived,
                 [
-                    "topic": .string(redaction(topicName)), "payload": JSONValue(octets: payload, hiding: redaction),
+                    "topic": .string(redaction(topicName: topicName)),
+                    "payload": JSONValue(octets: payload, hiding: redaction.ofReceived),
                     "retain": .bool(retained), "remaining_ns": JSONValue(exactly: remaining),
                 ]
             )

@@ -15,8 +15,9 @@ import JSON
 /// | input  | an input of the hub, its time since the start, and the reports of the `ButtonManager` that it caused |
 ///
 /// Recording takes place above the authentication of packets: it contains the reports about buttons, and neither
-/// packets nor keys nor random octets. Values of `!secret` and `!env_var` and the broker's password are replaced by
-/// three asterisks, and rules contain only their names. Payloads and outputs are cut to `maximumOctets`.
+/// packets nor keys nor random octets. Values of `!secret` and `!env_var` are replaced by `***NAME***`, which is the value that
+/// they have in a replay, and the broker's password by three asterisks. Rules contain only their names. In received messages and
+/// requests, values of less than eight octets are not replaced (`Redaction.ofReceived`). Payloads and outputs are cut to `maximumOctets`.
 ///
 /// A recording made by a test, whose keys are not secret, may begin at the radio instead. These recordings are read,
 /// but never written, by the daemon: the header has `"radio":{"trust_roots":[…],"pairings":[…]}`, each `received` has
@@ -102,6 +103,16 @@ package struct RecordedInput: Hashable, Sendable {
     package var started: [RecordedJob] = []
     /// True for an input that a history repeats at the beginning of a segment, for readers that begin there.
     package var isRepeated = false
+
+    /// The topic and payload of a message that was received; `nil` for other inputs.
+    package var message: (topicName: String, payload: [UInt8])? {
+        switch input {
+        case .messageReceived(let topicName, let payload, _),
+            .expiringMessageReceived(let topicName, let payload, _, _):
+            (topicName, payload)
+        default: nil
+        }
+    }
 
     /// True if buttons reported something.
     package var hasReports: Bool { !reports.isEmpty }

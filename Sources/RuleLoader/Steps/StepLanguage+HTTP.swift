@@ -88,6 +88,8 @@ extension RuleSetReader {
         guard let url = template(node, key: "url", in: scope, inserting: .url) else { return nil }
         var start = ""
         if case .literal(let text)? = url.parts.first { start = text }
+        // The scheme and the host of a URL by `!secret` are not available in a replay.
+        if checker.isPlaceholder(start) { return url }
         let scheme = ["http://", "https://"].first { start.lowercased().hasPrefix($0) }
         guard let scheme, start.utf8.count > scheme.utf8.count else {
             checker.error("E509", at: node, "a URL begins with https:// or http:// and a literal host")

@@ -8,12 +8,15 @@ extension RuleSet {
         for script in scripts { script.steps.forEachRead(body) }
     }
 
-    /// The names of the variables that a rule reads, itself or in a script that it runs.
-    package func variables(readBy rule: Rule) -> Set<String> {
-        var names: Set<String> = []
+    /// The names of the variables and of the states that a rule reads, itself or in a script that it runs. Among the states are
+    /// those of its triggers.
+    package func names(readBy rule: Rule) -> (variables: Set<String>, states: Set<String>) {
+        var names: (variables: Set<String>, states: Set<String>) = ([], [])
         func note(_ reference: ValueReference) {
-            if case .variable(let index) = reference { names.insert(variables[index].name) }
+            if case .variable(let index) = reference { names.variables.insert(variables[index].name) }
+            if case .state(let index) = reference { names.states.insert(states[index].name) }
         }
+        for case .states(let trigger) in rule.triggers.map(\.origin) { names.states.formUnion(trigger.states) }
         rule.forEachRead(note)
         forEachStep(in: rule.steps + rule.onError) { step in
             if case .script(let index, _) = step.action { scripts[index].steps.forEachRead(note) }

@@ -25,6 +25,8 @@ package struct RuleSet: Hashable, Sendable {
     package var queued: QueuedPolicy
     /// The values of `!secret` and `!env_var`, which `Redaction` hides in all output.
     package var confidential: Set<String>
+    /// What stands in a recording for each of `confidential`: `***NAME***`, which is its value in a replay.
+    package var placeholders: [String: String]
     /// A hash of the set's content, regardless of its locations in the files: sixteen hexadecimal digits.
     package var fingerprint: String
 
@@ -32,7 +34,7 @@ package struct RuleSet: Hashable, Sendable {
         coordinates: Location? = nil, timeZone: TimeZone = .utc, buttons: [DeclaredButton] = [],
         groups: [String: [Int]] = [:], states: [DeclaredState] = [], variables: [DeclaredVariable] = [],
         scripts: [Script] = [], rules: [Rule] = [], tests: [RuleTest] = [], queued: QueuedPolicy = .standard,
-        confidential: Set<String> = [], fingerprint: String = ""
+        confidential: Set<String> = [], placeholders: [String: String] = [:], fingerprint: String = ""
     ) {
         self.coordinates = coordinates
         self.timeZone = timeZone
@@ -45,6 +47,7 @@ package struct RuleSet: Hashable, Sendable {
         self.tests = tests
         self.queued = queued
         self.confidential = confidential
+        self.placeholders = placeholders
         self.fingerprint = fingerprint
     }
 }

@@ -235,7 +235,9 @@ export function createRuleEditor(app) {
       const {events, errors, notes, differ} = await server.compare({files: drafts(), since: period.value});
       const isUncertain = differ.some((item) => [...item.before, ...item.after].some((deed) => !deed.certain));
       output.replaceChildren(
-        h("h3", {}, `${differ.length} of ${count(events, "event")} ${differ.length === 1 ? "ends" : "end"} otherwise`),
+        h("h3", {}, events === 0 && notes.length > 0
+          ? "Nothing could be compared"
+          : `${differ.length} of ${count(events, "event")} ${differ.length === 1 ? "ends" : "end"} otherwise`),
         ...errors.map((error) => h("p", {class: "bad"}, error.message)),
         ...notes.map((note) => h("p", {class: "muted"}, note)),
         ...(isUncertain

@@ -102,23 +102,26 @@ const mostPages = 10;
 /**
  * The lines of the stream between two times in milliseconds since 1970.
  *
- * @returns {Promise<{lines: object[], isWhole: boolean}>} `isWhole` is false if lines at the end are missing
+ * @returns {Promise<{lines: object[], gaps: string[], isWhole: boolean}>} `gaps` says what cannot be shown; `isWhole` is
+ *   false if lines at the end are missing
  */
 export async function history(from, to) {
   const time = (milliseconds) => encodeURIComponent(new Date(milliseconds).toISOString());
   let lines = [];
+  const gaps = new Set();
   let begin = from;
   for (let count = 0; count < mostPages; count += 1) {
     const {body} = await call("GET", `api/history?from=${time(begin)}&to=${time(to)}`);
     lines = lines.concat(body.lines);
-    if (!body.more) return {lines, isWhole: true};
+    for (const gap of body.gaps) gaps.add(gap);
+    if (!body.more) return {lines, gaps: [...gaps], isWhole: true};
     // The next answer begins with the lines of the last time, of which some may be missing here.
     const last = Date.parse(body.lines.at(-1).time);
     if (last <= begin) break;
     begin = last;
     lines = lines.filter((line) => Date.parse(line.time) < begin);
   }
-  return {lines, isWhole: false};
+  return {lines, gaps: [...gaps], isWhole: false};
 }
 
 /** @returns {Promise<{findings: import("./findings.js").Finding[]}>} what `tryck doctor` finds besides the status */

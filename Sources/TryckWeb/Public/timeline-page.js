@@ -50,9 +50,12 @@ export function createTimelinePage(app) {
         keys[event.key]();
       },
     }, timeline.element);
+  /** The parts of the past that cannot be shown, as sentences. */
+  const missing = new Set();
+  const notes = h("div", {});
   const element = h(
     "div", {}, h("div", {class: "heading"}, h("h1", {}, "Timeline")),
-    h("section", {class: "panel", "aria-label": "Lanes"}, tools, region), detail.element,
+    h("section", {class: "panel", "aria-label": "Lanes"}, tools, region, notes), detail.element,
     h("section", {class: "panel", "aria-label": "Latest"}, h("header", {}, h("h2", {}, "Latest")), happenings.element));
   let settling = null;
   /** The first time for which the past was asked for. */
@@ -73,7 +76,9 @@ export function createTimelinePage(app) {
     if (since === null || from >= Math.min(since, known)) return;
     known = from;
     try {
-      const {lines, isWhole} = await server.history(from, since);
+      const {lines, gaps, isWhole} = await server.history(from, since);
+      for (const gap of gaps) missing.add(gap);
+      notes.replaceChildren(...[...missing].map((gap) => h("p", {class: "muted"}, `${gap}.`)));
       app.update((state) => withPast(state, lines));
       // A shorter time is asked for again, because lines at the end are missing.
       if (!isWhole) known = Infinity;

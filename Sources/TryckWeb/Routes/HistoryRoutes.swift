@@ -14,22 +14,31 @@ func addHistoryRoutes(to api: RouterGroup<SiteContext>, _ site: Site) {
     api.get("history") { request, _ in
         let from = try time("from", in: request)
         let to = try time("to", in: request)
-        let lines = try await site.work.run {
+        let answer = try await site.work.run {
             Result { () throws(Failure) in
                 var lines: [JSONValue] = []
+                var gaps: [String] = []
                 var isMore = false
                 var length = 0
-                try Past.forEachLine(in: directory, from: from, to: to) { line in
-                    isMore = lines.count >= maximumLines || length >= maximumLength
-                    length += line.encoded().count
-                    if !isMore { lines.append(line.withoutPasswords) }
+                try Past.forEach(in: directory, from: from, to: to) { occurrence in
+                    switch occurrence {
+                    case .gap(let reason): if gaps.count < maximumGaps, !gaps.contains(reason) { gaps.append(reason) }
+                    case .line(let line):
+                        isMore = lines.count >= maximumLines || length >= maximumLength
+                        length += line.encoded().count
+                        if !isMore { lines.append(line.withoutPasswords) }
+                    }
                     return !isMore
                 }
-                return (lines, isMore)
+                let members: JSONValue = [
+                    "lines": .array(lines), "gaps": JSONValue.array(gaps.map { .string($0) }).withoutPasswords,
+                    "more": .bool(isMore),
+                ]
+                return members
             }
         }
-        switch lines {
-        case .success(let (lines, isMore)): return Response(json: ["lines": .array(lines), "more": .bool(isMore)])
+        switch answer {
+        case .success(let members): return Response(json: members)
         case .failure(let failure): throw WebFailure(failure)
         }
     }
@@ -61,6 +70,8 @@ func addHistoryRoutes(to api: RouterGroup<SiteContext>, _ site: Site) {
     }
 }
 
+/// The most gaps of one answer. A damaged history can have one for each of its segments.
+private let maximumGaps = 20
 /// The most lines of one answer; a page asks again from the last one.
 private let maximumLines = 10_000
 /// The length in octets from which an answer gets no further line. A line about a message may have 64 KiB.

@@ -12,7 +12,7 @@ function serve(times, size) {
     const [from, to] = [Date.parse(asked.get("from")), Date.parse(asked.get("to"))];
     const all = times.filter((time) => time >= from && time < to);
     const lines = all.slice(0, size).map((time) => ({time: new Date(time).toISOString()}));
-    return new Response(JSON.stringify({lines, more: all.length > size}), {headers: {"Content-Type": "application/json"}});
+    return new Response(JSON.stringify({lines, gaps: [`before ${to}`], more: all.length > size}), {headers: {"Content-Type": "application/json"}});
   };
   return () => requests;
 }
@@ -29,7 +29,9 @@ test("the past is asked for until nothing is missing, and each line is there onc
 
   const fewer = times.slice(0, 60);
   serve(fewer, 10);
-  assert.deepEqual(await history(0, 5000).then((past) => [shown(past), past.isWhole]), [fewer, true]);
+  const whole = await history(0, 5000);
+  assert.deepEqual([shown(whole), whole.isWhole], [fewer, true]);
+  assert.deepEqual(whole.gaps, ["before 5000"], "each is there once");
 });
 
 test("more lines of one time than an answer has are not asked for again and again", async () => {
