@@ -45,7 +45,10 @@ package struct LanguageServer: Sendable {
         var hasSnippets = false
         /// True if the editor shows notes of diagnostics.
         var hasRelatedInformation = false
+        /// True if hovers may be Markdown.
         var hasMarkdown = true
+        /// True if the documentation of completions may be Markdown.
+        var hasMarkdownInCompletions = true
         var hasDocumentChanges = false
         /// True if the editor can tell when other programs change files.
         var watchesFiles = false
@@ -101,6 +104,9 @@ package struct LanguageServer: Sendable {
     /// The last check of each set in which all of its files were valid YAML. Names are taken from it while a line is half
     /// written.
     private var completeSets: [String: CheckedSet] = [:]
+    /// The rules of the last check of each set that found no errors. How long clicks wait is taken from them while the set
+    /// has errors.
+    private var validSets: [String: RuleSet] = [:]
     /// When documents are to be checked.
     private var due: [String: Instant] = [:]
     private var check: SetCheck?
@@ -271,6 +277,9 @@ package struct LanguageServer: Sendable {
             client.encoding = .utf8
         }
         client.hasSnippets = text?["completion"]?["completionItem"]?["snippetSupport"]?.boolValue ?? false
+        if let formats = text?["completion"]?["completionItem"]?["documentationFormat"]?.arrayValue {
+            client.hasMarkdownInCompletions = formats.contains("markdown")
+        }
         client.hasRelatedInformation = text?["publishDiagnostics"]?["relatedInformation"]?.boolValue ?? false
         if let formats = text?["hover"]?["contentFormat"]?.arrayValue {
             client.hasMarkdown = formats.contains("markdown")
@@ -472,7 +481,10 @@ package struct LanguageServer: Sendable {
         if let set = check.result {
             sets[set.key] = set
             if set.isComplete { completeSets[set.key] = set }
-            clickTimings[set.key] = nil
+            if let value = set.value {
+                validSets[set.key] = value
+                clickTimings[set.key] = nil
+            }
             testResults[set.key] = nil
             entries[check.path] = set.key
             // Other documents of this set need no check of their own.
@@ -493,6 +505,7 @@ package struct LanguageServer: Sendable {
         let used = Set(entries.values)
         sets = sets.filter { used.contains($0.key) }
         completeSets = completeSets.filter { used.contains($0.key) }
+        validSets = validSets.filter { used.contains($0.key) }
         clickTimings = clickTimings.filter { used.contains($0.key) }
         testResults = testResults.filter { used.contains($0.key) }
         lastRuns.keepOnly(Set(sets.values.compactMap(\.configurationPath)))
@@ -524,6 +537,9 @@ package struct LanguageServer: Sendable {
     /// The set of a document with which names are completed and explained: as it was when all of its files were valid YAML
     /// for the last time. If they never were, it is the set of the last check.
     func lastCompleteSet(of path: String) -> CheckedSet? { entries[path].flatMap { completeSets[$0] ?? sets[$0] } }
+
+    /// The rules of the set of a document as they were when it had no errors for the last time; `nil` if it always had some.
+    func lastValidSet(of path: String) -> RuleSet? { entries[path].flatMap { validSets[$0] } }
 
     /// The files of the set of a document with the texts in the editor. Without a set it is the document alone.
     func files(of path: String) -> [SourceFile] {
