@@ -93,6 +93,8 @@ package struct LanguageServer: Sendable {
     let variables: [String: String]
     private let version: String
     private var framer = MessageFramer()
+    /// A message that waits for the checks that are due.
+    private var held: JSONValue?
     var phase = Phase.new
     var client = Client()
     /// The open documents by path.
@@ -164,15 +166,33 @@ package struct LanguageServer: Sendable {
             }
         case .timerFired: timer = nil
         }
-        beginCheck(at: now)
         // A check that has begun ends before the next message is read, so that a request finds the names of a file that was
         // opened just before.
-        while phase != .ended, check == nil, !isWaiting, let frame = framer.next() {
-            handle(frame, at: now)
-            beginCheck(at: now)
+        while phase != .ended, check == nil, !isWaiting, let message = nextMessage() {
+            if !precedesChecks(message) {
+                beginCheck(at: now)
+                guard check == nil else {
+                    held = message
+                    break
+                }
+            }
+            handle(message, at: now)
         }
+        beginCheck(at: now)
         defer { effects = [] }
         return effects
+    }
+
+    /// True for a message that need not wait for the checks that are due: a completion of a document that was checked before
+    /// takes names from that check, and a change makes a check of the text before it useless. A check of a large set takes longer
+    /// than a user wants to wait for a completion.
+    private func precedesChecks(_ message: JSONValue) -> Bool {
+        switch message["method"]?.stringValue {
+        case "textDocument/completion", "textDocument/didChange":
+            let uri = message["params"]?["textDocument"]?["uri"]?.stringValue
+            return uri.map { entries[FileURI.documentPath(of: $0)] != nil } ?? false
+        default: return false
+        }
     }
 
     /// True if a request waits for something on the machine.
@@ -180,16 +200,24 @@ package struct LanguageServer: Sendable {
 
     // MARK: Messages
 
-    private mutating func handle(_ frame: MessageFramer.Frame, at now: Instant) {
-        switch frame {
-        case .malformed(let reason): respond(to: .null, with: ResponseError(.parseError, reason))
-        case .message(let octets):
-            do throws(JSONError) {
-                handle(try JSONValue(parsing: octets), at: now)
-            } catch {
-                respond(to: .null, with: ResponseError(.parseError, "The message is not JSON: \(error)."))
+    /// The next message of the editor. Octets that are none are answered with an error.
+    private mutating func nextMessage() -> JSONValue? {
+        if let held {
+            self.held = nil
+            return held
+        }
+        while let frame = framer.next() {
+            switch frame {
+            case .malformed(let reason): respond(to: .null, with: ResponseError(.parseError, reason))
+            case .message(let octets):
+                do throws(JSONError) {
+                    return try JSONValue(parsing: octets)
+                } catch {
+                    respond(to: .null, with: ResponseError(.parseError, "The message is not JSON: \(error)."))
+                }
             }
         }
+        return nil
     }
 
     private mutating func handle(_ message: JSONValue, at now: Instant) {
