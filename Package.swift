@@ -204,7 +204,8 @@ let package = Package(
             dependencies: [
                 "Bytes", "ButtonModel", "JSON", "Diagnostics", "FlicdProtocol", "Expressions", "Rules", "Hub",
                 "RuleLoader", "Simulator", "Reactor", "Platform", "Edges", "TrialEdges", "Setup", "CommandSupport",
-                "CLinux", "CMosquitto", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "LanguageServer", "CLinux", "CMosquitto",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
 

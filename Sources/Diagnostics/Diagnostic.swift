@@ -40,6 +40,22 @@ public struct Diagnostic: Hashable, Sendable {
         }
     }
 
+    /// Another text for a part of the file, as the hint describes it.
+    public struct Change: Hashable, Sendable {
+        public var start, end: SourcePosition
+        public var text: String
+        /// True if the place or the text may be wrong, because the file can be read in several ways. Of such changes the first
+        /// that removes the diagnostic is meant.
+        public var isGuess: Bool
+
+        public init(start: SourcePosition, end: SourcePosition, text: String, isGuess: Bool = false) {
+            self.start = start
+            self.end = end
+            self.text = text
+            self.isGuess = isGuess
+        }
+    }
+
     public var severity: Severity
     /// The stable code, such as `E301` or `W704`. Codes are part of the rule language.
     public var code: String
@@ -49,13 +65,16 @@ public struct Diagnostic: Hashable, Sendable {
     public var message: String
     /// How to fix it; `nil` without a suggestion.
     public var hint: String?
+    /// The changes that the hint describes, of which one is enough. Empty if only the user knows what to write.
+    public var changes: [Change]
     public var related: [Note]
     /// True if the source line must not be shown, because it may hold a secret.
     public var isConfidential: Bool
 
     public init(
         severity: Severity, code: String, file: String, start: SourcePosition, end: SourcePosition,
-        message: String, hint: String? = nil, related: [Note] = [], isConfidential: Bool = false
+        message: String, hint: String? = nil, changes: [Change] = [], related: [Note] = [],
+        isConfidential: Bool = false
     ) {
         self.severity = severity
         self.code = code
@@ -64,6 +83,7 @@ public struct Diagnostic: Hashable, Sendable {
         self.end = end
         self.message = message
         self.hint = hint
+        self.changes = changes
         self.related = related
         self.isConfidential = isConfidential
     }

@@ -6,11 +6,9 @@ extension Compiler {
             let texts = arguments.prefix(2).compactMap { argument -> String? in
                 if case .literal(.string(let text), _) = argument { text } else { nil }
             }
-            let hint = ForeignNames.hint(forFunction: name, texts, in: scope)
+            let hint = ForeignNames.hint(forFunction: name, texts, in: scope, syntax.range)
             let nearest = Suggestions.nearest(to: name, among: Function.allCases.map(\.rawValue))
-            report(
-                "E403", at: nameRange, "unknown function \"\(name)\"", hint: hint,
-                suggestion: hint == nil ? nearest : nil)
+            report("E403", at: nameRange, "unknown function \"\(name)\"", hint: hint ?? nearest.map { .meant($0) })
             return nil
         }
         if function == .inTime { return inTime(arguments, syntax) }
@@ -95,9 +93,10 @@ extension Compiler {
             case .clock: false
             }
         guard isRight || argument.type.kind == .null else {
-            let hint =
-                kind.isNumeric
-                ? remedy(for: argument, toBe: .number) ?? kind.hint(for: argument.type) : kind.hint(for: argument.type)
+            let conversion = kind.conversion(of: argument.type).map { function, sentence in
+                Hint(sentence, [change(of: argument.syntax) { "\(function.rawValue)(\($0))" }])
+            }
+            let hint = kind.isNumeric ? remedy(for: argument, toBe: .number) ?? conversion : conversion
             report(
                 "E404", argument.syntax,
                 "\(function.rawValue) takes \(kind.noun), not \(argument.type.nonOptional): \(source(argument.syntax))",
@@ -123,7 +122,7 @@ extension Compiler {
         else { return true }
         report(
             "E404", syntax, "random needs the smaller number first, not \(lower) and \(upper)",
-            hint: "write random(\(upper), \(lower))")
+            hint: .write("random(\(upper), \(lower))"))
         return false
     }
 
@@ -193,7 +192,9 @@ extension Compiler {
         let written = syntax.withoutBrackets
         guard case .literal(.string(let text), _) = written else {
             if case .name(let name, _) = written, TimeOfDay.SunEvent(rawValue: name) != nil {
-                report("E402", syntax, "unknown name \(name)", hint: "write '\(name)' for text")
+                report(
+                    "E402", syntax, "unknown name \(name)",
+                    hint: Hint("write '\(name)' for text", replacing: "'\(name)'"))
             } else {
                 report(
                     "E404", syntax, "in_time takes times that are written out, not \(source(syntax))",
@@ -238,14 +239,15 @@ extension FunctionDescription.Kind {
         }
     }
 
-    /// Suggests the function that converts a value of this type to this kind.
-    fileprivate func hint(for type: ExpressionType) -> String? {
+    /// The function that converts a value of this type to this kind, and what hints say of it.
+    fileprivate func conversion(of type: ExpressionType) -> (function: Function, sentence: String)? {
         switch (self, type.scalar) {
-        case (.text, .some): "string(x) converts it to text"
-        case (.integer, .number): "round(x) gives an integer"
+        case (.text, .some): (.string, "string(x) converts it to text")
+        case (.integer, .number): (.round, "round(x) gives an integer")
         case (.integer, .string), (.number, .string), (.numberOrDuration, .string):
-            "number(x) converts text to a number"
-        case (.number, .duration), (.integer, .duration), (.textOrNumber, .duration): "seconds(d) gives a number"
+            (.number, "number(x) converts text to a number")
+        case (.number, .duration), (.integer, .duration), (.textOrNumber, .duration):
+            (.seconds, "seconds(d) gives a number")
         case (.anything, _), (.value, _), (.text, nil), (.integer, _), (.number, _), (.textOrNumber, _), (.duration, _),
             (.numberOrDuration, _), (.list, _), (.clock, _):
             nil

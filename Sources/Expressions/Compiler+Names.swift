@@ -32,12 +32,14 @@ extension Compiler {
             if root == .sun {
                 report("E512", at: rootRange, "sun \(reason)")
             } else {
-                report("E402", at: rootRange, "there is no \"\(rootName)\" here", hint: reason)
+                report("E402", at: rootRange, "there is no \"\(rootName)\" here", hint: Hint(reason))
             }
             return nil
         }
         guard let first = path.first else {
-            report("E402", at: rootRange, "\"\(rootName)\" is not a value", hint: "write \(scope.example(of: root))")
+            report(
+                "E402", at: rootRange, "\"\(rootName)\" is not a value",
+                hint: .example("write ", scope.example(of: root)))
             return nil
         }
         guard let (slot, type, length) = resolve(root, first, path.dropFirst().first, rootRange) else { return nil }
@@ -113,7 +115,7 @@ extension Compiler {
         guard let field = Field(rawValue: part.name) else {
             report(
                 "E402", at: part.range, "\(owner) has no field \"\(part.name)\"",
-                suggestion: Suggestions.nearest(to: part.name, among: Field.allCases.map(\.rawValue)))
+                hint: Suggestions.nearest(to: part.name, among: Field.allCases.map(\.rawValue)).map { .meant($0) })
             return nil
         }
         return (slot(field), field.row.type, length)
@@ -126,7 +128,7 @@ extension Compiler {
         let owner = "\(root.rawValue).\(declared.name)"
         guard let part else {
             let range = rootRange.lowerBound..<declared.range.upperBound
-            let example = Field.allCases.first.map { "write \(owner).\($0.rawValue)" }
+            let example = Field.allCases.first.map { Hint.write("\(owner).\($0.rawValue)") }
             report("E402", at: range, "\"\(owner)\" is not a value", hint: example)
             return nil
         }
@@ -135,17 +137,17 @@ extension Compiler {
 
     private mutating func unknown(_ part: Part, of root: Root) -> (ValueReference, ExpressionType, Int)? {
         guard !scope.mayBeInvalid(part.name, of: root) else { return nil }
-        let suggestion = Suggestions.nearest(to: part.name, among: scope.names(of: root))
+        let hint = Suggestions.nearest(to: part.name, among: scope.names(of: root)).map { Hint.meant($0) }
         switch root {
         case .results:
             report(
                 "E402", at: part.range, "no step before this one saves \"\(part.name)\"",
-                suggestion: suggestion)
+                hint: hint)
         case .inputs:
-            report("E402", at: part.range, "this script has no input \"\(part.name)\"", suggestion: suggestion)
+            report("E402", at: part.range, "this script has no input \"\(part.name)\"", hint: hint)
         case .trigger, .states, .variables, .buttons, .rules, .error, .now, .sun, .broker, .repeat:
             report(
-                root.codeOfUnknownName, at: part.range, "unknown \(root.noun) \"\(part.name)\"", suggestion: suggestion)
+                root.codeOfUnknownName, at: part.range, "unknown \(root.noun) \"\(part.name)\"", hint: hint)
         }
         return nil
     }
@@ -159,16 +161,18 @@ extension Compiler {
         }
         let root = Suggestions.nearest(to: name, among: Root.allCases.map(\.rawValue))
         guard isAlone else {
-            return report("E402", at: range, message, suggestion: root)
+            return report("E402", at: range, message, hint: root.map { .meant($0) })
         }
         if let function = Function(rawValue: name) {
             return report("E402", at: range, "\(name) is a function", hint: "write \(function.usage)")
         }
         for root in [Root.variables, .states, .inputs] where scope.names(of: root).contains(name) {
             return report(
-                "E402", at: range, message, hint: "write \(root.rawValue).\(name), or '\(name)' for text",
-                suggestion: "\(root.rawValue).\(name)")
+                "E402", at: range, message,
+                hint: Hint(
+                    "write \(root.rawValue).\(name), or '\(name)' for text",
+                    replacing: "\(root.rawValue).\(name)", "'\(name)'"))
         }
-        report("E402", at: range, message, hint: "write '\(name)' for text", suggestion: "'\(name)'")
+        report("E402", at: range, message, hint: Hint("write '\(name)' for text", replacing: "'\(name)'"))
     }
 }

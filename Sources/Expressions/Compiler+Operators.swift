@@ -26,13 +26,16 @@ extension Compiler {
     }
 
     /// Suggests the comparison that was probably meant where a boolean is required.
-    func comparisonHint(_ checked: Checked) -> String? {
+    func comparisonHint(_ checked: Checked) -> Hint? {
         let written = source(checked.syntax)
+        func compared(_ rest: String) -> Hint {
+            Hint("write \(written) \(rest)", [change(of: checked.syntax) { "\($0) \(rest)" }])
+        }
         guard !checked.type.isOptional else { return "write known(\(written)), or compare it" }
         return switch checked.type.scalar {
-        case .integer, .number: "write \(written) != 0"
-        case .string: "write \(written) == 'ON'"
-        case .duration: "write \(written) > 0s"
+        case .integer, .number: compared("!= 0")
+        case .string: compared("== 'ON'")
+        case .duration: compared("> 0s")
         case .boolean, nil: nil
         }
     }
@@ -111,10 +114,10 @@ extension Compiler {
         return checked(.compare(comparison, left.node, right.node), .boolean, syntax)
     }
 
-    private func comparisonRemedy(_ left: Checked, _ right: Checked) -> String? {
+    private func comparisonRemedy(_ left: Checked, _ right: Checked) -> Hint? {
         for (text, other) in [(left, right), (right, left)] where text.type.scalar == .string {
             if other.type.isNumeric, let scalar = other.type.scalar {
-                return remedy(for: text, toBe: scalar) ?? "write number(\(source(text.syntax)))"
+                return remedy(for: text, toBe: scalar) ?? wrapped(text, in: .number)
             }
             if other.type.scalar == .boolean { return "compare with text such as 'ON'" }
         }
@@ -136,7 +139,8 @@ extension Compiler {
             case .scalar, .null: false
             }
         guard isPossible else {
-            let hint = container.type.isList || container.type.scalar == .string ? nil : "write x in [a, b], or t in s"
+            let hint: Hint? =
+                container.type.isList || container.type.scalar == .string ? nil : "write x in [a, b], or t in s"
             report(
                 "E404", syntax,
                 "cannot look for \(value.type.nonOptional) in \(container.type.nonOptional): \(source(syntax))",
@@ -220,14 +224,17 @@ extension Compiler {
         }
     }
 
-    private func arithmeticHint(_ operation: Arithmetic, _ left: Checked, _ right: Checked) -> String? {
+    private func arithmeticHint(_ operation: Arithmetic, _ left: Checked, _ right: Checked) -> Hint? {
+        // Between the operands are the operator and blanks only.
+        let between = left.syntax.range.upperBound..<max(left.syntax.range.upperBound, right.syntax.range.lowerBound)
+        let join = octets[between].firstIndex(of: UInt8(ascii: "+")).map { [Hint.Change($0..<$0 + 1, "~")] } ?? []
         for text in [left, right] {
             if let remedy = remedy(for: text, toBe: .number) {
-                return operation == .add ? "\(remedy), or use ~ to join text" : remedy
+                return operation == .add ? Hint(remedy.sentence.map { "\($0), or use ~ to join text" }, join) : remedy
             }
         }
         if left.type.scalar == .string || right.type.scalar == .string {
-            return operation == .add ? "use ~ to join text" : "number(x) converts text to a number"
+            return operation == .add ? Hint("use ~ to join text", join) : "number(x) converts text to a number"
         }
         if left.type.isNumeric, right.type.isNumeric {
             return "\(operation.rawValue) needs integers; round(x) gives one"
@@ -253,10 +260,12 @@ extension Compiler {
         case .list:
             report(
                 "E404", checked.syntax, "a list cannot be converted to text: \(source(checked.syntax))",
-                hint: "write json(\(source(checked.syntax)))")
+                hint: wrapped(checked, in: .json))
             return false
         case .null:
-            report("E404", checked.syntax, "null cannot be converted to text", hint: "write '' for empty text")
+            report(
+                "E404", checked.syntax, "null cannot be converted to text",
+                hint: Hint("write '' for empty text", replacing: "''"))
             return false
         }
     }

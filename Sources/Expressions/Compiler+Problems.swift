@@ -1,15 +1,26 @@
 extension Compiler {
-    mutating func report(_ code: String, _ syntax: Syntax, _ message: String, hint: String? = nil) {
+    mutating func report(_ code: String, _ syntax: Syntax, _ message: String, hint: Hint? = nil) {
         problems.append(ExpressionProblem(code, syntax.range, message, hint: hint))
     }
 
-    mutating func report(
-        _ code: String, at range: Range<Int>, _ message: String, hint: String? = nil, suggestion: String? = nil
-    ) {
-        problems.append(ExpressionProblem(code, range, message, hint: hint, suggestion: suggestion))
+    mutating func report(_ code: String, at range: Range<Int>, _ message: String, hint: Hint? = nil) {
+        problems.append(ExpressionProblem(code, range, message, hint: hint))
     }
 
     func source(_ syntax: Syntax) -> String { Quotation.of(octets, syntax.range) }
+
+    /// The change of a part of the expression into a text that contains it. Messages show a long part shortened, a change has
+    /// all of it.
+    func change(of syntax: Syntax, into text: (String) -> String) -> Hint.Change {
+        Hint.Change(syntax.range, text(String(decoding: octets[syntax.range], as: UTF8.self)))
+    }
+
+    /// `write string(x)`, for an expression and a function that converts its value.
+    func wrapped(_ checked: Checked, in function: Function) -> Hint {
+        Hint(
+            "write \(function.rawValue)(\(source(checked.syntax)))",
+            [change(of: checked.syntax) { "\(function.rawValue)(\($0))" }])
+    }
 
     /// Checks that a value cannot be unknown, and reports a problem if its type is optional.
     mutating func isKnown(_ checked: Checked) -> Bool {
@@ -20,9 +31,12 @@ extension Compiler {
             return false
         }
         let fallback = checked.type.scalar?.exampleOfFallback ?? "[]"
-        var hint = "write (\(written) ?? \(fallback))"
-        if declaration(of: checked.syntax, in: .states) != nil { hint += " or give it a default" }
-        report("E405", checked.syntax, "\(written) may be unknown", hint: hint)
+        let orDefault = declaration(of: checked.syntax, in: .states) != nil ? " or give it a default" : ""
+        report(
+            "E405", checked.syntax, "\(written) may be unknown",
+            hint: Hint(
+                "write (\(written) ?? \(fallback))\(orDefault)",
+                [change(of: checked.syntax) { "(\($0) ?? \(fallback))" }]))
         return false
     }
 
@@ -48,7 +62,7 @@ extension Compiler {
     /// Suggests how to change a declaration so that a value that is text now gets the required type.
     ///
     /// - Parameter type: the required type.
-    func remedy(for checked: Checked, toBe type: ExpressionType.Scalar) -> String? {
+    func remedy(for checked: Checked, toBe type: ExpressionType.Scalar) -> Hint? {
         guard checked.type.scalar == .string else { return nil }
         for root in [Root.states, .variables, .inputs] {
             guard let (name, declared) = declaration(of: checked.syntax, in: root), let remedy = declared.remedy else {

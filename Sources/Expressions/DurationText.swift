@@ -3,11 +3,16 @@ package enum DurationText {
     /// Why a text is not a duration. The message follows the quoted text, as in `"5x" is not a duration`.
     package struct Fault: Error, Hashable, Sendable {
         package var message: String
-        package var hint: String?
+        package var hint: Hint?
 
-        package init(message: String, hint: String? = nil) {
+        package init(message: String, hint: Hint? = nil) {
             self.message = message
             self.hint = hint
+        }
+
+        /// The message says itself what to write, so the hint needs no sentence.
+        package static func withoutUnit(_ text: String) -> Fault {
+            Fault(message: "needs a unit: \(text)s or \(text)ms?", hint: Hint(nil, replacing: "\(text)s", "\(text)ms"))
         }
     }
 
@@ -35,7 +40,7 @@ package enum DurationText {
                 guard rest.isEmpty, !digits.isEmpty, digits.count == text.utf8.count else {
                     throw Fault(message: "is not a duration", hint: hint(for: text))
                 }
-                throw Fault(message: "needs a unit: \(text)s or \(text)ms?")
+                throw Fault.withoutUnit(text)
             }
             let (product, isTooLarge) = number.multipliedReportingOverflow(by: units[index].milliseconds)
             let (sum, overflow) = total.addingReportingOverflow(product)
@@ -61,14 +66,14 @@ package enum DurationText {
     }
 
     /// Suggests a correction, such as `500ms` for `0.5s`.
-    private static func hint(for text: String) -> String {
+    private static func hint(for text: String) -> Hint {
         for unit in units where text.hasSuffix(unit.name) && unit.milliseconds > 1 {
             let number = text.dropLast(unit.name.count)
             if number.utf8.allSatisfy({ $0.isDigit || $0 == UInt8(ascii: ".") }), let value = Double(number),
                 value < 1e6
             {
                 let milliseconds = Int64((value * Double(unit.milliseconds)).rounded())
-                return "write \(DurationText.text(milliseconds: milliseconds))"
+                return .write(DurationText.text(milliseconds: milliseconds))
             }
         }
         return "write 10s, 500ms or 1h30m"

@@ -129,15 +129,16 @@ extension Compiler {
         }
     }
 
-    private func conversionHint(_ result: Checked, to wanted: ExpressionType) -> String? {
-        let written = source(result.syntax)
-        return switch (wanted.scalar, result.type.scalar) {
-        case (.integer, .number): "write round(\(written))"
-        case (.integer, .string): remedy(for: result, toBe: .integer) ?? "write integer(\(written))"
-        case (.number, .string): remedy(for: result, toBe: .number) ?? "write number(\(written))"
-        case (.string, .some): "write string(\(written))"
+    private func conversionHint(_ result: Checked, to wanted: ExpressionType) -> Hint? {
+        switch (wanted.scalar, result.type.scalar) {
+        case (.integer, .number): wrapped(result, in: .round)
+        case (.integer, .string): remedy(for: result, toBe: .integer) ?? wrapped(result, in: .integer)
+        case (.number, .string): remedy(for: result, toBe: .number) ?? wrapped(result, in: .number)
+        case (.string, .some): wrapped(result, in: .string)
         case (.boolean, .some): comparisonHint(result)
-        case (.duration, .integer), (.duration, .number): "write \(written) * 1s"
+        case (.duration, .integer), (.duration, .number):
+            Hint(
+                "write \(source(result.syntax)) * 1s", [change(of: result.syntax) { "\($0) * 1s" }])
         case (.integer, _), (.number, _), (.string, nil), (.boolean, nil), (.duration, _), (nil, _): nil
         }
     }

@@ -8,19 +8,14 @@ package struct ExpressionProblem: Error, Hashable, Sendable {
     package var range: Range<Int>
     /// A sentence in lower case, without full stop, which quotes what the user typed.
     package var message: String
-    /// How to fix it; `nil` without a suggestion.
-    package var hint: String?
-    /// The replacement for `range`, if the suggestion is a single word.
-    package var suggestion: String?
+    /// How to fix it; `nil` without a suggestion. The places of its changes are in the text.
+    package var hint: Hint?
 
-    package init(
-        _ code: String, _ range: Range<Int>, _ message: String, hint: String? = nil, suggestion: String? = nil
-    ) {
+    package init(_ code: String, _ range: Range<Int>, _ message: String, hint: Hint? = nil) {
         self.code = code
         self.range = range
         self.message = message
-        self.hint = hint ?? suggestion.map { "did you mean \"\($0)\"?" }
-        self.suggestion = suggestion
+        self.hint = hint
     }
 }
 

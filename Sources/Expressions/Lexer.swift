@@ -62,12 +62,26 @@ struct Lexer {
     private func rejectPair(_ pair: String) throws(ExpressionProblem) {
         let range = position..<position + 2
         switch pair {
-        case "&&": throw ExpressionProblem("E401", range, "unexpected \"&&\"", hint: "write and", suggestion: "and")
-        case "||": throw ExpressionProblem("E401", range, "unexpected \"||\"", hint: "write or", suggestion: "or")
-        case "{{": throw ExpressionProblem("E401", range, "this is an expression already", hint: "remove the braces")
-        case "}}": throw ExpressionProblem("E401", range, "unexpected \"}}\"", hint: "remove the braces")
+        case "&&": throw ExpressionProblem("E401", range, "unexpected \"&&\"", hint: .write("and"))
+        case "||": throw ExpressionProblem("E401", range, "unexpected \"||\"", hint: .write("or"))
+        case "{{": throw ExpressionProblem("E401", range, "this is an expression already", hint: withoutBraces)
+        case "}}": throw ExpressionProblem("E401", range, "unexpected \"}}\"", hint: withoutBraces)
         default: break
         }
+    }
+
+    /// An expression in braces, as in templates, is one without them.
+    private var withoutBraces: Hint {
+        let hint: Hint = "remove the braces"
+        let text = octets.drop { $0 == 0x20 }
+        guard text.starts(with: "{{".utf8), text.suffix(2).elementsEqual("}}".utf8), text.count >= 4 else {
+            return hint
+        }
+        let inner = text.dropFirst(2).dropLast(2).drop { $0 == 0x20 }
+        let end = inner.lastIndex { $0 != 0x20 }.map { $0 + 1 } ?? inner.startIndex
+        let expression = String(decoding: octets[inner.startIndex..<end], as: UTF8.self)
+        guard !expression.contains("{{") else { return hint }
+        return Hint(hint.sentence, [.init(text.startIndex..<text.endIndex, expression)])
     }
 
     private func unexpectedCharacter(_ octet: UInt8) -> ExpressionProblem {
@@ -78,13 +92,14 @@ struct Lexer {
         switch octet {
         case UInt8(ascii: "="):
             return ExpressionProblem(
-                "E401", range, "unexpected \"=\"", hint: "to compare, write ==", suggestion: "==")
+                "E401", range, "unexpected \"=\"", hint: ForeignNames.comparison("=="))
         case UInt8(ascii: "!"):
-            return ExpressionProblem("E401", range, "unexpected \"!\"", hint: "write not", suggestion: "not")
+            return ExpressionProblem("E401", range, "unexpected \"!\"", hint: .write("not"))
         case UInt8(ascii: "?"), UInt8(ascii: ":"):
             return ExpressionProblem("E401", range, "unexpected \"\(character)\"", hint: "write a if b else c")
         case UInt8(ascii: "&"):
-            return ExpressionProblem("E401", range, "unexpected \"&\"", hint: "write and, or ~ to join text")
+            return ExpressionProblem(
+                "E401", range, "unexpected \"&\"", hint: Hint("write and, or ~ to join text", replacing: "and", "~"))
         case 0..<0x20, 0x7F:
             return ExpressionProblem("E401", range, "an expression cannot contain a control character")
         default:
@@ -114,7 +129,7 @@ struct Lexer {
             let written = String(Substring(digits.utf8.drop { $0 == UInt8(ascii: "0") }))
             let meant = written.isEmpty || written.hasPrefix(".") ? "0" + written : written
             throw ExpressionProblem(
-                "E401", range, "\"\(digits)\" begins with 0", hint: "write \(meant)", suggestion: meant)
+                "E401", range, "\"\(digits)\" begins with 0", hint: .write(meant))
         }
         if numberEnd == wholeEnd {
             guard let value = UInt64(digits), value <= UInt64(Int64.max) + 1 else {
@@ -137,8 +152,7 @@ struct Lexer {
         } catch {
             if let meant = Lexer.plainNumber(written) {
                 throw ExpressionProblem(
-                    "E401", range, "\"\(written)\" is not a valid number", hint: "write \(meant)",
-                    suggestion: meant)
+                    "E401", range, "\"\(written)\" is not a valid number", hint: .write(meant))
             }
             let hint = written.utf8.contains { !$0.isDigit } ? error.hint : nil
             throw ExpressionProblem("E401", range, "\"\(written)\" \(error.message)", hint: hint)
@@ -164,8 +178,7 @@ struct Lexer {
         let range = position..<position + length
         let written = String(decoding: octets[range], as: UTF8.self)
         return ExpressionProblem(
-            "E401", range, "\"\(written)\" is not a valid number", hint: "write 0\(written)",
-            suggestion: "0\(written)")
+            "E401", range, "\"\(written)\" is not a valid number", hint: .write("0\(written)"))
     }
 
     // MARK: Text
@@ -202,8 +215,8 @@ struct Lexer {
         default:
             while let next = peek(), next & 0xC0 == 0x80 { position += 1 }
             throw ExpressionProblem(
-                "E401", start..<position, "unknown escape \(self.text(from: start))", hint: #"write \\ for a backslash"#
-            )
+                "E401", start..<position, "unknown escape \(self.text(from: start))",
+                hint: Hint(#"write \\ for a backslash"#, [.init(start..<start + 1, #"\\"#)]))
         }
     }
 

@@ -157,7 +157,9 @@ struct Parser {
             switch (pending[top].kind, kind) {
             case (.test(let first), .test(let second)):
                 let (left, middle) = (pending[top].operands.map(source).joined(), source(operand))
-                pending[top].kind = .chain(hint: "write \(left) \(first) \(middle) and \(middle) \(second)")
+                pending[top].kind = .chain(
+                    hint: "write \(left) \(first) \(middle) and \(middle) \(second)",
+                    change: "and \(String(decoding: octets[operand.range], as: UTF8.self)) \(second)")
                 pending[top].range = range
                 return
             case (.chain, _): operand = try completed(pending.removeLast(), operand)
@@ -203,10 +205,11 @@ struct Parser {
     private func completed(_ last: PendingOperator, _ operand: Syntax) throws(ExpressionProblem) -> Syntax {
         switch last.kind {
         case .condition: throw isAtEnd ? withoutElse(last) : unexpected()
-        case .chain(let hint):
+        case .chain(let hint, let change):
             let written = Quotation.of(octets, last.range)
             throw ExpressionProblem(
-                "E401", last.range, "unexpected \"\(written)\"", hint: "\(hint) \(source(operand))")
+                "E401", last.range, "unexpected \"\(written)\"",
+                hint: Hint("\(hint) \(source(operand))", replacing: change))
         case .conditional, .or, .and, .not, .test, .fallback, .sum, .join, .product, .negate:
             return last.syntax(with: operand)
         }

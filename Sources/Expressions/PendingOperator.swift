@@ -27,7 +27,7 @@ struct PendingOperator {
         case or, and, not
         case test(Test)
         /// A second comparison, as in `a < b < c`, which is not allowed. The hint still lacks the last operand.
-        case chain(hint: String)
+        case chain(hint: String, change: String)
         case fallback
         /// The last operator parsed; all of them are in `operations`.
         case sum(Arithmetic)

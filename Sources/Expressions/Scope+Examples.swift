@@ -60,3 +60,10 @@ extension Root {
         }
     }
 }
+
+extension Hint {
+    /// A sentence that ends with an example, which is a change unless it contains `NAME` for a name that is not declared.
+    package static func example(_ start: String, _ example: String, at place: Range<Int>? = nil) -> Hint {
+        Hint(start + example, example.contains("NAME") ? [] : [Change(place, example)])
+    }
+}

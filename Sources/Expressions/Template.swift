@@ -72,7 +72,7 @@ package struct Template: Hashable, Sendable {
         case .type(let wanted): type = wanted
         }
         guard type.scalar != .string else { return [] }
-        let hint = pieces.count > 1 ? "put all of it between one pair of braces" : nil
+        let hint: Hint? = pieces.count > 1 ? "put all of it between one pair of braces" : nil
         let message = "this must be \(type.nonOptional), not text: \(Quotation.of(octets))"
         return [ExpressionProblem("E404", octets.indices, message, hint: hint)]
     }

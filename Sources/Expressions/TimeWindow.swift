@@ -73,7 +73,7 @@ extension TimeOfDay {
     /// Why a text is not a time of day. The message is a complete sentence.
     package struct Fault: Error, Hashable, Sendable {
         package var message: String
-        package var hint: String?
+        package var hint: Hint?
     }
 
     package init(_ text: String) throws(Fault) {
@@ -93,7 +93,10 @@ extension TimeOfDay {
             let offset = try DurationText.milliseconds(written)
             self = .sun(mark, offsetMilliseconds: sign == UInt8(ascii: "-") ? -offset : offset)
         } catch {
-            throw Fault(message: "\"\(written)\" \(error.message)", hint: error.hint)
+            // The message and its changes are about the whole text, and the fault is in the offset.
+            let before = text.dropLast(written.count)
+            let hint = error.hint.map { Hint($0.sentence, $0.changes.map { .init(nil, before + $0.text) }) }
+            throw Fault(message: "\"\(written)\" \(error.message)", hint: hint)
         }
     }
 
@@ -111,7 +114,7 @@ extension TimeOfDay {
         guard numbers[0] < 24, numbers[1] < 60, second < 60 else { throw fault(text) }
         guard parts.allSatisfy({ $0.utf8.count == 2 }) else {
             let padded = parts.map { ($0.utf8.count == 1 ? "0" : "") + $0 }.joined(separator: ":")
-            throw Fault(message: "\"\(text)\" is not a time of day", hint: "write \(padded)")
+            throw Fault(message: "\"\(text)\" is not a time of day", hint: .write(padded))
         }
         return .time(secondOfDay: numbers[0] * 3600 + numbers[1] * 60 + second)
     }

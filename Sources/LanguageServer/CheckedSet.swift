@@ -85,15 +85,17 @@ struct CheckedSet: Sendable {
 
     /// The diagnostics after the text of a file and the secrets are replaced: those of the configuration if it is that
     /// file, else those of the set.
+    ///
+    /// - Parameter secrets: secrets to use instead of those with which the set was loaded; `nil`: the same.
     func diagnostics(
-        replacing path: String, with text: [UInt8], secrets: SourceFile
+        replacing path: String, with text: [UInt8], secrets: SourceFile? = nil
     ) -> [Diagnostic] {
         guard let configuration, isConfiguration(path) else {
             return loaded(replacing: path, with: text, secrets: secrets).diagnostics
         }
         var (file, inputs) = configuration
         file.text = text
-        inputs.secrets = secrets
+        if let secrets { inputs.secrets = secrets }
         return FileLoader.configuration(file, in: inputs).diagnostics
     }
 

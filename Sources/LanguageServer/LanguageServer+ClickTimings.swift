@@ -6,10 +6,10 @@ import RuleTesting
 import Rules
 
 extension LanguageServer {
-    /// How long a click of a button waits; `nil` if the set of a document has errors, because the time is known only if all
-    /// rules are.
+    /// How long a click of a button waits. It depends on all rules, so it is taken from the last check of the set without
+    /// errors; `nil` if there was none.
     mutating func timing(of button: String, _ path: String) -> ClickTiming? {
-        guard let key = entries[path], let set = sets[key]?.value else { return nil }
+        guard let key = entries[path], let set = lastValidSet(of: path) else { return nil }
         if let timings = clickTimings[key] { return timings[button] }
         let explainer = RuleExplainer(set)
         var timings: [String: ClickTiming] = [:]
@@ -31,7 +31,7 @@ extension LanguageServer {
         guard let start = TextLines.Position(parameters["range"]?["start"]),
             let end = TextLines.Position(parameters["range"]?["end"])
         else { throw ResponseError(.invalidParams, "range is missing or not a range.") }
-        guard let outline = outline(of: path, document), let set = set(of: path)?.value else { return [] }
+        guard let outline = outline(of: path, document), let set = lastValidSet(of: path) else { return [] }
         var hints: [JSONValue] = []
         for trigger in outline.clickTriggers {
             let position = document.lines.position(of: trigger.end, client.encoding)

@@ -96,7 +96,7 @@ extension LanguageServer {
         ]
         if let detail = completion.detail { members.append(.init("detail", .string(detail))) }
         if let text = completion.documentation {
-            members.append(.init("documentation", ["kind": "markdown", "value": .string(text)]))
+            members.append(.init("documentation", markup(text, isMarkdown: client.hasMarkdownInCompletions)))
         }
         if completion.isSnippet { members.append(.init("insertTextFormat", 2)) }
         return .object(members)

@@ -15,7 +15,7 @@ extension LanguageServer {
             for file in set.files + set.allSecrets where files[file.name] == nil {
                 files[file.name] = file
             }
-            let prefix = PathText.join(PathText.directory(of: PathText.directory(of: set.entry.name)), "")
+            let prefix = shownPrefix(of: set)
             for diagnostic in set.diagnostics {
                 let short = diagnostic.removing(directory: prefix)
                 guard sets.count == 1 || known.insert(short).inserted else { continue }
@@ -37,6 +37,19 @@ extension LanguageServer {
                 "jsonrpc": "2.0", "method": "textDocument/publishDiagnostics", "params": .object(parameters),
             ])
         }
+    }
+
+    /// The part of paths in the texts of diagnostics that is not shown.
+    private func shownPrefix(of set: CheckedSet) -> String {
+        PathText.join(PathText.directory(of: PathText.directory(of: set.entry.name)), "")
+    }
+
+    /// A diagnostic of a set as the editor has it.
+    ///
+    /// - Parameter lines: the lines of its file.
+    func shown(_ diagnostic: Diagnostic, of set: CheckedSet, _ lines: TextLines) -> JSONValue {
+        let files = Dictionary(set.files.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        return json(diagnostic.removing(directory: shownPrefix(of: set)), lines, files)
     }
 
     /// The path under which the editor has a file open, which may contain symbolic links.

@@ -34,16 +34,21 @@ extension LanguageServer {
     private func hover(
         _ text: String, _ start: SourcePosition, _ end: SourcePosition, _ lines: TextLines
     ) -> JSONValue {
-        let text = client.hasMarkdown ? text : text.filter { $0 != "*" && $0 != "`" }
         return [
-            "contents": ["kind": client.hasMarkdown ? "markdown" : "plaintext", "value": .string(text)],
+            "contents": markup(text, isMarkdown: client.hasMarkdown),
             "range": range(start, end, lines),
         ]
     }
 
-    /// How long a click waits at each button of some triggers, in sentences. They are empty if the set has errors.
+    /// A text in Markdown as the editor wishes to have it.
+    func markup(_ text: String, isMarkdown: Bool) -> JSONValue {
+        let shown = isMarkdown ? text : text.filter { $0 != "*" && $0 != "`" }
+        return ["kind": isMarkdown ? "markdown" : "plaintext", "value": .string(shown)]
+    }
+
+    /// How long a click waits at each button of some triggers, in sentences. There are none if the set always had errors.
     private mutating func waits(of triggers: [FileOutline.ClickTrigger], _ path: String) -> [String] {
-        guard !triggers.isEmpty, let set = set(of: path)?.value else { return [] }
+        guard !triggers.isEmpty, let set = lastValidSet(of: path) else { return [] }
         var names: [String] = []
         for name in triggers.flatMap({ set.buttonNames(of: $0.buttons) }) where !names.contains(name) {
             names.append(name)
@@ -57,7 +62,7 @@ extension LanguageServer {
         switch word.kind {
         case .root(let root): "**\(root.rawValue)**: \(root.summary)"
         case .field(let field, let root):
-            "**\(root.rawValue)…\(field.name)**: \(field.summary)\n\n*Type:* \(field.type)"
+            "**\(root.path(of: field))**: \(field.summary)\n\n*Type:* \(field.type)"
         case .function(let function): "**\(function.usage)**: \(function.description.summary)"
         case .declared: nil
         }
@@ -115,5 +120,12 @@ extension LanguageServer {
         guard let timing = timing(of: name, path) else { return text }
         text += "\n\nA click " + LanguageServer.wait(timing) + "."
         return text
+    }
+}
+
+extension Root {
+    /// A field with what is written before it. `NAME` stands for the name of a button or a rule.
+    fileprivate func path(of field: FieldDescription) -> String {
+        if case .declaredWithFields = shape { "\(rawValue).NAME.\(field.name)" } else { "\(rawValue).\(field.name)" }
     }
 }

@@ -45,7 +45,10 @@ package struct LanguageServer: Sendable {
         var hasSnippets = false
         /// True if the editor shows notes of diagnostics.
         var hasRelatedInformation = false
+        /// True if hovers may be Markdown.
         var hasMarkdown = true
+        /// True if the documentation of completions may be Markdown.
+        var hasMarkdownInCompletions = true
         var hasDocumentChanges = false
         /// True if the editor can tell when other programs change files.
         var watchesFiles = false
@@ -90,6 +93,8 @@ package struct LanguageServer: Sendable {
     let variables: [String: String]
     private let version: String
     private var framer = MessageFramer()
+    /// A message that waits for the checks that are due.
+    private var held: JSONValue?
     var phase = Phase.new
     var client = Client()
     /// The open documents by path.
@@ -101,6 +106,9 @@ package struct LanguageServer: Sendable {
     /// The last check of each set in which all of its files were valid YAML. Names are taken from it while a line is half
     /// written.
     private var completeSets: [String: CheckedSet] = [:]
+    /// The rules of the last check of each set that found no errors. How long clicks wait is taken from them while the set
+    /// has errors.
+    private var validSets: [String: RuleSet] = [:]
     /// When documents are to be checked.
     private var due: [String: Instant] = [:]
     private var check: SetCheck?
@@ -158,15 +166,33 @@ package struct LanguageServer: Sendable {
             }
         case .timerFired: timer = nil
         }
-        beginCheck(at: now)
         // A check that has begun ends before the next message is read, so that a request finds the names of a file that was
         // opened just before.
-        while phase != .ended, check == nil, !isWaiting, let frame = framer.next() {
-            handle(frame, at: now)
-            beginCheck(at: now)
+        while phase != .ended, check == nil, !isWaiting, let message = nextMessage() {
+            if !precedesChecks(message) {
+                beginCheck(at: now)
+                guard check == nil else {
+                    held = message
+                    break
+                }
+            }
+            handle(message, at: now)
         }
+        beginCheck(at: now)
         defer { effects = [] }
         return effects
+    }
+
+    /// True for a message that need not wait for the checks that are due: a completion of a document that was checked before
+    /// takes names from that check, and a change makes a check of the text before it useless. A check of a large set takes longer
+    /// than a user wants to wait for a completion.
+    private func precedesChecks(_ message: JSONValue) -> Bool {
+        switch message["method"]?.stringValue {
+        case "textDocument/completion", "textDocument/didChange":
+            let uri = message["params"]?["textDocument"]?["uri"]?.stringValue
+            return uri.map { entries[FileURI.documentPath(of: $0)] != nil } ?? false
+        default: return false
+        }
     }
 
     /// True if a request waits for something on the machine.
@@ -174,16 +200,24 @@ package struct LanguageServer: Sendable {
 
     // MARK: Messages
 
-    private mutating func handle(_ frame: MessageFramer.Frame, at now: Instant) {
-        switch frame {
-        case .malformed(let reason): respond(to: .null, with: ResponseError(.parseError, reason))
-        case .message(let octets):
-            do throws(JSONError) {
-                handle(try JSONValue(parsing: octets), at: now)
-            } catch {
-                respond(to: .null, with: ResponseError(.parseError, "The message is not JSON: \(error)."))
+    /// The next message of the editor. Octets that are none are answered with an error.
+    private mutating func nextMessage() -> JSONValue? {
+        if let held {
+            self.held = nil
+            return held
+        }
+        while let frame = framer.next() {
+            switch frame {
+            case .malformed(let reason): respond(to: .null, with: ResponseError(.parseError, reason))
+            case .message(let octets):
+                do throws(JSONError) {
+                    return try JSONValue(parsing: octets)
+                } catch {
+                    respond(to: .null, with: ResponseError(.parseError, "The message is not JSON: \(error)."))
+                }
             }
         }
+        return nil
     }
 
     private mutating func handle(_ message: JSONValue, at now: Instant) {
@@ -271,6 +305,9 @@ package struct LanguageServer: Sendable {
             client.encoding = .utf8
         }
         client.hasSnippets = text?["completion"]?["completionItem"]?["snippetSupport"]?.boolValue ?? false
+        if let formats = text?["completion"]?["completionItem"]?["documentationFormat"]?.arrayValue {
+            client.hasMarkdownInCompletions = formats.contains("markdown")
+        }
         client.hasRelatedInformation = text?["publishDiagnostics"]?["relatedInformation"]?.boolValue ?? false
         if let formats = text?["hover"]?["contentFormat"]?.arrayValue {
             client.hasMarkdown = formats.contains("markdown")
@@ -472,7 +509,10 @@ package struct LanguageServer: Sendable {
         if let set = check.result {
             sets[set.key] = set
             if set.isComplete { completeSets[set.key] = set }
-            clickTimings[set.key] = nil
+            if let value = set.value {
+                validSets[set.key] = value
+                clickTimings[set.key] = nil
+            }
             testResults[set.key] = nil
             entries[check.path] = set.key
             // Other documents of this set need no check of their own.
@@ -493,6 +533,7 @@ package struct LanguageServer: Sendable {
         let used = Set(entries.values)
         sets = sets.filter { used.contains($0.key) }
         completeSets = completeSets.filter { used.contains($0.key) }
+        validSets = validSets.filter { used.contains($0.key) }
         clickTimings = clickTimings.filter { used.contains($0.key) }
         testResults = testResults.filter { used.contains($0.key) }
         lastRuns.keepOnly(Set(sets.values.compactMap(\.configurationPath)))
@@ -524,6 +565,9 @@ package struct LanguageServer: Sendable {
     /// The set of a document with which names are completed and explained: as it was when all of its files were valid YAML
     /// for the last time. If they never were, it is the set of the last check.
     func lastCompleteSet(of path: String) -> CheckedSet? { entries[path].flatMap { completeSets[$0] ?? sets[$0] } }
+
+    /// The rules of the set of a document as they were when it had no errors for the last time; `nil` if it always had some.
+    func lastValidSet(of path: String) -> RuleSet? { entries[path].flatMap { validSets[$0] } }
 
     /// The files of the set of a document with the texts in the editor. Without a set it is the document alone.
     func files(of path: String) -> [SourceFile] {

@@ -1,4 +1,5 @@
 import Diagnostics
+import Expressions
 
 /// Checks that several kinds of steps share.
 extension Checker {
@@ -6,7 +7,7 @@ extension Checker {
     /// there is none or more than one.
     mutating func action(
         of names: Set<String>, in fields: CheckedMapping, _ owner: String, code: String = "E213",
-        hint: @autoclosure () -> String?
+        hint: @autoclosure () -> Hint?
     ) -> YAMLNode.Key? {
         guard case .mapping(let entries) = fields.node.content else { return nil }
         var first: YAMLNode.Key?
@@ -14,9 +15,10 @@ extension Checker {
             if let first {
                 error(
                     code, at: first, "\(owner) needs exactly one action",
-                    hint: "this one has "
-                        + entries.filter { names.contains($0.key.text) }.map { "\"\($0.key.text)\"" }
-                        .joined(separator: " and ") + "; begin each with \"- \"")
+                    hint: Hint(
+                        "this one has "
+                            + entries.filter { names.contains($0.key.text) }.map { "\"\($0.key.text)\"" }
+                            .joined(separator: " and ") + "; begin each with \"- \""))
                 return nil
             }
             first = entry.key
@@ -44,7 +46,7 @@ extension Checker {
     }
 
     /// Reports an error at the opening braces of a template in a node that allows none.
-    mutating func refuse(_ code: String, templateIn node: YAMLNode, _ message: String, hint: String? = nil) {
+    mutating func refuse(_ code: String, templateIn node: YAMLNode, _ message: String, hint: Hint? = nil) {
         let mark = node.scalar?.contains("{{") == true ? "{{" : "{%"
         let start = position(of: mark, in: node)
         error(code, from: start, to: start.advanced(by: 2), alias: node.alias, message, hint: hint)

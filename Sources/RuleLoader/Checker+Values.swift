@@ -111,9 +111,19 @@ extension Checker {
         case .missing(let hint):
             error(
                 "E309", from: start, to: start.advanced(by: 7), alias: node.alias,
-                "secret \"\(shown(name))\" is not in \(secrets.fileName)", hint: hint)
+                "secret \"\(shown(name))\" is not in \(secrets.fileName)",
+                hint: hint.map { self.hint($0, forSecret: name, in: node) })
             return nil
         }
+    }
+
+    /// The message about a secret is about its tag, and the hint about the name after it.
+    private func hint(_ hint: Hint, forSecret name: String, in node: YAMLNode) -> Hint {
+        guard diagnostics.count < Checker.maximumExactReports,
+            let tag = source.find("!secret", from: node.start, to: node.end)?.advanced(by: "!secret".count),
+            let place = source.octets(of: name, from: tag, to: node.end)
+        else { return Hint(hint.sentence) }
+        return Hint(hint.sentence, hint.changes.map { Hint.Change(place, $0.text) })
     }
 
     private mutating func environmentVariable(_ written: String, _ node: YAMLNode) -> LoadedText? {
@@ -138,13 +148,13 @@ extension Checker {
         case ("false", .plain): return false
         default: break
         }
-        let hint: String? =
+        let hint: Hint? =
             switch text.lowercased() {
-            case text where text == "true" || text == "false": "remove the quotes"
-            case "true", "false": "write \(text.lowercased())"
-            case "yes", "on", "y": "write true"
-            case "no", "off", "n": "write false"
-            case "~": "write true or false"
+            case text where text == "true" || text == "false": Hint("remove the quotes", replacing: text)
+            case "true", "false": .write(text.lowercased())
+            case "yes", "on", "y": .write("true")
+            case "no", "off", "n": .write("false")
+            case "~": Hint("write true or false", replacing: "true", "false")
             default: nil
             }
         error(code, at: node, "\"\(key)\" must be true or false, not the text \"\(shown(text))\"", hint: hint)
@@ -163,7 +173,9 @@ extension Checker {
             return nil
         }
         guard style == .plain else {
-            error(code, at: node, "\"\(key)\" must be a number, not a text", hint: "remove the quotes")
+            error(
+                code, at: node, "\"\(key)\" must be a number, not a text",
+                hint: Hint("remove the quotes", replacing: text))
             return nil
         }
         let number = Int(text)
@@ -192,7 +204,9 @@ extension Checker {
             return nil
         }
         guard style == .plain else {
-            error(code, at: node, "\"\(key)\" must be a number, not a text", hint: "remove the quotes")
+            error(
+                code, at: node, "\"\(key)\" must be a number, not a text",
+                hint: Hint("remove the quotes", replacing: text))
             return nil
         }
         guard let value = Double(text), value.isFinite, range.contains(value) else {
@@ -206,7 +220,7 @@ extension Checker {
 
     mutating func duration(_ node: YAMLNode, key: String, _ range: ClosedRange<Duration>) -> Duration? {
         if case .mapping(let entries) = node.content {
-            let hint = "write \(DurationText.meant(by: entries) ?? "10s, 500ms or 1h30m")"
+            let hint = DurationText.meant(by: entries).map(Hint.write) ?? "write 10s, 500ms or 1h30m"
             error("E206", at: node, "\"\(key)\" must be a duration, not a mapping", hint: hint)
             return nil
         }
@@ -234,8 +248,8 @@ extension Checker {
         }
         error(
             "E204", at: node, "\"\(key)\" must be \(Checker.list(words)), not \"\(shown(text))\"",
-            hint: words.first { $0.lowercased() == text.lowercased() }.map { "write \($0)" }
-                ?? nearest(to: text, among: words + planned).map { "did you mean \($0)?" })
+            hint: words.first { $0.lowercased() == text.lowercased() }.map(Hint.write)
+                ?? nearest(to: text, among: words + planned).map { .meantWord($0) })
         return nil
     }
 
@@ -278,7 +292,8 @@ extension Checker {
             let meaning = text == "y" ? "true" : "false"
             warning(
                 "W709", at: YAMLNode.Key(text: text, isPlain: true, start: start, end: end, alias: alias),
-                "other YAML tools read \(text) as \(meaning)", hint: "put the name in quotes, or choose a longer one")
+                "other YAML tools read \(text) as \(meaning)",
+                hint: Hint("put the name in quotes, or choose a longer one", replacing: "\"\(text)\""))
         }
         return true
     }

@@ -116,7 +116,7 @@ struct Checker {
         let (start, end) = firstKey(of: fields.node)
         error(
             "E202", from: start, to: end, alias: fields.node.alias, "\(owner) has no \"\(key)\"\(others)",
-            hint: "add \(key): to it")
+            hint: Hint("add \(key): to it", key == "version" ? [source.versionLine(at: start)] : []))
     }
 
     func firstKey(of node: YAMLNode) -> (SourcePosition, SourcePosition) {
@@ -141,16 +141,20 @@ struct Checker {
             return
         }
         let message = "unknown key \"\(shown(name))\" in \(table.name)"
-        if let hint = table.foreignHints[name] {
-            for name in table.keys.map(\.name) where hint.contains("\(name):") { fields.misspelt.insert(name) }
+        if let hint = table.foreignHints[name].map(Hint.forKey) {
+            for name in table.keys.map(\.name) where hint.sentence?.contains("\(name):") ?? false {
+                fields.misspelt.insert(name)
+            }
             error("E201", at: key, message, hint: hint)
         } else if let near = nearest(to: name, among: table.keys.map(\.name) + table.planned)
             ?? table.onlyKey(beginningWith: name)
         {
             fields.misspelt.insert(near)
-            error("E201", at: key, message, hint: "did you mean \"\(near)\"?")
+            error("E201", at: key, message, hint: .meant(near))
         } else {
-            error("E201", at: key, message, hint: MappingTable.hint(forMisplacedKey: name, in: table.name))
+            error(
+                "E201", at: key, message,
+                hint: MappingTable.hint(forMisplacedKey: name, in: table.name).map { Hint($0) })
         }
     }
 
@@ -179,7 +183,7 @@ struct Checker {
     }
 
     /// Reports a node where a mapping is needed: E101 for a text such as `topic:a`, and anything else with this message.
-    mutating func noMapping(_ code: String, at node: YAMLNode, _ message: String, hint: String? = nil) {
+    mutating func noMapping(_ code: String, at node: YAMLNode, _ message: String, hint: Hint? = nil) {
         if !reportsMissingSpace(node) { error(code, at: node, message, hint: hint) }
     }
 
@@ -197,13 +201,15 @@ struct Checker {
     }
 
     /// Reports E114 and returns true when a key has no value.
-    mutating func reportsNull(_ entry: YAMLNode.Entry, hint: String? = nil) -> Bool {
+    mutating func reportsNull(_ entry: YAMLNode.Entry, hint: Hint? = nil) -> Bool {
         guard entry.value.isNull else { return false }
         let rest = diagnostics.count < Checker.maximumExactReports ? source.text(from: entry.key.end) : nil
-        let usual =
-            switch rest?.first(where: { $0 != ":" && $0 != " " && $0 != "\t" }) {
-            case "#"?: "# begins a comment; quote the text"
-            case "&"?: "& begins an anchor; quote the text"
+        let skipped = rest?.prefix { $0 == ":" || $0 == " " || $0 == "\t" }.count ?? 0
+        let value = entry.key.end.advanced(by: skipped)
+        let usual: Hint =
+            switch rest?.dropFirst(skipped).first {
+            case "#"?: Hint("# begins a comment; quote the text", source.quoting(at: value))
+            case "&"?: Hint("& begins an anchor; quote the text", source.quoting(at: value))
             default: hint ?? "remove the key or give it one"
             }
         error("E114", at: entry.key, "\"\(shown(entry.key.text))\" has no value", hint: usual)
@@ -211,7 +217,7 @@ struct Checker {
     }
 
     /// Reports E114 and returns true when an entry of a list has no value.
-    mutating func reportsNullEntry(_ node: YAMLNode, hint: String? = nil) -> Bool {
+    mutating func reportsNullEntry(_ node: YAMLNode, hint: Hint? = nil) -> Bool {
         guard node.isNull else { return false }
         error(
             "E114", from: node.start, to: node.start.advanced(by: 1), alias: node.alias, "this entry has no value",
@@ -229,31 +235,31 @@ struct Checker {
 
     // MARK: Reports
 
-    mutating func error(_ code: String, at node: YAMLNode, _ message: String, hint: String? = nil) {
+    mutating func error(_ code: String, at node: YAMLNode, _ message: String, hint: Hint? = nil) {
         error(code, from: node.start, to: node.end, alias: node.alias, message, hint: hint)
     }
 
-    mutating func error(_ code: String, at key: YAMLNode.Key, _ message: String, hint: String? = nil) {
+    mutating func error(_ code: String, at key: YAMLNode.Key, _ message: String, hint: Hint? = nil) {
         error(code, from: key.start, to: key.end, alias: key.alias, message, hint: hint)
     }
 
     mutating func error(
         _ code: String, from start: SourcePosition, to end: SourcePosition, alias: YAMLNode.Alias? = nil,
-        _ message: String, hint: String? = nil, notes: [Diagnostic.Note] = []
+        _ message: String, hint: Hint? = nil, notes: [Diagnostic.Note] = []
     ) {
         add(.error, code, start, end, alias, message, hint, notes)
     }
 
-    mutating func warning(_ code: String, at key: YAMLNode.Key, _ message: String, hint: String? = nil) {
+    mutating func warning(_ code: String, at key: YAMLNode.Key, _ message: String, hint: Hint? = nil) {
         add(.warning, code, key.start, key.end, key.alias, message, hint, [])
     }
 
-    mutating func warning(_ code: String, at node: YAMLNode, _ message: String, hint: String? = nil) {
+    mutating func warning(_ code: String, at node: YAMLNode, _ message: String, hint: Hint? = nil) {
         add(.warning, code, node.start, node.end, node.alias, message, hint, [])
     }
 
     mutating func warning(
-        _ code: String, from start: SourcePosition, to end: SourcePosition, _ message: String, hint: String? = nil
+        _ code: String, from start: SourcePosition, to end: SourcePosition, _ message: String, hint: Hint? = nil
     ) {
         add(.warning, code, start, end, nil, message, hint, [])
     }
@@ -270,7 +276,7 @@ struct Checker {
 
     private mutating func add(
         _ severity: Diagnostic.Severity, _ code: String, _ start: SourcePosition, _ end: SourcePosition,
-        _ alias: YAMLNode.Alias?, _ message: String, _ hint: String?, _ notes: [Diagnostic.Note]
+        _ alias: YAMLNode.Alias?, _ message: String, _ hint: Hint?, _ notes: [Diagnostic.Note]
     ) {
         if severity == .error { hasErrors = true }
         guard diagnostics.count < Checker.maximumReports else { return }
@@ -283,7 +289,15 @@ struct Checker {
         diagnostics.append(
             Diagnostic(
                 severity: severity, code: code, file: source.name, start: start, end: end, message: masked(message),
-                hint: hint.map(masked), related: notes))
+                hint: hint?.sentence.map(masked), changes: changes(of: hint, start, end), related: notes))
+    }
+
+    /// The changes of a hint. There are none if the hint quotes a secret, and after many messages, whose positions are not exact.
+    private func changes(of hint: Hint?, _ start: SourcePosition, _ end: SourcePosition) -> [Diagnostic.Change] {
+        guard let hint, !hint.changes.isEmpty, diagnostics.count < Checker.maximumExactReports,
+            hint.sentence.map({ masked($0) == $0 }) ?? true
+        else { return [] }
+        return source.changes(hint, from: start, to: end)
     }
 
     /// Replaces quoted text in a message by `***` if it is the value of a `!secret` or `!env_var`.
@@ -291,6 +305,41 @@ struct Checker {
         guard !confidentialWords.isEmpty else { return message }
         let words = message.split(separator: "\"", omittingEmptySubsequences: false)
         return words.map { confidentialWords.contains(String($0)) ? "***" : $0 }.joined(separator: "\"")
+    }
+
+    /// The change of a key into another, for a hint; none after many messages.
+    func changes(of key: YAMLNode.Key?, into text: String) -> [Hint.Change] {
+        guard let key, diagnostics.count < Checker.maximumExactReports else { return [] }
+        return [Hint.Change(source.octets(from: key.start, to: key.end), text)]
+    }
+
+    /// The change of a key and its value, for a hint; none after many messages, and if an alias has the value.
+    func changes(of key: YAMLNode.Key?, with value: YAMLNode, into text: String) -> [Hint.Change] {
+        guard let key, diagnostics.count < Checker.maximumExactReports, key.start < value.end,
+            key.alias == nil && value.alias == nil
+        else { return [] }
+        return [Hint.Change(source.octets(from: key.start, to: value.end), text)]
+    }
+
+    /// The insertion of an entry before a key of its mapping, for a hint; none after many messages.
+    func insertion(of entry: String, before key: SourcePosition) -> [Hint.Change] {
+        guard diagnostics.count < Checker.maximumExactReports else { return [] }
+        let place = source.octets(from: key, to: key)
+        let before = source.octets(from: SourcePosition(line: key.line, column: 1), to: key)
+        // In brackets, a key follows another in the same line, or a comma or a bracket.
+        let blanks: [UInt8] = [0x20, 0x0A, 0x0D]
+        let last = source.octets[..<before.lowerBound].last { !blanks.contains($0) }
+        let isInBrackets =
+            source.octets[before].contains { $0 != 0x20 && $0 != UInt8(ascii: "-") }
+            || last == UInt8(ascii: ",") || last == UInt8(ascii: "{")
+        let end = isInBrackets ? ", " : "\n" + String(repeating: " ", count: before.count)
+        return [Hint.Change(place, entry + end)]
+    }
+
+    /// The hint of a problem of an expression, with its changes in the file; without changes after many messages.
+    func hint(_ hint: Hint, about range: Range<Int>, in node: YAMLNode) -> Hint {
+        guard diagnostics.count < Checker.maximumExactReports else { return Hint(hint.sentence) }
+        return source.hint(hint, about: range, in: node)
     }
 
     func nearest(to name: String, among candidates: @autoclosure () -> some Sequence<String>) -> String? {

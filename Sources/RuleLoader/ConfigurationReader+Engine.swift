@@ -1,3 +1,5 @@
+import Expressions
+
 // Reads the sites of `sources:`, and `engine:`.
 extension ConfigurationReader {
     /// Reads an entry of `sources:` that is a mapping.

@@ -1,3 +1,5 @@
+import Expressions
+
 // Reads `uplink:`, which makes this machine a site of an engine.
 extension ConfigurationReader {
     mutating func readUplink(_ fields: CheckedMapping) {

@@ -1,6 +1,7 @@
 import ButtonModel
 import Diagnostics
 import ESPHome
+import Expressions
 import Rules
 
 /// Reads `tryck.yaml`.
@@ -326,7 +327,7 @@ struct ConfigurationReader {
 
     /// Why a text cannot be `base_topic`, `prefix` or `status_topic`; `nil` when it can. All other topics are made from
     /// these, so a mistake in one of them would be in every topic.
-    private func fault(ofTopic text: String) -> (sentence: String, hint: String?)? {
+    private func fault(ofTopic text: String) -> (sentence: String, hint: Hint?)? {
         let isPlain = !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
         // Octets are compared, because a # with a combining accent is another `Character` but still a # to the broker.
         let octets = text.utf8

@@ -6,7 +6,7 @@ extension DurationText {
 
     static func parse(_ text: String) -> Result<Duration, Fault> {
         if YAMLNumber.isInteger(text) {
-            return .failure(Fault(message: "needs a unit: \(text)s or \(text)ms?"))
+            return .failure(.withoutUnit(text))
         }
         do throws(Fault) {
             return .success(.milliseconds(try milliseconds(text)))
@@ -40,9 +40,9 @@ extension DurationText {
     ]
 
     /// A hint for a duration that is written as a clock time: `00:00:10`.
-    private static func clock(_ text: String) -> String? {
+    private static func clock(_ text: String) -> Hint? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false).compactMap { Int64($0) }
         guard parts.count == 3, parts.allSatisfy({ (0...1000).contains($0) }), text.utf8.count <= 12 else { return nil }
-        return "write \(DurationText.text(milliseconds: (parts[0] * 3600 + parts[1] * 60 + parts[2]) * 1000))"
+        return .write(DurationText.text(milliseconds: (parts[0] * 3600 + parts[1] * 60 + parts[2]) * 1000))
     }
 }

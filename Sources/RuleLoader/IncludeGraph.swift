@@ -1,4 +1,5 @@
 import Diagnostics
+import Expressions
 
 /// The files of one rule set and which file includes which.
 ///
@@ -148,7 +149,7 @@ struct IncludeGraph {
         return number
     }
 
-    private mutating func fail(_ inclusion: Inclusion, _ code: String, _ message: String, hint: String? = nil) {
+    private mutating func fail(_ inclusion: Inclusion, _ code: String, _ message: String, hint: Hint? = nil) {
         files[inclusion.file].document.isComplete = false
         files[inclusion.file].document.checker.error(code, at: inclusion.node, message, hint: hint)
     }

@@ -1,4 +1,5 @@
 import Diagnostics
+import Expressions
 
 /// A key without a space after its colon, such as `topic:a`, which YAML reads as a text.
 enum MissingSpace {
@@ -17,7 +18,7 @@ enum MissingSpace {
     }
 
     /// How to write it. Of a value in brackets, only the brackets are shown, because the text may contain only its beginning.
-    static func hint(_ text: some StringProtocol, _ colon: String.Index) -> String {
+    static func hint(_ text: some StringProtocol, _ colon: String.Index) -> Hint {
         let value = text[colon...].dropFirst()
         let shown =
             switch value.first {
@@ -25,7 +26,7 @@ enum MissingSpace {
             case "{" where !value.hasPrefix("{{"): "{…}"
             case _: Checker.shown(String(value))
             }
-        return "write \(Checker.shown(String(text[..<colon]))): \(shown)"
+        return Hint("write \(Checker.shown(String(text[..<colon]))): \(shown)", replacing: ": ")
     }
 
     private static func isLetter(_ scalar: UnicodeScalar) -> Bool {

@@ -1,5 +1,6 @@
 import ButtonModel
 import Diagnostics
+import Expressions
 import Rules
 
 /// Checks the events and parts of triggers against the declarations of their buttons. Each event is reported once.

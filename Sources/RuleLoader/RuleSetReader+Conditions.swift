@@ -59,7 +59,8 @@ extension RuleSetReader {
     ) -> (condition: TimeCondition, source: String)? {
         if let written = node.scalar {
             checker.noMapping(
-                "E203", at: node, "\"time\" must be a mapping", hint: "write time: {after: \(checker.shown(written))}")
+                "E203", at: node, "\"time\" must be a mapping",
+                hint: .write("time", "{after: \(written)}", shown: "{after: \(checker.shown(written))}"))
             return nil
         }
         guard let fields = checker.fields(node, .time, owner: "\"time\"") else { return nil }
@@ -113,7 +114,7 @@ extension RuleSetReader {
             return clock
         } catch {
             let marks = TimeOfDay.SunEvent.allCases.map(\.rawValue)
-            let near = checker.nearest(to: text, among: marks).map { "did you mean \"\($0)\"?" }
+            let near = checker.nearest(to: text, among: marks).map { Hint.meant($0) }
             checker.error("E207", at: node, error.message, hint: error.hint ?? near)
             return nil
         }
@@ -151,17 +152,17 @@ extension RuleSetReader {
         return start <= end ? Array(all[start...end]) : Array(all[start...] + all[...end])
     }
 
-    private func weekdayHint(_ text: String) -> String? {
+    private func weekdayHint(_ text: String) -> Hint? {
         let lower = text.lowercased()
         switch lower {
-        case "weekday", "weekdays", "workday", "workdays": return "write mon-fri"
-        case "weekend", "weekends": return "write sat-sun"
+        case "weekday", "weekdays", "workday", "workdays": return .write("mon-fri")
+        case "weekend", "weekends": return .write("sat-sun")
         default: break
         }
         let days = LocalTime.Weekday.allCases.map(\.rawValue)
         if let day = days.first(where: { lower.hasPrefix($0) }), lower.count > 3 || lower != text {
-            return "write \(day)"
+            return .write(day)
         }
-        return checker.nearest(to: text, among: days).map { "did you mean \"\($0)\"?" }
+        return checker.nearest(to: text, among: days).map { .meant($0) }
     }
 }

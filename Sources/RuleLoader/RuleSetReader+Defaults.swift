@@ -36,7 +36,7 @@ extension RuleSetReader {
             let near = checker.nearest(to: name, among: checker.environment.timeZones.keys.sorted())
             checker.error(
                 "E204", at: node, "unknown time zone \"\(checker.shown(name, of: node))\"",
-                hint: near.map { "did you mean \"\($0)\"?" } ?? "write a name such as Europe/Amsterdam")
+                hint: near.map { .meant($0) } ?? "write a name such as Europe/Amsterdam")
             return
         }
         if let zone = TimeZone(named: name, octets) {
@@ -81,10 +81,10 @@ extension RuleSetReader {
         case "drop": return .drop
         case "accept": return .accept
         default:
-            let hint =
+            let hint: Hint? =
                 text == "true" || text == "false"
                 ? "for runs one after another write mode: queued"
-                : checker.nearest(to: text, among: ["drop", "accept"]).map { "did you mean \($0)?" }
+                : checker.nearest(to: text, among: ["drop", "accept"]).map { .meantWord($0) }
             checker.error(
                 "E204", at: node, "\"queued\" must be drop, accept or {max_age: …}, not \"\(checker.shown(text))\"",
                 hint: hint)

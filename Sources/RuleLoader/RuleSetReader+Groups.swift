@@ -1,4 +1,5 @@
 import Diagnostics
+import Expressions
 import Rules
 
 /// Groups as they are written, with names of members that are not yet resolved.
@@ -102,6 +103,6 @@ extension RuleSetReader {
         }
         checker.error(
             "E301", from: node.start, to: node.end, alias: node.alias, "unknown button \"\(checker.shown(name))\"",
-            hint: near.map { "did you mean \"\($0)\"?" }, notes: notes ?? [])
+            hint: near.map { .meant($0) }, notes: notes ?? [])
     }
 }

@@ -23,7 +23,9 @@ extension RuleSetReader {
             case .mapping, .sequence:
                 checker.error(
                     "E203", at: node, "\"\(text)\" must be a text, not \(checker.kind(of: node))",
-                    hint: "write json: in place of \(text):")
+                    hint: Hint(
+                        "write json: in place of \(text):",
+                        checker.changes(of: fields.key(text), into: "json")))
                 return nil
             case .scalar, .invalid: return template(node, key: text, in: scope).map { .text($0) }
             }
@@ -79,7 +81,8 @@ extension RuleSetReader {
             json.objectValue != nil || json.arrayValue != nil
         else { return }
         checker.warning(
-            "W711", at: node, "this would be sent as a JSON string", hint: "remove the quotes, or use \(textKey):")
+            "W711", at: node, "this would be sent as a JSON string",
+            hint: Hint("remove the quotes, or use \(textKey):", [.init(nil, text, isGuess: true)]))
     }
 
     /// The text with a number in place of each template, which may stand for a value.

@@ -29,7 +29,7 @@ extension RuleSetReader {
     }
 
     /// The three lines with which a rule begins here. The name of the rule is made from its `id` or `alias`.
-    private func hint(for rule: YAMLNode?) -> String {
+    private func hint(for rule: YAMLNode?) -> Hint {
         let title = rule?["id"]?.scalar ?? rule?["alias"]?.scalar ?? ""
         var name = ""
         for scalar in title.lowercased().unicodeScalars {
@@ -39,7 +39,8 @@ extension RuleSetReader {
         name = String(name.drop { !("a"..."z").contains($0) })
         while name.hasSuffix("_") { name.removeLast() }
         if !NameRules.isDeclarable(name) { name = "my_rule" }
-        return "begin with the lines \"version: 1\", \"rules:\" and \"  - id: \(name)\"; "
-            + "then write triggers: and actions:"
+        return Hint(
+            "begin with the lines \"version: 1\", \"rules:\" and \"  - id: \(name)\"; "
+                + "then write triggers: and actions:")
     }
 }

@@ -73,7 +73,14 @@ extension RuleSetReader {
         if isClear, fields.integer("max") != nil, let key = fields.last(of: ["mode", "max"]) {
             checker.error(
                 "E210", at: key, "\"max\" is not allowed with mode: \(mode.rawValue)",
-                hint: "write mode: queued or mode: parallel")
+                hint: Hint(
+                    "write mode: queued or mode: parallel",
+                    ["queued", "parallel"].flatMap { mode in
+                        fields.node("mode").map {
+                            checker.changes(of: fields.key("mode"), with: $0, into: "mode: \(mode)")
+                        }
+                            ?? checker.insertion(of: "mode: \(mode)", before: key.start)
+                    }))
         }
         return (mode, 1, rate)
     }

@@ -88,7 +88,7 @@ extension RuleSetReader {
     mutating func readCall(_ node: YAMLNode, _ fields: CheckedMapping, _ context: inout StepContext) -> StepAction? {
         guard let name = checker.plainText(node, key: "script", wanted: "the name of a script") else { return nil }
         guard let index = scripts[name] else {
-            reportUnknownScript(name, node)
+            reportUnknownScript(name, node, fields.key("script"))
             return nil
         }
         let script = ruleSet.scripts[index]
@@ -104,15 +104,15 @@ extension RuleSetReader {
         return arguments.map { .script(index, with: $0) }
     }
 
-    private mutating func reportUnknownScript(_ name: String, _ node: YAMLNode) {
+    private mutating func reportUnknownScript(_ name: String, _ node: YAMLNode, _ key: YAMLNode.Key?) {
         guard scriptNames.isUnknown(name) else { return }
         let near = checker.nearest(to: name, among: scripts.keys.sorted())
         let isCommand = name.contains { $0 == " " || $0 == "/" || $0 == "\n" }
         checker.error(
             "E306", at: node, "unknown script \"\(checker.shown(name))\"",
             hint: isCommand
-                ? "for a command write shell:"
-                : near.map { "did you mean \"\($0)\"?" }
+                ? Hint("for a command write shell:", checker.changes(of: key, into: "shell"))
+                : near.map { .meant($0) }
                     ?? "scripts are declared under scripts:; for a command write shell:"
         )
     }
@@ -150,7 +150,7 @@ extension RuleSetReader {
                     checker.error(
                         "E201", at: entry.key,
                         "script \"\(script.name)\" has no input \"\(checker.shown(entry.key.text))\"",
-                        hint: near.map { "did you mean \"\($0)\"?" })
+                        hint: near.map { .meant($0) })
                     isGood = false
                     continue
                 }

@@ -121,8 +121,20 @@ extension RuleSetReader {
                 longest.duration == delays.total
                 ? "presses during the \(total) delay are dropped (mode: single)"
                 : "presses during \(total) of delays are dropped (mode: single)"
-            warn("W705", at: longest.step, message, hint: "did you mean mode: restart?")
+            warn(
+                "W705", at: longest.step, message,
+                hint: Hint("did you mean mode: restart?", restarting(rule, longest.step)))
         }
+    }
+
+    /// The insertion of `mode: restart` into a rule, if the step that a message is about is in the same file.
+    private mutating func restarting(_ rule: Rule, _ step: Step) -> [Hint.Change] {
+        guard rule.location.file == step.location.file, let document = document(of: rule.location) else { return [] }
+        currentDocument = document
+        // The location of a rule is that of its name.
+        let name = SourcePosition(line: rule.location.line, column: rule.location.column)
+        guard String(Substring(checker.source.text(before: name))).hasSuffix("id: ") else { return [] }
+        return checker.insertion(of: "mode: restart", before: name.advanced(by: -"id: ".count))
     }
 
     /// Warns of rules for `hold_release` that drop the end of a late hold for which another rule runs (W713): what that rule
@@ -190,7 +202,7 @@ extension RuleSetReader {
 
     // MARK: Source locations
 
-    private mutating func warn(_ code: String, at step: Step, _ message: String, hint: String) {
+    private mutating func warn(_ code: String, at step: Step, _ message: String, hint: Hint) {
         guard let document = document(of: step.location) else { return }
         currentDocument = document
         let start = SourcePosition(line: step.location.line, column: step.location.column)

@@ -14,7 +14,7 @@ extension RuleSetReader {
                 let near = checker.nearest(to: name, among: ruleSet.states.map(\.name))
                 checker.error(
                     "E305", at: node, "unknown state \"\(checker.shown(name))\"",
-                    hint: near.map { "did you mean \"\($0)\"?" } ?? "declare it under states:")
+                    hint: near.map { .meant($0) } ?? "declare it under states:")
                 continue
             }
             states.append(state)
@@ -86,7 +86,7 @@ extension RuleSetReader {
 
     /// What to write instead of an expression without `old` and `new`, such as `states.lux > 3`; `nil` if a text does not look
     /// like one, because it names no state and no variable.
-    private func hintForExpression(_ node: YAMLNode, _ key: String, of states: [DeclaredState]) -> String? {
+    private func hintForExpression(_ node: YAMLNode, _ key: String, of states: [DeclaredState]) -> Hint? {
         guard let text = node.scalar, node.tag == nil else { return nil }
         let words = text.split { !($0.isLetter || $0.isNumber || $0 == "_" || $0 == ".") }
         let isExpression = words.contains { word in
@@ -97,8 +97,8 @@ extension RuleSetReader {
         for state in states where text.hasPrefix("states.\(state.name) ") {
             let rest = text.dropFirst("states.\(state.name)".count)
             return key == "from"
-                ? "write old\(rest): old is the value of \(state.name) before the change"
-                : "write new\(rest): new is the value of \(state.name) after the change"
+                ? Hint("write old\(rest): old is the value of \(state.name) before the change", replacing: "old\(rest)")
+                : Hint("write new\(rest): new is the value of \(state.name) after the change", replacing: "new\(rest)")
         }
         return "compare old or new here, and write other expressions under conditions:"
     }

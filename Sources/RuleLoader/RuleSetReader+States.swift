@@ -39,7 +39,7 @@ extension RuleSetReader {
         let pointer = fields.string("value") ?? ""
         var isRight = hasRightType && (!fields.isWritten("as") || combination != nil)
         if JSONPointer(pointer) == nil, let node = fields.node("value") {
-            let hint = pointer.hasPrefix("/") ? "write ~0 for ~ and ~1 for / in a name" : "write /\(pointer)"
+            let hint: Hint = pointer.hasPrefix("/") ? "write ~0 for ~ and ~1 for / in a name" : .write("/\(pointer)")
             checker.error(
                 "E203", at: node, "\"value\" must be a JSON Pointer, not \"\(checker.shown(pointer, of: node))\"",
                 hint: node.tag == nil ? hint : nil)

@@ -81,7 +81,8 @@ extension RuleSetReader {
     /// Reads a `wait` with the `else` beside it. The steps after it may use only results that were saved before it, because
     /// `else` need not run.
     mutating func readWait(_ node: YAMLNode, _ fields: CheckedMapping, _ context: inout StepContext) -> StepAction? {
-        let condition = readUntil(node, hasTimeoutBeside: fields.key("timeout") != nil, in: context.scope)
+        let condition = readUntil(
+            node, fields.key("wait"), hasTimeoutBeside: fields.key("timeout") != nil, in: context.scope)
         var otherwise: [Step]?
         if let node = fields.node("else") {
             let before: [String: Scope.Saved]? = context.scope.results

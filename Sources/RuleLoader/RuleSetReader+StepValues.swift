@@ -22,13 +22,16 @@ extension RuleSetReader {
 
     /// Reads the value of `wait`, without the `else` beside it.
     mutating func readUntil(
-        _ node: YAMLNode, hasTimeoutBeside: Bool, in scope: Scope
+        _ node: YAMLNode, _ key: YAMLNode.Key?, hasTimeoutBeside: Bool, in scope: Scope
     ) -> (until: Expression, timeout: Duration)? {
         if case .scalar(let text, _) = node.content {
             checker.noMapping(
                 "E203", at: node, "\"wait\" must be a mapping, not \"\(checker.shown(text))\"",
                 hint: text.first?.isNumber == true
-                    ? "write delay: \(checker.shown(text))" : "write wait: {until: …, timeout: 10s}")
+                    ? Hint(
+                        "write delay: \(checker.shown(text))",
+                        checker.changes(of: key, into: "delay"))
+                    : "write wait: {until: …, timeout: 10s}")
             return nil
         }
         guard let fields = checker.fields(node, hasTimeoutBeside ? .waitWithoutTimeout : .wait, owner: "\"wait\"")
@@ -74,7 +77,7 @@ extension RuleSetReader {
         let near = checker.nearest(to: key.text, among: scope.names(of: .variables))
         checker.error(
             "E304", at: key, "unknown variable \"\(checker.shown(key.text))\"",
-            hint: near.map { "did you mean \"\($0)\"?" } ?? "variables are declared under variables:")
+            hint: near.map { .meant($0) } ?? "variables are declared under variables:")
         return nil
     }
 
@@ -102,20 +105,20 @@ extension RuleSetReader {
         let written = node.scalar ?? ""
         checker.error(
             "E204", at: node, "\"\(key)\" must be \(Checker.list(words)), not \"\(checker.shown(written))\"",
-            hint: checker.nearest(to: written, among: words).map { "did you mean \($0)?" })
+            hint: checker.nearest(to: written, among: words).map { .meantWord($0) })
         return false
     }
 
     static func conversionHint(
         _ node: YAMLNode, _ written: Value, to wanted: ExpressionType.Scalar
-    ) -> String? {
+    ) -> Hint? {
         switch (written, wanted) {
         case (.string(let text), .integer) where YAMLNumber.isInteger(text),
             (.string(let text), .number) where YAMLNumber.isDecimal(text),
             (.string(let text), .boolean) where text == "true" || text == "false":
-            "remove the quotes"
+            Hint("remove the quotes", replacing: text)
         case (.boolean, .string), (.integer, .string), (.number, .string):
-            "put it in quotes: \"\(node.scalar ?? "")\""
+            Hint("put it in quotes: \"\(node.scalar ?? "")\"", replacing: "\"\(node.scalar ?? "")\"")
         case (.unknown, _), (.boolean, _), (.integer, _), (.number, _), (.string, _), (.duration, _), (.list, _): nil
         }
     }
@@ -141,7 +144,7 @@ extension RuleSetReader {
                 let near = checker.nearest(to: id, among: scope.names(of: .rules))
                 checker.error(
                     "E311", at: node, "unknown rule \"\(checker.shown(id))\"",
-                    hint: near.map { "did you mean \"\($0)\"?" })
+                    hint: near.map { .meant($0) })
             }
         }
         return rules.count == nodes.count && !rules.isEmpty ? rules : nil

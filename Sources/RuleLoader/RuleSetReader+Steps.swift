@@ -130,9 +130,9 @@ extension RuleSetReader {
             location: SourceLocation(file: checker.source.name, line: key.start.line, column: key.start.column))
     }
 
-    private static func missingAction(_ fields: CheckedMapping) -> String {
+    private static func missingAction(_ fields: CheckedMapping) -> Hint {
         StepKind.companions.first { fields.key($0.key) != nil }
-            .map { StepKind.place(ofCompanion: $0.key, $0.kinds) }
+            .map { Hint(StepKind.place(ofCompanion: $0.key, $0.kinds)) }
             ?? "add publish:, run:, shell: or another action"
     }
 
@@ -141,12 +141,13 @@ extension RuleSetReader {
         for companion in StepKind.companions
         where !companion.kinds.contains(where: { $0.rawValue == key.text }) {
             guard let written = fields.key(companion.key) else { continue }
-            let hint =
+            let hint: Hint =
                 switch (key.text, companion.key) {
-                case ("choose", "else"): "use default: for the steps that run if no branch does"
+                case ("choose", "else"):
+                    Hint("use default: for the steps that run if no branch does", replacing: "default")
                 case ("choose", "then"): "each entry of choose has its own if: and then:"
-                case ("if", "default"): "use else:"
-                default: StepKind.place(ofCompanion: companion.key, companion.kinds)
+                case ("if", "default"): .forKey("use else:")
+                default: Hint(StepKind.place(ofCompanion: companion.key, companion.kinds))
                 }
             checker.error("E201", at: written, "unknown key \"\(companion.key)\" beside \"\(key.text)\"", hint: hint)
             isGood = false
@@ -187,7 +188,7 @@ extension RuleSetReader {
                 let allowed = StepKind.listed { $0.timeLimit != nil || key == "timeout" && $0 == .waitFor }
                 checker.error(
                     "E210", at: written, "\"\(key)\" is allowed only with \(allowed), not with \"\(action.text)\"",
-                    hint: key == "timeout" ? kind.language.limitHint : nil)
+                    hint: key == "timeout" ? kind.language.limitHint.map { Hint($0) } : nil)
                 isGood = false
             }
             return isGood
@@ -196,7 +197,8 @@ extension RuleSetReader {
         guard let node = fields.node("retry") else { return true }
         if let written = node.scalar {
             checker.noMapping(
-                "E203", at: node, "\"retry\" must be a mapping", hint: "write retry: {count: \(checker.shown(written))}"
+                "E203", at: node, "\"retry\" must be a mapping",
+                hint: .write("retry", "{count: \(written)}", shown: "{count: \(checker.shown(written))}")
             )
             return false
         }

@@ -56,7 +56,9 @@ extension RuleSetReader {
             if checker.diagnostics.count < Checker.maximumExactReports {
                 (start, end) = checker.source.positions(of: problem.range, in: node)
             }
-            checker.error(problem.code, from: start, to: end, alias: node.alias, problem.message, hint: problem.hint)
+            checker.error(
+                problem.code, from: start, to: end, alias: node.alias, problem.message,
+                hint: problem.hint.map { checker.hint($0, about: problem.range, in: node) })
         }
     }
 }

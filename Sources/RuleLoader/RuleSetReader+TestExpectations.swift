@@ -1,4 +1,5 @@
 import ButtonModel
+import Expressions
 import JSON
 import Rules
 
@@ -113,10 +114,10 @@ extension RuleSetReader {
                 let word = checker.plainText(entry.value, key: entry.key.text, wanted: "an outcome such as completed")
             else { return nil }
             guard let outcome = Outcome(rawValue: word) else {
-                let near = checker.nearest(to: word, among: words).map { "did you mean \"\($0)\"?" }
+                let near = checker.nearest(to: word, among: words).map { Hint.meant($0) }
                 checker.error(
                     "E603", at: entry.value, "\"\(checker.shown(word))\" is not an outcome",
-                    hint: near ?? "one of \(Checker.list(words))")
+                    hint: near ?? Hint("one of \(Checker.list(words))"))
                 return nil
             }
             return ExpectedOutcome(rule: entry.key.text, outcome: outcome)

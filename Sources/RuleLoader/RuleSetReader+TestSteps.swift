@@ -11,7 +11,7 @@ extension RuleSetReader {
         if case .scalar(let text, _) = node.content {
             checker.noMapping(
                 "E203", at: node, "a step of a test must be a mapping, not the text \"\(checker.shown(text))\"",
-                hint: checker.nearest(to: text, among: RuleSetReader.stepKeys.sorted()).map { "write \($0): …" })
+                hint: checker.nearest(to: text, among: RuleSetReader.stepKeys.sorted()).map { Hint("write \($0): …") })
             return nil
         }
         guard let fields = checker.fields(node, .testStep),
@@ -121,7 +121,14 @@ extension RuleSetReader {
         guard steps != 0, steps > 0 || direction == .counterClockwise else {
             checker.error(
                 "E602", at: node, "\(direction.rawValue) has at least one step in its direction, not \(steps)",
-                hint: steps == 0 ? nil : "write rotate_counter_clockwise")
+                hint: steps == 0
+                    ? nil
+                    : Hint(
+                        "write rotate_counter_clockwise",
+                        fields.node("event").map { event in
+                            checker.changes(
+                                of: fields.key("event"), with: event, into: "event: rotate_counter_clockwise")
+                        } ?? []))
             return nil
         }
         return direction == .clockwise ? steps : -abs(steps)
@@ -144,7 +151,7 @@ extension RuleSetReader {
         if case .scalar(let text, _) = node.content {
             checker.noMapping(
                 "E203", at: node, "\"press\" must be a mapping",
-                hint: "write press: {button: \(checker.shown(text))}")
+                hint: .write("press", "{button: \(text)}", shown: "{button: \(checker.shown(text))}"))
             return nil
         }
         guard let fields = checker.fields(node, .press, owner: "\"press\""),
@@ -194,7 +201,7 @@ extension RuleSetReader {
             if !node.isInvalid {
                 checker.error(
                     "E203", at: node, "\"random\" must be a list of integers",
-                    hint: node.scalar.flatMap(Int64.init).map { "write random: [\($0)]" })
+                    hint: node.scalar.flatMap(Int64.init).map { .write("random", "[\($0)]", shown: "[\($0)]") })
             }
             return nil
         }

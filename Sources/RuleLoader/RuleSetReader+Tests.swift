@@ -167,7 +167,7 @@ extension RuleSetReader {
         let near = checker.nearest(to: name, among: names.declarations.keys.sorted())
         checker.error(
             "E601", from: start, to: end, alias: alias, "unknown \(names.noun) \"\(checker.shown(name))\"",
-            hint: near.map { "did you mean \"\($0)\"?" })
+            hint: near.map { .meant($0) })
     }
 }
 

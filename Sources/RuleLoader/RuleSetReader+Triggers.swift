@@ -1,5 +1,6 @@
 import ButtonModel
 import Diagnostics
+import Expressions
 import Gestures
 import Rules
 
@@ -177,10 +178,15 @@ extension RuleSetReader {
             case "clicks":
                 let count = fields.integer("clicks") ?? 1
                 events = [WrittenEvent(event: .pattern(Array(repeating: .short, count: count)), node: node)]
-            case "pattern": events = readPattern(node).map { [WrittenEvent(event: .pattern($0), node: node)] } ?? []
+            case "pattern":
+                events =
+                    readPattern(node, fields.key("pattern")).map { [WrittenEvent(event: .pattern($0), node: node)] }
+                    ?? []
             default:
+                // An entry of a list has no key of its own.
+                let key = node.scalar == nil ? nil : fields.key("event")
                 for node in checker.oneOrMany(node, empty: "an empty list of events never matches") {
-                    if let event = readEvent(node) {
+                    if let event = readEvent(node, key) {
                         events.append(WrittenEvent(event: event, node: node))
                     } else {
                         isWhole = false
@@ -219,7 +225,7 @@ extension RuleSetReader {
         }
     }
 
-    private mutating func readPattern(_ node: YAMLNode) -> [PressLength]? {
+    private mutating func readPattern(_ node: YAMLNode, _ key: YAMLNode.Key?) -> [PressLength]? {
         guard case .sequence(let nodes) = node.content else {
             if !node.isInvalid {
                 checker.error("E203", at: node, "\"pattern\" must be a list", hint: "write [short, short, long]")
@@ -232,7 +238,10 @@ extension RuleSetReader {
         }
         guard presses.count == nodes.count, !nodes.isEmpty else { return nil }
         guard (2...8).contains(presses.count) else {
-            let hint = presses == [.short] ? "use event: click" : presses == [.long] ? "use event: hold" : nil
+            let event: String? = presses == [.short] ? "click" : presses == [.long] ? "hold" : nil
+            let hint = event.map { event in
+                Hint("use event: \(event)", checker.changes(of: key, with: node, into: "event: \(event)"))
+            }
             checker.error(
                 "E205", at: node, "\"pattern\" must have 2 to 8 presses, not \(presses.count)", hint: hint)
             return nil
@@ -240,13 +249,24 @@ extension RuleSetReader {
         return presses
     }
 
-    private mutating func readEvent(_ node: YAMLNode) -> TriggerEvent? {
+    private mutating func readEvent(_ node: YAMLNode, _ key: YAMLNode.Key?) -> TriggerEvent? {
         guard let text = checker.plainText(node, key: "event", wanted: "an event") else { return nil }
         if let event = TriggerEvent.byName[text] { return event }
-        let near = checker.nearest(to: text, among: TriggerEvent.fileNames).map { "did you mean \"\($0)\"?" }
+        let near = checker.nearest(to: text, among: TriggerEvent.fileNames).map { Hint.meant($0) }
         checker.error(
-            "E204", at: node, "unknown event \"\(checker.shown(text))\"", hint: TriggerEvent.foreignHints[text] ?? near)
+            "E204", at: node, "unknown event \"\(checker.shown(text))\"", hint: foreign(text, node, key) ?? near)
         return nil
+    }
+
+    /// The hint for the name of an event in other systems. Events that may stand in its place are changes.
+    private func foreign(_ name: String, _ node: YAMLNode, _ key: YAMLNode.Key?) -> Hint? {
+        guard let hint = TriggerEvent.foreignHints[name] else { return nil }
+        if let clicks = hint.firstRange(of: "clicks: ") {
+            return Hint(hint, checker.changes(of: key, with: node, into: String(hint[clicks.lowerBound...])))
+        }
+        guard hint.hasPrefix("use ") else { return Hint(hint) }
+        let words = hint.dropFirst("use ".count).split { !($0.isLetter || $0 == "_") }.filter { $0 != "or" }
+        return Hint(hint, words.map { Hint.Change(nil, String($0)) })
     }
 
     private mutating func readParts(_ fields: CheckedMapping) -> [(part: ButtonPart, node: YAMLNode)] {

@@ -35,13 +35,14 @@ extension RuleSetReader {
             checker.error(
                 "E208", at: node, "\(text) could be text or \(meaning) here",
                 hint: meaning == "null" && !takesNull
-                    ? "write \"\(text)\" in quotes" : "write \"\(text)\" in quotes, or \(meaning)")
+                    ? Hint("write \"\(text)\" in quotes", replacing: "\"\(text)\"")
+                    : Hint("write \"\(text)\" in quotes, or \(meaning)", replacing: "\"\(text)\"", meaning))
             return nil
         }
         if YAMLNumber.looksLikeNumber(text) {
             checker.error(
                 "E208", at: node, "\(checker.shown(text)) could be text or a number here",
-                hint: "quote it, or write it with decimal digits only")
+                hint: Hint("quote it, or write it with decimal digits only", replacing: "\"\(text)\""))
             return nil
         }
         return checker.text(node, key: key, .areForbidden).map { .string($0.string) }
@@ -54,7 +55,8 @@ extension RuleSetReader {
             return .number(value)
         }
         checker.error(
-            "E205", at: node, "\(checker.shown(text)) is too large for a number", hint: "quote it if it is a text")
+            "E205", at: node, "\(checker.shown(text)) is too large for a number",
+            hint: Hint("quote it if it is a text", replacing: "\"\(text)\""))
         return nil
     }
 
@@ -76,7 +78,10 @@ extension RuleSetReader {
         case .failure(let fault):
             checker.error(
                 "E206", at: node, "\"\(checker.shown(String(parts[1])))\" \(fault.message)",
-                hint: fault.hint.map { $0.hasPrefix("write 10s") ? "write a number and a time: 20/1m" : $0 })
+                hint: fault.hint.map { hint in
+                    guard !hint.changes.isEmpty else { return "write a number and a time: 20/1m" }
+                    return Hint(hint.sentence, hint.changes.map { .init(nil, "\(parts[0])/\($0.text)") })
+                })
             return nil
         case .success(let duration):
             guard duration > .zero else {

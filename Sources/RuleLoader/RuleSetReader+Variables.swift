@@ -52,7 +52,7 @@ extension RuleSetReader {
             let written = initial.text ?? ""
             checker.error(
                 "E204", at: node, "\"initial\" must be \(list), not \"\(checker.shown(written, of: node))\"",
-                hint: checker.nearest(to: written, among: values.compactMap(\.text)).map { "did you mean \($0)?" })
+                hint: checker.nearest(to: written, among: values.compactMap(\.text)).map { .meantWord($0) })
             return nil
         }
         guard let name, !fields.isWritten("persist") || fields.boolean("persist") != nil else { return nil }
@@ -101,7 +101,13 @@ extension RuleSetReader {
             for key in written {
                 checker.error(
                     "E210", at: key, "\"\(key.text)\" is allowed only with numbers; this is a \(type.rawValue)",
-                    hint: isSpeltAsText ? "remove the quotes from initial" : nil)
+                    hint: isSpeltAsText
+                        ? Hint(
+                            "remove the quotes from initial",
+                            fields.node("initial").map { node in
+                                checker.changes(
+                                    of: fields.key("initial"), with: node, into: "initial: \(node.scalar ?? "")")
+                            } ?? []) : nil)
             }
             return false
         }

@@ -131,7 +131,7 @@ struct RuleSetReader {
             if isEntry, !checker.hasErrors {
                 checker.error(
                     "E202", from: .start, to: .start.advanced(by: 1), "the file has no \"version\"",
-                    hint: "begin it with version: 1")
+                    hint: Hint("begin it with version: 1", [checker.source.versionLine(at: .start)]))
             }
             return nil
         }

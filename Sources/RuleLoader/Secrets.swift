@@ -6,7 +6,7 @@ import Expressions
 struct Secrets {
     enum Lookup {
         case found(String)
-        case missing(hint: String?)
+        case missing(hint: Hint?)
         /// The file or this value has errors, which are already reported.
         case unreadable
     }
@@ -46,7 +46,7 @@ struct Secrets {
         if let value = values[name] { return .found(value) }
         if isUnreadable || wrongNames.contains(name) { return .unreadable }
         let near = Suggestions.nearest(to: name, among: values.keys.sorted())
-        return .missing(hint: near.map { "did you mean \"\($0)\"?" })
+        return .missing(hint: near.map { .meant($0) })
     }
 
     private mutating func read(_ document: inout Document) {
@@ -79,6 +79,7 @@ extension Diagnostic {
     var withoutContent: Diagnostic {
         var diagnostic = self
         diagnostic.isConfidential = true
+        diagnostic.changes = []
         switch code {
         case "E105":
             diagnostic.message = "unknown tag"

@@ -1,5 +1,6 @@
 package import ButtonModel
 import Diagnostics
+import Expressions
 
 /// A button of a simulator file. Values that are `nil` are derived from the name.
 package struct SimulatorButton: Hashable, Sendable {

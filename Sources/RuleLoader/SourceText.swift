@@ -125,8 +125,10 @@ struct SourceText: Sendable {
         }
     }
 
+    func position(of offset: Int) -> SourcePosition { lines.position(of: offset, in: octets) }
+
     /// The offset of a position. A position after the end of its line has the offset of that end.
-    private func offset(of position: SourcePosition) -> Int {
+    func offset(of position: SourcePosition) -> Int {
         guard position.line >= 1, position.line <= lineCount else { return octets.count }
         let start = lines.start(of: position.line, in: octets)
         return octets[start...].dropScalars(position.column - 1).startIndex

@@ -1,3 +1,5 @@
+import Expressions
+
 extension Configuration {
     /// The settings below `web:`, which tryck-web uses. The daemon uses only `url`.
     package struct Web: Hashable, Sendable {

@@ -1,4 +1,5 @@
 import Diagnostics
+import Expressions
 
 /// Builds the tree of one file from libyaml's events, and reports YAML that rule files may not contain.
 ///
@@ -60,7 +61,8 @@ struct YAMLComposer: ~Copyable {
             let after = try next()
             if case .documentStart = after.kind {
                 report(
-                    "E104", after.start, after.start.advanced(by: 3), "only one document per file", "remove this ---")
+                    "E104", after.start, after.start.advanced(by: 3), "only one document per file",
+                    Hint("remove this ---", replacing: ""))
             }
             reportTabs()
             return root
@@ -197,7 +199,9 @@ struct YAMLComposer: ~Copyable {
         case nil:
             throw stop(
                 "E106", event, "alias *\(Checker.shown(name)) is not defined",
-                "anchors must come earlier in the same file; quote it if it is text")
+                Hint(
+                    "anchors must come earlier in the same file; quote it if it is text",
+                    source.quoting(at: event.start)))
         case .complete(let node, let height, let size):
             expandedCount += Int(size)
             guard expandedCount <= YAMLComposer.maximumExpansion else {
@@ -314,13 +318,17 @@ extension YAMLComposer {
         } else if YAMLComposer.expressionKeys.contains(key) {
             report(
                 "E105", start, end, "\(written) is read as a tag",
-                "write not, and quote an expression that begins with !")
+                Hint(
+                    "write not, and quote an expression that begins with !",
+                    [.init(source.octets(from: start, to: start.advanced(by: 1)), "not ", isGuess: true)]))
         } else if name == "!include" {
             report("E105", start, end, "unknown tag !include", "use the top-level include: list")
         } else {
             report(
                 "E105", start, end, "unknown tag \(written)",
-                "the tags are !secret, !env_var and !literal; quote text that begins with !")
+                Hint(
+                    "the tags are !secret, !env_var and !literal; quote text that begins with !",
+                    source.quoting(at: start)))
         }
     }
 
@@ -332,17 +340,18 @@ extension YAMLComposer {
 
 extension YAMLComposer {
     private mutating func report(
-        _ code: String, _ start: SourcePosition, _ end: SourcePosition, _ message: String, _ hint: String? = nil,
+        _ code: String, _ start: SourcePosition, _ end: SourcePosition, _ message: String, _ hint: Hint? = nil,
         notes: [Diagnostic.Note] = []
     ) {
         guard diagnostics.count < YAMLComposer.maximumReports else { return }
         diagnostics.append(
             Diagnostic(
-                severity: .error, code: code, file: source.name, start: start, end: end, message: message, hint: hint,
+                severity: .error, code: code, file: source.name, start: start, end: end, message: message,
+                hint: hint?.sentence, changes: hint.map { source.changes($0, from: start, to: end) } ?? [],
                 related: notes))
     }
 
-    private mutating func stop(_ code: String, _ event: YAMLEvent, _ message: String, _ hint: String? = nil) -> Stop {
+    private mutating func stop(_ code: String, _ event: YAMLEvent, _ message: String, _ hint: Hint? = nil) -> Stop {
         report(code, event.start, event.end, message, hint)
         return Stop()
     }
@@ -361,7 +370,9 @@ extension YAMLComposer {
         source.forEachIndentationTab { tab in
             while let lines = rest.first, lines.upperBound < tab.line { rest.removeFirst() }
             if let lines = rest.first, lines.contains(tab.line) { return }
-            report("E102", tab, tab.advanced(by: 1), "a tab is used for indentation", "YAML allows only spaces")
+            report(
+                "E102", tab, tab.advanced(by: 1), "a tab is used for indentation",
+                Hint("YAML allows only spaces", [.init(nil, "  ", isGuess: true)]))
         }
     }
 }

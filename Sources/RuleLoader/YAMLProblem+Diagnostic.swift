@@ -1,4 +1,5 @@
 import Diagnostics
+import Expressions
 
 extension YAMLProblem {
     /// Translates libyaml's error into a message for authors of rule files.
@@ -21,9 +22,13 @@ extension YAMLProblem {
             return error("the quoted text opened at \(opened) is not closed", in: source, at: contextPosition)
         case "mapping values are not allowed in this context":
             if let key = indentedKey(ofLine: position.line, in: source) { return indented(key, in: source) }
-            return error("a \":\" is not expected here", in: source, hint: "quote text that contains \": \"")
+            return error(
+                "a \":\" is not expected here", in: source,
+                hint: Hint("quote text that contains \": \"", source.quotingValue(inLineOf: position)))
         case "mapping keys are not allowed in this context":
-            return error("a \"?\" is not expected here", in: source, hint: "quote text that begins with \"? \"")
+            return error(
+                "a \"?\" is not expected here", in: source,
+                hint: Hint("quote text that begins with \"? \"", source.quoting(at: position)))
         case "did not find expected key":
             if contextPosition?.column == 1, let key = indentedKey(ofLine: position.line, in: source) {
                 return indented(key, in: source)
@@ -50,11 +55,13 @@ extension YAMLProblem {
                     MissingSpace.message, in: source, at: start.advanced(by: width),
                     hint: MissingSpace.hint(text, colon))
             }
-            let hint = text.contains(": ") ? "a key has at most 1024 characters" : "a mapping is written key: value"
+            let hint: Hint =
+                text.contains(": ") ? "a key has at most 1024 characters" : "a mapping is written key: value"
             return error("expected \":\" after this", in: source, at: contextPosition, hint: hint)
         case "found unexpected ':'":
             return error(
-                MissingSpace.message, in: source, hint: "write a space between the colon and the bracket")
+                MissingSpace.message, in: source,
+                hint: Hint("write a space between the colon and the bracket", replacing: ": "))
         case "block sequence entries are not allowed in this context":
             return error("a list entry is not expected here", in: source, hint: "begin the list on a line of its own")
         case "did not find expected node content":
@@ -64,14 +71,15 @@ extension YAMLProblem {
         case "did not find expected alphabetic or numeric character":
             return cannotBegin(at: contextPosition ?? position, in: source)
         case "found unknown escape character":
-            return error("unknown escape in double quotes", in: source, hint: YAMLProblem.escapes)
+            return error("unknown escape in double quotes", in: source, hint: escapes(in: source))
         case "did not find expected hexdecimal number":
-            return error("an escape lacks its hexadecimal digits", in: source, hint: YAMLProblem.escapes)
+            return error("an escape lacks its hexadecimal digits", in: source, hint: escapes(in: source))
         case "found invalid Unicode character escape code":
-            return error("this escape is not a character", in: source, hint: YAMLProblem.escapes)
+            return error("this escape is not a character", in: source, hint: escapes(in: source))
         case "found an indentation indicator equal to 0", "did not find expected comment or line break":
             return error(
-                "a block of text begins on the next line", in: source, hint: "quote text that begins with | or >")
+                "a block of text begins on the next line", in: source,
+                hint: Hint("quote text that begins with | or >", quotingBlock(in: source)))
         case "did not find expected <document start>":
             let first = (1...position.line).first { firstWord(ofLine: $0, in: source) != nil }
             if let first, first < position.line, let key = indentedKey(ofLine: first, in: source) {
@@ -85,7 +93,8 @@ extension YAMLProblem {
         case "found undefined tag handle", "did not find expected tag URI", "did not find the expected '>'",
             "did not find expected '!'", "did not find expected whitespace or line break":
             return error(
-                "unknown tag", in: source, code: "E105", at: contextPosition, hint: "quote text that begins with !")
+                "unknown tag", in: source, code: "E105", at: contextPosition,
+                hint: Hint("quote text that begins with !", source.quoting(at: contextPosition ?? position)))
         default:
             return error(problem, in: source)
         }
@@ -152,7 +161,7 @@ extension YAMLProblem {
 
     private func indented(_ key: (text: String, start: SourcePosition), in source: SourceText) -> Diagnostic {
         error(
-            "\"\(key.text)\" is indented", in: source, at: key.start, hint: "a key of the file begins in column 1")
+            "\"\(key.text)\" is indented", in: source, at: key.start, hint: source.withoutIndentation(at: key.start))
     }
 
     /// True if the list is the value of a key in column 1, as that of `rules:` is. The keys of the file have other meanings in
@@ -165,30 +174,64 @@ extension YAMLProblem {
         return false
     }
 
-    private static let escapes = "write \\\\ for a backslash, or use single quotes"
+    private func escapes(in source: SourceText) -> Hint {
+        let before = source.octets(from: SourcePosition(line: position.line, column: 1), to: position.advanced(by: 1))
+        let backslash = source.octets[before].lastIndex(of: UInt8(ascii: "\\"))
+        return Hint(
+            "write \\\\ for a backslash, or use single quotes", backslash.map { [.init($0..<$0 + 1, "\\\\")] } ?? [])
+    }
 
     private func error(
         _ message: String, in source: SourceText, code: String = "E101", at location: SourcePosition? = nil,
-        hint: String? = nil
+        hint: Hint? = nil
     ) -> Diagnostic {
         let start = location ?? position
+        let end = start.advanced(by: 1)
         return Diagnostic(
-            severity: .error, code: code, file: source.name, start: start, end: start.advanced(by: 1),
-            message: message, hint: hint)
+            severity: .error, code: code, file: source.name, start: start, end: end, message: message,
+            hint: hint?.sentence, changes: hint.map { source.changes($0, from: start, to: end) } ?? [])
     }
 
     private func cannotBegin(at location: SourcePosition, in source: SourceText) -> Diagnostic {
         let character = source.text(from: location).first.map { String($0) } ?? ""
-        return error("a plain text cannot begin with \"\(character)\"", in: source, at: location, hint: "quote it")
+        return error(
+            "a plain text cannot begin with \"\(character)\"", in: source, at: location,
+            hint: Hint("quote it", source.quoting(at: location)))
+    }
+
+    /// Puts a text in quotes that begins with `|` or `>`, after which libyaml has found the fault.
+    private func quotingBlock(in source: SourceText) -> [Hint.Change] {
+        let before = source.octets(from: SourcePosition(line: position.line, column: 1), to: position)
+        let mark = source.octets[before].lastIndex { $0 == UInt8(ascii: "|") || $0 == UInt8(ascii: ">") }
+        return mark.map { source.quoting(at: source.position(of: $0)) } ?? []
+    }
+
+    /// Puts a text in quotes that stands in brackets and itself contains those at the position.
+    private func quotingBrackets(in source: SourceText) -> [Hint.Change] {
+        let before = source.octets(from: SourcePosition(line: position.line, column: 1), to: position)
+        let separators: [UInt8] = [UInt8(ascii: ","), UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: ":")]
+        guard let separator = source.octets[before].lastIndex(where: separators.contains) else { return [] }
+        let text = source.octets[(separator + 1)...].firstLine.drop { $0 == 0x20 }
+        var depth = 0
+        let end = text.firstIndex { octet in
+            if octet == UInt8(ascii: "[") || octet == UInt8(ascii: "{") { depth += 1 }
+            if octet == UInt8(ascii: "]") || octet == UInt8(ascii: "}") { depth -= 1 }
+            return depth < 0 || depth == 0 && octet == UInt8(ascii: ",")
+        }
+        return source.quoting(text[..<(end ?? text.endIndex)]).map { [$0] } ?? []
     }
 
     /// A hint why a list or a mapping in brackets is not closed where libyaml expects it.
-    private func separation(in source: SourceText) -> String? {
+    private func separation(in source: SourceText) -> Hint? {
         let before = source.text(before: position).last { $0 != " " }
         let next = source.text(from: position).first
         switch (before, next) {
-        case ("}", "{"), ("]", "["), ("}", "["), ("]", "{"): return "put a comma between the two"
-        case (_, "["), (_, "{"): return "quote text and expressions with brackets in them"
+        case ("}", "{"), ("]", "["), ("}", "["), ("]", "{"):
+            let gap = source.octets(from: SourcePosition(line: position.line, column: 1), to: position)
+            let end = source.octets[gap].lastIndex { $0 != 0x20 }.map { $0 + 1 } ?? gap.upperBound
+            return Hint("put a comma between the two", [.init(end..<end, ",", isGuess: true)])
+        case (_, "["), (_, "{"):
+            return Hint("quote text and expressions with brackets in them", quotingBrackets(in: source))
         default: return nil
         }
     }
@@ -208,13 +251,18 @@ extension YAMLProblem {
         switch end {
         case "'" where before.last == "'":
             return error(
-                "more text after a closing quote", in: source, hint: "inside single quotes write '' for a quote")
+                "more text after a closing quote", in: source,
+                hint: Hint(
+                    "inside single quotes write '' for a quote",
+                    [.init(source.octets(from: position, to: position), "'", isGuess: true)]))
         case "\"", "'":
             return error(
-                "more text after a closing quote", in: source, hint: "quote the text as a whole, an expression too")
+                "more text after a closing quote", in: source,
+                hint: Hint("quote the text as a whole, an expression too", source.quotingValue(inLineOf: position)))
         case "]", "}":
             return error(
-                "more text after a closing bracket", in: source, hint: "quote the text as a whole, an expression too")
+                "more text after a closing bracket", in: source,
+                hint: Hint("quote the text as a whole, an expression too", source.quotingValue(inLineOf: position)))
         default: return nil
         }
     }
@@ -246,7 +294,8 @@ extension YAMLProblem {
         let start = SourcePosition(line: position.line, column: tab - line.startIndex + 1)
         return Diagnostic(
             severity: .error, code: "E102", file: source.name, start: start, end: start.advanced(by: 1),
-            message: "a tab is used for indentation", hint: "YAML allows only spaces")
+            message: "a tab is used for indentation", hint: "YAML allows only spaces",
+            changes: [.init(start: start, end: start.advanced(by: 1), text: "  ", isGuess: true)])
     }
 }
 
@@ -263,9 +312,13 @@ extension SourceText {
         let template = rest[..<end].reversed().drop { $0 == " " }.reversed()
         let text = String(String.UnicodeScalarView(template))
         let message = "put quotes around the template"
+        let templateEnd = start.advanced(by: max(2, template.count))
+        // The message says itself what to do.
+        let hint = Hint(nil, quotingTemplate(from: start, to: templateEnd))
         return Diagnostic(
-            severity: .error, code: "E111", file: name, start: start, end: start.advanced(by: max(2, template.count)),
-            message: text.isEmpty ? message : "\(message): \"\(Checker.shown(text))\"")
+            severity: .error, code: "E111", file: name, start: start, end: templateEnd,
+            message: text.isEmpty ? message : "\(message): \"\(Checker.shown(text))\"",
+            changes: changes(hint, from: start, to: templateEnd))
     }
 
     /// The part of a line before a position, at most its last 200 characters.

@@ -14,7 +14,7 @@ struct BenchCommand: ParsableCommand {
         version: Version.string,
         subcommands: [
             Press.self, Dial.self, Rules.self, MQTT.self, Reconnect.self, Pair.self, Scale.self, Flicd.self, Relay.self,
-            Load.self,
+            Load.self, Complete.self,
         ])
 
     struct Press: ParsableCommand {

@@ -108,8 +108,8 @@ struct ImportTests {
         ],
         "tryck-bench": [
             "Bytes", "ButtonModel", "JSON", "Diagnostics", "FlicdProtocol", "Expressions", "Rules", "Hub", "RuleLoader",
-            "Simulator", "Reactor", "Platform", "Edges", "TrialEdges", "Setup", "CommandSupport", "CLinux",
-            "CMosquitto", "ArgumentParser", "Glibc", "Synchronization",
+            "LanguageServer", "Simulator", "Reactor", "Platform", "Edges", "TrialEdges", "Setup", "CommandSupport",
+            "CLinux", "CMosquitto", "ArgumentParser", "Glibc", "Synchronization",
         ],
     ]
 

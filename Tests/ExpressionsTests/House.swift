@@ -109,7 +109,7 @@ enum House {
     }
 
     static func shown(_ problems: ExpressionProblems) -> String {
-        problems.list.map { "\($0.code) \($0.range) \($0.message)" + ($0.hint.map { "; " + $0 } ?? "") }
+        problems.list.map { "\($0.code) \($0.range) \($0.message)" + ($0.hint?.sentence.map { "; " + $0 } ?? "") }
             .joined(separator: "\n")
     }
 

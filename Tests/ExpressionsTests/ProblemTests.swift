@@ -365,8 +365,8 @@ struct ProblemTests {
         } catch {
             var octets = Array(text.utf8)
             for problem in error.list.reversed() {
-                guard let suggestion = problem.suggestion else { continue }
-                octets.replaceSubrange(problem.range, with: suggestion.utf8)
+                guard let change = problem.hint?.changes.first else { continue }
+                octets.replaceSubrange(change.place ?? problem.range, with: change.text.utf8)
             }
             return String(decoding: octets, as: UTF8.self)
         }

@@ -89,7 +89,7 @@ struct TimeWindowTests {
             _ = try TimeOfDay(text)
             #expect(problem == nil)
         } catch {
-            #expect(problem == error.message + (error.hint.map { "; " + $0 } ?? ""))
+            #expect(problem == error.message + (error.hint?.sentence.map { "; " + $0 } ?? ""))
         }
     }
 }

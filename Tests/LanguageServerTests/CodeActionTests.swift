@@ -33,7 +33,8 @@ struct CodeActionTests {
         version: 1
         buttons: {kitchen: BF12-C34567}
         variables: {guest: false}
-        states: {lux: {topic: lux, type: integer, default: 0}}
+        states:
+          {lux: {topic: lux, type: integer, default: 0}, dim: {topic: dim, type: integer}, name: {topic: name, default: ""}}
         rules:
           - id: lamp
             triggers: {button: kitchen, event: click}
@@ -57,6 +58,16 @@ struct CodeActionTests {
             ("    conditions: variables.guest && true", "    conditions: variables.guest and true"),
             ("    conditions: states.lux = 5", "    conditions: states.lux == 5"),
             ("    conditions: {time: {after: 7:00}}", "    conditions: {time: {after: 07:00}}"),
+            ("    conditions: {time: 22:00}", "    conditions: {time: {after: 22:00}}"),
+            ("    conditions: 1 < states.lux < 3", "    conditions: 1 < states.lux and states.lux < 3"),
+            ("    conditions: states.dim < 3", "    conditions: (states.dim ?? 0) < 3"),
+            ("    conditions: \"states.name = 'x'\"", "    conditions: \"states.name == 'x'\""),
+            ("    conditions: 'states.name == ON'", "    conditions: 'states.name == ''ON'''"),
+            ("    conditions: \"{{ variables.guest }}\"", "    conditions: \"variables.guest\""),
+            ("    conditions: !variables.guest", "    conditions: not variables.guest"),
+            ("    alias: !on", "    alias: \"!on\""),
+            ("    alias: ? on", "    alias: \"? on\""),
+            ("    alias:on", "    alias: on"),
             ("    description: {{ x }}", "    description: \"{{ x }}\""),
             ("    alias: # the lamp", "    alias: \"# the lamp\""),
             ("    description: {{ x }} # c", "    description: \"{{ x }}\" # c"),
@@ -67,7 +78,7 @@ struct CodeActionTests {
             ("    alias: say \"a: b\"", "    alias: 'say \"a: b\"'"),
         ])
     func replacements(line: String, expected: String) throws {
-        let fix = try #require(Self.fix(Self.rule(line), line: 8))
+        let fix = try #require(Self.fix(Self.rule(line), line: 9))
         #expect(fix.text == expected, "\(fix.title)")
     }
 
@@ -89,8 +100,58 @@ struct CodeActionTests {
         ])
     func ends(line: String, expected: String) throws {
         let text = Self.rule("").replacing("actions: {log: clicked}", with: line)
-        let fix = try #require(Self.fix(text, line: 7))
+        let fix = try #require(Self.fix(text, line: 8))
         #expect(fix.text == "    " + expected, "\(fix.title)")
+    }
+
+    /// The titles of the quick fixes of a line, with a star before those that are preferred.
+    private static func titles(_ text: String, line: Int) -> [String] {
+        var editor = Editor.ready()
+        editor.open("/home.yaml", text)
+        let place: JSONValue = ["line": .integer(Int64(line)), "character": 0]
+        let answer = editor.request(
+            "textDocument/codeAction",
+            [
+                "textDocument": ["uri": "file:///home.yaml"], "range": ["start": place, "end": place],
+                "context": ["only": ["quickfix"]],
+            ])
+        return (answer["result"]?.arrayValue ?? []).map { action in
+            (action["isPreferred"] == true ? "*" : "") + (action["title"]?.stringValue ?? "")
+        }
+    }
+
+    @Test(
+        "of several changes each is offered, and none is preferred",
+        arguments: [
+            ("    cooldown: 5", ["Replace 5 by 5s", "Replace 5 by 5ms"]),
+            ("    cooldown: 00:00:10", ["*Replace 00:00:10 by 10s"]),
+            ("    max: 3", ["Add mode: queued", "Add mode: parallel"]),
+            ("    conditions: guest", ["Replace guest by variables.guest", "Put guest in quotes"]),
+        ])
+    func several(line: String, titles: [String]) { #expect(Self.titles(Self.rule(line), line: 9) == titles) }
+
+    @Test(
+        "changes of actions are those of keys and of their values",
+        arguments: [
+            ("publish: {topic: a, payload: {on: 1}}", ["*Replace payload by json"]),
+            ("run: mpc next", ["Replace mpc next by [mpc, next]", "Replace run by shell"]),
+            ("script: mpc next", ["*Replace script by shell"]),
+            ("service: light.turn_on", []),
+        ])
+    func actions(line: String, titles: [String]) {
+        let text = Self.rule("").replacing("{log: clicked}", with: "{\(line)}")
+        #expect(Self.titles(text, line: 8) == titles)
+    }
+
+    @Test("mode: restart is inserted into a rule in lines and into one in braces")
+    func mode() {
+        let rule = Self.rule("").replacing("{log: clicked}", with: "{delay: 5m}")
+        #expect(Self.fix(rule, line: 8)?.title == "Add mode: restart")
+        let braces = rule.replacing("  - id: lamp\n    triggers:", with: "  - {id: lamp, triggers:")
+            .replacing("click}\n    actions: {delay: 5m}", with: "click}, actions: {delay: 5m}}")
+        #expect(
+            Self.fix(braces, line: 6)?.text
+                == "  - {mode: restart, id: lamp, triggers: {button: kitchen, event: click}, actions: {delay: 5m}}")
     }
 
     @Test("the version is added before the first key, below comments")
@@ -104,11 +165,10 @@ struct CodeActionTests {
     @Test(
         "hints that describe more than a replacement are not offered",
         arguments: [
-            "    unknown_key: 5", "    queued: 10", "    conditions: 1 < states.lux < 3", "    max: 3",
-            "    mode: single",
+            "    unknown_key: 5", "    queued: 10", "    service: light.turn_on", "    mode: single",
         ])
     func others(line: String) {
-        #expect(Self.fix(Self.rule(line), line: 8) == nil)
+        #expect(Self.fix(Self.rule(line), line: 9) == nil)
     }
 
     @Test("the name of a secret is replaced, not its tag")
@@ -126,7 +186,7 @@ struct CodeActionTests {
     func kinds() {
         var editor = Editor.ready()
         editor.open("/home.yaml", Self.rule("    mod: single"))
-        let place: JSONValue = ["line": 8, "character": 5]
+        let place: JSONValue = ["line": 9, "character": 5]
         func answer(_ kind: JSONValue) -> JSONValue {
             editor.request(
                 "textDocument/codeAction",

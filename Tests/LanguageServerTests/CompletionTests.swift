@@ -7,6 +7,66 @@ import Testing
 /// Each test writes a text with a `|` where the cursor is.
 @Suite("Completion")
 struct CompletionTests {
+    @Test(
+        "a completion is answered before a check that is due, with the names of the last check; other requests after it"
+    )
+    func beforeCheck() throws {
+        let text =
+            "version: 1\nbuttons: {kitchen: BF12-C34567}\nrules:\n  - {id: a, triggers: {button: , event: click}}\n"
+        for (method, isFirst) in [("completion", true), ("hover", false)] {
+            var editor = Editor.ready()
+            editor.open("/home.yaml", text)
+            editor.change(
+                "/home.yaml", version: 2,
+                ["range": ["start": ["line": 0, "character": 9], "end": ["line": 0, "character": 10]], "text": "2"])
+            editor.pass(.milliseconds(100))
+            let before = editor.messages.count
+            let answer = editor.ask(method, "/home.yaml", 3, 31)
+            let isCheck = editor.messages[before...].map { $0["method"] == "textDocument/publishDiagnostics" }
+            #expect(isCheck == (isFirst ? [false, true] : [true, false]), "\(method)")
+            if isFirst {
+                let labels = answer["items"]?.arrayValue ?? answer["result"]?["items"]?.arrayValue ?? []
+                #expect(labels.contains { $0["label"] == "kitchen" })
+            }
+        }
+    }
+
+    @Test("a document that was just opened is checked before its first completion")
+    func firstCheck() {
+        var editor = Editor.ready()
+        let text =
+            "version: 1\nbuttons: {kitchen: BF12-C34567}\nrules:\n  - {id: a, triggers: {button: , event: click}}\n"
+        func message(_ method: String, _ parameters: JSONValue, id: Int64? = nil) -> [UInt8] {
+            Editor.frame(
+                .object(
+                    [.init("jsonrpc", "2.0"), .init("method", .string(method)), .init("params", parameters)]
+                        + (id.map { [.init("id", .integer($0))] } ?? [])))
+        }
+        let document: JSONValue = ["uri": "file:///home.yaml", "version": 1, "text": .string(text)]
+        editor.give(
+            .received(
+                message("textDocument/didOpen", ["textDocument": document])
+                    + message(
+                        "textDocument/completion",
+                        [
+                            "textDocument": ["uri": "file:///home.yaml"],
+                            "position": ["line": 3, "character": 31],
+                        ], id: 77)))
+        let items = editor.messages.last { $0["id"] == 77 }?["result"]?["items"]?.arrayValue ?? []
+        #expect(items.contains { $0["label"] == "kitchen" })
+    }
+
+    @Test("the documentation of a completion is plain text if the editor does not show Markdown")
+    func plainText() {
+        var editor = Editor.ready(
+            capabilities: ["textDocument": ["completion": ["completionItem": ["documentationFormat": ["plaintext"]]]]])
+        editor.open("/home.yaml", "version: 1\n\n")
+        let answer = editor.ask("completion", "/home.yaml", 1, 0)
+        let item = (answer["result"]?["items"]?.arrayValue ?? []).first { $0["label"] == "rules" }
+        #expect(item?["documentation"]?["kind"] == "plaintext")
+        #expect(item?["documentation"]?["value"]?.stringValue?.contains("*") == false)
+    }
+
     private static let start = """
         version: 1
         buttons:

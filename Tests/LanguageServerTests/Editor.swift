@@ -123,6 +123,9 @@ struct Editor {
         now = end
     }
 
+    /// Lets time pass in which the process is busy, so that the timer of the server does not fire.
+    mutating func pass(_ duration: Duration) { now = now + duration }
+
     static func uri(_ path: String) -> String { "file://\(path)" }
 
     /// The codes and lines, from 1, of the last diagnostics of a file: `E301:4`.

@@ -69,7 +69,16 @@ struct FuzzTests {
                         "textDocument": ["uri": "file:///r/home.yaml"],
                         "range": ["start": ["line": 0, "character": 0], "end": ["line": 999, "character": 0]],
                     ])
-                editor.request("textDocument/documentSymbol", ["textDocument": ["uri": "file:///r/home.yaml"]])
+                let document: JSONValue.Member = .init("textDocument", ["uri": "file:///r/home.yaml"])
+                for method in ["documentSymbol", "codeLens", "semanticTokens/full"] {
+                    editor.request("textDocument/\(method)", .object([document]))
+                }
+                let range: JSONValue = ["start": Self.position(&random), "end": Self.position(&random)]
+                editor.request("textDocument/inlayHint", .object([document, .init("range", range)]))
+                editor.request("workspace/symbol", ["query": .string(piece)])
+                editor.request(
+                    "workspace/executeCommand",
+                    ["command": "tryck.runTest", "arguments": ["file:///r/home.yaml", .string(piece)]])
             }
         }
         #expect(editor.exitStatus == nil)

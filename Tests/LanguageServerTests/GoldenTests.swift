@@ -25,6 +25,59 @@ struct GoldenTests {
         return (names ?? []).filter { !$0.hasSuffix(".txt") }.sorted()
     }()
 
+    /// Where a file with mistakes is on the disk of the editor.
+    static func path(of name: String) -> String {
+        name.hasPrefix("configuration/")
+            ? "/etc/tryck.yaml" : "/etc/rules/\(name.split(separator: "/").last ?? "")"
+    }
+
+    private static func secrets(of name: String) -> SourceFile {
+        SourceFile(
+            name: name.hasPrefix("configuration/") ? "/etc/secrets.yaml" : "/etc/rules/secrets.yaml",
+            text: Array("token: hunter2\n".utf8), isReadableByOthers: name.contains("W703"))
+    }
+
+    private static func zones() throws -> [String: [UInt8]] {
+        let tests = golden.deletingLastPathComponent().deletingLastPathComponent()
+        let zone = try Data(contentsOf: tests.appending(path: "AlmanacTests/Zones/Europe-Amsterdam"))
+        return ["Europe/Amsterdam": Array(zone)]
+    }
+
+    /// An editor that has opened a file with mistakes; `nil` if its text is not UTF-8, which no editor sends.
+    static func editor(opening name: String) throws -> Editor? {
+        let text = try Data(contentsOf: golden.appending(path: name))
+        guard let string = String(validating: text, as: UTF8.self) else { return nil }
+        let path = path(of: name)
+        let secrets = secrets(of: name)
+        var editor = Editor.ready()
+        editor.zones = try zones()
+        editor.disk[secrets.name] = secrets
+        editor.disk[path] = SourceFile(name: path, text: Array(text))
+        if name.contains("forbidden") || name.contains("W710") {
+            let configuration =
+                name.contains("W710") ? "mqtt: {broker: none}\n" : "actions: {shell: false, http: false}\n"
+            editor.disk["/etc/tryck.yaml"] = SourceFile(
+                name: "/etc/tryck.yaml", text: Array((configuration + "rules: \(path)\n").utf8))
+        }
+        editor.open(path, string)
+        return editor
+    }
+
+    /// An editor that has opened the entry file of a set with mistakes.
+    static func editor(openingSet name: String) throws -> (editor: Editor, entry: String) {
+        let folder = golden.appending(path: "sets/\(name)")
+        var editor = Editor.ready()
+        for file in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where file.hasSuffix(".yaml") {
+            let path = "/set/\(file)"
+            let text = Array(try Data(contentsOf: folder.appending(path: file)))
+            editor.disk[path] = SourceFile(name: path, text: text, isReadableByOthers: true)
+        }
+        let entry = try #require(
+            editor.disk.keys.filter { $0.hasSuffix("home.yaml") }.min { $0.utf8.count < $1.utf8.count })
+        editor.open(entry)
+        return (editor, entry)
+    }
+
     /// The codes and ranges of the last diagnostics of a file, as the editor has them: `E301 4:10-4:16`, from 0.
     private static func ranges(_ editor: Editor, _ path: String) -> [String] {
         (editor.diagnostics[Editor.uri(path)]?["diagnostics"]?.arrayValue ?? []).map { diagnostic in
@@ -71,30 +124,13 @@ struct GoldenTests {
     @Test("a file has the same codes at the same places", arguments: files)
     func file(name: String) throws {
         let text = try Data(contentsOf: Self.golden.appending(path: name))
-        // An editor sends only text that is UTF-8.
-        guard let string = String(validating: text, as: UTF8.self) else { return }
-        let isConfiguration = name.hasPrefix("configuration/")
-        let path = isConfiguration ? "/etc/tryck.yaml" : "/etc/rules/\(name.split(separator: "/").last ?? "")"
-        let secrets = SourceFile(
-            name: isConfiguration ? "/etc/secrets.yaml" : "/etc/rules/secrets.yaml",
-            text: Array("token: hunter2\n".utf8), isReadableByOthers: name.contains("W703"))
-        let zones = [
-            "Europe/Amsterdam": Array(
-                try Data(
-                    contentsOf: Self.golden.deletingLastPathComponent().deletingLastPathComponent()
-                        .appending(path: "AlmanacTests/Zones/Europe-Amsterdam")))
-        ]
-        var editor = Editor.ready()
-        editor.zones = zones
-        editor.disk[secrets.name] = secrets
-        editor.disk[path] = SourceFile(name: path, text: Array(text))
-        if name.contains("forbidden") || name.contains("W710") {
-            let configuration =
-                name.contains("W710") ? "mqtt: {broker: none}\n" : "actions: {shell: false, http: false}\n"
-            editor.disk["/etc/tryck.yaml"] = SourceFile(
-                name: "/etc/tryck.yaml", text: Array((configuration + "rules: \(path)\n").utf8))
+        guard let editor = try Self.editor(opening: name), let string = String(validating: text, as: UTF8.self) else {
+            return
         }
-        editor.open(path, string)
+        let isConfiguration = name.hasPrefix("configuration/")
+        let path = Self.path(of: name)
+        let secrets = Self.secrets(of: name)
+        let zones = try Self.zones()
 
         let source = SourceFile(name: path, text: Array(text))
         let inputs = LoadInputs(
@@ -119,18 +155,9 @@ struct GoldenTests {
 
     @Test("a set has the same codes in the same files", arguments: sets)
     func set(name: String) throws {
-        let folder = Self.golden.appending(path: "sets/\(name)")
-        var editor = Editor.ready()
-        var files: [String: SourceFile] = [:]
-        for file in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where file.hasSuffix(".yaml") {
-            let path = "/set/\(file)"
-            let text = Array(try Data(contentsOf: folder.appending(path: file)))
-            files[path] = SourceFile(name: path, text: text, isReadableByOthers: true)
-        }
-        let entry = try #require(
-            files.values.filter { $0.name.hasSuffix("home.yaml") }.min { $0.name.utf8.count < $1.name.utf8.count })
-        editor.disk = files
-        editor.open(entry.name)
+        let (editor, path) = try Self.editor(openingSet: name)
+        let files = editor.disk
+        let entry = try #require(files[path])
         let secrets = files.values.first { $0.name.hasSuffix("secrets.yaml") }
         let beside = secrets?.name == PathPattern.path("secrets.yaml", relativeTo: entry.name) ? secrets : nil
         let expected = FileLoader.rules(entry, in: LoadInputs(secrets: beside, files: files)).diagnostics

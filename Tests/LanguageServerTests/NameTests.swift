@@ -180,7 +180,10 @@ struct NameTests {
             ("/r/rooms/a.yaml", 2, 26, "**kitchen**: a button of model flic2\n\nA click does not wait."),
             ("/r/home.yaml", 5, 12, "**all_rooms**: a group of `kitchen`, `hall`"),
             ("/r/rooms/a.yaml", 3, 60, "**scene**: a variable of type string, at first `day`"),
-            ("/r/rooms/a.yaml", 3, 36, "**buttons…connected**: whether the button is connected\n\n*Type:* boolean"),
+            (
+                "/r/rooms/a.yaml", 3, 36,
+                "**buttons.NAME.connected**: whether the button is connected\n\n*Type:* boolean"
+            ),
             ("/r/rooms/a.yaml", 3, 18, "**buttons**: a declared button"),
             ("/r/rooms/a.yaml", 5, 18, "**blink**: a script with the inputs `lamp` (string)"),
             ("/r/home.yaml", 10, 32, "**lamp**: an input of type string of the script `blink`"),
@@ -245,6 +248,60 @@ struct NameTests {
         let hover = editor.ask("hover", "/home.yaml", 1, 12)["result"]?["contents"]?["value"]
         #expect(
             hover == "**kitchen**: a button of model flic2\n\nA click waits 500ms, because of the rule `two`.")
+    }
+
+    @Test("while another rule has a mistake, waits are those of the last check without errors")
+    func lastWaits() throws {
+        var editor = Editor.ready()
+        editor.open(
+            "/home.yaml",
+            """
+            version: 1
+            buttons: {kitchen: BF12-C34567}
+            rules:
+              - {id: one, triggers: {button: kitchen, event: click}, actions: {log: a}}
+              - {id: two, triggers: {button: kitchen, event: double_click}, actions: {log: a}}
+              - {id: three, triggers: {button: kitchen, event: hold}, actions: {log: a}}
+
+            """)
+        func hints() -> [JSONValue] {
+            let range: JSONValue = ["start": ["line": 0, "character": 0], "end": ["line": 9, "character": 0]]
+            let answer = editor.request(
+                "textDocument/inlayHint", ["textDocument": ["uri": "file:///home.yaml"], "range": range])
+            return answer["result"]?.arrayValue ?? []
+        }
+        let before = hints()
+        #expect(before.count == 1)
+        editor.change(
+            "/home.yaml", version: 2,
+            ["range": ["start": ["line": 5, "character": 7], "end": ["line": 5, "character": 9]], "text": "xd"])
+        editor.wait(.seconds(1))
+        #expect(editor.problems("/home.yaml").contains { $0.hasPrefix("E") })
+        #expect(hints() == before)
+    }
+
+    @Test("the title of a field is written as in rules")
+    func fields() {
+        var editor = Editor.ready()
+        editor.open(
+            "/home.yaml",
+            """
+            version: 1
+            buttons: {kitchen: BF12-C34567}
+            rules:
+              - id: one
+                triggers: {button: kitchen, event: click}
+                conditions: trigger.button == 'kitchen' and buttons.kitchen.held
+                actions: {log: a}
+
+            """)
+        func title(_ character: Int) -> Substring? {
+            editor.ask("hover", "/home.yaml", 5, character)["result"]?["contents"]?["value"]?.stringValue?.split(
+                separator: ":"
+            ).first
+        }
+        #expect(title(26) == "**trigger.button**")
+        #expect(title(65) == "**buttons.NAME.held**")
     }
 
     @Test("at the triggers of a rule, presses that steps of scripts wait for are not counted")

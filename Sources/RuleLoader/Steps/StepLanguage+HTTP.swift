@@ -67,7 +67,8 @@ extension RuleSetReader {
         if case .scalar(let text, _) = node.content {
             checker.noMapping(
                 "E203", at: node, "\"http\" must be a mapping, not a text",
-                hint: node.tag == nil ? "write http: {url: \(checker.shown(text))}" : "write http: {url: …}")
+                hint: node.tag == nil
+                    ? .write("http", "{url: \(text)}", shown: "{url: \(checker.shown(text))}") : "write http: {url: …}")
             return nil
         }
         guard let fields = checker.fields(node, .http, owner: "\"http\"") else { return nil }
@@ -99,7 +100,13 @@ extension RuleSetReader {
             if case .literal(let text) = part { text.utf8.contains { $0 <= 0x20 || $0 == 0x7F } } else { false }
         }
         guard !hasBlank else {
-            checker.error("E203", at: node, "a URL cannot contain blanks", hint: "write %20 for a space")
+            var hint: Hint = "write %20 for a space"
+            // Blanks between the braces of a template are none of the URL.
+            if let text = node.scalar, node.tag == nil, !node.holdsTemplate {
+                hint.changes = [.init(0..<text.utf8.count, text.replacing(" ", with: "%20"))]
+                hint = checker.hint(hint, about: 0..<text.utf8.count, in: node)
+            }
+            checker.error("E203", at: node, "a URL cannot contain blanks", hint: hint)
             return nil
         }
         return url

@@ -18,7 +18,7 @@ extension StepLanguage {
                 name: "expected_run", table: .expectedRun,
                 details: expectedProcessDetails(with: ["argv": KeyDetail(.texts, ["mpc", "next"])])),
             read: { $0.expectedRun($1) })
-    ) { reader, node, _, context in reader.readRun(node, in: context.scope) }
+    ) { reader, node, fields, context in reader.readRun(node, fields.key("run"), in: context.scope) }
 
     static let shell = StepLanguage(
         summary: "run a literal script with `/bin/sh`",
@@ -39,7 +39,7 @@ extension StepLanguage {
                     "script": KeyDetail("date >> presses"), "args": KeyDetail(.texts, ["hall"]),
                 ])),
             read: { $0.expectedShell($1) })
-    ) { reader, node, _, context in reader.readShell(node, in: context.scope) }
+    ) { reader, node, fields, context in reader.readShell(node, fields.key("shell"), in: context.scope) }
 
     private static func processDetails(with own: [String: KeyDetail]) -> [String: KeyDetail] {
         own.merging([
@@ -100,7 +100,7 @@ extension RuleSetReader {
     static let maximumArgument = 64 << 10
     static let maximumArguments = 128 << 10
 
-    fileprivate mutating func readRun(_ node: YAMLNode, in scope: Scope) -> StepAction? {
+    fileprivate mutating func readRun(_ node: YAMLNode, _ key: YAMLNode.Key?, in scope: Scope) -> StepAction? {
         var process = ProcessStep(arguments: [])
         var list = node
         switch node.content {
@@ -110,7 +110,10 @@ extension RuleSetReader {
             let words = text.split(separator: " ").joined(separator: ", ")
             checker.error(
                 "E203", at: node, "\"run\" must be a list or a mapping",
-                hint: "write run: [\(checker.shown(words))], or shell: \(checker.shown(text))")
+                hint: Hint(
+                    "write run: [\(checker.shown(words))], or shell: \(checker.shown(text))",
+                    [.init(nil, "[\(words)]", isGuess: true)]
+                        + checker.changes(of: key, into: "shell")))
             return nil
         case .mapping:
             guard let fields = checker.fields(node, .run, owner: "\"run\"") else { return nil }
@@ -152,7 +155,7 @@ extension RuleSetReader {
         return false
     }
 
-    fileprivate mutating func readShell(_ node: YAMLNode, in scope: Scope) -> StepAction? {
+    fileprivate mutating func readShell(_ node: YAMLNode, _ key: YAMLNode.Key?, in scope: Scope) -> StepAction? {
         var process = ProcessStep(arguments: [], isShell: true)
         var scriptNode = node
         var arguments: [Template] = []
@@ -162,7 +165,8 @@ extension RuleSetReader {
         case .sequence:
             checker.error(
                 "E203", at: node, "\"shell\" must be a text or a mapping, not a list",
-                hint: "for a list of arguments write run:")
+                hint: Hint(
+                    "for a list of arguments write run:", checker.changes(of: key, into: "run")))
             return nil
         case .mapping:
             guard let fields = checker.fields(node, .shell, owner: "\"shell\"") else { return nil }
@@ -331,7 +335,7 @@ extension RuleSetReader {
             let words = text.split(separator: " ").joined(separator: ", ")
             checker.error(
                 "E603", at: node, "\"run\" must be a list or a mapping",
-                hint: "write run: [\(checker.shown(words))]")
+                hint: .write("run", "[\(words)]", shown: "[\(checker.shown(words))]"))
             return nil
         case .mapping: break
         }

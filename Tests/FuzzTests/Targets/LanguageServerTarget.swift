@@ -6,8 +6,8 @@ import RuleLoader
 extension FuzzTarget {
     /// Whatever an editor sends: each request is answered, and the server ends only when it is told to.
     ///
-    /// The first octet chooses a request, or raw octets in place of messages. Two octets are the position of the request,
-    /// and the rest is the text of a document.
+    /// The first octet chooses a request, or raw octets in place of messages. Two octets are the position of the request, two
+    /// more the end of the text that is replaced if the first octet says so, and the rest is the text of a document.
     static let languageServer = FuzzTarget(name: "language-server") { octets throws(BrokenPromise) in
         var input = FuzzInput(octets)
         var editor = FuzzEditor()
@@ -20,6 +20,10 @@ extension FuzzTarget {
         let position: JSONValue = [
             "line": .integer(Int64(input.octet())), "character": .integer(Int64(input.octet())),
         ]
+        let end: JSONValue =
+            choice & 0x40 == 0
+            ? position
+            : ["line": .integer(Int64(input.octet())), "character": .integer(Int64(input.octet()))]
         let text = String(decoding: input.remainder(), as: UTF8.self)
         editor.send(["id": 0, "method": "initialize", "params": [:]])
         editor.send([
@@ -30,14 +34,15 @@ extension FuzzTarget {
             "method": "textDocument/didChange",
             "params": [
                 "textDocument": ["uri": "file:///r/home.yaml", "version": 2],
-                "contentChanges": [["range": ["start": position, "end": position], "text": "x"]],
+                "contentChanges": [["range": ["start": position, "end": end], "text": "x"]],
             ],
         ])
         editor.send([
-            "id": 1, "method": .string("textDocument/" + FuzzEditor.methods[Int(choice) % FuzzEditor.methods.count]),
+            "id": 1, "method": .string(FuzzEditor.methods[Int(choice & 0x3F) % FuzzEditor.methods.count]),
             "params": [
                 "textDocument": ["uri": "file:///r/home.yaml"], "position": position, "newName": "other",
-                "range": ["start": position, "end": position],
+                "range": ["start": position, "end": end], "query": .string(String(text.prefix(3))),
+                "command": "tryck.runTest", "arguments": ["file:///r/home.yaml", .string(String(text.prefix(3)))],
             ],
         ])
         editor.give(.timerFired)
@@ -52,8 +57,10 @@ extension FuzzTarget {
 /// An editor without files, which counts answers.
 private struct FuzzEditor {
     static let methods = [
-        "completion", "hover", "definition", "references", "documentSymbol", "prepareRename", "rename", "codeAction",
-        "codeLens",
+        "textDocument/completion", "textDocument/hover", "textDocument/definition", "textDocument/references",
+        "textDocument/documentSymbol", "textDocument/prepareRename", "textDocument/rename", "textDocument/codeAction",
+        "textDocument/codeLens", "textDocument/inlayHint", "textDocument/semanticTokens/full", "workspace/symbol",
+        "workspace/executeCommand",
     ]
 
     private var server = LanguageServer(variables: [:], version: "1")

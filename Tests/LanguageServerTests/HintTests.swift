@@ -1,0 +1,238 @@
+import Diagnostics
+import Foundation
+import JSON
+import RuleLoader
+import Testing
+
+/// The hints of the loader's files with mistakes: each that is a change of the text has a quick fix.
+@Suite("Hints and quick fixes")
+struct HintTests {
+    /// The hints of a file's diagnostics that have no quick fix, and the number of those that have one.
+    private static func hints(_ editor: inout Editor, _ path: String) -> (without: Set<String>, fixed: Int) {
+        var without: Set<String> = []
+        var fixed = 0
+        for diagnostic in editor.diagnostics[Editor.uri(path)]?["diagnostics"]?.arrayValue ?? [] {
+            // Without the capability of related information, the hint is the second line of the message.
+            let lines = diagnostic["message"]?.stringValue?.split(separator: "\n", maxSplits: 1) ?? []
+            guard lines.count == 2 else { continue }
+            let hint = String(lines[1])
+            let actions = editor.request(
+                "textDocument/codeAction",
+                [
+                    "textDocument": ["uri": .string(Editor.uri(path))], "range": diagnostic["range"] ?? .null,
+                    "context": ["only": ["quickfix"], "diagnostics": [diagnostic]],
+                ])["result"]?.arrayValue
+            let fixes = actions?.filter { $0["diagnostics"]?.arrayValue?.contains(diagnostic) ?? false } ?? []
+            if fixes.isEmpty { without.insert(hint) } else { fixed += 1 }
+            #expect(fixes.count { $0["isPreferred"] == true } == (fixes.count == 1 ? 1 : 0), "\(hint)")
+        }
+        return (without, fixed)
+    }
+
+    @Test("each hint of a file with mistakes that is a change has a quick fix")
+    func files() throws {
+        var without: Set<String> = []
+        var fixed = 0
+        for name in GoldenTests.files {
+            guard var editor = try GoldenTests.editor(opening: name) else { continue }
+            let found = Self.hints(&editor, GoldenTests.path(of: name))
+            without.formUnion(found.without)
+            fixed += found.fixed
+        }
+        for name in GoldenTests.sets {
+            var (editor, entry) = try GoldenTests.editor(openingSet: name)
+            let found = Self.hints(&editor, entry)
+            without.formUnion(found.without)
+            fixed += found.fixed
+        }
+        #expect(without.subtracting(Self.others).sorted() == [])
+        #expect(Self.others.subtracting(without).sorted() == [])
+        #expect(fixed > 100)
+    }
+
+    /// The hints that are no change of the text, or one that depends on more than the text at that place.
+    private static let others: Set<String> = [
+        // What to add or to write depends on what the user wants: a name, a time or another value.
+        "a name has at most 64 of a-z, 0-9 and _, and begins with a letter",
+        "add actions: to it",
+        "add after: 22:00 to it",
+        "add button: to it",
+        "add count: to it",
+        "add event: to it",
+        "add event:, advance:, expect: or another",
+        "add every: to it",
+        "add id: to it",
+        "add initial: to it",
+        "add latitude: and longitude:, or timezone: to it",
+        "add longitude: to it",
+        "add max_age: to it",
+        "add message: to it",
+        "add name: and one word, such as attic",
+        "add name: to it",
+        "add publish:, run:, shell: or another action",
+        "add publish:, run:, shell:, http: or log:",
+        "add state: to it",
+        "add steps: to it",
+        "add then: to it",
+        "add time: to it",
+        "add timeout: to it",
+        "add topic: to it",
+        "add type: to it",
+        "add url: to it",
+        "add while: to it",
+        "add whom: to it",
+        "add with: {whom: …}",
+        "copy it from api: encryption: key: of its ESPHome configuration",
+        "declare a state for each topic, or add as: last or as: count",
+        "declare it under states:",
+        "for nothing write []",
+        "give one of them another name",
+        "it looks like 80:E4:DA:01:02:03",
+        "it looks like BF12-C34567, in capital letters",
+        "leave both out for the whole day",
+        "name a broker in tryck.yaml",
+        "name each button of the chord",
+        "name one of its buttons",
+        "name the buttons it is meant for",
+        "pass the value with args: or env: and write \"$1\" or \"$NAME\"",
+        "prefer serial or uuid",
+        "put all of it between one pair of braces",
+        "remove the key or give it one",
+        "use time: {after: …}",
+        "write - if: … and then: … for each",
+        "write 10s, 500ms or 1h30m",
+        "write 127.0.0.1:5551",
+        "write 2026-01-15 12:00",
+        "write [a, b]",
+        "write [one, two]",
+        "write [short, short, long]",
+        "write a name such as Europe/Amsterdam",
+        "write a number and a time: 20/1m",
+        "write a step for each",
+        "write an expression such as states.NAME < 20",
+        "write an expression such as states.NAME == 'ON'",
+        "write an expression such as states.hell < 20",
+        "write an expression such as states.lux < 20",
+        "write an expression such as states.offen",
+        "write an expression such as states.tuer == 'ON'",
+        "write argv: [mpc, next]",
+        "write auto, hci:0, hci:ADDRESS, bluez, bluez:0, bluez:ADDRESS, h4:tcp:HOST:PORT, h4:unix:PATH, simulated:FILE, none or {command: […]}",
+        "write cycle: {steps: […]}",
+        "write env: {NAME: value}",
+        "write expect_rules: {one: completed}",
+        "write expect_variables: {name: value}",
+        "write home/+/door or home/#",
+        "write it as one expression: a or b, with in_time(…) for a time window",
+        "write its 32 hexadecimal digits",
+        "write key: !secret NAME",
+        "write key: value",
+        "write kitchen: BF12-C34567",
+        "write mqtt://HOST:PORT, mqtts://HOST:PORT, unix:PATH, embedded or none",
+        "write name: {type: string}",
+        "write null if that is meant",
+        "write open: {home/window/a: …}",
+        "write publish: {…}, run: […], shell: …, http: {…} or log: …",
+        "write random(a, b)",
+        "write run: [sudo, -n, -u, NAME, --, …] and allow exactly that in sudoers",
+        "write set: {name: value}",
+        "write states.NAME",
+        "write states.NAME == 'y'",
+        "write the value that is expected",
+        "write variables.NAME",
+        "write {initial: …, values: […]}",
+        // The mistake is in the place of a key, a step or a list, and what belongs to it moves along.
+        "\"claim\" belongs beside \"wait_for\"",
+        "\"delay\" is a step; write it under actions:",
+        "\"retain\" belongs inside \"publish\"",
+        "\"tests\" is a key of the file, and begins in column 1",
+        "\"then\" belongs beside \"wait_for\" or \"if\"",
+        "\"timeout\" belongs beside \"run\"",
+        "\"topic\" belongs inside \"publish\"",
+        "\"with\" belongs beside \"script\"",
+        "a key of the file begins in column 1",
+        "a mapping is written key: value",
+        "all conditions of a list must be true; inside an expression write a and b",
+        "all entries of \"conditions\" must be true; for alternatives write a or b",
+        "begin each entry with \"- \", in the same column as the others",
+        "begin each rule with - id:",
+        "begin with the lines \"version: 1\", \"rules:\" and \"  - id: kitchen_lamp\"; then write triggers: and actions:",
+        "buttons belong in the rules file",
+        "choose between programs with if: or choose:",
+        "compare old or new here, and write other expressions under conditions:",
+        "error belongs inside on_error",
+        "for a time write delay: 10s; a wait has until: and timeout:",
+        "for runs one after another write mode: queued",
+        "give both rules the same queued",
+        "give count (6:3) type: integer",
+        "give lamp (5:3) type: integer",
+        "inputs belong inside a script",
+        "only an entry of a cycle may be a list of steps",
+        "remove fold:",
+        "remove the quotes from level (11:3), or use ~ to join text",
+        "repeat belongs inside the actions of a repeat",
+        "scripts are declared under scripts:; for a command write shell:",
+        "the broker belongs in tryck.yaml",
+        "this one has \"down\" and \"up\"; begin each with \"- \"",
+        "this one has \"log\" and \"publish\"; begin each with \"- \"",
+        "this one has \"publish\" and \"delay\"; begin each with \"- \"",
+        "this one has \"publish\" and \"log\"; begin each with \"- \"",
+        "use at:, with a list of times",
+        "use broker: mqtt://HOST:1883",
+        "use choose:, one branch for each condition",
+        "use default: beside choose",
+        "use env or stdin",
+        "use expect_variables:",
+        "use if/then/else steps or a if b else c",
+        "use limit: inside repeat",
+        "use publish:, run: or shell:",
+        "use state:, because a change of a variable starts no rule",
+        "use state:, with a name under states:",
+        "use the top-level include: list",
+        "use trigger_mode: auto",
+        "use while: held or count:; to wait for something, use a wait step",
+        "variables are declared under variables:",
+        "write button: and event:",
+        "write claim: beside wait_for:, not in the trigger",
+        "write clicks: 3",
+        "write clicks: 4",
+        "write it as an expression: not a",
+        "write it inside wait, beside until:",
+        "write it on one line, without |",
+        "write it out",
+        "write it with decimal digits only",
+        "write offset: -30m",
+        "write publish:, run:, shell: or another action",
+        "write timeout: beside wait_for:, not in the trigger",
+        "write ~0 for ~ and ~1 for / in a name",
+        // The sentence explains a limit, and names no other text.
+        "\"desk\" is declared at 5:3 without model: duo",
+        "\"kitchen\" is declared at 3:11 without model: duo",
+        "\"kitchen\" is declared at 3:3 without model: duo",
+        "\"kitchen\" is declared at 3:3 without model: duo or twist",
+        "\"sofa\" is declared at 4:3 without model: twist",
+        "A-Z, a-z, 0-9 and _, not beginning with a digit",
+        "a count is 0 while no topic has a true value",
+        "a count is an integer",
+        "a hold would always win",
+        "a run that waits for a time goes on when it has passed; timeout: is the limit",
+        "actions.http is false in tryck.yaml",
+        "actions.shell is false in tryck.yaml",
+        "included files must be in the entry file's directory or below it",
+        "install it, or write its whole path",
+        "it contains a control character",
+        "it decides which programs and libraries are started",
+        "it is a word of the language",
+        "letters, digits and -",
+        "no / at its ends, and no //",
+        "only wait_for has it",
+        "other YAML tools read it as false",
+        "other YAML tools read it as true",
+        "such topics are reserved for the broker",
+        "take one of the calls out; for repeating steps there is repeat:",
+        "this rule also has at",
+        "this rule also has click",
+        "this rule also has double_click",
+        "wait_for does not have it; read happened, event, button or id",
+        "write \"\" for an empty argument",
+    ]
+}
